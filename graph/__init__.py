@@ -1,0 +1,17 @@
+"""What a computation is: types, variables, Apply nodes, ops, graphs as values, their text form.  Imports nothing of ours."""
+
+from .dims import Dim, dims_of, same_shape
+from .door import Door, Replacement, ReplacementRefused, Watch
+from .fgraph import FunctionGraph
+from .node import Apply, Constant, Variable
+from .op import NoGradient, Op
+from .provenance import Origin, SourceLine, here, inheriting, union
+from .text import Names, ParseError, Vocabulary, parse, show
+from .types import DTYPES, TensorType, dtype_name
+from .walk import leaves, rebuild, toposort
+
+__all__ = [
+    "DTYPES", "Apply", "Constant", "Dim", "Door", "FunctionGraph", "Names", "NoGradient", "Op", "Origin", "ParseError",
+    "Replacement", "ReplacementRefused", "SourceLine", "TensorType", "Variable", "Vocabulary", "Watch", "dims_of",
+    "dtype_name", "here", "inheriting", "leaves", "parse", "rebuild", "same_shape", "show", "toposort", "union",
+]  # fmt: skip

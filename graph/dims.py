@@ -1,0 +1,201 @@
+"""Lengths of axes as small symbolic expressions: what is known about shapes before anything is run.
+
+    Dim ::= int                       known
+          | extent(variable, axis)    the length of an axis of a leaf, or of an output whose length depends on values
+          | value(variable)           the value of an integer scalar variable
+          | broadcast(a, b, ...)      the joint length of operands
+          | add | sub | mul | floordiv | maximum | minimum (a, b)
+
+Dims are interned, so `is` (and `==`) is equality, and equal Dims are equal lengths in every run that raises no error.
+One rule an op (`Op.dims`) serves two ends: proofs that two shapes are the same, and symbolic shapes (`v.shape`) that are
+computed without computing the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Union
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from .node import Apply, Variable
+
+
+class Symbol:
+    """A length that is not known: an interned (kind, arguments); made by the functions below."""
+
+    __slots__ = ("kind", "args", "__weakref__")
+
+    def __init__(self, kind: str, args: tuple[object, ...]) -> None:
+        self.kind = kind
+        self.args = args
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({', '.join(str(getattr(a, 'name', None) or a) for a in self.args)})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_symbol, (self.kind, *self.args))
+
+
+Dim = Union[int, Symbol]
+
+_interned: WeakValueDictionary[tuple[object, ...], Symbol] = WeakValueDictionary()
+
+
+def _symbol(kind: str, *args: object) -> Symbol:
+    key = (kind, *args)
+    found = _interned.get(key)
+    if found is None:
+        found = _interned.setdefault(key, Symbol(kind, args))
+    return found
+
+
+def extent(variable: Variable, axis: int) -> Dim:
+    """The length of `axis` of `variable`, taken as it is."""
+    known = variable.type.shape[axis]
+    return _symbol("extent", variable, axis) if known is None else known
+
+
+def value(variable: Variable) -> Dim:
+    """The value of an integer scalar variable; an int for a constant."""
+    data = getattr(variable, "data", None)
+    return int(data) if data is not None else _symbol("value", variable)
+
+
+def broadcast(dims: Iterable[Dim]) -> Dim:
+    """The joint length of operands of these lengths (lengths that cannot agree are found when types are inferred, or run)."""
+    symbols: dict[Symbol, None] = {}
+    for dim in dims:
+        if isinstance(dim, int):
+            if dim != 1:
+                return dim
+        elif dim.kind == "broadcast":
+            symbols.update(dict.fromkeys(dim.args))  # type: ignore[arg-type]
+        else:
+            symbols[dim] = None
+    if not symbols:
+        return 1
+    if len(symbols) == 1:
+        return next(iter(symbols))
+    return _symbol("broadcast", *sorted(symbols, key=id))
+
+
+def add(a: Dim, b: Dim) -> Dim:
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    if b == 0:
+        return a
+    if a == 0:
+        return b
+    if isinstance(a, int):  # the number stands on the right
+        a, b = b, a
+    if isinstance(b, int) and isinstance(a, Symbol) and a.kind == "add" and isinstance(a.args[1], int):
+        return add(a.args[0], a.args[1] + b)  # type: ignore[arg-type]
+    return _symbol("add", a, b)
+
+
+def sub(a: Dim, b: Dim) -> Dim:
+    if isinstance(b, int):
+        return add(a, -b)
+    return 0 if a is b else _symbol("sub", a, b)
+
+
+def mul(a: Dim, b: Dim) -> Dim:
+    if isinstance(a, int) and isinstance(b, int):
+        return a * b
+    if isinstance(a, int):
+        a, b = b, a
+    if isinstance(b, int) and b in (0, 1):
+        return a if b == 1 else 0
+    return _symbol("mul", a, b)
+
+
+def floordiv(a: Dim, b: Dim) -> Dim:
+    """a // b for b > 0."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a // b
+    if isinstance(b, int) and b == 1:
+        return a
+    return 1 if a is b else _symbol("floordiv", a, b)
+
+
+def maximum(a: Dim, b: Dim) -> Dim:
+    if isinstance(a, int) and isinstance(b, int):
+        return max(a, b)
+    if isinstance(a, int):
+        a, b = b, a
+    if a is b or (isinstance(b, int) and b <= 0 and is_length(a)):
+        return a
+    return _symbol("maximum", a, b)
+
+
+def minimum(a: Dim, b: Dim) -> Dim:
+    if isinstance(a, int) and isinstance(b, int):
+        return min(a, b)
+    if isinstance(a, int):
+        a, b = b, a
+    return a if a is b else _symbol("minimum", a, b)
+
+
+def product(dims: Iterable[Dim]) -> Dim:
+    result: Dim = 1
+    for dim in dims:
+        result = mul(result, dim)
+    return result
+
+
+def is_length(dim: Dim) -> bool:
+    """Whether the value is certainly not negative."""
+    return dim >= 0 if isinstance(dim, int) else dim.kind in ("extent", "broadcast")
+
+
+def opaque_dims(variable: Variable) -> tuple[Dim, ...]:
+    """The lengths of `variable` in terms of itself: what is said where nothing better is known."""
+    return tuple(extent(variable, axis) for axis in range(len(variable.type.shape)))
+
+
+def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
+    """NumPy's broadcasting of whole shapes, aligned at the right."""
+    ndim = max(map(len, shapes), default=0)
+    return tuple(
+        broadcast([shape[axis - ndim] for shape in shapes if len(shape) >= ndim - axis]) for axis in range(ndim)
+    )
+
+
+def dims_of(variable: Variable) -> tuple[Dim, ...]:
+    """The lengths of `variable` in terms of the leaves it depends on (kept, so that each node is worked out once)."""
+    if variable._dims is not None:
+        return variable._dims
+    if variable.owner is None:
+        variable._dims = opaque_dims(variable)
+        return variable._dims
+    for node in _unknown_above(variable.owner):
+        results = node.op.dims(node, [dims_of(i) for i in node.inputs])
+        for output, dims in zip(node.outputs, results, strict=True):
+            # A length that type inference knows wins: it may look into constants that the shape rule does not.
+            output._dims = tuple(d if n is None else n for d, n in zip(dims, output.type.shape, strict=True))
+    return variable._dims  # type: ignore[return-value]
+
+
+def _unknown_above(node: Apply) -> list[Apply]:
+    """`node` and the nodes above it whose lengths are not worked out yet, inputs first."""
+    stack, order, seen = [(node, False)], [], {node}
+    while stack:
+        current, inputs_done = stack.pop()
+        if inputs_done:
+            order.append(current)
+            continue
+        stack.append((current, True))
+        for i in current.inputs:
+            above = i.owner
+            if above is not None and above not in seen and i._dims is None:
+                seen.add(above)
+                stack.append((above, False))
+    return order
+
+
+def same_shape(a: Variable, b: Variable) -> bool:
+    """Whether the two certainly have the same shape whenever both can be computed."""
+    return len(a.type.shape) == len(b.type.shape) and all(
+        x == y if isinstance(x, int) else x is y for x, y in zip(dims_of(a), dims_of(b), strict=True)
+    )

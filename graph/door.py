@@ -1,0 +1,78 @@
+"""The one door: every change of a graph passes `Door.admit`, which checks it, asks the watcher and writes it down.
+
+Trace, explain, bisect, history, provenance and statistics all read the journal that is written here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .node import Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """One entry of the journal: rule number `index` of this optimization put `after` in the place of `before`."""
+
+    index: int
+    rule: str
+    before: Variable
+    after: Variable
+
+    def __str__(self) -> str:
+        return f"{self.index}: {self.rule}: {_describe(self.before)} -> {_describe(self.after)}"
+
+
+Watch = Callable[[Replacement], bool]
+"""Told of each replacement before it is kept; a false answer leaves the graph as it is."""
+
+
+class ReplacementRefused(TypeError):
+    """A rule offered a value of another type than the one it was to replace."""
+
+
+class Door:
+    """Checks, journal and watcher of one optimization; `refused` counts what the watcher did not let pass."""
+
+    def __init__(self, watch: Watch | None = None) -> None:
+        self.watch = watch
+        self.journal: list[Replacement] = []
+        self.refused = 0
+        self.validate_time = 0.0
+        """Seconds spent on type checks."""
+        self.callback_time = 0.0
+        """Seconds spent in the watcher."""
+
+    def admit(self, rule: str, before: Variable, after: Variable) -> bool:
+        """Whether `after` may stand for `before` from now on; if so it is in the journal.
+
+        Raises ReplacementRefused, naming the rule and both types, if dtype, rank or a known length would be lost.
+        """
+        # Equal types are the common case and cost one comparison; only the rest is worth a clock.
+        if after.type != before.type:
+            start = time.perf_counter()
+            fits = after.type.refines(before.type)
+            self.validate_time += time.perf_counter() - start
+            if not fits:
+                raise ReplacementRefused(
+                    f"rule {rule!r} would change the type {before.type} to {after.type}: {_describe(before)} -> {_describe(after)}"
+                )
+        entry = Replacement(len(self.journal), rule, before, after)
+        if self.watch is not None:
+            start = time.perf_counter()
+            wanted = self.watch(entry)
+            self.callback_time += time.perf_counter() - start
+            if not wanted:
+                self.refused += 1
+                return False
+        self.journal.append(entry)
+        return True
+
+
+def _describe(variable: Variable) -> str:
+    data = getattr(variable, "data", None)
+    if data is not None:
+        return str(data) if data.size <= 8 else f"constant {variable.type}"
+    return repr(variable.owner) if variable.owner is not None else variable.name or f"input {variable.type}"

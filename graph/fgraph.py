@@ -1,0 +1,132 @@
+"""A function as a value: outputs over inputs.  Optimizers take one and return another; none is ever edited."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from .door import Door
+from .node import Apply, Constant, Variable
+from .pickling import flatten, unflatten
+from .text import show
+from .walk import leaves, rebuild, toposort
+
+Use = tuple["Apply | None", int]
+"""Who reads a variable: (node, input position), or (None, output position) for an output of the graph."""
+
+
+class FunctionGraph:
+    """`outputs` computed from `inputs`.  Graphs are equal if they compute the same ops on the same inputs by position.
+
+    Raises ValueError if an output depends on a variable that is neither a constant nor among the inputs, or an input is
+    given twice or is a constant or computed from others by an op that stands between it and the outputs.
+    """
+
+    def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+        if len(set(self.inputs)) != len(self.inputs):
+            twice = next(i for n, i in enumerate(self.inputs) if i in self.inputs[:n])
+            raise ValueError(f"input {twice.name or twice.type} is given twice")
+        for position, i in enumerate(self.inputs):
+            if i.owner is not None or isinstance(i, Constant):
+                what = "a constant" if isinstance(i, Constant) else f"computed by {i.owner!r}"
+                raise ValueError(f"input {position} ({i.name or i.type}) is {what}; an input is a variable without owner")
+        known = set(self.inputs)
+        for leaf in leaves(self.outputs):
+            if leaf not in known and not isinstance(leaf, Constant):
+                raise ValueError(f"an output depends on {leaf.name or 'an unnamed variable'} ({leaf.type}), which is not an input")
+
+    @cached_property
+    def order(self) -> tuple[Apply, ...]:
+        """The nodes, inputs before users; the order depends on structure alone."""
+        return tuple(toposort(self.outputs))
+
+    @cached_property
+    def uses(self) -> dict[Variable, list[Use]]:
+        """Who reads each variable; variables that nobody reads are left out."""
+        uses: dict[Variable, list[Use]] = {}
+        for node in self.order:
+            for position, i in enumerate(node.inputs):
+                uses.setdefault(i, []).append((node, position))
+        for position, o in enumerate(self.outputs):
+            uses.setdefault(o, []).append((None, position))
+        return uses
+
+    @cached_property
+    def constants(self) -> tuple[Constant, ...]:
+        """The constants, in order of first use."""
+        return tuple(leaf for leaf in leaves(self.outputs) if isinstance(leaf, Constant))
+
+    def __len__(self) -> int:
+        """The number of nodes."""
+        return len(self.order)
+
+    def replace(
+        self, pairs: Mapping[Variable, Variable] | Iterable[tuple[Variable, Variable]], by: str, door: Door | None = None
+    ) -> FunctionGraph:
+        """The graph with each first variable replaced by the second, all at once; `by` names the rule.
+
+        The second variables are taken as they are: they may be built upon the first ones.  This is the one door: types are
+        checked, the watcher is asked, the journal is written.  Raises ReplacementRefused if a type would be lost.
+        """
+        door = door or Door()
+        pairs = dict(pairs)
+        taken = {before: after for before, after in pairs.items() if before is not after and door.admit(by, before, after)}
+        return self.substituted(taken) if taken else self
+
+    def substituted(self, known: Mapping[Variable, Variable]) -> FunctionGraph:
+        """The graph with images put in place of variables; for engines that have asked the door themselves."""
+        return FunctionGraph(self.inputs, rebuild(self.outputs, dict(known)))
+
+    def rebuilt(self, visit: Callable[[Apply], Sequence[Variable]]) -> FunctionGraph:
+        """The graph made again from the inputs on, `visit(node)` giving what stands for the outputs of each rebuilt node."""
+        return FunctionGraph(self.inputs, rebuild(self.outputs, {i: i for i in self.inputs}, visit))
+
+    # --- equality by structure
+    @cached_property
+    def key(self) -> tuple[Any, ...]:
+        """A value that is equal for equal graphs: types of inputs, ops with the numbers of their inputs, outputs."""
+        counter = itertools.count()
+        number: dict[Variable, Any] = {i: next(counter) for i in self.inputs}
+
+        def name(v: Variable) -> Any:
+            return v.key if isinstance(v, Constant) else number[v]
+
+        rows = []
+        for node in self.order:
+            rows.append((node.op, tuple(name(i) for i in node.inputs)))
+            for o in node.outputs:
+                number[o] = next(counter)
+        return tuple(i.type for i in self.inputs), tuple(rows), tuple(name(o) for o in self.outputs)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, FunctionGraph):
+            return NotImplemented
+        return hash(self) == hash(other) and self.key == other.key
+
+    # --- text, copies
+    def __str__(self) -> str:
+        return show(self.inputs, self.outputs)
+
+    def __repr__(self) -> str:
+        return f"<FunctionGraph of {len(self)} nodes, {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+
+    def __reduce__(self) -> Any:
+        found, rows, numbers = flatten(self.outputs)
+        return _restore, (self.inputs, found, rows, numbers)
+
+
+def _restore(inputs: Any, found: Any, rows: Any, numbers: Any) -> FunctionGraph:
+    return FunctionGraph(inputs, unflatten(found, rows, numbers))

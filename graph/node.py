@@ -1,0 +1,125 @@
+"""Variables, constants and the Apply nodes between them.
+
+    Variable  ::= a leaf (input)  |  Constant  |  output `index` of an Apply
+    Apply     ::= op(input Variable, ...) -> output Variable, ...
+
+Nodes are never edited once they are built; a rewrite builds new ones and shares the rest.  Identity is meaning for the user:
+`a = x * 2; b = x * 2` are two variables.  Sharing equal nodes is the work of the `merge` optimizers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .pickling import reduce_apply, reduce_variable
+from .provenance import Origin, here
+from .types import TensorType
+
+if TYPE_CHECKING:
+    from .dims import Dim
+    from .op import Op
+
+
+class Variable:
+    """One value of a graph: a leaf if `owner` is None, else output `index` of the Apply `owner`.
+
+    Only `name` may be assigned after construction.
+    """
+
+    __slots__ = ("type", "owner", "index", "name", "_dims", "__weakref__")
+    __array_ufunc__: Any = None  # NumPy arrays leave operators to us: `array + variable` calls our __radd__
+
+    def __init__(self, type: TensorType, owner: Apply | None = None, index: int = 0, name: str | None = None) -> None:
+        self.type = type
+        self.owner = owner
+        self.index = index
+        self.name = name
+        self._dims: tuple[Dim, ...] | None = None  # memo of dims.dims_of
+
+    @property
+    def dtype(self) -> str:
+        return self.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.type.shape)
+
+    @property
+    def origin(self) -> Origin:
+        """The user's lines that built this value; empty for a leaf."""
+        return self.owner.origin if self.owner is not None else ()
+
+    def clone_leaf(self) -> Variable:
+        """A fresh leaf of the same type and name."""
+        return type(self)(self.type, name=self.name)
+
+    def __reduce__(self) -> Any:
+        return reduce_variable(self)
+
+
+class Constant(Variable):
+    """A value known when the graph is built.  `data` is a read-only array of exactly `type`."""
+
+    __slots__ = ("data", "_key")
+
+    def __init__(self, data: np.ndarray, name: str | None = None) -> None:
+        data = np.asarray(data)
+        if data.flags.writeable:
+            data = data.copy()
+            data.flags.writeable = False
+        super().__init__(TensorType(data.dtype.name, data.shape), name=name)
+        self.data = data
+        self._key: tuple[str, tuple[int, ...], bytes] | None = None
+
+    @property
+    def key(self) -> tuple[str, tuple[int, ...], bytes]:
+        """What makes two constants the same: dtype, shape and bits (so 0.0 is not -0.0, and a NaN equals itself)."""
+        if self._key is None:
+            self._key = (self.type.dtype, self.data.shape, self.data.tobytes())
+        return self._key
+
+    def clone_leaf(self) -> Constant:
+        return type(self)(self.data, name=self.name)
+
+
+class Apply:
+    """One application of an op: immutable, with its inputs, its outputs and the user's lines it comes from."""
+
+    __slots__ = ("op", "inputs", "outputs", "origin", "__weakref__")
+
+    def __init__(self, op: Op, inputs: Sequence[Variable], origin: Origin | None = None) -> None:
+        self.op = op
+        self.inputs = inputs = tuple(inputs)
+        types = op.infer(inputs)
+        self.origin: Origin = here() if origin is None else origin
+        make = op.variable_class
+        self.outputs: tuple[Variable, ...] = tuple([make(t, self, i) for i, t in enumerate(types)])
+
+    @property
+    def out(self) -> Variable:
+        """The only output.  Raises ValueError if there are several."""
+        (output,) = self.outputs
+        return output
+
+    def with_inputs(self, inputs: Sequence[Variable]) -> Apply:
+        """The same op on other inputs, from the same lines; this node itself where nothing changed."""
+        if all(new is old for new, old in zip(inputs, self.inputs, strict=True)):
+            return self
+        node = Apply(self.op, inputs, self.origin)
+        for new, old in zip(node.outputs, self.outputs, strict=True):
+            new.name = old.name
+        return node
+
+    def with_op(self, op: Op) -> Apply:
+        """Another op on the same inputs, from the same lines."""
+        return Apply(op, self.inputs, self.origin)
+
+    def __repr__(self) -> str:
+        names = ", ".join(i.name or ("..." if i.owner else "_") for i in self.inputs)
+        return f"{self.op}({names})"
+
+    def __reduce__(self) -> Any:
+        return reduce_apply(self)

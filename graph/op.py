@@ -1,0 +1,98 @@
+"""What an op is.  An op knows its type rule, its meaning in NumPy, the lengths of its outputs and its gradient; every other
+reading of it (C, rules, text) is a table elsewhere, keyed by op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .dims import Dim, opaque_dims
+from .node import Apply, Variable
+from .types import TensorType
+
+
+class NoGradient(TypeError):
+    """The derivative asked for does not exist; the message says why."""
+
+
+class Op:
+    """The base of all ops.  Subclasses are frozen dataclasses: their fields are what distinguishes one op from another.
+
+    A subclass gives `name`, `infer` and `evaluate`; `dims` if an output's lengths are not those of `infer`'s broadcast rule;
+    `vjp` if it has a derivative.
+    """
+
+    name: str
+    variable_class: ClassVar[type[Variable]] = Variable
+
+    # --- the type rule
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        """The types of the outputs.  Constant inputs may be looked into.
+
+        Raises TypeError for a wrong number, dtype or rank of inputs and ValueError for lengths that cannot agree.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.infer")
+
+    # --- the meaning
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The outputs for these input arrays, computed by NumPy: the reference of every test and the backend without compiler."""
+        raise NotImplementedError(f"{type(self).__name__}.evaluate")
+
+    # --- the shape rule
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        """The lengths of the outputs in terms of the lengths of the inputs (see dims.py)."""
+        return tuple(opaque_dims(output) for output in node.outputs)
+
+    # --- the derivative
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        """The cotangents of the inputs (None: no dependence), each of exactly the shape and dtype of its input.
+
+        `cotangents` holds one entry an output, None where nothing flows back.  Raises NoGradient with the reason where the
+        derivative is not defined.
+        """
+        raise NoGradient(f"{self} has no derivative")
+
+    def jvp(self, node: Apply, tangents: Sequence[Variable | None]) -> Sequence[Variable | None] | None:
+        """The tangents of the outputs, or None: then forward mode is made from `vjp` applied twice."""
+        return None
+
+    # --- facts about failure and cost
+    fallible: ClassVar[bool] = False
+    """Whether running it can raise for values of the right type and shape (an index out of range, a singular matrix)."""
+
+    def views(self) -> dict[int, int]:
+        """Outputs that share memory with an input: output index -> input index."""
+        return {}
+
+    # --- building
+    def convert(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
+        """Variables for the arguments of a call.  Vocabularies override it to accept numbers and arrays."""
+        return tuple(inputs)
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Apply the op: a Variable, or a tuple of them where the op has several outputs.
+
+        An argument that has `__apply_op__` (a pattern) takes the call over: an op applied to a pattern is a pattern.
+        """
+        for i in inputs:
+            take_over = getattr(type(i), "__apply_op__", None)
+            if take_over is not None:
+                return take_over(i, self, inputs)
+        outputs = Apply(self, self.convert(inputs)).outputs
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    # --- text
+    def parameters(self) -> dict[str, Any]:
+        """The fields that tell this op from others of its name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.repr} if is_dataclass(self) else {}
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{k}={v}" if isinstance(v, Op) else f"{k}={v!r}" for k, v in self.parameters().items())
+        return f"{self.name}{{{inside}}}" if inside else self.name
+
+    def __repr__(self) -> str:
+        return str(self)

@@ -1,0 +1,86 @@
+"""Where a node comes from: the user's file and line, taken when the node is built and inherited through every rewrite.
+
+`here()` walks out of this library to the user's frame.  While a gradient or a rewrite builds nodes, `inheriting(origin)`
+says whose lines they carry instead.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import NamedTuple
+
+
+class SourceLine(NamedTuple):
+    """One line of the user's program."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+Origin = tuple[SourceLine, ...]
+
+_FOLDERS = ("graph", "ops", "optdb", "cbackend", "profiling", "frontends", "arignote")
+
+
+def _own_prefixes() -> tuple[str, ...]:
+    root = Path(__file__).resolve().parent.parent
+    return tuple(f"{root / folder}/" for folder in _FOLDERS)
+
+
+_OWN_PREFIXES = _own_prefixes()
+_OWN_FACE = str(Path(__file__).resolve().parent.parent) if Path(__file__).resolve().parent.parent.name == "arignote" else None
+_is_own_file: dict[str, bool] = {}
+
+
+class _Inherited:
+    """A mutable cell, so that an engine that visits many nodes changes the inherited origin without a new context each."""
+
+    __slots__ = ("origin",)
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+
+
+_inherited: ContextVar[_Inherited | None] = ContextVar("arignote_inherited_origin", default=None)
+
+
+def here() -> Origin:
+    """The user's line that is building a node now: the innermost frame outside this library (a tuple of at most one)."""
+    cell = _inherited.get()
+    if cell is not None:
+        return cell.origin
+    frame = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        own = _is_own_file.get(file)
+        if own is None:
+            own = _is_own_file[file] = file.startswith(_OWN_PREFIXES) or (
+                _OWN_FACE is not None and str(Path(file).parent) == _OWN_FACE
+            )
+        if not own:
+            return (SourceLine(file, frame.f_lineno),)
+        frame = frame.f_back  # type: ignore[assignment]
+    return ()
+
+
+@contextmanager
+def inheriting(origin: Origin = ()) -> Iterator[_Inherited]:
+    """Nodes built inside carry `origin`; the cell that is yielded may be given another one at any time."""
+    cell = _Inherited(origin)
+    token = _inherited.set(cell)
+    try:
+        yield cell
+    finally:
+        _inherited.reset(token)
+
+
+def union(*origins: Origin) -> Origin:
+    """The lines of several nodes together, each once, in order."""
+    return tuple(dict.fromkeys(line for origin in origins for line in origin))

@@ -1,0 +1,80 @@
+"""What a value of the graph is: dtype and shape.  The first thing on the data path; imports nothing of ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+Shape = tuple["int | None", ...]
+
+DTYPES = (
+    "bool",
+    *(f"int{n}" for n in (8, 16, 32, 64)),
+    *(f"uint{n}" for n in (8, 16, 32, 64)),
+    "float16", "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """The type of an array: a NumPy dtype by name and one length an axis, `None` where it is known only at run time.
+
+    A length of 1 may broadcast and so may an unknown length that turns out to be 1: broadcasting is NumPy's, at run time.
+    """
+
+    dtype: str
+    shape: Shape = ()
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def numpy(self) -> np.dtype:
+        """The NumPy dtype."""
+        return numpy_dtype(self.dtype)
+
+    @property
+    def kind(self) -> str:
+        """NumPy's kind letter: b, i, u, f or c."""
+        return numpy_dtype(self.dtype).kind
+
+    def with_dtype(self, dtype: str) -> TensorType:
+        return TensorType(dtype, self.shape)
+
+    def with_shape(self, shape: Shape) -> TensorType:
+        return TensorType(self.dtype, tuple(shape))
+
+    def refines(self, other: TensorType) -> bool:
+        """Whether a value of this type may stand wherever `other` is promised: no dtype, rank or known length is lost."""
+        return (
+            self.dtype == other.dtype
+            and len(self.shape) == len(other.shape)
+            and all(theirs is None or mine == theirs for mine, theirs in zip(self.shape, other.shape, strict=True))
+        )
+
+    def __str__(self) -> str:
+        if not self.shape:
+            return self.dtype
+        return f"{self.dtype}[{', '.join('?' if n is None else str(n) for n in self.shape)}]"
+
+
+@lru_cache(maxsize=None)
+def numpy_dtype(name: str) -> np.dtype:
+    return np.dtype(name)
+
+
+def dtype_name(dtype: object) -> str:
+    """The name of a dtype that tensors may have.
+
+    Raises TypeError for what no tensor can hold: objects, strings, dates, records, long doubles.
+    """
+    try:
+        name = np.dtype(dtype).name  # type: ignore[call-overload]
+    except TypeError:
+        raise TypeError(f"{dtype!r} is not a dtype; a tensor's dtype is one of {', '.join(DTYPES)}") from None
+    if name not in DTYPES:
+        raise TypeError(f"no tensor has dtype {name}; expected one of {', '.join(DTYPES)}")
+    return name

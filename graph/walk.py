@@ -1,0 +1,70 @@
+"""Orders and sets of nodes.  Every traversal keeps its own stack: a graph may be 100,000 nodes deep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .node import Apply, Variable
+
+
+def toposort(outputs: Iterable[Variable], stop_at: Collection[Variable] = ()) -> list[Apply]:
+    """The nodes that `outputs` need, inputs before users; depth first, left to right, so the order depends on structure alone.
+
+    `stop_at`: variables taken as given; what lies above them is left out.  A set, where there are many.
+    """
+    order: list[Apply] = []
+    done: set[Apply] = set()
+    for output in outputs:
+        if output.owner is None or output.owner in done or output in stop_at:
+            continue
+        stack: list[tuple[Apply, Iterator[Variable]]] = [(output.owner, iter(output.owner.inputs))]
+        entered = {output.owner}
+        while stack:
+            node, rest = stack[-1]
+            for variable in rest:
+                above = variable.owner
+                if above is None or above in done or above in entered or (stop_at and variable in stop_at):
+                    continue
+                entered.add(above)
+                stack.append((above, iter(above.inputs)))
+                break
+            else:
+                stack.pop()
+                if node not in done:
+                    done.add(node)
+                    order.append(node)
+    return order
+
+
+def leaves(outputs: Iterable[Variable]) -> list[Variable]:
+    """The variables without owner that `outputs` need, constants among them, each once, in order of first use."""
+    outputs = list(outputs)
+    found: dict[Variable, None] = {}
+    for node in toposort(outputs):
+        for variable in node.inputs:
+            if variable.owner is None:
+                found[variable] = None
+    for output in outputs:
+        if output.owner is None:
+            found[output] = None
+    return list(found)
+
+
+def rebuild(
+    outputs: Sequence[Variable],
+    known: dict[Variable, Variable],
+    visit: Callable[[Apply], Sequence[Variable]] | None = None,
+) -> list[Variable]:
+    """`outputs` with the variables of `known` replaced by their images; what does not depend on them is shared.
+
+    `known` is filled with the image of every variable met.  `visit(node)` gets each rebuilt node and returns its outputs,
+    or others of the same types to stand in their place.
+    """
+    for node in toposort(outputs, stop_at=known.copy()):
+        new = node.with_inputs([known.get(i, i) for i in node.inputs])
+        images = new.outputs if visit is None else visit(new)
+        for old, image in zip(node.outputs, images, strict=True):
+            known.setdefault(old, image)
+    return [known.get(o, o) for o in outputs]

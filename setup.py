@@ -1,0 +1,10 @@
+"""Packaging: the folders of this repository become the subpackages of one import name, `arignote`."""
+
+from setuptools import setup
+
+FOLDERS = ["graph", "ops", "optdb", "optdb/rules", "cbackend", "profiling"]
+
+setup(
+    packages=["arignote", *("arignote." + folder.replace("/", ".") for folder in FOLDERS)],
+    package_dir={"arignote": "arignote", **{"arignote." + folder.replace("/", "."): folder for folder in FOLDERS}},
+)
