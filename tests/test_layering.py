@@ -1,0 +1,91 @@
+"""Imports run one way (docs/design.md, Layers), and none stands inside a function unless it is an optional dependency."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MAY_IMPORT = {
+    "graph": set(),
+    "profiling": set(),
+    "ops": {"graph"},
+    "optdb": {"graph", "profiling"},
+    "optdb.rules": {"graph", "profiling", "ops", "optdb"},
+    "cbackend": {"graph", "profiling", "ops"},
+    "arignote": {"graph", "profiling", "ops", "optdb", "optdb.rules", "cbackend"},
+}
+OURS = set(MAY_IMPORT) - {"arignote"}
+OPTIONAL = {"ziglang", "threadpoolctl", "IPython"}
+
+
+def files(folder):
+    return sorted((ROOT / folder.replace(".", "/")).glob("*.py"))
+
+
+def imported(path, folder):
+    """(line, module of ours or outer package) for each import of a file; relative imports are resolved."""
+    package = ["arignote", *([] if folder == "arignote" else folder.split("."))]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node, node.module
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1]
+            yield from (
+                (node, ".".join([*base, *([node.module] if node.module else [alias.name])])) for alias in node.names
+            )
+
+
+def room(module):
+    """The folder of ours that a module stands in, or None."""
+    parts = module.split(".")
+    if parts[0] != "arignote" or len(parts) == 1:
+        return None
+    if parts[1:3] == ["optdb", "rules"]:
+        return "optdb.rules"
+    return parts[1] if parts[1] in OURS else "arignote"
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_imports_run_one_way(folder):
+    found = files(folder)
+    assert found
+    for path in found:
+        for node, module in imported(path, folder):
+            target = room(module)
+            allowed = target in (None, folder) or target in MAY_IMPORT[folder]
+            assert allowed, f"{path.relative_to(ROOT)}:{node.lineno} imports {module}; {folder} may import {MAY_IMPORT[folder]}"
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_imports_of_ours_are_relative(folder):
+    for path in files(folder):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                assert not (node.module or "").startswith("arignote"), f"{path.name}:{node.lineno}"
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_no_import_hides_in_a_function(folder):
+    for path in files(folder):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                continue
+            for node in ast.walk(function):
+                names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                hidden = [n for n in names if n.split(".")[0] not in OPTIONAL]
+                assert not hidden, f"{path.relative_to(ROOT)}:{node.lineno} imports {hidden} inside {function.name}"
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_no_file_grows_into_a_drawer(folder):
+    for path in files(folder):
+        lines = path.read_text().count("\n")
+        assert lines <= 500, f"{path.relative_to(ROOT)} has {lines} lines; split it"
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                length = node.end_lineno - node.lineno
+                assert length <= 60, f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has {length} lines"
