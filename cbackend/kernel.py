@@ -1,0 +1,115 @@
+"""A kernel: one C function over strided arrays, and what a caller must know to launch it.
+
+A kernel runs `rank` loops.  Each operand is an array whose axes each run along one loop; strides are counted in elements.
+The extent of a loop is the joint (broadcast) length of the input axes that run along it; an axis of length 1 against a longer extent has
+stride 0.  An output has the extents of its loops as lengths, and 1 where an axis runs along none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+
+class Status(IntEnum):
+    """What a fallible kernel returns.  The outputs are garbage unless it is OK."""
+
+    OK = 0
+    NEGATIVE_POWER = 1
+    """An integer was raised to a negative integer power (NumPy: ValueError)."""
+    EMPTY_REDUCTION = 2
+    """The maximum or minimum, or its position, of nothing was asked for (NumPy: ValueError)."""
+    INDEX = 3
+    """An index lies outside its axis (NumPy: IndexError)."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One array argument.  `axes` gives for each axis of the array the loop it runs along; None: its length is 1.
+
+    `source` is the position among the node's inputs (or outputs) of the array.  Two operands may have one source: `x + x.T` reads `x`
+    along two orders of loops.
+    """
+
+    dtype: str
+    axes: tuple[int | None, ...]
+    source: int
+
+    @cached_property
+    def loops(self) -> tuple[int, ...]:
+        """The loops along which the operand moves, ascending."""
+        return tuple(sorted(loop for loop in self.axes if loop is not None))
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The argument that holds the extent of a loop (int64)."""
+
+    loop: int
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """The argument that points to the first element of operand number `operand` (outputs first, then inputs)."""
+
+    operand: int
+
+
+@dataclass(frozen=True)
+class Stride:
+    """The argument that holds the stride, in elements, of an operand along a loop (int64)."""
+
+    operand: int
+    loop: int
+
+
+Argument = Extent | Pointer | Stride
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One static, header-free C function.  Its text uses only the types of preamble.py and the helpers that it names.
+
+    `name` is `k_` and a hash of the text, so equal kernels have one name, in any function and on any machine.
+    """
+
+    name: str
+    text: str
+    helpers: tuple[str, ...]
+    rank: int
+    outputs: tuple[Operand, ...]
+    inputs: tuple[Operand, ...]
+    fallible: bool
+    """Whether it returns a Status (as i32) instead of nothing."""
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """Outputs, then inputs."""
+        return self.outputs + self.inputs
+
+    @cached_property
+    def arguments(self) -> tuple[Argument, ...]:
+        """The arguments of the C function, in order."""
+        return tuple(arguments(self.rank, self.operands))
+
+
+def arguments(rank: int, operands: tuple[Operand, ...]) -> Iterator[Argument]:
+    """The extents; then for each operand its pointer and one stride for each loop along which it moves."""
+    yield from map(Extent, range(rank))
+    for k, operand in enumerate(operands):
+        yield Pointer(k)
+        for loop in operand.loops:
+            yield Stride(k, loop)
+
+
+NAMELESS = "k_"
+"""What stands for the name in a text that has none yet."""
+
+
+def named(text: str) -> tuple[str, str]:
+    """The name that a kernel's text gives itself, and the text with that name in the place of `k_(`."""
+    name = NAMELESS + hashlib.sha256(text.encode()).hexdigest()[:16]
+    return name, text.replace(NAMELESS + "(", name + "(", 1)
