@@ -39,8 +39,21 @@ typedef struct ag_runtime {
 """
 
 CALL_DECLARATIONS = """\
+/* One call of one function.  The lengths of all arrays lie one after the other, and so do their strides, which count elements. */
 typedef struct ag_call {
     const ag_runtime *rt;
+    char **data;                  /* first elements of the inputs, then of the outputs */
+    i64 *lengths;                 /* inputs, then outputs: a guess going in, the truth coming out */
+    const i64 *strides;           /* inputs; NULL: all of them are C-contiguous */
+    const i64 *declared;          /* inputs: the lengths that their types promise, -1 where any will do */
+    char *const *constants;       /* first elements of the constants, which are C-contiguous */
+    const i64 *constant_lengths;
+    /* Runs a step that has no C: arrays[] and lengths[] hold its inputs, then its outputs, which the callee fills in. */
+    i32 (*host)(struct ag_call *call, i32 step, char **arrays, i64 *lengths, const i64 *strides);
+    i64 *profile;                 /* NULL, or for each step: calls, nanoseconds, bytes */
+    i32 step;                     /* the step that failed */
+    i32 operand;                  /* the operand or axis it failed on */
+    i64 detail[64];               /* lengths, indices: what the message says */
 } ag_call;
 
 i32 ag_entry(ag_call *call);
