@@ -6,12 +6,14 @@ from .fgraph import FunctionGraph
 from .node import Apply, Constant, Variable
 from .op import NoGradient, Op
 from .provenance import Origin, SourceLine, here, inheriting, union
+from .schedule import Destroyers, InconsistencyError, schedule
 from .text import Names, ParseError, Vocabulary, parse, show
 from .types import DTYPES, TensorType, dtype_name
 from .walk import leaves, rebuild, toposort
 
 __all__ = [
-    "DTYPES", "Apply", "Constant", "Dim", "Door", "FunctionGraph", "Names", "NoGradient", "Op", "Origin", "ParseError",
-    "Replacement", "ReplacementRefused", "SourceLine", "TensorType", "Variable", "Vocabulary", "Watch", "dims_of",
-    "dtype_name", "here", "inheriting", "leaves", "parse", "rebuild", "same_shape", "show", "toposort", "union",
+    "DTYPES", "Apply", "Constant", "Destroyers", "Dim", "Door", "FunctionGraph", "InconsistencyError", "Names",
+    "NoGradient", "Op", "Origin", "ParseError", "Replacement", "ReplacementRefused", "SourceLine", "TensorType",
+    "Variable", "Vocabulary", "Watch", "dims_of", "dtype_name", "here", "inheriting", "leaves", "parse", "rebuild",
+    "same_shape", "schedule", "show", "toposort", "union",
 ]  # fmt: skip

@@ -20,13 +20,18 @@ Use = tuple["Apply | None", int]
 class FunctionGraph:
     """`outputs` computed from `inputs`.  Graphs are equal if they compute the same ops on the same inputs by position.
 
+    `updates` are pairs (input position, output position): after a run that raised nothing, the caller replaces the value of
+    that input by that output, so the run itself may overwrite the old value.
+
     Raises ValueError if an output depends on a variable that is neither a constant nor among the inputs, or an input is
-    given twice or is a constant or computed from others by an op that stands between it and the outputs.
+    given twice or is a constant or computed from others by an op that stands between it and the outputs; or if an update
+    names no input or output, updates an input twice, or changes its dtype or rank.
     """
 
-    def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
+    def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable], updates: Iterable[tuple[int, int]] = ()) -> None:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
+        self.updates = tuple(sorted(updates))
         if len(set(self.inputs)) != len(self.inputs):
             twice = next(i for n, i in enumerate(self.inputs) if i in self.inputs[:n])
             raise ValueError(f"input {twice.name or twice.type} is given twice")
@@ -38,6 +43,17 @@ class FunctionGraph:
         for leaf in leaves(self.outputs):
             if leaf not in known and not isinstance(leaf, Constant):
                 raise ValueError(f"an output depends on {leaf.name or 'an unnamed variable'} ({leaf.type}), which is not an input")
+        self._check_updates()
+
+    def _check_updates(self) -> None:
+        for n, (i, o) in enumerate(self.updates):
+            if not (0 <= i < len(self.inputs) and 0 <= o < len(self.outputs)):
+                raise ValueError(f"update ({i}, {o}) names no input or no output of {len(self.inputs)} and {len(self.outputs)}")
+            if n and self.updates[n - 1][0] == i:
+                raise ValueError(f"input {i} ({self.inputs[i].name or self.inputs[i].type}) is updated twice")
+            old, new = self.inputs[i].type, self.outputs[o].type
+            if old.dtype != new.dtype or old.ndim != new.ndim:
+                raise ValueError(f"the update of {self.inputs[i].name or f'input {i}'} ({old}) has another dtype or rank: {new}")
 
     @cached_property
     def order(self) -> tuple[Apply, ...]:
@@ -79,16 +95,16 @@ class FunctionGraph:
 
     def substituted(self, known: Mapping[Variable, Variable]) -> FunctionGraph:
         """The graph with images put in place of variables; for engines that have asked the door themselves."""
-        return FunctionGraph(self.inputs, rebuild(self.outputs, dict(known)))
+        return FunctionGraph(self.inputs, rebuild(self.outputs, dict(known)), self.updates)
 
     def rebuilt(self, visit: Callable[[Apply], Sequence[Variable]]) -> FunctionGraph:
         """The graph made again from the inputs on, `visit(node)` giving what stands for the outputs of each rebuilt node."""
-        return FunctionGraph(self.inputs, rebuild(self.outputs, {i: i for i in self.inputs}, visit))
+        return FunctionGraph(self.inputs, rebuild(self.outputs, {i: i for i in self.inputs}, visit), self.updates)
 
     # --- equality by structure
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """A value that is equal for equal graphs: types of inputs, ops with the numbers of their inputs, outputs."""
+        """A value that is equal for equal graphs: types of inputs, ops with the numbers of their inputs, outputs, updates."""
         counter = itertools.count()
         number: dict[Variable, Any] = {i: next(counter) for i in self.inputs}
 
@@ -100,7 +116,7 @@ class FunctionGraph:
             rows.append((node.op, tuple(name(i) for i in node.inputs)))
             for o in node.outputs:
                 number[o] = next(counter)
-        return tuple(i.type for i in self.inputs), tuple(rows), tuple(name(o) for o in self.outputs)
+        return tuple(i.type for i in self.inputs), tuple(rows), tuple(name(o) for o in self.outputs), self.updates
 
     @cached_property
     def _hash(self) -> int:
@@ -118,15 +134,15 @@ class FunctionGraph:
 
     # --- text, copies
     def __str__(self) -> str:
-        return show(self.inputs, self.outputs)
+        return show(self.inputs, self.outputs, updates=self.updates)
 
     def __repr__(self) -> str:
         return f"<FunctionGraph of {len(self)} nodes, {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
 
     def __reduce__(self) -> Any:
         found, rows, numbers = flatten(self.outputs)
-        return _restore, (self.inputs, found, rows, numbers)
+        return _restore, (self.inputs, found, rows, numbers, self.updates)
 
 
-def _restore(inputs: Any, found: Any, rows: Any, numbers: Any) -> FunctionGraph:
-    return FunctionGraph(inputs, unflatten(found, rows, numbers))
+def _restore(inputs: Any, found: Any, rows: Any, numbers: Any, updates: Any) -> FunctionGraph:
+    return FunctionGraph(inputs, unflatten(found, rows, numbers), updates)

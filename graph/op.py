@@ -68,6 +68,10 @@ class Op:
         """Outputs that share memory with an input: output index -> input index."""
         return {}
 
+    def destroys(self) -> dict[int, int]:
+        """Outputs that may be written over an input: output index -> input index.  The input's value is gone afterwards."""
+        return {}
+
     # --- building
     def convert(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         """Variables for the arguments of a call.  Vocabularies override it to accept numbers and arrays."""

@@ -1,6 +1,7 @@
 """The text form of a graph: typed, stable, and read back by `parse`.
 
-    graph     ::= "fn(" [name ": " type {", " name ": " type}] ") {" {statement} "return " values "}"
+    graph     ::= "fn(" [input {", " input}] ") {" {statement} "return " values "}"
+    input     ::= name ": " type [" <- " number of the output that replaces it after the run]
     statement ::= name ": " type {", " name ": " type} " = " op "(" values ")" {" " field " = " graph}
     op        ::= name ["{" field "=" (op | Python literal) {", " ...} "}"]
     value     ::= name | type "(" Python literal ")" | type "(bits " base64 of the bytes ")"
@@ -61,18 +62,27 @@ class Names:
                 return name
 
 
-def show(inputs: Sequence[Variable], outputs: Sequence[Variable], names: Names | None = None) -> str:
+def show(
+    inputs: Sequence[Variable],
+    outputs: Sequence[Variable],
+    names: Names | None = None,
+    updates: Sequence[tuple[int, int]] = (),
+) -> str:
     """The text of the graph from `inputs` to `outputs`."""
-    return "\n".join(_lines(inputs, outputs, names or Names(), ""))
+    return "\n".join(_lines(inputs, outputs, names or Names(), "", dict(updates)))
 
 
-def _lines(inputs: Sequence[Variable], outputs: Sequence[Variable], names: Names, indent: str) -> Iterator[str]:
+def _lines(
+    inputs: Sequence[Variable], outputs: Sequence[Variable], names: Names, indent: str, updates: Mapping[int, int]
+) -> Iterator[str]:
     for i in inputs:
         names[i]  # inputs have the first choice of names
     for leaf in leaves(outputs):
         if not hasattr(leaf, "data"):
             names[leaf]
-    yield f"{indent}fn({', '.join(f'{names[i]}: {i.type}' for i in inputs)}) {{"
+    replaced = {position: f" <- {output}" for position, output in updates.items()}
+    typed = [f"{names[i]}: {i.type}{replaced.get(n, '')}" for n, i in enumerate(inputs)]
+    yield f"{indent}fn({', '.join(typed)}) {{"
     inner = indent + "  "
     for node in toposort(outputs):
         op, graphs = op_text(node.op), subgraphs(node.op)
@@ -80,7 +90,7 @@ def _lines(inputs: Sequence[Variable], outputs: Sequence[Variable], names: Names
         results = ", ".join(f"{names[o]}: {o.type}" for o in node.outputs)
         line = f"{inner}{results} = {op}({operands})"
         for field, graph in graphs.items():
-            first, *rest = _lines(graph.inputs, graph.outputs, Names(), inner)
+            first, *rest = _lines(graph.inputs, graph.outputs, Names(), inner, dict(graph.updates))
             yield f"{line} {field} = {first.lstrip()}"
             yield from rest[:-1]
             line = rest[-1]
@@ -130,14 +140,14 @@ class Vocabulary(NamedTuple):
     ops: Mapping[str, Any]
     variable: Callable[..., Variable]
     constant: Callable[[np.ndarray], Variable]
-    graph: Callable[[Sequence[Variable], Sequence[Variable]], Any]
+    graph: Callable[..., Any]
 
 
 class ParseError(ValueError):
     """Text that is not a graph; the message says line, column, what was expected and what stands there."""
 
 
-_TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z_]\w*)|(?P<number>\d+)|(?P<mark>[(){}\[\]:,=?]))")
+_TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z_]\w*)|(?P<number>\d+)|(?P<mark><-|[(){}\[\]:,=?]))")
 
 
 class _Reader:
@@ -211,6 +221,13 @@ class _Reader:
         self.take(":")
         return name, self.type()
 
+    def _input(self) -> tuple[str, TensorType, int | None]:
+        name, kind = self._typed_name()
+        if self.peek() != "<-":
+            return name, kind, None
+        self.take("<-")
+        return name, kind, int(self.take(kind="number"))
+
     def value(self, known: Mapping[str, Variable]) -> Variable:
         name = self.peek()
         if name not in DTYPES:
@@ -279,7 +296,10 @@ class _Reader:
         self.take("(")
         known: dict[str, Variable] = {}
         inputs = []
-        for name, kind in self.several(self._typed_name, ")"):
+        updates: list[tuple[int, int]] = []
+        for name, kind, output in self.several(self._input, ")"):
+            if output is not None:
+                updates.append((len(inputs), output))
             known[name] = self.vocabulary.variable(kind, name=None if re.fullmatch(r"v\d+", name) else name)
             inputs.append(known[name])
         self.take("{")
@@ -287,7 +307,7 @@ class _Reader:
             self.statement(known)
         self.take("return")
         outputs = self.several(lambda: self.value(known), "}")
-        return self.vocabulary.graph(inputs, outputs)
+        return self.vocabulary.graph(inputs, outputs, updates) if updates else self.vocabulary.graph(inputs, outputs)
 
 
 def _read_constant(kind: TensorType, literal: str) -> np.ndarray:
