@@ -1,5 +1,24 @@
 """The vocabulary: everything that builds an expression, under NumPy's names.  Users write `from arignote import ops as T`."""
 
+from .lengths import MakeVector, Shape, ShapeI, dim_to_tensor, lengths_of, shape, tensor_to_dim
+from .shape import (
+    BroadcastTo,
+    DimShuffle,
+    Reshape,
+    broadcast_to,
+    dimshuffle,
+    expand_dims,
+    flatten,
+    moveaxis,
+    ravel,
+    reshape,
+    squeeze,
+    swapaxes,
+    transpose,
+)
 from .tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
 
 __all__ = ["TensorConstant", "TensorOp", "TensorVariable", "as_tensor", "constant"]
+__all__ += ["MakeVector", "Shape", "ShapeI", "dim_to_tensor", "lengths_of", "shape", "tensor_to_dim"]
+__all__ += ["BroadcastTo", "DimShuffle", "Reshape", "broadcast_to", "dimshuffle", "expand_dims", "flatten", "moveaxis"]
+__all__ += ["ravel", "reshape", "squeeze", "swapaxes", "transpose"]

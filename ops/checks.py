@@ -1,0 +1,55 @@
+"""Checks that many ops share, and how their messages name an operand."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..graph import Variable
+
+
+def describe(variable: Variable) -> str:
+    """The operand as errors name it: the user's name, or the op it comes from, and its type."""
+    if variable.name:
+        return f"{variable.name} ({variable.type})"
+    if variable.owner is not None:
+        return f"the result of {variable.owner.op.name} ({variable.type})"
+    data = getattr(variable, "data", None)
+    if data is not None and data.ndim == 0:
+        return f"{data} ({variable.type})"
+    return f"a {'constant' if data is not None else 'variable'} of type {variable.type}"
+
+
+def normalize_axis(axis: Any, ndim: int, what: str) -> int:
+    """`axis` counted from the front.  Raises TypeError if it is no integer, AxisError if there is no such axis."""
+    try:
+        number = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"{what}: an axis is an integer known when the graph is built, got {axis!r}") from None
+    if not -ndim <= number < ndim:
+        raise np.exceptions.AxisError(f"{what}: axis {number} is out of bounds for rank {ndim}")
+    return number % ndim
+
+
+def normalize_axes(axes: Any, ndim: int, what: str) -> tuple[int, ...]:
+    """One axis or several, counted from the front, in the order given.  Raises ValueError for an axis given twice."""
+    several = tuple(axes) if isinstance(axes, Iterable) else (axes,)
+    found = tuple(normalize_axis(axis, ndim, what) for axis in several)
+    if len(set(found)) != len(found):
+        raise ValueError(f"{what}: axis {next(a for a in found if found.count(a) > 1)} is given twice in {several}")
+    return found
+
+
+def require_count(name: str, inputs: tuple[Variable, ...], count: int, most: int | None = None) -> None:
+    """Raises TypeError unless there are `count` inputs (or `count` to `most`)."""
+    if not count <= len(inputs) <= (count if most is None else most):
+        raise TypeError(f"{name} takes {count if most is None else f'{count} to {most}'} inputs, got {len(inputs)}")
+
+
+def require_index_scalar(name: str, variable: Variable, role: str) -> None:
+    """Raises TypeError unless `variable` is an int64 scalar, as lengths and indices are."""
+    if variable.type.shape or variable.dtype != "int64":
+        raise TypeError(f"{name}: {role} must be an int64 scalar, got {describe(variable)}")

@@ -1,0 +1,114 @@
+"""Ops made of ops: a group that becomes one kernel, and an op that may overwrite its inputs.
+
+`Fused` comes from the fusion optimizers, `InPlace` from the in-place optimizers; both mean exactly what is inside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable, rebuild
+from ..graph.dims import opaque_dims
+from .backward import pull_back
+from .interpret import interpret
+from .tensor import TensorOp
+
+
+@dataclass(frozen=True, repr=False)
+class Fused(TensorOp):
+    """The function `graph` as one op: as many inputs and outputs, in the same order.  Equal graphs are equal ops."""
+
+    graph: FunctionGraph
+    name = "fused"
+
+    def expand(self, inputs: Sequence[Variable]) -> list[Variable]:
+        """The outputs of the graph built over `inputs`, node by node."""
+        return rebuild(self.graph.outputs, dict(zip(self.graph.inputs, inputs, strict=True)))
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        if len(inputs) != len(self.graph.inputs):
+            raise TypeError(f"fused takes {len(self.graph.inputs)} inputs, got {len(inputs)}")
+        types = [i.type for i in inputs]
+        if types == [i.type for i in self.graph.inputs]:
+            return tuple(o.type for o in self.graph.outputs)
+        # Other lengths, or lengths known better than when the group was made.
+        return tuple(o.type for o in self.expand([TensorOp.variable_class(t) for t in types]))
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return tuple(interpret(self.graph, values))
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        known = dict(zip(self.graph.inputs, inputs, strict=True))
+        for inner in self.graph.order:
+            results = inner.op.dims(inner, [known[i] if i in known else opaque_dims(i) for i in inner.inputs])
+            for output, found in zip(inner.outputs, results, strict=True):
+                known[output] = tuple(d if n is None else n for d, n in zip(found, output.type.shape, strict=True))
+        inside = {o for inner in self.graph.order for o in inner.outputs}.union(self.graph.inputs)
+        return tuple(
+            tuple(
+                mine if _mentions(dim, inside) else dim
+                for dim, mine in zip(known.get(o) or opaque_dims(o), opaque_dims(result), strict=True)
+            )
+            for o, result in zip(self.graph.outputs, node.outputs, strict=True)
+        )
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return pull_back(self.expand(node.inputs), cotangents, node.inputs)
+
+    @property
+    def fallible(self) -> bool:  # type: ignore[override]
+        return any(inner.op.fallible for inner in self.graph.order)
+
+
+def _mentions(dim: Dim, inside: set[Variable]) -> bool:
+    """Whether `dim` speaks of one of the variables `inside` a graph: all uses of the op would share it."""
+    stack: list[object] = [dim]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Variable):
+            if part in inside:
+                return True
+        else:
+            stack.extend(getattr(part, "args", ()))
+    return False
+
+
+@dataclass(frozen=True, repr=False)
+class InPlace(TensorOp):
+    """`op` with leave to write output a over input b for each (a, b) of `pairs`.  Its meaning is that of `op`."""
+
+    op: Op
+    pairs: tuple[tuple[int, int], ...]
+    name = "inplace"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        types = self.op.infer(inputs)
+        for output, i in self.pairs:
+            if types[output].dtype != inputs[i].dtype or types[output].ndim != inputs[i].ndim:
+                raise TypeError(
+                    f"{self}: output {output} ({types[output]}) cannot overwrite input {i} ({inputs[i].type})"
+                )
+        return types
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return self.op.evaluate(*values)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return self.op.dims(node, inputs)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return self.op.vjp(node, cotangents)
+
+    def views(self) -> dict[int, int]:
+        return self.op.views()
+
+    def destroys(self) -> dict[int, int]:
+        """The inputs that are overwritten: output index -> input index."""
+        return dict(self.pairs)
+
+    @property
+    def fallible(self) -> bool:  # type: ignore[override]
+        return self.op.fallible

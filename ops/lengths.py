@@ -1,0 +1,265 @@
+"""Lengths as values: the shape of a tensor in a graph, and the way between int64 scalars and the Dims of graph/dims.py.
+
+    tensor_to_dim: scalar variable -> Dim       what a length given by the user proves about a shape
+    dim_to_tensor: Dim -> scalar variable       how a length that is known symbolically is computed at run time
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dims_of
+from .checks import describe, require_count, require_index_scalar
+from .tensor import TensorOp, constant
+
+LENGTH = TensorType("int64")
+
+
+@dataclass(frozen=True, repr=False)
+class Shape(TensorOp):
+    """The lengths of all axes of the input, as an int64 vector."""
+
+    name = "shape"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        return (TensorType("int64", (inputs[0].ndim,)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (np.array(values[0].shape, dtype=np.int64),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return [None]
+
+
+@dataclass(frozen=True, repr=False)
+class ShapeI(TensorOp):
+    """The length of one axis of the input, as an int64 scalar."""
+
+    axis: int
+    name = "shape_i"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        if not 0 <= self.axis < inputs[0].ndim:
+            raise ValueError(f"shape_i: {describe(inputs[0])} has no axis {self.axis}")
+        return (LENGTH,)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (np.array(values[0].shape[self.axis], dtype=np.int64),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return [None]
+
+
+@dataclass(frozen=True, repr=False)
+class MakeVector(TensorOp):
+    """A vector of the scalars given, which have one dtype; of int64 if there are none."""
+
+    name = "make_vector"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        dtype = inputs[0].dtype if inputs else "int64"
+        for i in inputs:
+            if i.type.shape or i.dtype != dtype:
+                raise TypeError(f"make_vector takes scalars of one dtype ({dtype} here), got {describe(i)}")
+        return (TensorType(dtype, (len(inputs),)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (np.array(values, dtype=values[0].dtype if values else np.int64),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,) = cotangents
+        return [None if g is None else g[n] for n in range(len(node.inputs))]  # type: ignore[index]
+
+
+def shape(x: Any) -> Variable:
+    """The shape of `x`: an int64 vector of known length, so it can be indexed, iterated and given to `reshape`."""
+    return Shape()(x)
+
+
+def lengths_of(x: Variable) -> tuple[Variable, ...]:
+    """The length of each axis of `x` as an int64 scalar: a constant where it is known."""
+    return tuple(
+        ShapeI(axis)(x) if known is None else constant(known, "int64") for axis, known in enumerate(x.type.shape)
+    )
+
+
+# --- shapes as users give them
+
+
+def as_length(n: Any, what: str) -> Variable:
+    """The int64 scalar for one length (or index).  Raises TypeError for what is no integer or no scalar."""
+    if isinstance(n, Variable):
+        if n.type.shape or n.type.kind not in "iu":
+            raise TypeError(f"{what}: expected an integer or an integer scalar, got {describe(n)}")
+        return n if n.dtype == "int64" else T.cast(n, "int64")
+    try:
+        return constant(operator.index(n), "int64")
+    except TypeError:
+        raise TypeError(f"{what}: expected an integer or an integer scalar, got {n!r}") from None
+
+
+def as_lengths(shape: Any, what: str) -> tuple[Variable, ...]:
+    """The int64 scalars of a shape given as an integer, a sequence of integers and scalars, or a vector.
+
+    Raises TypeError for anything else, and ValueError for a vector whose length is not known (the rank would not be).
+    """
+    if isinstance(shape, Variable) and shape.ndim == 1:
+        return tuple(as_length(n, what) for n in _elements(shape, what))
+    if isinstance(shape, Variable) or not isinstance(shape, Iterable):
+        shape = (shape,)
+    return tuple(as_length(n, what) for n in shape)
+
+
+def _elements(vector: Variable, what: str) -> Sequence[Any]:
+    count = vector.type.shape[0]
+    if count is None:
+        raise ValueError(
+            f"{what}: the number of elements of {describe(vector)} is not known when the graph is built, so the rank "
+            "of the result is not; give the lengths one by one, as in (n, m)"
+        )
+    if isinstance(vector, Constant):
+        return vector.data.tolist()  # type: ignore[no-any-return]
+    if vector.owner is not None and isinstance(vector.owner.op, Shape):
+        return lengths_of(vector.owner.inputs[0])
+    if vector.owner is not None and isinstance(vector.owner.op, MakeVector):
+        return vector.owner.inputs
+    return [vector[n] for n in range(count)]  # type: ignore[index]
+
+
+# --- what a given length proves
+
+_SEEN_THROUGH: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "add": dims.add, "sub": dims.sub, "mul": dims.mul, "maximum": dims.maximum, "minimum": dims.minimum,
+}  # fmt: skip
+_DEPTH = 8
+"""How many ops deep a length is looked into: deeper ones prove nothing, and a chain of 100,000 ops stays cheap."""
+
+
+def tensor_to_dim(scalar: Variable, depth: int = _DEPTH) -> Dim:
+    """The Dim that an integer scalar stands for: `x.shape[0] + 1` is one more than the length of x's first axis."""
+    node = scalar.owner
+    if node is None or depth == 0 or scalar.type.kind not in "iu":
+        return dims.value(scalar)
+    name = node.op.name
+    if name == "shape_i":
+        return dims_of(node.inputs[0])[node.op.axis]  # type: ignore[attr-defined]
+    if name == "subtensor":
+        element = _element_dim(node, depth)
+        return dims.value(scalar) if element is None else element
+    if name == "cast" and node.inputs[0].type.kind in "iu" and scalar.dtype == "int64":
+        return tensor_to_dim(node.inputs[0], depth - 1)
+    if name == "switch" and (joint := _joint_operands(node)) is not None:
+        return dims.broadcast([tensor_to_dim(i, depth - 1) for i in joint])
+    if scalar.dtype != "int64" or len(node.inputs) < 2:
+        return dims.value(scalar)
+    if name == "floor_div" and isinstance(divisor := tensor_to_dim(node.inputs[1], 0), int) and divisor > 0:
+        return dims.floordiv(tensor_to_dim(node.inputs[0], depth - 1), divisor)
+    combine = _SEEN_THROUGH.get(name)
+    if combine is None:
+        return dims.value(scalar)
+    first, *rest = (tensor_to_dim(i, depth - 1) for i in node.inputs)
+    for dim in rest:
+        first = combine(first, dim)
+    return first
+
+
+def _element_dim(node: Apply, depth: int) -> Dim | None:
+    """The Dim of `shape(x)[k]` or `make_vector(...)[k]` for a constant k; None for other elements."""
+    vector = node.inputs[0]
+    if len(node.inputs) != 2 or vector.owner is None or vector.ndim != 1 or not isinstance(node.inputs[1], Constant):
+        return None
+    k, above = int(node.inputs[1].data), vector.owner
+    if isinstance(above.op, Shape):
+        return dims_of(above.inputs[0])[k]
+    return tensor_to_dim(above.inputs[k], depth - 1) if isinstance(above.op, MakeVector) else None
+
+
+def _joint_operands(node: Apply) -> tuple[Variable, Variable] | None:
+    """(a, b) where the node is `switch(eq(a, 1), b, a)`, which is how `dim_to_tensor` writes a joint length."""
+    test, if_true, if_false = node.inputs
+    if test.owner is None or test.owner.op.name != "eq":
+        return None
+    left, right = test.owner.inputs
+    is_one = isinstance(right, Constant) and right.data.ndim == 0 and right.data == 1
+    return (if_false, if_true) if left is if_false and is_one else None
+
+
+def known_length(scalar: Variable) -> int | None:
+    """The value of a length where it is known when the graph is built, else None."""
+    dim = tensor_to_dim(scalar)
+    return dim if isinstance(dim, int) else None
+
+
+# --- how a known length is computed
+
+
+def dim_to_tensor(dim: Dim) -> Variable:
+    """The int64 scalar that computes `dim` from shapes and integer values alone."""
+    made: dict[Dim, Variable] = {}
+    stack = [dim]
+    while stack:
+        current = stack[-1]
+        missing = [a for a in _parts(current) if a not in made]
+        if missing:
+            stack.extend(missing)
+            continue
+        stack.pop()
+        if current not in made:
+            made[current] = _compute(current, made)
+    return made[dim]
+
+
+def _parts(dim: Dim) -> tuple[Dim, ...]:
+    return () if isinstance(dim, int) or dim.kind in ("extent", "value") else dim.args  # type: ignore[return-value]
+
+
+def _compute(dim: Dim, made: dict[Dim, Variable]) -> Variable:
+    if isinstance(dim, int):
+        return constant(dim, "int64")
+    if dim.kind == "extent":
+        variable, axis = dim.args
+        return ShapeI(axis)(variable)  # type: ignore[arg-type, no-any-return]
+    if dim.kind == "value":
+        return as_length(dim.args[0], "a length")
+    operands = [made[part] for part in _parts(dim)]
+    result = operands[0]
+    for operand in operands[1:]:
+        result = _combine(dim.kind, result, operand)
+    return result
+
+
+def _combine(kind: str, a: Variable, b: Variable) -> Variable:
+    if kind == "broadcast":
+        return T.switch(T.eq(a, 1), b, a)
+    return getattr(T, "floor_div" if kind == "floordiv" else kind)(a, b)  # type: ignore[no-any-return]
+
+
+# --- stretching
+
+
+def stretched_shape(name: str, inputs: tuple[Variable, ...]) -> tuple[int | None, ...]:
+    """The static shape of `inputs[0]` broadcast to the lengths `inputs[1:]`.
+
+    Raises TypeError for lengths that are no int64 scalars and ValueError where the two cannot agree.
+    """
+    if not inputs:
+        raise TypeError(f"{name} takes a tensor and one length an axis")
+    x, lengths = inputs[0], inputs[1:]
+    for n in lengths:
+        require_index_scalar(name, n, "a length")
+    if x.ndim > len(lengths):
+        raise ValueError(f"{name}: {describe(x)} has more axes than the {len(lengths)} lengths given for it")
+    own = (1,) * (len(lengths) - x.ndim) + x.type.shape
+    wanted = [known_length(n) for n in lengths]
+    for axis, (have, want) in enumerate(zip(own, wanted, strict=True)):
+        if want is not None and (want < 0 or have not in (None, 1, want)):
+            raise ValueError(f"{name}: {describe(x)} cannot be broadcast to length {want} on axis {axis} of the result")
+    return tuple(want if have in (None, 1) else have for have, want in zip(own, wanted, strict=True))
