@@ -1,19 +1,25 @@
 """The vocabulary: everything that builds an expression, under NumPy's names.  Users write `from arignote import ops as T`."""
 
-from .lengths import MakeVector, Shape, ShapeI, dim_to_tensor, lengths_of, shape, tensor_to_dim
+from .lengths import lengths_of
 from .shape import (
     BroadcastTo,
     DimShuffle,
+    MakeVector,
     Reshape,
+    Shape,
+    ShapeI,
     broadcast_to,
+    dim_to_tensor,
     dimshuffle,
     expand_dims,
     flatten,
     moveaxis,
     ravel,
     reshape,
+    shape,
     squeeze,
     swapaxes,
+    tensor_to_dim,
     transpose,
 )
 from .tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
