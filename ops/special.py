@@ -1,0 +1,164 @@
+"""The NumPy meaning of the functions that NumPy lacks: erf, gamma and their kin, and stable forms of the logistic family.
+
+Each takes one array of float16, float32 or float64 and gives one of the same dtype; specials are those of C99 (gamma family)
+or the limits of the function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+
+import numpy as np
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+def _computed_in(narrowest: str) -> Callable[[Function], Function]:
+    """A decorator: the function is computed in `narrowest` or a wider dtype, and rounded once at the end."""
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def rounded(x: np.ndarray) -> np.ndarray:
+            wide = x.astype(np.result_type(x.dtype, np.dtype(narrowest)), copy=False)
+            return np.asarray(function(wide)).astype(x.dtype)
+
+        return rounded
+
+    return decorate
+
+
+def _of_each(scalar: Callable[[float], float]) -> Function:
+    """A function of one float made a function of float64 arrays."""
+    return np.vectorize(scalar, otypes=[np.float64])
+
+
+# --- libm, one element at a time
+
+
+def _gamma(x: float) -> float:
+    if x == 0.0:
+        return math.copysign(math.inf, x)
+    if x == -math.inf:
+        return math.nan
+    try:
+        return math.gamma(x)
+    except OverflowError:
+        return math.inf
+    except ValueError:  # the poles at the negative integers
+        return math.nan
+
+
+def _gammaln(x: float) -> float:
+    try:
+        return math.lgamma(x)
+    except OverflowError:
+        return math.inf
+    except ValueError:  # the poles at 0 and the negative integers
+        return math.inf
+
+
+@_computed_in("float64")
+def erf(x: np.ndarray) -> np.ndarray:
+    """The error function, 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
+    return _of_each(math.erf)(x)
+
+
+@_computed_in("float64")
+def erfc(x: np.ndarray) -> np.ndarray:
+    """1 - erf(x) without cancellation."""
+    return _of_each(math.erfc)(x)
+
+
+@_computed_in("float64")
+def gamma(x: np.ndarray) -> np.ndarray:
+    """The gamma function; inf with the sign of x at 0, NaN at the negative integers."""
+    return _of_each(_gamma)(x)
+
+
+@_computed_in("float64")
+def gammaln(x: np.ndarray) -> np.ndarray:
+    """The logarithm of the absolute value of the gamma function; inf at its poles."""
+    return _of_each(_gammaln)(x)
+
+
+# --- digamma
+
+_ASYMPTOTIC = tuple(b / (2 * k) for k, b in enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6), start=1))
+"""Bernoulli numbers B(2k) / 2k: digamma(x) ~ log x - 1/(2x) - sum B(2k) / (2k x**2k)  (DLMF 5.11.2)."""
+_LARGE = 10.0
+
+# On [1, 2]: (x - root) * (Y + P(x - 1) / Q(x - 1)) with the only positive root split in three parts, so that the result keeps
+# its relative accuracy where it vanishes.  J. Maddock, Boost.Math, digamma.hpp (53 bits).
+_ROOT = (1569415565 / 2**30, 381566830 / 2**60, 9.016312093258695e-20)
+_Y = 0.99558162689208984375
+_P = (
+    0.25479851061131551, -0.32555031186804491, -0.65031853770896507, -0.28919126444774784, -0.045251321448739056,
+    -0.0020713321167745952,
+)  # fmt: skip
+_Q = (
+    1.0, 2.0767117023730469, 1.4606242909763515, 0.43593529692665969, 0.054151797245674225, 0.0021284987017821144,
+    -0.55789841321675513e-6,
+)  # fmt: skip
+
+
+def _polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
+    result = np.zeros_like(x)
+    for c in reversed(coefficients):
+        result = result * x + c
+    return result
+
+
+def _digamma_positive(x: np.ndarray) -> np.ndarray:
+    """For x > 0: moved to [1, 2] by digamma(x + 1) = digamma(x) + 1/x, or expanded in 1/x where x is large."""
+    t = np.minimum(x, _LARGE)
+    shift = np.zeros_like(x)
+    for _ in range(int(_LARGE)):
+        above = t > 2
+        t = np.where(above, t - 1, t)
+        shift = np.where(above, shift + 1 / t, shift)
+    below = t < 1
+    shift = np.where(below, -1 / t, shift)
+    t = np.where(below, t + 1, t)
+    distance = ((t - _ROOT[0]) - _ROOT[1]) - _ROOT[2]
+    near = shift + (distance * _Y + distance * (_polynomial(_P, t - 1) / _polynomial(_Q, t - 1)))
+    inverse = 1 / np.maximum(x, _LARGE)
+    square = inverse * inverse
+    far = np.log(np.maximum(x, _LARGE)) - inverse / 2 - square * _polynomial(_ASYMPTOTIC, square)
+    return np.where(x >= _LARGE, far, near)
+
+
+@_computed_in("float64")
+def digamma(x: np.ndarray) -> np.ndarray:
+    """The logarithmic derivative of gamma; -inf at +0, inf at -0, NaN at the negative integers and -inf.
+
+    For x < 0 by reflection: digamma(x) = digamma(1 - x) - pi / tan(pi x).
+    """
+    fraction = x - np.rint(x)  # exact; tan has period pi
+    reflected = _digamma_positive(np.where(x < 0, 1 - x, 1.0)) - np.pi / np.tan(np.pi * fraction)
+    positive = _digamma_positive(np.where(x > 0, x, 1.0))
+    result = np.where(x > 0, positive, np.where(fraction == 0, np.nan, reflected))
+    return np.where(x == 0, -np.copysign(np.inf, x), np.where(np.isnan(x), x, result))
+
+
+# --- the logistic family
+
+
+@_computed_in("float32")
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(-x)), with full relative accuracy for all x."""
+    e = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1, e) / (1 + e)
+
+
+@_computed_in("float32")
+def softplus(x: np.ndarray) -> np.ndarray:
+    """log(1 + exp(x)), with full relative accuracy for all x."""
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+@_computed_in("float32")
+def log1mexp(x: np.ndarray) -> np.ndarray:
+    """log(1 - exp(x)); NaN for x > 0.  The switch at -log 2 is due to M. Maechler, "Accurately computing log(1 - exp(-|a|))"."""
+    return np.where(x < -math.log(2), np.log1p(-np.exp(x)), np.log(-np.expm1(x)))
