@@ -2,7 +2,7 @@
 
     graph     ::= "fn(" [input {", " input}] ") {" {statement} "return " values "}"
     input     ::= name ": " type [" <- " number of the output that replaces it after the run]
-    statement ::= name ": " type {", " name ": " type} " = " op "(" values ")" {" " field " = " graph}
+    statement ::= name ": " type {", " name ": " type} " = " op "(" values ")" {" " field {"." field} " = " graph}
     op        ::= name ["{" field "=" (op | Python literal) {", " ...} "}"]
     value     ::= name | type "(" Python literal ")" | type "(bits " base64 of the bytes ")"
     type      ::= dtype ["[" (number | "?") {", " ...} "]"]
@@ -100,14 +100,23 @@ def _lines(
 
 
 def subgraphs(op: Op) -> dict[str, Any]:
-    """The parameters of an op that are graphs themselves."""
-    return {k: v for k, v in op.parameters().items() if hasattr(v, "outputs") and hasattr(v, "inputs")}
+    """The parameters of an op, and of the ops inside it, that are graphs: by field name, with dots between levels."""
+    found: dict[str, Any] = {}
+    for field, value in op.parameters().items():
+        if isinstance(value, Op):
+            found.update((f"{field}.{inner}", graph) for inner, graph in subgraphs(value).items())
+        elif _is_graph(value):
+            found[field] = value
+    return found
+
+
+def _is_graph(value: object) -> bool:
+    return hasattr(value, "outputs") and hasattr(value, "inputs")
 
 
 def op_text(op: Op) -> str:
     """The op as `name{field=value, ...}`, without the fields that are graphs."""
-    graphs = subgraphs(op)
-    plain = {k: v for k, v in op.parameters().items() if k not in graphs}
+    plain = {k: v for k, v in op.parameters().items() if not _is_graph(v)}
     inside = ", ".join(f"{k}={op_text(v) if isinstance(v, Op) else repr(v)}" for k, v in plain.items())
     return f"{op.name}{{{inside}}}" if inside else op.name
 
@@ -147,7 +156,23 @@ class ParseError(ValueError):
     """Text that is not a graph; the message says line, column, what was expected and what stands there."""
 
 
+_FIELD_OF_GRAPH = re.compile(r"\s*([A-Za-z_][\w.]*)\s*=\s*(?=fn\()")
 _TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z_]\w*)|(?P<number>\d+)|(?P<mark><-|[(){}\[\]:,=?]))")
+
+
+class _OpText(NamedTuple):
+    """An op as it is written, before its graphs are read: its fields are literals and other texts of ops."""
+
+    name: str
+    fields: dict[str, Any]
+
+    def put(self, path: str, graph: Any) -> None:
+        """Fill in the graph at `path`, such as `op.graph`."""
+        *outer, field = path.split(".")
+        target = self
+        for step in outer:
+            target = target.fields[step]
+        target.fields[field] = graph
 
 
 class _Reader:
@@ -241,28 +266,29 @@ class _Reader:
         self.take(")")
         return self.vocabulary.constant(_read_constant(kind, literal))
 
-    def op(self) -> tuple[str, dict[str, Any]]:
+    def op(self) -> _OpText:
         name, fields = self.take(kind="name"), {}
         if self.peek() == "{":
             self.take("{")
             fields = dict(self.several(self._field, "}"))
-        return name, fields
+        return _OpText(name, fields)
 
     def _field(self) -> tuple[str, Any]:
         field = self.take(kind="name")
         self.take("=")
         if self.peek() in self.vocabulary.ops:
-            return field, self.resolve(*self.op())
+            return field, self.op()
         literal = self.balanced(",}")
         try:
             return field, ast.literal_eval(literal)
         except (ValueError, SyntaxError):
             raise ParseError(f"{literal!r} is neither an op nor a Python literal") from None
 
-    def resolve(self, name: str, fields: dict[str, Any]) -> Op:
-        known = self.vocabulary.ops.get(name)
+    def resolve(self, op: _OpText) -> Op:
+        known = self.vocabulary.ops.get(op.name)
         if known is None:
-            raise ParseError(f"{name!r} is not an op")
+            raise ParseError(f"{op.name!r} is not an op")
+        fields = {k: self.resolve(v) if isinstance(v, _OpText) else v for k, v in op.fields.items()}
         return known if isinstance(known, Op) and not fields else known(**fields)
 
     def statement(self, known: dict[str, Variable]) -> None:
@@ -271,25 +297,28 @@ class _Reader:
             self.take(",")
             results.append(self._typed_name())
         self.take("=")
-        name, fields = self.op()
+        op = self.op()
         self.take("(")
         operands = self.several(lambda: self.value(known), ")")
-        while self._is_subgraph():
-            field = self.take(kind="name")
-            self.take("=")
-            fields[field] = self.graph()
-        outputs = self.resolve(name, fields)(*operands)
+        while (path := self._subgraph_path()) is not None:
+            op.put(path, self.graph())
+        outputs = self.resolve(op)(*operands)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         if len(outputs) != len(results):
-            raise ParseError(f"{name} has {len(outputs)} outputs, {len(results)} are named")
+            raise ParseError(f"{op.name} has {len(outputs)} outputs, {len(results)} are named")
         for (result, kind), output in zip(results, outputs, strict=True):
             if output.type != kind:
-                raise ParseError(f"{result} is said to be {kind}; {name} gives {output.type}")
+                raise ParseError(f"{result} is said to be {kind}; {op.name} gives {output.type}")
             output.name = None if re.fullmatch(r"v\d+", result) else result
             known[result] = output
 
-    def _is_subgraph(self) -> bool:
-        return re.match(r"\s*[A-Za-z_]\w*\s*=\s*fn\(", self.text[self.at : self.at + 200]) is not None
+    def _subgraph_path(self) -> str | None:
+        """The field that a graph follows for, as in ` op.graph = fn(`, if one does; it is then read."""
+        match = _FIELD_OF_GRAPH.match(self.text, self.at)
+        if match is None:
+            return None
+        self.at = match.end()
+        return match.group(1)
 
     def graph(self) -> Any:
         self.take("fn")
