@@ -1,0 +1,97 @@
+"""NumPy's products as users call them: mixed dtypes, ranks and axes brought to the form that the ops of `blas` take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import ops as T
+from ..graph import Variable
+from .blas import Dot, MatMul, require_inner
+from .checks import describe, normalize_axes
+from .lengths import lengths_of
+from .operands import in_joint_dtype
+from .shape import DimShuffle, broadcast_to, expand_dims, ravel, reshape, squeeze
+
+
+def dot(a: Any, b: Any) -> Variable:
+    """NumPy's `dot`: the last axis of `a` summed against the second last of `b` (its only one); a scalar multiplies."""
+    a, b = in_joint_dtype((a, b))
+    if a.ndim == 0 or b.ndim == 0:
+        return T.mul(a, b)  # type: ignore[no-any-return]
+    if a.ndim <= 2 and b.ndim <= 2:
+        return Dot()(a, b)  # type: ignore[no-any-return]
+    return tensordot(a, b, axes=((-1,), (max(b.ndim - 2, 0),)))
+
+
+def matmul(a: Any, b: Any) -> Variable:
+    """NumPy's `matmul`: matrices in the last two axes, vectors as rows or columns; leading axes broadcast.
+
+    Raises TypeError for a scalar, and ValueError for lengths that are known not to agree.
+    """
+    a, b = in_joint_dtype((a, b))
+    for operand in (a, b):
+        if operand.ndim == 0:
+            raise TypeError(f"matmul takes no scalars, got {describe(operand)}; multiply with *")
+    if a.ndim <= 2 and b.ndim <= 2:
+        return Dot()(a, b)  # type: ignore[no-any-return]
+    if a.ndim == 1:
+        return squeeze(MatMul()(expand_dims(a, 0), b), -2)
+    if b.ndim == 1:
+        return squeeze(MatMul()(a, expand_dims(b, 1)), -1)
+    return MatMul()(a, b)  # type: ignore[no-any-return]
+
+
+def outer(a: Any, b: Any) -> Variable:
+    """The matrix of all products of an element of `a` and one of `b`, both taken as vectors."""
+    a, b = (x if x.ndim == 1 else ravel(x) for x in in_joint_dtype((a, b)))
+    return Dot()(expand_dims(a, 1), expand_dims(b, 0))  # type: ignore[no-any-return]
+
+
+def inner(a: Any, b: Any) -> Variable:
+    """NumPy's `inner`: the last axes summed against one another; a scalar multiplies."""
+    a, b = in_joint_dtype((a, b))
+    if a.ndim == 0 or b.ndim == 0:
+        return T.mul(a, b)  # type: ignore[no-any-return]
+    return tensordot(a, b, axes=((-1,), (-1,)))
+
+
+def vdot(a: Any, b: Any) -> Variable:
+    """The sum of the products of the elements of both, those of `a` conjugated."""
+    a, b = in_joint_dtype((a, b))
+    return Dot()(ravel(T.conj(a) if a.type.kind == "c" else a), ravel(b))  # type: ignore[no-any-return]
+
+
+def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Variable:
+    """NumPy's `tensordot`: axes `axes[0]` of `a` summed against `axes[1]` of `b`; the last n against the first n for n.
+
+    Where several axes are summed over and lengths are known only at run time, an axis of `b` of length 1 is stretched.
+    """
+    a, b = in_joint_dtype((a, b))
+    if isinstance(axes, int):
+        over_a, over_b = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
+    else:
+        over_a, over_b = (normalize_axes(x, v.ndim, "tensordot") for x, v in zip(axes, (a, b), strict=True))
+    if len(over_a) != len(over_b):
+        raise ValueError(f"tensordot: {len(over_a)} axes of the first operand, {len(over_b)} of the second")
+    for axis_a, axis_b in zip(over_a, over_b, strict=True):
+        require_inner("tensordot", a, b, axis_a, axis_b)
+    kept_a, kept_b = ([k for k in range(v.ndim) if k not in over] for v, over in ((a, over_a), (b, over_b)))
+    rows = _as_matrix(DimShuffle((*kept_a, *over_a))(a), len(kept_a))
+    lengths_a, lengths_b = lengths_of(a), lengths_of(b)
+    b_in_order = DimShuffle((*over_b, *kept_b))(b)
+    if len(over_a) > 1:  # lengths that differ must not hide in a product that agrees
+        b_in_order = broadcast_to(b_in_order, [*(lengths_a[k] for k in over_a), *(lengths_b[k] for k in kept_b)])
+    columns = _as_matrix(b_in_order, len(over_b))
+    return reshape(Dot()(rows, columns), [*(lengths_a[k] for k in kept_a), *(lengths_b[k] for k in kept_b)])
+
+
+def _as_matrix(x: Variable, rows: int) -> Variable:
+    """`x` with its first `rows` axes made one, and the others too."""
+    if x.ndim == 2 and rows == 1:
+        return x
+    sizes = [T.constant(1, "int64"), T.constant(1, "int64")]
+    for axis, length in enumerate(lengths_of(x)):
+        side = int(axis >= rows)
+        sizes[side] = length if getattr(sizes[side], "data", None) == 1 else T.mul(sizes[side], length)
+    return reshape(x, sizes)
