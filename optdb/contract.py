@@ -1,0 +1,79 @@
+"""What a rule promises about numbers: a frozen value whose tags can be queried, and which the rule's property test checks.
+
+    exact                       the same bits
+    ulp(k)                      the same special values, finite results at most k units in the last place apart
+    stabilizes                  never farther from the true value, and finite where the original overflows or cancels
+    relaxes("nan", "overflow")  equal but where the named things happen on one side
+
+Promises are joined with `|`: `ulp(2) | relaxes("overflow")`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+RELAXABLE = ("nan", "inf", "signed zero", "overflow", "underflow", "rounding", "domain", "errors")
+"""What `relaxes` takes.  `rounding`: results may differ by more than a few ulp (sums in another order); `domain`: arguments where
+the original is not defined; `errors`: a run that failed may now succeed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """How far results may move when a rule fires; without any leave they keep every bit."""
+
+    ulps: int = 0
+    nearer: bool = False
+    """Whether the result is the nearer one to the true value wherever the two differ."""
+    relaxed: frozenset[str] = frozenset()
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """The names under which a query finds rules of this contract."""
+        words = {"relaxes_" + word.replace(" ", "_") for word in self.relaxed}
+        words |= {"ulp"} if self.ulps else set()
+        words |= {"stabilizes"} if self.nearer else set()
+        words |= {"relaxes"} if self.relaxed else set()
+        return frozenset(words or {"exact"})
+
+    def __or__(self, other: Contract) -> Contract:
+        return Contract(max(self.ulps, other.ulps), self.nearer or other.nearer, self.relaxed | other.relaxed)
+
+    def __str__(self) -> str:
+        parts = [f"ulp({self.ulps})"] if self.ulps else []
+        parts += ["stabilizes"] if self.nearer else []
+        words = ", ".join(f'"{word}"' for word in RELAXABLE if word in self.relaxed)
+        parts += [f"relaxes({words})"] if words else []
+        return " | ".join(parts) or "exact"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+exact = Contract()
+stabilizes = Contract(nearer=True)
+
+
+def ulp(k: int) -> Contract:
+    """The contract of results at most `k` units in the last place apart, with the same NaNs, infinities and signed zeros."""
+    if not isinstance(k, int) or k < 1:
+        raise ValueError(f"ulp({k!r}): expected a whole number of at least 1; equal bits are the contract `exact`")
+    return Contract(ulps=k)
+
+
+def relaxes(*what: str) -> Contract:
+    """The contract of results that are equal but for what is named; see RELAXABLE."""
+    if not what:
+        raise ValueError("relaxes() names nothing; results that never differ are the contract `exact`")
+    for word in what:
+        if word not in RELAXABLE:
+            near = difflib.get_close_matches(str(word), RELAXABLE, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(map(repr, RELAXABLE))}"
+            raise ValueError(f"relaxes({word!r}): {hint}")
+    return Contract(relaxed=frozenset(what))
+
+
+CONTRACT_TAGS = frozenset().union(
+    exact.tags, stabilizes.tags, ulp(1).tags, *(relaxes(word).tags for word in RELAXABLE)
+)
+"""Every tag that a contract can give; a query may name them whether or not a rule carries them."""

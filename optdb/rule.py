@@ -1,0 +1,326 @@
+"""Rules: named values that say what may stand for what.
+
+    rule("local_neg_neg", neg(neg(x)), x)
+    node_rule("local_join_1", Join, only_operand, formula="join(x) -> x")
+
+A rule proposes; the engine (applier.py) conforms the proposal to the type and shape of what it replaces, checks it and counts it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from ..graph import Apply, Op, Origin, Variable, inheriting, union
+from .contract import Contract, exact
+from .patterns import Applied, Bound, Head, OpLike, Pattern, Users, Wild, as_pattern, instantiate
+
+OpKey = Union[Op, type[Op]]
+"""An op, or a class of ops: what a rule is found by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a rule offers for a node: one value an output (None: leave it; a Python number: that constant).
+
+    `leaves` are the values that the original was computed from; one that the result no longer needs may still give it its shape.
+    """
+
+    outputs: tuple[Any, ...]
+    leaves: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A rewrite of one node: what every rule has.  Compared by identity."""
+
+    name: str
+    contract: Contract
+    ops: tuple[OpKey, ...]
+    """The ops, or classes of ops, whose nodes it is offered; none: every node."""
+    uses: bool
+    """Whether it looks at who reads a value; then it is tried anew in each sweep."""
+    lossy: bool
+    """Whether its result may be cast to a dtype that does not hold all its values."""
+    reason: str | None
+    origin: str
+    """file:line of the definition."""
+
+    @property
+    def before(self) -> Any:
+        """The left side: a pattern, or text for people."""
+        raise NotImplementedError
+
+    @property
+    def after(self) -> Any:
+        """The right side: a pattern, a function, or text for people."""
+        raise NotImplementedError
+
+    def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
+        """Whether it could take a node of `op` with operands of these kinds: a cheap test, whose answers the engine keeps."""
+        raise NotImplementedError
+
+    def propose(self, node: Apply, users: Users) -> Proposal | None:
+        """What should stand for the outputs of `node`, or None."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.before} -> {self.after}"
+
+    def __repr__(self) -> str:
+        return f"<rule {self}>"
+
+
+def nobody(variable: Variable) -> Sequence[Any]:
+    """The users of a value where they are not known."""
+    return ()
+
+
+# --- rules with a pattern
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PatternRule(Rule):
+    """A rule whose left side is a pattern and whose right side is a pattern, a number, or a function of what was found."""
+
+    pattern: Applied
+    right: Pattern | Callable[..., Any]
+    when: Callable[..., Any] | None
+    formula: str | None
+    _names: tuple[str, ...] = field(repr=False)
+    """The arguments of the right side, if it is a function."""
+    _when_names: tuple[str, ...] = field(repr=False)
+
+    @property
+    def before(self) -> Pattern:
+        return self.pattern
+
+    @property
+    def after(self) -> Any:
+        return self.right
+
+    def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
+        return self.pattern.fits(op) and self.pattern.may_match(op, heads)
+
+    def propose(self, node: Apply, users: Users) -> Proposal | None:
+        bound: Bound = {}
+        for _ in self.pattern.match(node.outputs[0], bound, users):
+            if self.when is None or self.when(*[node if n == "node" else bound[n] for n in self._when_names]):
+                result = self._build(node, bound)
+                if result is not None:
+                    outputs = result if isinstance(result, tuple) else (result,)
+                    return Proposal(outputs, tuple(v for v in bound.values() if _gives_shape(v)))
+        return None
+
+    def _build(self, node: Apply, bound: Bound) -> Any:
+        with inheriting(_lines_of(bound)):
+            if isinstance(self.right, Pattern):
+                return instantiate(self.right, bound)
+            return self.right(**{n: node if n == "node" else bound[n] for n in self._names})
+
+    def __str__(self) -> str:
+        left, _, right = self.formula.partition(" -> ") if self.formula else (str(self.before), "", _right_text(self.right))
+        guards = [f"{w.name}: {w.when.__name__}" for w in _guarded(self.pattern)]
+        kinds = [f"{p.op.name}: {_kind_text(p.op)}" for p in _likes(self.pattern)]
+        return ", ".join([f"{self.name}: {left} -> {right}", *dict.fromkeys(guards + kinds)])
+
+
+def rule(
+    name: str,
+    before: Pattern,
+    after: Pattern | complex | Callable[..., Any],
+    *,
+    contract: Contract = exact,
+    when: Callable[..., Any] | None = None,
+    uses: bool = False,
+    lossy: bool = False,
+    reason: str | None = None,
+    formula: str | None = None,
+) -> PatternRule:
+    """The rule that puts `after` in the place of what matches `before`.
+
+    `after`: a pattern, a wild card, a number, or a function that is called with the bound values by name (an argument called
+    `node` gets the matched node) and returns a Variable, a number, a tuple of those, or None where it does not apply.  `when`: a
+    function of the same arguments that has the last word.  `formula`: what to show where a function says little.
+
+    Raises ValueError if `after` or `when` asks for a name that `before` does not bind.
+    """
+    if not isinstance(before, Applied):
+        raise ValueError(f"rule {name!r}: the left side is {before}; expected an op applied to patterns")
+    known = before.names
+    _refuse_clash(name, before)
+    right = after if callable(after) and not isinstance(after, Pattern) else as_pattern(after)
+    wanted = right.names if isinstance(right, Pattern) else _parameters(right, known)
+    guard = _parameters(when, known) if when is not None else ()
+    for side, names in (("right side", wanted), ("condition", guard)):
+        loose = [n for n in names if n not in known and (n != "node" or isinstance(right, Pattern) and side == "right side")]
+        if loose:
+            raise ValueError(
+                f"rule {name!r}: the {side} asks for {', '.join(loose)}; the left side {before} binds "
+                f"{', '.join(known) or 'no names'}"
+            )
+    return PatternRule(
+        name=_checked(name), contract=contract, ops=_index(before), uses=uses or before.looks_at_users, lossy=lossy,
+        reason=reason, origin=_caller(), pattern=before, right=right, when=when, formula=formula,
+        _names=wanted, _when_names=guard,
+    )  # fmt: skip
+
+
+# --- rules with a function
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NodeRule(Rule):
+    """A rule that is a function of the node, with a formula for people."""
+
+    function: Callable[..., Any]
+    formula: str
+    having: tuple[OpKey, ...]
+
+    @property
+    def before(self) -> str:
+        return self.formula.partition(" -> ")[0]
+
+    @property
+    def after(self) -> str:
+        return self.formula.partition(" -> ")[2]
+
+    def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
+        return not self.having or any(is_of(kind, key) for kind in heads if isinstance(kind, Op) for key in self.having)
+
+    def propose(self, node: Apply, users: Users) -> Proposal | None:
+        result = self.function(node, users) if self.uses else self.function(node)
+        outputs = _as_outputs(result, node)
+        return None if outputs is None else Proposal(outputs, tuple(i for i in node.inputs if _gives_shape(i)))
+
+
+def node_rule(
+    name: str,
+    ops: OpKey | Sequence[OpKey] | None,
+    function: Callable[..., Any],
+    *,
+    formula: str,
+    contract: Contract = exact,
+    having: OpKey | Sequence[OpKey] = (),
+    uses: bool = False,
+    lossy: bool = False,
+    reason: str | None = None,
+) -> NodeRule:
+    """The rule that asks `function(node)` about each node of `ops` (an op, a class of ops, several, or None: every node).
+
+    The function returns None (does not apply), a Variable or number for the only output, a sequence with an entry an output
+    (None: leave it), or a dict from outputs of the node to values.  With `uses` it is called as `function(node, users)`, where
+    `users(variable)` lists who reads a value.  `having`: only nodes with an operand computed by one of these.  `formula` is the
+    rule in the form "before -> after".
+
+    Raises ValueError for a formula without the arrow.
+    """
+    if " -> " not in formula:
+        raise ValueError(f"rule {name!r}: the formula is {formula!r}; expected 'before -> after'")
+    return NodeRule(
+        name=_checked(name), contract=contract, ops=_keys(name, ops), uses=uses, lossy=lossy, reason=reason,
+        origin=_caller(), function=function, formula=formula, having=_keys(name, having),
+    )  # fmt: skip
+
+
+def is_of(op: Op, key: OpKey) -> bool:
+    """Whether the op is the one named, or of the class named."""
+    return isinstance(op, key) if isinstance(key, type) else op == key
+
+
+# --- definition
+
+
+def _checked(name: str) -> str:
+    if not name or any(c.isspace() or c in "+-&,:()<" for c in name):
+        raise ValueError(f"{name!r} cannot name a rule: a query could not spell it")
+    return name
+
+
+def _caller() -> str:
+    """file:line of whoever called the function that asks."""
+    frame = sys._getframe(2)
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _index(pattern: Applied) -> tuple[OpKey, ...]:
+    if not isinstance(pattern.op, OpLike):
+        return (pattern.op,)
+    return pattern.op.kind if isinstance(pattern.op.kind, tuple) else (pattern.op.kind,)
+
+
+def _keys(name: str, ops: Any) -> tuple[OpKey, ...]:
+    keys = () if ops is None else tuple(ops) if isinstance(ops, (list, tuple, set, frozenset)) else (ops,)
+    for key in keys:
+        if not (isinstance(key, Op) or (isinstance(key, type) and issubclass(key, Op))):
+            raise ValueError(f"rule {name!r}: {key!r} is neither an op nor a class of ops")
+    return keys
+
+
+def _parameters(function: Callable[..., Any], known: Sequence[str]) -> tuple[str, ...]:
+    """The names a function asks for; all that are known if it takes any."""
+    parameters = inspect.signature(function).parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return tuple(known)
+    return tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.default is p.empty)
+
+
+def _refuse_clash(name: str, pattern: Pattern) -> None:
+    values = {w.name for w in pattern.walk() if isinstance(w, Wild)}
+    ops = {p.op.name for p in _likes(pattern)}
+    if values & ops:
+        raise ValueError(f"rule {name!r}: {', '.join(values & ops)} names both a value and an op")
+
+
+# --- firing
+
+
+def _gives_shape(value: Any) -> bool:
+    return isinstance(value, Variable) and value.ndim > 0
+
+
+def _lines_of(bound: Bound) -> Origin:
+    """The user's lines of every node that was matched."""
+    return union(*(v.origin for p, v in bound.items() if isinstance(p, Applied)))
+
+
+def _as_outputs(result: Any, node: Apply) -> tuple[Any, ...] | None:
+    """A rule's answer with one entry an output; None if it does not apply.  Raises TypeError or ValueError for nonsense."""
+    if result is None or result is False:
+        return None
+    if isinstance(result, Mapping):
+        strange = [v for v in result if v not in node.outputs]
+        if strange:
+            raise ValueError(f"the rule replaces {strange[0]!r}, which is not an output of the node")
+        return tuple(result.get(o) for o in node.outputs)
+    outputs = tuple(result) if isinstance(result, (list, tuple)) else (result,)
+    if len(outputs) != len(node.outputs):
+        raise ValueError(f"the rule gives {len(outputs)} values for {len(node.outputs)} outputs")
+    return outputs
+
+
+# --- text
+
+
+def _right_text(right: Any) -> str:
+    if isinstance(right, Pattern):
+        return str(right)
+    name = getattr(right, "__name__", type(right).__name__)
+    return "..." if name == "<lambda>" else f"{name}({', '.join(inspect.signature(right).parameters)})"
+
+
+def _guarded(pattern: Pattern) -> list[Any]:
+    found = [p for p in pattern.walk() if isinstance(p, Wild) and p.when is not None]
+    return [w for w in found if getattr(w.when, "__name__", "<lambda>") != "<lambda>"]
+
+
+def _likes(pattern: Pattern) -> list[Any]:
+    return [p for p in pattern.walk() if isinstance(p, Applied) and isinstance(p.op, OpLike)]
+
+
+def _kind_text(op: OpLike) -> str:
+    kinds = op.kind if isinstance(op.kind, tuple) else (op.kind,)
+    return " or ".join(kind.__name__ for kind in kinds)
