@@ -5,6 +5,6 @@ from .patterns import Number, Pattern, Wild, once, op_like, wilds
 from .rule import NodeRule, PatternRule, Proposal, Rule, node_rule, rule
 
 __all__ = [
-    "Contract", "NodeRule", "Number", "Pattern", "PatternRule", "Proposal", "Rule", "Wild", "exact", "node_rule", "once",
-    "op_like", "relaxes", "rule", "stabilizes", "ulp", "wilds",
+    "Contract", "NodeRule", "Number", "Pattern", "PatternRule", "Proposal", "Rule", "Wild", "exact", "node_rule",
+    "once", "op_like", "relaxes", "rule", "stabilizes", "ulp", "wilds",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a rule promises about numbers: a frozen value whose tags can be queried, and which the rule's property test checks.
+"""What a rule promises about numbers: a value whose tags can be queried, and which the rule's property test checks.
 
     exact                       the same bits
     ulp(k)                      the same special values, finite results at most k units in the last place apart
@@ -14,8 +14,8 @@ import difflib
 from dataclasses import dataclass
 
 RELAXABLE = ("nan", "inf", "signed zero", "overflow", "underflow", "rounding", "domain", "errors")
-"""What `relaxes` takes.  `rounding`: results may differ by more than a few ulp (sums in another order); `domain`: arguments where
-the original is not defined; `errors`: a run that failed may now succeed."""
+"""What `relaxes` takes.  `rounding`: results may differ by more than a few ulp (sums in another order); `domain`:
+arguments where the original is not defined; `errors`: a run that failed may now succeed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ stabilizes = Contract(nearer=True)
 
 
 def ulp(k: int) -> Contract:
-    """The contract of results at most `k` units in the last place apart, with the same NaNs, infinities and signed zeros."""
+    """The contract of results at most `k` units in the last place apart, special values being equal."""
     if not isinstance(k, int) or k < 1:
         raise ValueError(f"ulp({k!r}): expected a whole number of at least 1; equal bits are the contract `exact`")
     return Contract(ulps=k)

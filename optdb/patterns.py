@@ -8,8 +8,8 @@
     x, y = wilds("x y")
     neg(neg(x))    add(x, 0)    op_like(Reduce, "r")(neg(x))
 
-Commutative ops match in any order, with backtracking.  Numbers stand for themselves.  The engine knows no op by name: it reads
-`commutative` from the op if it is there.
+Commutative ops match in any order, with backtracking.  Numbers stand for themselves.  No op is known by name here:
+`commutative` and `arity` are read from an op that has them.
 """
 
 from __future__ import annotations
@@ -286,7 +286,7 @@ def op_like(
 ) -> OpLike:
     """Any op of a class: `op_like(Reduce, "r")(neg(x))` matches each reduction of a negation and binds the op to `r`.
 
-    On the right of a rule the same OpLike stands for the op that was found; functions get it as the argument of that name.
+    On the right of a rule the same OpLike stands for the op that was found; functions get it as the argument `r`.
     """
     if not name.isidentifier() or name == "node":
         raise ValueError(f"{name!r} cannot name an op of a pattern; expected an identifier other than 'node'")
@@ -310,7 +310,7 @@ def as_pattern(value: Any) -> Pattern:
 
 
 def instantiate(pattern: Pattern, bound: Bound) -> Any:
-    """The graph that the pattern stands for when its names mean what `bound` says; a Python number for a bare number."""
+    """The graph that the pattern stands for when its names mean what `bound` says; a bare number stays a number."""
     if isinstance(pattern, Wild):
         return bound[pattern.name]
     if isinstance(pattern, Number):
@@ -340,7 +340,7 @@ def uniform(constant: Constant) -> Any:
 
 
 def _rounded(value: Scalar, dtype: np.dtype[Any]) -> Any:
-    """`value` as NumPy reads it beside an array of this dtype (0.1 beside float32 is float32(0.1)); NaN if it has no such form."""
+    """`value` as NumPy reads it beside an array of this dtype (0.1 beside float32 is float32(0.1)); else NaN."""
     if not isinstance(value, (float, complex)) or dtype.kind not in ("c" if isinstance(value, complex) else "fc"):
         return math.nan
     with np.errstate(over="ignore"):

@@ -3,7 +3,8 @@
     rule("local_neg_neg", neg(neg(x)), x)
     node_rule("local_join_1", Join, only_operand, formula="join(x) -> x")
 
-A rule proposes; the engine (applier.py) conforms the proposal to the type and shape of what it replaces, checks it and counts it.
+A rule proposes; the engine (applier.py) conforms the proposal to the type and shape of what it replaces, checks it and
+counts it.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ OpKey = Union[Op, type[Op]]
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a rule offers for a node: one value an output (None: leave it; a Python number: that constant).
-
-    `leaves` are the values that the original was computed from; one that the result no longer needs may still give it its shape.
-    """
+    """What a rule offers for a node: one value an output (None: leave it; a Python number: that constant)."""
 
     outputs: tuple[Any, ...]
     leaves: tuple[Variable, ...]
+    """What the original was computed from: an operand that the result no longer needs may still give it its shape."""
+    inner: tuple[Variable, ...] = ()
+    """The values that were matched between the leaves and the node."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class Rule:
         raise NotImplementedError
 
     def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
-        """Whether it could take a node of `op` with operands of these kinds: a cheap test, whose answers the engine keeps."""
+        """Whether it could take a node of `op` with operands of these kinds: cheap, and the engine keeps the answers."""
         raise NotImplementedError
 
     def propose(self, node: Apply, users: Users) -> Proposal | None:
@@ -84,7 +85,7 @@ def nobody(variable: Variable) -> Sequence[Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PatternRule(Rule):
-    """A rule whose left side is a pattern and whose right side is a pattern, a number, or a function of what was found."""
+    """A rule from a pattern to a pattern, a number, or a function of what was found."""
 
     pattern: Applied
     right: Pattern | Callable[..., Any]
@@ -112,7 +113,9 @@ class PatternRule(Rule):
                 result = self._build(node, bound)
                 if result is not None:
                     outputs = result if isinstance(result, tuple) else (result,)
-                    return Proposal(outputs, tuple(v for v in bound.values() if _gives_shape(v)))
+                    leaves = [v for p, v in bound.items() if not isinstance(p, Applied) and _gives_shape(v)]
+                    inner = [v for p, v in bound.items() if isinstance(p, Applied) and p is not self.pattern]
+                    return Proposal(outputs, tuple(leaves), tuple(inner))
         return None
 
     def _build(self, node: Apply, bound: Bound) -> Any:
@@ -122,10 +125,10 @@ class PatternRule(Rule):
             return self.right(**{n: node if n == "node" else bound[n] for n in self._names})
 
     def __str__(self) -> str:
-        left, _, right = self.formula.partition(" -> ") if self.formula else (str(self.before), "", _right_text(self.right))
+        formula = self.formula or f"{self.before} -> {_right_text(self.right)}"
         guards = [f"{w.name}: {w.when.__name__}" for w in _guarded(self.pattern)]
         kinds = [f"{p.op.name}: {_kind_text(p.op)}" for p in _likes(self.pattern)]
-        return ", ".join([f"{self.name}: {left} -> {right}", *dict.fromkeys(guards + kinds)])
+        return ", ".join([f"{self.name}: {formula}", *dict.fromkeys(guards + kinds)])
 
 
 def rule(
@@ -142,9 +145,10 @@ def rule(
 ) -> PatternRule:
     """The rule that puts `after` in the place of what matches `before`.
 
-    `after`: a pattern, a wild card, a number, or a function that is called with the bound values by name (an argument called
-    `node` gets the matched node) and returns a Variable, a number, a tuple of those, or None where it does not apply.  `when`: a
-    function of the same arguments that has the last word.  `formula`: what to show where a function says little.
+    `after`: a pattern, a wild card, a number, or a function that is called with the bound values by name (an argument
+    called `node` gets the matched node) and returns a Variable, a number, a tuple of those, or None where it does not
+    apply.  `when`: a function of the same arguments that has the last word.  `formula`: what to show where a function
+    says little.
 
     Raises ValueError if `after` or `when` asks for a name that `before` does not bind.
     """
@@ -156,7 +160,7 @@ def rule(
     wanted = right.names if isinstance(right, Pattern) else _parameters(right, known)
     guard = _parameters(when, known) if when is not None else ()
     for side, names in (("right side", wanted), ("condition", guard)):
-        loose = [n for n in names if n not in known and (n != "node" or isinstance(right, Pattern) and side == "right side")]
+        loose = [n for n in names if n not in (*known, "node")]
         if loose:
             raise ValueError(
                 f"rule {name!r}: the {side} asks for {', '.join(loose)}; the left side {before} binds "
@@ -209,12 +213,12 @@ def node_rule(
     lossy: bool = False,
     reason: str | None = None,
 ) -> NodeRule:
-    """The rule that asks `function(node)` about each node of `ops` (an op, a class of ops, several, or None: every node).
+    """The rule that asks `function(node)` about nodes of `ops`: an op, a class of ops, several, or None for all.
 
-    The function returns None (does not apply), a Variable or number for the only output, a sequence with an entry an output
-    (None: leave it), or a dict from outputs of the node to values.  With `uses` it is called as `function(node, users)`, where
-    `users(variable)` lists who reads a value.  `having`: only nodes with an operand computed by one of these.  `formula` is the
-    rule in the form "before -> after".
+    The function returns None (does not apply), a Variable or number for the only output, a sequence with an entry an
+    output (None: leave it), or a dict from outputs of the node to values.  With `uses` it is called as
+    `function(node, users)`, where `users(variable)` lists who reads a value.  `having`: only nodes with an operand
+    computed by one of these.  `formula` is the rule in the form "before -> after".
 
     Raises ValueError for a formula without the arrow.
     """
@@ -265,7 +269,8 @@ def _parameters(function: Callable[..., Any], known: Sequence[str]) -> tuple[str
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return tuple(known)
-    return tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.default is p.empty)
+    named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    return tuple(p.name for p in named if p.default is p.empty)
 
 
 def _refuse_clash(name: str, pattern: Pattern) -> None:
@@ -288,7 +293,7 @@ def _lines_of(bound: Bound) -> Origin:
 
 
 def _as_outputs(result: Any, node: Apply) -> tuple[Any, ...] | None:
-    """A rule's answer with one entry an output; None if it does not apply.  Raises TypeError or ValueError for nonsense."""
+    """A rule's answer with one entry an output; None if it does not apply.  Raises ValueError for nonsense."""
     if result is None or result is False:
         return None
     if isinstance(result, Mapping):

@@ -1,0 +1,86 @@
+"""How a rule's result is made to fit what it replaces: dtype, rank, and the shape that dropped operands would have given.
+
+    add(x, 0)       -> x            x: int8, 0: int64                cast(x, int64)
+    sub(add(x, y), y) -> x          y may be longer than x           fill(y, x)
+
+The engine knows no op, so the three ops that this takes are handed to it (`Conform`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..graph import ReplacementRefused, Variable, dims_of, same_shape
+from ..graph.dims import broadcast_dims
+
+
+class Conform(Protocol):
+    """The ops that fit a value to its place."""
+
+    def constant(self, value: Any, dtype: str) -> Variable:
+        """The number as a constant of rank 0."""
+
+    def cast(self, value: Variable, dtype: str) -> Variable:
+        """The value converted to `dtype`."""
+
+    def pad(self, value: Variable, ndim: int) -> Variable:
+        """The value with axes of length 1 put in front until it has `ndim`."""
+
+    def fill(self, like: Variable, value: Variable) -> Variable:
+        """The value, in its own dtype, broadcast against `like`, whose elements are not read."""
+
+
+def conformed(
+    after: Any,
+    before: Variable,
+    leaves: Sequence[Variable],
+    inner: Sequence[Variable],
+    how: Conform | None,
+    lossy: bool = False,
+) -> Variable:
+    """`after` as a value of the dtype, rank and shape of `before`.
+
+    `leaves`: values that may have stretched `before`; `inner`: values between them and `before`, a second choice.  What
+    cannot be proven to be stretched is left as it is: a rule that replaces a shape by an equal one is taken at its word.
+    Raises ReplacementRefused where the dtype of `before` does not hold the values of `after` (in NumPy's sense, "safe")
+    and the rule is not `lossy`.
+    """
+    if not isinstance(after, Variable):
+        if how is None:
+            raise ReplacementRefused(f"the result is the number {after!r}, and nothing says how constants are made")
+        after = how.constant(after, before.dtype)
+    if how is None or (after.type == before.type and None not in after.type.shape):
+        return after
+    if after.dtype != before.dtype:
+        if not lossy and not np.can_cast(after.dtype, before.dtype, "safe"):
+            raise ReplacementRefused(f"the result is {after.type}; {before.type} does not hold all its values")
+        after = how.cast(after, before.dtype)
+    if after.ndim < before.ndim:
+        after = how.pad(after, before.ndim)
+    if same_shape(after, before) or after.ndim != before.ndim:
+        return after
+    return _stretched(after, before, leaves, how) or _stretched(after, before, (*leaves, *inner), how) or after
+
+
+def _stretched(after: Variable, before: Variable, leaves: Sequence[Variable], how: Conform) -> Variable | None:
+    """`after` filled along as few leaves as prove that it has the shape of `before`; None if nothing proves it."""
+    have, target = dims_of(after), dims_of(before)
+    shapes = [(leaf, dims_of(leaf)) for leaf in leaves]
+    fitting = [(leaf, dims) for leaf, dims in shapes if broadcast_dims([target, dims]) == target]
+    for leaf, dims in fitting:
+        if broadcast_dims([have, dims]) == target:
+            return how.fill(leaf, after)
+    needed = []
+    for leaf, dims in fitting:
+        joint = broadcast_dims([have, dims])
+        if joint != have:
+            have = joint
+            needed.append(leaf)
+    if have != target:
+        return None
+    for leaf in needed:
+        after = how.fill(leaf, after)
+    return after

@@ -1,0 +1,1 @@
+"""What it cost: profiles of optimization and of runs.  Standard library and NumPy only; anyone may call it."""
