@@ -1,0 +1,165 @@
+"""C text -> a loaded library: found in the cache, or compiled, checked and published there.
+
+Two processes that need the same library at the same moment share one compilation if the first is done in time; neither waits long.
+Within a process equal text is loaded once, for as long as somebody holds it.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import time
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import abi
+from .cache import Cache
+from .cache_upkeep import trim_if_due
+from .compiler_process import CompileError, run
+from .elf import elf_defect
+from .entry import Kind
+from .loading import load_library
+from .scratch import scratch_folder
+from .toolchain import Toolchain, zig_environment
+
+TIMEOUT_SECONDS = 600.0
+_ROOM_TO_WORK = 1 << 20
+_ABI = hashlib.sha256(f"{abi.VERSION}{abi.RUNTIME_DECLARATIONS}{abi.CALL_DECLARATIONS}".encode()).hexdigest()
+
+
+class Image:
+    """Code mapped into this process: unmapped when nobody refers to it.  `lib` is a cffi library."""
+
+    __slots__ = ("__weakref__", "lib")
+
+    def __init__(self, lib: Any) -> None:
+        self.lib = lib
+
+
+@dataclass(frozen=True)
+class Library:
+    """A loaded library.  Hold it as long as its functions may run: they do not hold it themselves."""
+
+    image: Image
+    key: bytes
+    path: Path | None  # its entry in the cache, None if the disk took none
+    from_cache: bool  # no compiler ran for it
+    seconds: float  # spent in the compiler
+
+    @property
+    def lib(self) -> Any:
+        """The cffi library: `lib.ag_entry` is the entry of a generated one."""
+        return self.image.lib
+
+    @property
+    def source_path(self) -> Path | None:
+        """Where its C text lies, for people to read."""
+        return self.path.with_suffix(".c") if self.path else None
+
+
+_images: weakref.WeakValueDictionary[bytes, Image] = weakref.WeakValueDictionary()
+
+
+def library_key(text: str, toolchain: Toolchain) -> bytes:
+    """The digest under which the library of `text` is kept: everything that shapes its code."""
+    parts = (text, toolchain.fingerprint, _ABI)
+    return hashlib.sha256("\0".join(hashlib.sha256(part.encode()).hexdigest() for part in parts).encode()).digest()
+
+
+def build(text: str, toolchain: Toolchain, cache: Cache) -> Library:
+    """The library of the C file `text`.
+
+    Raises:
+        CompileError: the compiler fails, takes longer than ten minutes, or leaves no usable library.
+    """
+    key = library_key(text, toolchain)
+    image = _images.get(key)
+    if image is not None:
+        return Library(image, key, cache.path(Kind.LIBRARY, key), True, 0.0)
+    found = _load_cached(key, cache)
+    if found is not None:
+        return found
+    with cache.claim(key, _patience(text)):
+        return _load_cached(key, cache) or _compile(text, key, toolchain, cache)
+
+
+def _patience(text: str) -> float:
+    """Seconds to wait for another process that compiles the same text: about what it takes ourselves (40 ms and 20 us a byte)."""
+    return 0.1 + 20e-6 * len(text)
+
+
+def _load_cached(key: bytes, cache: Cache) -> Library | None:
+    payload = cache.load(Kind.LIBRARY, key)
+    if payload is None:
+        return None
+    try:
+        return Library(_image(key, payload, cache), key, cache.path(Kind.LIBRARY, key), True, 0.0)
+    except OSError:  # sound, but a library it needs has gone since: built anew
+        return None
+
+
+def _image(key: bytes, payload: bytes, cache: Cache) -> Image:
+    image = Image(load_library(payload, f"ag_{key.hex()[:16]}", cache.folder.work_parents()))
+    return _images.setdefault(key, image)
+
+
+def _compile(text: str, key: bytes, toolchain: Toolchain, cache: Cache) -> Library:
+    start = time.perf_counter()
+    payload = compile_text(text, toolchain, cache)
+    seconds = time.perf_counter() - start
+    try:
+        image = _image(key, payload, cache)
+    except OSError as error:
+        raise CompileError(f"the loader refuses what {toolchain.command[0]} made: {error}") from None
+    path = cache.store(Kind.LIBRARY, key, payload, text)
+    trim_if_due(cache)
+    return Library(image, key, path, False, seconds)
+
+
+def compile_text(text: str, toolchain: Toolchain, cache: Cache) -> bytes:
+    """The bytes of the shared object of the C file `text`; nothing is left on the disk.
+
+    The file is called `code.c` in every build, so that equal text gives equal bytes.
+
+    Raises:
+        CompileError: see `build`.
+    """
+    failure: Exception = CompileError("no folder to compile in")
+    for parent in cache.work_parents():
+        try:
+            with scratch_folder((parent,)) as folder:
+                return _compile_in(folder, text, toolchain, zig_environment(cache, toolchain.command))
+        except OSError as error:
+            failure = error
+        except CompileError as error:
+            if not _is_full(parent, str(error)):
+                raise
+            failure = error
+    raise CompileError(f"no folder to compile in: {failure}")
+
+
+def _compile_in(folder: Path, text: str, toolchain: Toolchain, extra: dict[str, str]) -> bytes:
+    (folder / "code.c").write_text(text)
+    done = run(toolchain.argv("code.c", "code.so"), folder, TIMEOUT_SECONDS, extra=extra)
+    if done.code != 0:
+        raise CompileError(f"{toolchain.command[0]} failed with exit code {done.code}:\n{done.first_lines()}")
+    library = folder / "code.so"
+    payload = library.read_bytes() if library.is_file() else b""
+    defect = elf_defect(payload)
+    if defect:
+        raise CompileError(f"{toolchain.command[0]} reported success but left no usable library: {defect}")
+    return payload
+
+
+def _is_full(folder: Path, message: str) -> bool:
+    """Whether a compiler failed for want of space rather than for its input."""
+    if any(os.strerror(code) in message for code in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)):
+        return True
+    try:
+        status = os.statvfs(folder)
+    except OSError:
+        return True
+    return status.f_bavail * status.f_frsize < _ROOM_TO_WORK

@@ -1,0 +1,85 @@
+"""Private working folders, removed even when their owner was killed.
+
+A folder is locked by its owner for as long as the owner lives.  Whoever makes the next one removes those whose lock is free: their
+owners are dead.  The lock is the system's, so that neither process ids nor clocks nor containers can mislead us.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from .files import try_lock
+
+_SWEEP_AT_MOST = 32
+
+
+@contextmanager
+def scratch_folder(parents: Sequence[Path]) -> Iterator[Path]:
+    """A fresh folder of mode 0700 in the first of `parents` that takes one; gone when the block ends.
+
+    Raises:
+        OSError: no parent takes one.
+    """
+    path, descriptor = _create_in_first(parents)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(descriptor)
+
+
+def _create_in_first(parents: Sequence[Path]) -> tuple[Path, int]:
+    failure = FileNotFoundError("no folder to work in")
+    for parent in parents:
+        try:
+            return _create(parent)
+        except OSError as error:
+            failure = FileNotFoundError(f"no folder to work in: {error}")
+    raise failure
+
+
+def _create(parent: Path) -> tuple[Path, int]:
+    for _ in range(8):
+        path = Path(tempfile.mkdtemp(prefix="work-", dir=parent))
+        descriptor = os.open(path, os.O_RDONLY)
+        if try_lock(descriptor) is not False and os.fstat(descriptor).st_nlink:  # a sweep may have come between
+            return path, descriptor
+        os.close(descriptor)
+    raise OSError(f"{parent}: folders vanish as soon as they are made")
+
+
+def sweep(parent: Path) -> int:
+    """Remove what dead owners left in `parent`; how many things that was."""
+    removed = 0
+    for path in _some(parent):
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            if try_lock(descriptor) is True:
+                _remove(path)
+                removed += 1
+        finally:
+            os.close(descriptor)
+    return removed
+
+
+def _some(parent: Path) -> list[Path]:
+    try:
+        with os.scandir(parent) as found:
+            return [Path(item.path) for _, item in zip(range(_SWEEP_AT_MOST), found)]
+    except OSError:
+        return []
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
