@@ -1,0 +1,71 @@
+"""Modes: which optimizers a function gets and what runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .optdb import Query
+
+BACKENDS = ("c", "numpy")
+
+
+def _query(optimizer: Query | str | None) -> Query | None:
+    return Query.parse(optimizer) if isinstance(optimizer, str) else optimizer
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A query of the optimization database and a backend, `"c"` or `"numpy"`.
+
+    `optimizer`: a Query, its text such as `"fast_run -inplace"`, or None for no optimization at all.  `check`: every call is
+    compared with the NumPy meaning of the unoptimized graph, and a rule that fails is an error.
+    """
+
+    optimizer: Query | str | None = "fast_run"
+    backend: str = "c"
+    check: bool = False
+    name: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if self.backend not in BACKENDS:
+            raise ValueError(f"Mode: backend is {self.backend!r}; expected one of {', '.join(map(repr, BACKENDS))}")
+        object.__setattr__(self, "optimizer", _query(self.optimizer))
+
+    def _with(self, how: str, tags: tuple[str, ...]) -> Mode:
+        if self.optimizer is None:
+            raise ValueError(f"mode {self.name or self} runs no optimizer, so there is nothing to {how[:-3]}e")
+        return replace(self, optimizer=getattr(self.optimizer, how)(*tags), name="")
+
+    def including(self, *tags: str) -> Mode:
+        """This mode with the rules and passes of these tags or names as well."""
+        return self._with("including", tags)
+
+    def excluding(self, *tags: str) -> Mode:
+        """This mode without the rules and passes of these tags or names."""
+        return self._with("excluding", tags)
+
+    def requiring(self, *tags: str) -> Mode:
+        """This mode with only those of its rules and passes that have all these tags."""
+        return self._with("requiring", tags)
+
+
+MODES = {
+    "FAST_RUN": Mode("fast_run", name="FAST_RUN"),
+    "FAST_COMPILE": Mode("fast_compile", name="FAST_COMPILE"),
+    "DEBUG": Mode("fast_run", check=True, name="DEBUG"),
+    "NUMPY": Mode(None, backend="numpy", name="NUMPY"),
+}
+
+
+def as_mode(mode: Any) -> Mode:
+    """The mode that a user named: a Mode, the name of one, a Query, or the text of a query."""
+    if isinstance(mode, Mode):
+        return mode
+    if isinstance(mode, str) and mode in MODES:
+        return MODES[mode]
+    if isinstance(mode, str) and mode.isupper():
+        raise ValueError(f"no mode is named {mode!r}; expected one of {', '.join(MODES)}, a query such as 'fast_run -inplace', or ag.Mode(...)")
+    if isinstance(mode, (str, Query)):
+        return Mode(mode)
+    raise TypeError(f"mode is {mode!r}; expected the name of a mode, a query or ag.Mode(...)")

@@ -1,0 +1,179 @@
+"""What a user asks a function to be, turned into a closed graph: inputs, givens, shared variables, outputs, updates."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .graph import Constant, FunctionGraph, Variable, leaves, rebuild
+from .ops.shared import SharedVariable
+from .ops.tensor import as_tensor
+
+Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A closed graph and how calls map on it.
+
+    The graph's inputs are the user's, then the shared variables; its outputs are the user's, then the new values of
+    updated shared variables.  `form` says how results are handed back: `"one"`, `"list"`, `"dict"` or `"none"`.
+    """
+
+    graph: FunctionGraph
+    names: tuple[str | None, ...]
+    """The names of the user's inputs, for keyword arguments."""
+    shared: tuple[SharedVariable, ...]
+    form: str
+    keys: tuple[str, ...] = ()
+    """The keys of the results where `form` is "dict"."""
+
+    @property
+    def n_inputs(self) -> int:
+        return len(self.names)
+
+    @property
+    def n_outputs(self) -> int:
+        """How many results a call returns (updates not counted)."""
+        return len(self.graph.outputs) - len(self.graph.updates)
+
+
+def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_unused_input: str) -> Signature:
+    """The signature of `function`'s arguments.  Raises TypeError or ValueError that names the argument at fault."""
+    variables = _inputs(inputs)
+    form, keys, results = _outputs(outputs)
+    new_values = _updates(updates)
+    results = [*results, *new_values.values()]
+    results = rebuild(results, _givens(givens)) if givens else results
+    variables, results = _free(variables, results)
+    found = leaves(results)
+    shared = [leaf for leaf in found if isinstance(leaf, SharedVariable) and leaf not in variables]
+    shared += [s for s in new_values if s not in shared]
+    _check_leaves(variables, shared, found, on_unused_input)
+    first_update = len(results) - len(new_values)
+    positions = [(len(variables) + shared.index(s), first_update + n) for n, s in enumerate(new_values)]
+    graph = FunctionGraph([*variables, *shared], results, positions)
+    return Signature(graph, tuple(v.name for v in variables), tuple(shared), form, keys)
+
+
+def _inputs(inputs: Any) -> list[Variable]:
+    if isinstance(inputs, Variable):
+        inputs = [inputs]
+    if not isinstance(inputs, Sequence) or isinstance(inputs, str):
+        raise TypeError(f"function: inputs is {_kind(inputs)}; expected a list of variables")
+    for position, i in enumerate(inputs):
+        if not isinstance(i, Variable):
+            raise TypeError(f"function: input {position} is {_kind(i)}; expected a variable such as T.vector('x')")
+        if isinstance(i, Constant):
+            raise TypeError(f"function: input {position} is a constant ({i.data}); expected a variable such as T.vector('x')")
+        if isinstance(i, SharedVariable):
+            raise TypeError(
+                f"function: input {position} ({i.name or i.type}) is shared; its value is read from the shared variable at each "
+                f"call: leave it out of inputs, or give another variable in its place by givens"
+            )
+        if any(i is other for other in inputs[:position]):
+            raise ValueError(f"function: input {position} ({i.name or i.type}) is given twice")
+    return list(inputs)
+
+
+def _outputs(outputs: Any) -> tuple[str, tuple[str, ...], list[Variable]]:
+    if outputs is None:
+        return "none", (), []
+    if isinstance(outputs, Mapping):
+        return "dict", tuple(map(str, outputs)), [_output(v, repr(k)) for k, v in outputs.items()]
+    if isinstance(outputs, (list, tuple)):
+        return "list", (), [_output(v, str(n)) for n, v in enumerate(outputs)]
+    return "one", (), [_output(outputs, "0")]
+
+
+def _output(value: Any, which: str) -> Variable:
+    if isinstance(value, Variable):
+        return value
+    try:
+        return as_tensor(value)  # type: ignore[no-any-return]
+    except (TypeError, ValueError):
+        raise TypeError(f"function: output {which} is {_kind(value)}; expected a variable") from None
+
+
+def _pairs(pairs: Pairs, what: str) -> list[tuple[Any, Any]]:
+    items = list(pairs.items() if isinstance(pairs, Mapping) else pairs or ())
+    for position, item in enumerate(items):
+        if not isinstance(item, Sequence) or len(item) != 2:
+            raise TypeError(f"function: {what} {position} is {_kind(item)}; expected a pair of variables")
+    return [(a, b) for a, b in items]
+
+
+def _updates(updates: Pairs) -> dict[SharedVariable, Variable]:
+    found: dict[SharedVariable, Variable] = {}
+    for position, (target, value) in enumerate(_pairs(updates, "update")):
+        if not isinstance(target, SharedVariable):
+            raise TypeError(f"function: update {position} is for {_kind(target)}; expected a variable made by ag.shared(...)")
+        name = target.name or f"number {position}"
+        if target in found:
+            raise ValueError(f"function: shared variable {name} is updated twice")
+        value = value if isinstance(value, Variable) else as_tensor(value, target.dtype)
+        if value.type.dtype != target.type.dtype:
+            raise TypeError(
+                f"function: the update of {name} has dtype {value.type.dtype}, the shared variable {target.type.dtype}; "
+                f"write .astype({target.type.dtype!r}){_line(value)}"
+            )
+        if value.type.ndim != target.type.ndim:
+            raise TypeError(
+                f"function: the update of {name} has {value.type.ndim} dimensions, the shared variable {target.type.ndim}{_line(value)}"
+            )
+        found[target] = value
+    return found
+
+
+def _givens(givens: Pairs) -> dict[Variable, Variable]:
+    known: dict[Variable, Variable] = {}
+    for position, (old, new) in enumerate(_pairs(givens, "given")):
+        if not isinstance(old, Variable):
+            raise TypeError(f"function: given {position} replaces {_kind(old)}; expected a variable")
+        new = new if isinstance(new, Variable) else as_tensor(new, old.type.dtype)
+        if new.type.dtype != old.type.dtype or new.type.ndim != old.type.ndim:
+            raise TypeError(
+                f"function: given {position} puts {new.type} in the place of {old.name or 'a variable'} ({old.type}); "
+                f"dtype and number of dimensions must be the same"
+            )
+        if old in known:
+            raise ValueError(f"function: {old.name or old.type} is given twice in givens")
+        known[old] = new
+    return known
+
+
+def _free(variables: list[Variable], results: list[Variable]) -> tuple[list[Variable], list[Variable]]:
+    """Inputs that are computed from others become leaves: the call gives their value."""
+    known = {v: type(v)(v.type, name=v.name) for v in variables if v.owner is not None}
+    return ([known.get(v, v) for v in variables], rebuild(results, dict(known))) if known else (variables, results)
+
+
+def _check_leaves(
+    variables: list[Variable], shared: list[SharedVariable], found: list[Variable], on_unused_input: str
+) -> None:
+    known = {*variables, *shared}
+    for leaf in found:
+        if leaf not in known and not isinstance(leaf, Constant):
+            raise ValueError(
+                f"function: the outputs depend on {leaf.name or 'a variable without name'} ({leaf.type}), which is not among the "
+                f"inputs; add it to inputs, or give it a value by givens"
+            )
+    if on_unused_input not in ("raise", "warn", "ignore"):
+        raise ValueError(f"function: on_unused_input is {on_unused_input!r}; expected 'raise', 'warn' or 'ignore'")
+    used = set(found)
+    unused = [v.name or f"input {n}" for n, v in enumerate(variables) if v not in used]
+    if unused and on_unused_input != "ignore":
+        message = f"function: nothing depends on {', '.join(unused)}; drop it from inputs or pass on_unused_input='ignore'"
+        if on_unused_input == "raise":
+            raise ValueError(message)
+        warnings.warn(message, stacklevel=4)
+
+
+def _kind(value: Any) -> str:
+    return f"{type(value).__name__} {value!r}"[:80]
+
+
+def _line(value: Variable) -> str:
+    return f"\n  built at {value.origin[0]}" if value.origin else ""

@@ -1,0 +1,80 @@
+"""One peer in a process of its own: reads a command a line, answers a line of JSON.
+
+    build CASE     imports the peer, builds the case, calls it once -> {"import", "compile", "error"?, "value"}
+    time CALLS     calls it CALLS times -> {"seconds": of one call}
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from .cases import CASES, Case
+from .peers import NotOffered
+
+
+def _check(case: Case, result: Any) -> str | None:
+    """What is wrong with the first result, compared with the NumPy meaning."""
+    expected = case.expected(*case.inputs())
+    got = np.asarray(result)
+    if got.shape != np.shape(expected):
+        return f"shape {got.shape}, expected {np.shape(expected)}"
+    if not np.allclose(got, expected, rtol=case.rtol, atol=case.rtol):
+        return f"wrong by {np.max(np.abs(got - expected)):.2e}"
+    return None
+
+
+class Worker:
+    """The state of a process: the call that is timed."""
+
+    def __init__(self, peer: str) -> None:
+        self.peer = peer
+        self.call: Any = None
+        self.arguments: tuple[Any, ...] = ()
+
+    def build(self, name: str) -> dict[str, Any]:
+        case = CASES[name]
+        start = time.perf_counter()
+        try:
+            module = importlib.import_module(f".peers.{self.peer}", __package__)
+        except ImportError as e:
+            return {"error": f"not installed ({e})"}
+        imported = time.perf_counter()
+        try:
+            self.call, self.arguments = module.build(case)
+            first = self.call(*self.arguments)
+        except NotOffered as e:
+            return {"error": f"not offered: {e}"}
+        done = time.perf_counter()
+        wrong = _check(case, first)
+        answer = {"import": imported - start, "compile": done - imported, "version": module.version()}
+        return {**answer, "error": wrong} if wrong else answer
+
+    def time(self, calls: str) -> dict[str, Any]:
+        call, arguments = self.call, self.arguments
+        start = time.perf_counter()
+        for _ in range(int(calls)):
+            call(*arguments)
+        return {"seconds": (time.perf_counter() - start) / int(calls)}
+
+
+def main() -> None:
+    worker = Worker(sys.argv[1])
+    answers = sys.stdout
+    sys.stdout = sys.stderr  # what a peer prints must not look like an answer
+    for line in sys.stdin:
+        verb, _, rest = line.rstrip("\n").partition(" ")
+        try:
+            answer = getattr(worker, verb)(rest)
+        except Exception as e:  # a peer may fail in any way; the report says so
+            answer = {"error": f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}"[:120]}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
