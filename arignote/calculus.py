@@ -1,0 +1,168 @@
+"""Derivatives of expressions, graph to graph: what `ag.grad` and its kin build is an expression like any other.
+
+The sweep itself is `ops/backward.py`; here arguments are checked, and what no path leads to is told apart from what
+is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from . import ops as T
+from .graph import Variable, leaves, toposort
+from .ops.backward import pull_back
+from .ops.checks import describe
+
+
+def grad(
+    cost: Variable | None,
+    wrt: Variable | Sequence[Variable],
+    consider_constant: Sequence[Variable] = (),
+    known_grads: Mapping[Variable, Any] | None = None,
+    disconnected: str = "raise",
+) -> Any:
+    """The derivative of the scalar `cost` with respect to `wrt`: for each variable one of its shape and dtype.
+
+    `wrt` is a variable, or a list or tuple of them (so is the result); they may be intermediate values of the
+    expression.  `consider_constant`: variables through which nothing is differentiated.  `known_grads`: cotangents of
+    intermediate values that are given instead of worked out; with `cost=None` they are all there is.  `disconnected`:
+    what happens to a variable that the cost is not computed from: ValueError ("raise") or zeros ("zero").  For a
+    complex variable z = a + ib the result is d cost/da + i d cost/db, so that `z - rate * grad` descends.
+
+    Raises TypeError for a cost that is no real floating-point scalar and for integer variables in `wrt`, and
+    NoGradient for an op on the way that has no derivative.  Source: reverse accumulation, see `ops/backward.py`.
+    """
+    if disconnected not in ("raise", "zero"):
+        raise ValueError(f'grad: disconnected is "raise" or "zero", got {disconnected!r}')
+    variables = _as_list(wrt, "wrt", "grad")
+    for v in variables:
+        _require_differentiable(v, "grad: wrt")
+    known = {v: _cotangent(g, v, "grad: known_grads") for v, g in (known_grads or {}).items()}
+    outputs = _checked_cost(cost, bool(known))
+    seeds = [T.constant(1, output.dtype) for output in outputs]
+    found = pull_back(outputs, seeds, variables, constant=consider_constant, known=known)
+    if disconnected == "raise":
+        _require_connected(variables, found, [*outputs, *known])
+    return _like(wrt, [T.zeros_like(v) if g is None else g for v, g in zip(variables, found, strict=True)])
+
+
+def value_and_grad(cost: Variable, wrt: Variable | Sequence[Variable], **options: Any) -> tuple[Variable, Any]:
+    """`(cost, grad(cost, wrt, **options))`: both in one expression, so that what they share is computed once."""
+    return cost, grad(cost, wrt, **options)
+
+
+def vjp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Variable], cotangents: Any) -> Any:
+    """The vector-Jacobian product: for each of `inputs`, `cotangents` times the derivatives of `outputs` by it.
+
+    `cotangents` gives one value an output, of its shape.  The result is as `inputs` is: a variable or a sequence.  An
+    input that nothing depends on gets zeros.  Raises TypeError for integer inputs and for cotangents that do not fit.
+    """
+    results, sources = _as_list(outputs, "outputs", "vjp"), _as_list(inputs, "inputs", "vjp")
+    given = _matched(cotangents, outputs, results, "vjp: cotangents")
+    for v in sources:
+        _require_differentiable(v, "vjp: inputs")
+    found = pull_back(results, given, sources)
+    return _like(inputs, [T.zeros_like(v) if g is None else g for v, g in zip(sources, found, strict=True)])
+
+
+def jvp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Variable], tangents: Any) -> Any:
+    """The Jacobian-vector product: for each of `outputs` its change as `inputs` move along `tangents`.
+
+    `tangents` gives one value an input, of its shape.  The result is as `outputs` is: a variable or a
+    sequence.  Raises TypeError for integers among inputs or outputs.  Source: J v is the derivative of (J^T u) v by
+    u, which is linear in u (J.  Townsend, "A new trick for calculating Jacobian vector products", 2017).
+    """
+    results, sources = _as_list(outputs, "outputs", "jvp"), _as_list(inputs, "inputs", "jvp")
+    given = _matched(tangents, inputs, sources, "jvp: tangents")
+    for v in (*sources, *results):
+        _require_differentiable(v, "jvp: inputs and outputs")
+    # The derivative does not depend on these values, but its shapes may be taken from theirs: so they are computed,
+    # not leaves.
+    duals = [T.zeros_like(output) for output in results]
+    pulled = [(g, t) for g, t in zip(pull_back(results, duals, sources), given, strict=True) if g is not None]
+    found = pull_back([g for g, _ in pulled], [t for _, t in pulled], duals)
+    return _like(outputs, [T.zeros_like(o) if t is None else t for o, t in zip(results, found, strict=True)])
+
+
+def hvp(cost: Variable, wrt: Variable | Sequence[Variable], vectors: Any) -> Any:
+    """The Hessian of the scalar `cost` by `wrt`, times `vectors`: one value a variable of `wrt`.
+
+    The result is as `wrt` is.  Errors are those of `grad`.
+    """
+    variables = _as_list(wrt, "wrt", "hvp")
+    first = grad(cost, variables)
+    return _like(wrt, vjp(first, variables, _matched(vectors, wrt, variables, "hvp: vectors")))
+
+
+# --- arguments
+
+
+def _as_list(given: Any, role: str, what: str) -> list[Variable]:
+    several = list(given) if isinstance(given, (list, tuple)) else [given]
+    for v in several:
+        if not isinstance(v, Variable):
+            raise TypeError(f"{what}: {role} is a variable or a list of them, got {v!r}")
+    return several
+
+
+def _like(given: Any, results: list[Variable]) -> Any:
+    """The results as one variable, a tuple or a list: whichever `given` is."""
+    if isinstance(given, (list, tuple)):
+        return type(given)(results) if type(given) in (list, tuple) else results
+    return results[0]
+
+
+def _require_differentiable(variable: Variable, what: str) -> None:
+    if variable.type.kind not in "fc":
+        raise TypeError(
+            f"{what}: {describe(variable)} is not differentiable; expected a floating-point or complex variable. "
+            f'Make it one, as in T.tensor(dtype="float64"), or differentiate by x.astype("float64")'
+        )
+
+
+def _checked_cost(cost: Any, has_known: bool) -> list[Variable]:
+    if cost is None and has_known:
+        return []
+    if not isinstance(cost, Variable):
+        raise TypeError(f"grad: the cost is a scalar variable, got {cost!r}")
+    if cost.ndim:
+        raise TypeError(
+            f"grad: the cost is a scalar, got {describe(cost)}; reduce it, as in cost.sum() or cost.mean(), "
+            "or use ag.vjp with a cotangent of its shape"
+        )
+    if cost.type.kind != "f":
+        raise TypeError(f"grad: the cost is a real floating-point scalar, got {describe(cost)}")
+    return [cost]
+
+
+def _matched(given: Any, like: Any, variables: Sequence[Variable], what: str) -> list[Variable]:
+    """One variable for each of `variables`, of its rank and dtype.  Raises TypeError or ValueError otherwise."""
+    several = list(given) if isinstance(like, (list, tuple)) else [given]
+    if len(several) != len(variables):
+        raise ValueError(f"{what}: expected {len(variables)} values, got {len(several)}")
+    return [_cotangent(value, v, what) for value, v in zip(several, variables, strict=True)]
+
+
+def _cotangent(value: Any, variable: Variable, what: str) -> Variable:
+    found = value if isinstance(value, Variable) else T.constant(value, variable.dtype)
+    if found.dtype != variable.dtype or found.ndim != variable.ndim:
+        raise TypeError(f"{what}: {describe(found)} does not have the dtype and rank of {describe(variable)}")
+    if any(None not in (n, m) and n != m for n, m in zip(found.type.shape, variable.type.shape, strict=True)):
+        raise ValueError(f"{what}: {describe(found)} does not have the shape of {describe(variable)}")
+    return found
+
+
+def _require_connected(
+    variables: Sequence[Variable], found: Sequence[Variable | None], outputs: Sequence[Variable]
+) -> None:
+    missing = [v for v, g in zip(variables, found, strict=True) if g is None]
+    if not missing:
+        return
+    reached = {o for node in toposort(outputs) for o in node.outputs}.union(leaves(outputs))
+    for v in missing:
+        if v not in reached:
+            raise ValueError(
+                f"grad: {describe(v)} is disconnected: the cost is not computed from it. "
+                'Leave it out of wrt, or ask for zeros with disconnected="zero"'
+            )
