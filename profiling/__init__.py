@@ -1,1 +1,20 @@
 """What it cost: profiles of optimization and of runs.  Standard library and NumPy only; anyone may call it."""
+
+from .optimizer import (
+    EquilibriumProfile,
+    Failure,
+    FusionProfile,
+    GemmProfile,
+    InplaceProfile,
+    MergeProfile,
+    OptimizerProfile,
+    PassProfile,
+    RuleProfile,
+    SeqProfile,
+    TopoProfile,
+)
+
+__all__ = [
+    "EquilibriumProfile", "Failure", "FusionProfile", "GemmProfile", "InplaceProfile", "MergeProfile", "OptimizerProfile",
+    "PassProfile", "RuleProfile", "SeqProfile", "TopoProfile",
+]  # fmt: skip
