@@ -5,32 +5,188 @@ The operators are those of the namespace `arignote.ops`; this file only spells t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from .. import ops as T  # the namespace; read when a method is called
 from ..graph import Constant, Op, TensorType, Variable, dtype_name
-
-PYTHON_SCALARS = (bool, int, float, complex)
-"""Types whose dtype is weak: `float32 + 1.5` stays float32 (NEP 50)."""
+from ..graph.types import numpy_dtype
+from . import interpret
 
 
 class TensorVariable(Variable):
-    """A symbolic array.  It has NumPy's operators, methods and attributes; its value exists only when a function runs."""
+    """A symbolic array.  It has NumPy's operators, methods and attributes; its value exists only when a function runs.
+
+    `==` and `!=` compare identity, so that variables can be keys of dicts and members of sets, as in Theano; elementwise they
+    are `T.eq(a, b)` and `T.ne(a, b)`.  The comparisons `<`, `<=`, `>` and `>=` are elementwise and give bool variables.
+    """
 
     __slots__ = ()
 
-    # arithmetic
+    # --- operators
     def __add__(self, other: Any) -> Any: return T.add(self, other)
     def __radd__(self, other: Any) -> Any: return T.add(other, self)
+    def __sub__(self, other: Any) -> Any: return T.sub(self, other)
+    def __rsub__(self, other: Any) -> Any: return T.sub(other, self)
+    def __mul__(self, other: Any) -> Any: return T.mul(self, other)
+    def __rmul__(self, other: Any) -> Any: return T.mul(other, self)
+    def __truediv__(self, other: Any) -> Any: return T.true_div(self, other)
+    def __rtruediv__(self, other: Any) -> Any: return T.true_div(other, self)
+    def __floordiv__(self, other: Any) -> Any: return T.floor_div(self, other)
+    def __rfloordiv__(self, other: Any) -> Any: return T.floor_div(other, self)
+    def __mod__(self, other: Any) -> Any: return T.mod(self, other)
+    def __rmod__(self, other: Any) -> Any: return T.mod(other, self)
+    def __divmod__(self, other: Any) -> Any: return T.divmod(self, other)
+    def __rdivmod__(self, other: Any) -> Any: return T.divmod(other, self)
+    def __pow__(self, other: Any) -> Any: return T.pow(self, other)
+    def __rpow__(self, other: Any) -> Any: return T.pow(other, self)
+    def __matmul__(self, other: Any) -> Any: return T.matmul(self, other)
+    def __rmatmul__(self, other: Any) -> Any: return T.matmul(other, self)
+    def __neg__(self) -> Any: return T.neg(self)
+    def __pos__(self) -> Any: return self
+    def __abs__(self) -> Any: return T.abs(self)
+    def __lt__(self, other: Any) -> Any: return T.lt(self, other)
+    def __le__(self, other: Any) -> Any: return T.le(self, other)
+    def __gt__(self, other: Any) -> Any: return T.gt(self, other)
+    def __ge__(self, other: Any) -> Any: return T.ge(self, other)
+    def __and__(self, other: Any) -> Any: return T.bitwise_and(self, other)
+    def __rand__(self, other: Any) -> Any: return T.bitwise_and(other, self)
+    def __or__(self, other: Any) -> Any: return T.bitwise_or(self, other)
+    def __ror__(self, other: Any) -> Any: return T.bitwise_or(other, self)
+    def __xor__(self, other: Any) -> Any: return T.bitwise_xor(self, other)
+    def __rxor__(self, other: Any) -> Any: return T.bitwise_xor(other, self)
+    def __invert__(self) -> Any: return T.bitwise_not(self)
+    def __lshift__(self, other: Any) -> Any: return T.left_shift(self, other)
+    def __rlshift__(self, other: Any) -> Any: return T.left_shift(other, self)
+    def __rshift__(self, other: Any) -> Any: return T.right_shift(self, other)
+    def __rrshift__(self, other: Any) -> Any: return T.right_shift(other, self)
+    def __round__(self, decimals: int = 0) -> Any: return T.round(self, decimals)
+    def __floor__(self) -> Any: return T.floor(self)
+    def __ceil__(self) -> Any: return T.ceil(self)
+    def __trunc__(self) -> Any: return T.trunc(self)
+    def __getitem__(self, key: Any) -> Any: return T.getitem(self, key)
+
+    # --- attributes
+    @property
+    def shape(self) -> Any:
+        """The lengths as an int64 vector variable of known length; `x.type.shape` is what is known of them now."""
+        return T.shape(self)
+
+    @property
+    def size(self) -> Any:
+        """The number of elements as an int64 scalar."""
+        return T.size(self)
+
+    @property
+    def T(self) -> Any: return T.transpose(self)
+    @property
+    def mT(self) -> Any: return T.swapaxes(self, -1, -2)
+    @property
+    def real(self) -> Any: return T.real(self)
+    @property
+    def imag(self) -> Any: return T.imag(self)
+
+    # --- methods, with the meanings they have in the namespace
+    def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any: return T.sum(self, axis, dtype, keepdims)
+    def prod(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any: return T.prod(self, axis, dtype, keepdims)
+    def mean(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any: return T.mean(self, axis, dtype, keepdims)
+    def var(self, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+        return T.var(self, axis, dtype, ddof, keepdims)
+    def std(self, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+        return T.std(self, axis, dtype, ddof, keepdims)
+    def max(self, axis: Any = None, keepdims: bool = False) -> Any: return T.max(self, axis, keepdims)
+    def min(self, axis: Any = None, keepdims: bool = False) -> Any: return T.min(self, axis, keepdims)
+    def any(self, axis: Any = None, keepdims: bool = False) -> Any: return T.any(self, axis, keepdims)
+    def all(self, axis: Any = None, keepdims: bool = False) -> Any: return T.all(self, axis, keepdims)
+    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Any: return T.argmax(self, axis, keepdims)
+    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Any: return T.argmin(self, axis, keepdims)
+    def dot(self, other: Any) -> Any: return T.dot(self, other)
+    def astype(self, dtype: Any) -> Any: return T.cast(self, dtype)
+    def clip(self, min: Any = None, max: Any = None) -> Any: return T.clip(self, min, max)  # noqa: A002
+    def round(self, decimals: int = 0) -> Any: return T.round(self, decimals)
+    def conj(self) -> Any: return T.conj(self)
+    def copy(self) -> Any: return T.identity(self)
+    def reshape(self, *shape: Any) -> Any: return T.reshape(self, _one_or_several(shape))
+    def transpose(self, *axes: Any) -> Any: return T.transpose(self, _one_or_several(axes) or None)
+    def dimshuffle(self, *order: Any) -> Any: return T.dimshuffle(self, *order)
+    def swapaxes(self, axis1: int, axis2: int) -> Any: return T.swapaxes(self, axis1, axis2)
+    def flatten(self) -> Any: return T.flatten(self)
+    def ravel(self) -> Any: return T.ravel(self)
+    def squeeze(self, axis: Any = None) -> Any: return T.squeeze(self, axis)
+    def repeat(self, repeats: Any, axis: int | None = None) -> Any: return T.repeat(self, repeats, axis)
+    def take(self, indices: Any, axis: int | None = None) -> Any: return T.take(self, indices, axis)
+
+    def eval(self, values: Mapping[Variable, Any] | None = None) -> np.ndarray:
+        """The array that this variable is for `values` of the inputs it depends on, computed by NumPy.
+
+        Raises ValueError if a value is missing, TypeError or ValueError if one does not fit its variable.
+        """
+        return interpret.evaluate([self], values or {})[0]
+
+    # --- what a symbolic array cannot do
+    def __bool__(self) -> bool:
+        self._refuse("a truth value", "T.switch(condition, a, b) to choose, T.logical_and(a, b) for `and`, T.all(x) for a test")
+
+    def __float__(self) -> float: self._refuse("a Python float", "x.eval({...}) for its value")
+    def __int__(self) -> int: self._refuse("a Python int", "x.eval({...}) for its value, or x.astype('int64')")
+    def __complex__(self) -> complex: self._refuse("a Python complex", "x.eval({...}) for its value")
+    def __contains__(self, value: Any) -> bool: self._refuse("members to look through", "T.any(T.eq(x, value))")
+    def __array__(self, *args: Any, **kwargs: Any) -> Any: self._refuse("an array", "x.eval({...}) for its value")
+
+    def __len__(self) -> int:
+        return self._known_length("x.shape[0]")
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[n] for n in range(self._known_length("x.shape[0] and x[i], or give the length: shape=(3,)"))])
+
+    def _known_length(self, mend: str) -> int:
+        if not self.type.shape:
+            raise TypeError(f"{self!r} is a scalar: it has no length")
+        length = self.type.shape[0]
+        if length is None:
+            self._refuse("a length before it is computed", mend)
+        return length
+
+    def _refuse(self, what: str, mend: str) -> NoReturn:
+        raise TypeError(f"{self!r} is symbolic and has not {what}; use {mend}")
+
+    # --- NumPy functions called on variables
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        function = getattr(T, ufunc.__name__, None)
+        if method != "__call__" or kwargs or function is None:
+            call = f"numpy.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
+            options = f" with {', '.join(kwargs)}" if kwargs else ""
+            raise TypeError(f"{call}{options} does not take the symbolic {self!r}; look for its counterpart in arignote.ops")
+        return function(*inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        ours = getattr(T, function.__name__, None) if function.__module__ == "numpy" else None
+        if ours is None:
+            name = f"{function.__module__}.{function.__name__}"
+            raise TypeError(f"{name} does not take the symbolic {self!r}, and arignote.ops has no function of that name")
+        return ours(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        if self.name:
+            return f"{self.name}: {self.type}"
+        return f"{self.owner!r}: {self.type}" if self.owner is not None else f"unnamed variable: {self.type}"
+
+
+def _one_or_several(arguments: tuple[Any, ...]) -> Any:
+    """The argument of `x.reshape(shape)`, or all those of `x.reshape(n, m)`."""
+    return arguments[0] if len(arguments) == 1 else arguments
 
 
 class TensorConstant(TensorVariable, Constant):
     """A constant array."""
 
     __slots__ = ()
+
+    def __repr__(self) -> str:
+        value = np.array2string(self.data, threshold=10, edgeitems=2, separator=", ")
+        return f"{self.name + ' = ' if self.name else ''}{value}: {self.type}"
 
 
 class TensorOp(Op):
@@ -43,12 +199,37 @@ class TensorOp(Op):
 
 
 def constant(value: Any, dtype: Any = None, name: str | None = None) -> TensorConstant:
-    """The constant with NumPy's reading of `value` (a number, a nested list, an array), as `dtype` if given."""
-    data = np.array(value, dtype=None if dtype is None else dtype_name(dtype))
-    dtype_name(data.dtype)
+    """The constant with NumPy's reading of `value` (a number, a nested list, an array), as `dtype` if given.
+
+    Raises TypeError for what no tensor can hold (objects, strings, dates, masked arrays) and OverflowError for a Python integer
+    that `dtype` cannot hold.
+    """
+    if isinstance(value, Variable):
+        raise TypeError(f"expected a value, got the symbolic {value!r}; a variable that is constant to derivatives is T.stop_gradient(x)")
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError("no tensor has a mask; use value.filled(...) or two tensors, the data and the mask")
+    data = np.array(value, dtype=None if dtype is None else dtype_name(dtype), order="C", subok=False)
+    data = data.astype(numpy_dtype(dtype_name(data.dtype)), copy=False)  # the machine's byte order
+    data.flags.writeable = False
     return TensorConstant(data, name=name)
 
 
 def as_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """`value` itself if it is a variable, else the constant made of it."""
-    return value if isinstance(value, Variable) else constant(value, dtype, name)
+    """`value` itself if it is a variable, else the constant made of it; a list with variables in it is stacked.
+
+    Raises TypeError for what no tensor can hold, and for a variable of another dtype than the one asked for.
+    """
+    if isinstance(value, Variable):
+        if dtype is not None and value.type.dtype != dtype_name(dtype):
+            raise TypeError(f"expected {dtype_name(dtype)}, got {value!r}; use T.cast(x, {dtype_name(dtype)!r})")
+        return value
+    if isinstance(value, (list, tuple)) and _holds_variables(value):
+        return T.stack([as_tensor(v, dtype) for v in value])
+    return constant(value, dtype, name)
+
+
+def _holds_variables(value: Sequence[Any]) -> bool:
+    return any(isinstance(v, Variable) or (isinstance(v, (list, tuple)) and _holds_variables(v)) for v in value)
+
+
+__all__ = ["TensorConstant", "TensorOp", "TensorType", "TensorVariable", "as_tensor", "constant"]

@@ -1,0 +1,229 @@
+"""Derivatives of the elementwise ops, one row an op.
+
+A row has one entry an operand: a function of the cotangent g, the result y and the operands (in the dtypes that the op computes
+in) that gives the cotangent of that operand; None where the derivative is zero wherever it is defined.
+
+Complex numbers: the cotangent of z = a + ib for a real cost L is dL/da + i dL/db, so `z - rate * cotangent` descends.  For
+a holomorphic f that is g * conj(f'(z)), obtained from the row of the real case as conj(row(conj(g))).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import ops as T  # the namespace; read when a derivative is built
+from ..graph import Apply, NoGradient, Variable
+from .checks import describe
+
+Partial = Callable[..., Any]
+Row = tuple["Partial | None", ...]
+
+_LN2, _LN10 = math.log(2), math.log(10)
+_TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
+
+ROWS: dict[str, Row] = {
+    # arithmetic
+    "sub": (lambda g, y, a, b: g, lambda g, y, a, b: -g),
+    "true_div": (lambda g, y, a, b: g / b, lambda g, y, a, b: -(g * y) / b),
+    "mod": (lambda g, y, a, b: g, lambda g, y, a, b: -g * T.floor_div(a, b)),
+    "fmod": (lambda g, y, a, b: g, lambda g, y, a, b: -g * T.trunc(a / b)),
+    "pow": (
+        # At exponent 0 the result is the constant 1; without the switch a zero base would give 0 * inf.
+        lambda g, y, a, b: g * _unless_zero(b, b * a ** (b - 1)),
+        # 0 ** b is the constant 0 for b > 0; without the switch it would give 0 * -inf.
+        lambda g, y, a, b: g * y * T.log(T.switch(T.eq(a, 0), 1, a)),
+    ),
+    "neg": (lambda g, y, x: -g,),
+    "abs": (lambda g, y, x: g * T.sign(x),),
+    "square": (lambda g, y, x: 2 * g * x,),
+    "sqrt": (lambda g, y, x: 0.5 * g / y,),
+    "cbrt": (lambda g, y, x: g / (3 * T.square(y)),),
+    "reciprocal": (lambda g, y, x: -g * T.square(y),),
+    "hypot": (lambda g, y, a, b: g * (a / _nonzero(y)), lambda g, y, a, b: g * (b / _nonzero(y))),
+    # exponentials and logarithms
+    "exp": (lambda g, y, x: g * y,),
+    "exp2": (lambda g, y, x: g * y * _LN2,),
+    "expm1": (lambda g, y, x: g * T.exp(x),),  # y + 1 would cancel for large negative x
+    "log": (lambda g, y, x: g / x,),
+    "log2": (lambda g, y, x: g / (x * _LN2),),
+    "log10": (lambda g, y, x: g / (x * _LN10),),
+    "log1p": (lambda g, y, x: g / (1 + x),),
+    "logaddexp": (lambda g, y, a, b: g * _share(a, b), lambda g, y, a, b: g * _share(b, a)),
+    "log1mexp": (lambda g, y, x: -g / T.expm1(-x),),
+    # trigonometric and hyperbolic
+    "sin": (lambda g, y, x: g * T.cos(x),),
+    "cos": (lambda g, y, x: -g * T.sin(x),),
+    "tan": (lambda g, y, x: g * (1 + T.square(y)),),
+    "arcsin": (lambda g, y, x: g / T.sqrt((1 - x) * (1 + x)),),
+    "arccos": (lambda g, y, x: -g / T.sqrt((1 - x) * (1 + x)),),
+    "arctan": (lambda g, y, x: g / (1 + T.square(x)),),
+    "arctan2": (
+        lambda g, y, a, b: g * (b / T.hypot(a, b) / T.hypot(a, b)),
+        lambda g, y, a, b: -g * (a / T.hypot(a, b) / T.hypot(a, b)),
+    ),
+    "sinh": (lambda g, y, x: g * T.cosh(x),),
+    "cosh": (lambda g, y, x: g * T.sinh(x),),
+    "tanh": (lambda g, y, x: g * (1 - T.square(y)),),
+    "arcsinh": (lambda g, y, x: g / _root_of_square_plus_one(x),),
+    "arccosh": (lambda g, y, x: g / (T.sqrt(x - 1) * T.sqrt(x + 1)),),
+    "arctanh": (lambda g, y, x: g / ((1 - x) * (1 + x)),),
+    "deg2rad": (lambda g, y, x: g * (math.pi / 180),),
+    "rad2deg": (lambda g, y, x: g * (180 / math.pi),),
+    # special functions
+    "erf": (lambda g, y, x: g * _TWO_OVER_ROOT_PI * T.exp(-T.square(x)),),
+    "erfc": (lambda g, y, x: -g * _TWO_OVER_ROOT_PI * T.exp(-T.square(x)),),
+    "gamma": (lambda g, y, x: g * y * T.digamma(x),),
+    "gammaln": (lambda g, y, x: g * T.digamma(x),),
+    "sigmoid": (lambda g, y, x: g * y * T.sigmoid(-x),),  # 1 - y would cancel for large x
+    "softplus": (lambda g, y, x: g * T.sigmoid(x),),
+    # selection
+    "switch": (
+        None,
+        lambda g, y, c, a, b: T.switch(c, g, 0),
+        lambda g, y, c, a, b: T.switch(c, 0, g),
+    ),
+    "clip": (  # at a bound everything goes to x
+        lambda g, y, x, low, high: T.switch(T.eq(x, y), g, 0),
+        lambda g, y, x, low, high: T.switch(T.logical_and(T.lt(x, low), T.lt(low, high)), g, 0),
+        lambda g, y, x, low, high: T.switch(T.logical_and(T.ne(x, y), T.ge(T.maximum(x, low), high)), g, 0),
+    ),
+    "copysign": (lambda g, y, a, b: T.switch(T.eq(T.signbit(a), T.signbit(b)), g, -g), None),
+    "fill": (None, lambda g, y, like, value: g),
+    "identity": (lambda g, y, x: g,),
+    "cast": (lambda g, y, x: g,),
+    "conj": (lambda g, y, x: g,),
+    "real": (lambda g, y, x: g,),
+    # piecewise constant
+    "imag": (None,), "angle": (None,), "sign": (None,), "floor": (None,), "ceil": (None,), "trunc": (None,), "rint": (None,),
+    "floor_div": (None, None),
+}  # fmt: skip
+
+NOT_HOLOMORPHIC: dict[str, Row] = {
+    "abs": (lambda g, y, z: g * T.sign(z),),
+    "real": (lambda g, y, z: g,),
+    "imag": (lambda g, y, z: g * 1j,),
+    "conj": (lambda g, y, z: T.conj(g),),
+    "angle": (lambda g, y, z: g * 1j / T.conj(z),),  # i z / |z|**2
+}
+"""Rows for complex operands of functions that are not holomorphic; g has the dtype of the result."""
+
+REASONS = {
+    "digamma": "its derivative, the trigamma function, is not an op of this library",
+    "sign": "z / |z| is not holomorphic",
+    "maximum": "complex numbers are ordered by their parts, which is not differentiable",
+    "minimum": "complex numbers are ordered by their parts, which is not differentiable",
+    "clip": "complex numbers are ordered by their parts, which is not differentiable",
+}
+"""Why there is no derivative: of `digamma` anywhere, of the others for complex numbers."""
+
+
+# --- pieces of rows
+
+
+def _nonzero(x: Any) -> Any:
+    return T.switch(T.eq(x, 0), 1, x)
+
+
+def _unless_zero(b: Any, value: Any) -> Any:
+    """`value` where b is not 0, else 0; b is looked at now if it is a constant."""
+    data = getattr(b, "data", None)
+    return value if data is not None and data.all() else T.switch(T.eq(b, 0), 0, value)
+
+
+def _share(a: Any, b: Any) -> Any:
+    """exp(a) / (exp(a) + exp(b)); a half where both are the same infinity."""
+    return T.switch(T.eq(a, b), 0.5, T.sigmoid(a - b))
+
+
+def _root_of_square_plus_one(x: Any) -> Any:
+    return T.sqrt(T.square(x) + 1) if x.type.kind == "c" else T.hypot(x, 1)  # hypot cannot overflow
+
+
+# --- ops of any number of operands
+
+
+def _add(g: Any, y: Any, inputs: Sequence[Any]) -> list[Any]:
+    return [g] * len(inputs)
+
+
+def _mul(g: Any, y: Any, inputs: Sequence[Any]) -> list[Any]:
+    """g times the product of the others, from the products before and after: linear in the number of operands."""
+    after = [g]
+    for i in reversed(inputs[1:]):
+        after.append(after[-1] * i)
+    results, before = [after[-1]], inputs[0]
+    for position in range(1, len(inputs)):
+        results.append(after[-1 - position] * before)
+        before = before * inputs[position] if position + 1 < len(inputs) else before
+    return results
+
+
+def _extremum(g: Any, y: Any, inputs: Sequence[Any]) -> list[Any]:
+    """Operands that reach the extremum share g equally."""
+    if len(inputs) == 2:
+        a, b = inputs
+        tie = T.eq(a, b)
+        return [T.switch(tie, 0.5 * g, T.switch(T.eq(i, y), g, 0)) for i in (a, b)]
+    reached = [T.eq(i, y) for i in inputs]
+    count = T.add(*(T.cast(r, y.dtype) for r in reached))
+    return [T.switch(r, g / count, 0) for r in reached]
+
+
+FOLDS: dict[str, Callable[[Any, Any, Sequence[Any]], list[Any]]] = {
+    "add": _add, "mul": _mul, "maximum": _extremum, "minimum": _extremum,
+}  # fmt: skip
+
+
+# --- the vjp
+
+
+def elementwise_vjp(node: Apply, g: Variable | None) -> Sequence[Variable | None]:
+    """The cotangents of the operands of an elementwise node.
+
+    None for operands that the result does not depend on, and for bools and integers, which have no cotangent; zeros where the
+    derivative is zero.  Raises NoGradient, with the reason, for a function without derivative.
+    """
+    y = node.out
+    wanted = [i.type.kind in "fc" for i in node.inputs]
+    if g is None or y.type.kind not in "fc" or not any(wanted) or node.op.name == "stop_gradient":
+        return [None] * len(node.inputs)
+    dtypes, _ = node.op.loop(tuple(i.dtype for i in node.inputs))  # type: ignore[attr-defined]
+    inputs = [i if i.dtype == d else T.cast(i, d) for i, d in zip(node.inputs, dtypes, strict=True)]
+    found = _cotangents(node, g, inputs, wanted)
+    return [_conform(c, i) if w else None for c, i, w in zip(found, node.inputs, wanted, strict=True)]
+
+
+def _cotangents(node: Apply, g: Any, inputs: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Any]:
+    """What the rows give, before shapes and dtypes are made those of the operands; None for zero."""
+    name, y = node.op.name, node.out
+    is_complex = any(i.type.kind == "c" for i in inputs)
+    if name == "digamma" or (is_complex and name in REASONS):
+        kind = "complex numbers" if name != "digamma" else describe(node.inputs[0])
+        raise NoGradient(f"{name} of {kind} has no derivative: {REASONS[name]}")
+    if name in FOLDS:
+        return _through_conj(is_complex and name != "add", g, lambda g: FOLDS[name](g, y, inputs))
+    rows = NOT_HOLOMORPHIC if is_complex and name in NOT_HOLOMORPHIC else ROWS
+    if name not in rows:
+        raise NoGradient(f"{name} of {describe(node.inputs[0])} has no derivative")
+    partials = [p if w else None for p, w in zip(rows[name], wanted, strict=True)]
+    holomorphic = is_complex and rows is ROWS and name not in _REAL_COEFFICIENTS
+    return _through_conj(holomorphic, g, lambda g: [p and p(g, y, *inputs) for p in partials])
+
+
+_REAL_COEFFICIENTS = {"sub", "neg", "switch", "fill", "identity", "cast"}
+"""Linear ops whose rows multiply g by real numbers only: conj before and after would cancel."""
+
+
+def _through_conj(needed: bool, g: Any, row: Callable[[Any], Sequence[Any]]) -> Sequence[Any]:
+    return [c if c is None else T.conj(c) for c in row(T.conj(g))] if needed else row(g)
+
+
+def _conform(cotangent: Any, operand: Variable) -> Variable:
+    """The cotangent in the dtype and shape of the operand; zeros for None."""
+    if cotangent is None:
+        return T.fill(operand, T.constant(0, operand.dtype))  # type: ignore[no-any-return]
+    if cotangent.type.kind == "c" and operand.type.kind == "f":
+        cotangent = T.real(cotangent)
+    return T.cast(T.unbroadcast(cotangent, operand), operand.dtype)  # type: ignore[no-any-return]

@@ -1,0 +1,402 @@
+"""Elementwise ops: one NumPy function over operands that broadcast at run time.  Below the class, every op in one table.
+
+Each `Elementwise` is a singleton: compared by identity, found by name in `ELEMENTWISE`, pickled and copied as itself.  Their
+derivatives are the tables of derivatives.py, their C the tables of the backend.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial, reduce
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..graph import Apply, Dim, TensorType, Variable
+from ..graph.dims import broadcast_dims
+from ..graph.types import Shape, dtype_name
+from . import derivatives, promotion, special
+from .checks import describe
+from .promotion import Loop, Operand, Rule
+from .tensor import TensorOp, as_tensor, constant
+
+
+class Pointwise(TensorOp):
+    """What elementwise ops and casts share: one output, whose shape is that of the operands broadcast together."""
+
+    def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
+        """(dtypes the operands are converted to, dtype of the result).  Raises TypeError for operands it does not take."""
+        raise NotImplementedError
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        try:
+            return _infer(self, tuple([i.type for i in inputs]))
+        except (TypeError, ValueError):
+            pass
+        self._check(inputs)  # the same again, slowly, for a message that names the operands
+        raise AssertionError(f"{self} is refused without a reason")
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (broadcast_dims(inputs),)
+
+    def check_count(self, count: int) -> None:
+        """Raises TypeError unless the op takes `count` operands."""
+
+    def _check(self, inputs: tuple[Variable, ...]) -> None:
+        self.check_count(len(inputs))
+        try:
+            self.loop(tuple([i.dtype for i in inputs]))
+        except TypeError as error:
+            raise _refused(self, inputs, error) from None
+        _check_lengths(self, inputs)
+
+
+@lru_cache(maxsize=8192)
+def _infer(op: Pointwise, types: tuple[TensorType, ...]) -> tuple[TensorType, ...]:
+    op.check_count(len(types))
+    _, result = op.loop(tuple([t.dtype for t in types]))
+    return (TensorType(result, broadcast_shapes([t.shape for t in types])),)
+
+
+def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
+    """NumPy's joint shape of these; an unknown length stays unknown beside 1 and agrees with any other.
+
+    Raises ValueError where two known lengths differ and neither is 1.
+    """
+    ndim = builtins.max(map(len, shapes))
+    joint: list[int | None] = [1] * ndim
+    for shape in shapes:
+        for axis, n in enumerate(shape, start=ndim - len(shape)):
+            have = joint[axis]
+            if n == 1 or n == have:
+                continue
+            if have == 1 or have is None:
+                joint[axis] = n
+            elif n is not None:
+                raise ValueError(f"lengths {have} and {n} cannot be broadcast together")
+    return tuple(joint)
+
+
+def _check_lengths(op: Pointwise, inputs: Sequence[Variable]) -> None:
+    for position, i in enumerate(inputs):
+        for other in inputs[:position]:
+            for axis in range(1, builtins.min(i.ndim, other.ndim) + 1):
+                m, n = other.type.shape[-axis], i.type.shape[-axis]
+                if m != n and None not in (m, n) and 1 not in (m, n):
+                    raise ValueError(
+                        f"{op.name}: {describe(other)} and {describe(i)} cannot be broadcast together: "
+                        f"lengths {m} and {n} on axis -{axis}"
+                    )
+    broadcast_shapes([i.type.shape for i in inputs])
+
+
+def _refused(op: Pointwise, operands: Sequence[Any], error: TypeError) -> TypeError:
+    """The error for dtypes that `op` does not take."""
+    got = ", ".join(describe(o) if isinstance(o, Variable) else repr(o) for o in operands)
+    accepted = _accepted(op, len(operands))
+    expected = f"expected operands of {accepted}" if accepted else str(error)
+    hint = f"; {_HINTS[op.name]}" if op.name in _HINTS and any(getattr(o, "dtype", "") == "bool" for o in operands) else ""
+    return TypeError(f"{op.name} does not take {got}: {expected}{hint}")
+
+
+_HINTS = {"sub": "for bools use T.logical_xor(a, b), which is a ^ b", "neg": "for bools use T.logical_not(a), which is ~a"}
+_KINDS = {"bool": "bool", "integer": "int64", "unsigned": "uint64", "float": "float64", "complex": "complex128"}
+
+
+def _accepted(op: Pointwise, count: int) -> str:
+    """The kinds of dtype that `op` takes, as text."""
+    taken = []
+    for kind, example in _KINDS.items():
+        try:
+            op.loop((example,) * count)
+        except TypeError:
+            continue
+        taken.append(kind)
+    return "one kind: " * (count > 1) + " or ".join(taken) if taken else ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Elementwise(Pointwise):
+    """A NumPy function applied element by element, with the algebraic facts that rules read.
+
+    The facts hold for the numbers of mathematics; what NaN, infinities, signed zeros and rounding make of them is for the
+    contract of the rule that uses them.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    """The meaning: arrays of the loop's dtypes to an array (or NumPy scalar) of the loop's result dtype."""
+    rule: Rule
+    arity: int | None = 1
+    """The number of operands; None: two or more, converted to their joint dtype and folded from the left."""
+    commutative: bool = False
+    associative: bool = False
+    idempotent: bool = False
+    """Of two operands: op(x, x) is x.  Of one: op(op(x)) is op(x)."""
+    unit: int | None = None
+    """op(x, unit) and op(unit, x) are x."""
+    zero: int | None = None
+    """op(x, zero) and op(zero, x) are zero."""
+    involution: bool = False
+    """op(op(x)) is x."""
+    cost: int = 1
+    """In additions."""
+    compares: bool = False
+    """Whether it is one of the six comparisons."""
+    fallible: bool = False  # type: ignore[misc]
+
+    def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
+        """What NumPy computes in for operands of these dtypes: (dtypes they are converted to, dtype of the result)."""
+        return _loop(self, dtypes)
+
+    def check_count(self, count: int) -> None:
+        if count != self.arity and (self.arity is not None or count < 2):
+            raise TypeError(f"{self.name} takes {self.arity or 'two or more'} operands, got {count}")
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        operands, result = self.loop(tuple([v.dtype.name for v in values]))
+        with np.errstate(all="ignore"):
+            converted = [v.astype(d, copy=False) for v, d in zip(values, operands, strict=True)]
+            value = self.function(*converted) if self.arity else reduce(self.function, converted)
+        return (np.asarray(value, dtype=result),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return derivatives.elementwise_vjp(node, cotangents[0])
+
+    def convert(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
+        self.check_count(len(inputs))
+        return operands(self, inputs)
+
+    def parameters(self) -> dict[str, Any]:
+        return {}
+
+    def __reduce__(self) -> Any:
+        return _by_name, (self.name,)
+
+
+@lru_cache(maxsize=None)
+def _loop(op: Elementwise, dtypes: tuple[Operand, ...]) -> Loop:
+    return op.rule(dtypes)
+
+
+def _by_name(name: str) -> Elementwise:
+    return ELEMENTWISE[name]
+
+
+# --- operands
+
+
+def operands(op: Elementwise, inputs: Sequence[Any]) -> tuple[Variable, ...]:
+    """The inputs as variables; a Python number becomes a constant of the dtype that the other operands give it (NEP 50).
+
+    Raises OverflowError for a Python integer that this dtype cannot hold (except in comparisons, which answer as NumPy does),
+    and TypeError for what no array can be made of.
+    """
+    if builtins.all(isinstance(i, Variable) for i in inputs):
+        return tuple(inputs)
+    weak = [promotion.weak_type(i) for i in inputs]
+    made = [i if w else as_tensor(i) for i, w in zip(inputs, weak, strict=True)]
+    if builtins.all(weak):
+        return tuple(as_tensor(i) for i in made)
+    kinds = tuple(w or i.dtype for i, w in zip(made, weak, strict=True))
+    try:
+        dtypes, _ = op.loop(kinds)
+    except TypeError as error:
+        raise _refused(op, made, error) from None
+    return tuple(_scalar(op, i, d, made) if w else i for i, w, d in zip(made, weak, dtypes, strict=True))
+
+
+def _scalar(op: Elementwise, value: Any, dtype: str, operands: Sequence[Any]) -> Variable:
+    if op.compares and isinstance(value, int) and np.dtype(dtype).kind in "iu":
+        return constant(promotion.comparable_scalar(value, dtype))
+    try:
+        return constant(promotion.typed_scalar(value, dtype))
+    except OverflowError:
+        others = ", ".join(describe(o) for o in operands if isinstance(o, Variable))
+        raise OverflowError(
+            f"{op.name}: the Python {type(value).__name__} {value:.30g} is out of bounds for {dtype}, which it takes beside "
+            f"{others}; give it a dtype of its own, e.g. T.constant(value, dtype=...), or cast the other operand"
+        ) from None
+
+
+# --- casts
+
+
+@dataclass(frozen=True, repr=False)
+class Cast(Pointwise):
+    """The input converted to another dtype, with NumPy's `astype`; complex numbers do not become real ones by it."""
+
+    dtype: str
+    name: ClassVar[str] = "cast"  # type: ignore[misc]
+    arity: ClassVar[int] = 1
+    cost: ClassVar[int] = 1
+
+    def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
+        """The operand as it is, and the dtype of the cast."""
+        (given,) = dtypes
+        name = promotion.result_type((given,))
+        if name.startswith("complex") and not self.dtype.startswith("complex") and self.dtype != "bool":
+            raise TypeError(f"the imaginary part would be lost; use T.real(x) or T.abs(x) before the cast to {self.dtype}")
+        return (name,), self.dtype
+
+    def check_count(self, count: int) -> None:
+        if count != 1:
+            raise TypeError(f"cast takes 1 operand, got {count}")
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        with np.errstate(all="ignore"):
+            return (values[0].astype(self.dtype),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return derivatives.elementwise_vjp(node, cotangents[0])
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """`x` as `dtype`, NumPy's `astype`; `x` itself where it has that dtype.
+
+    Raises TypeError for complex numbers cast to real ones (take `real` or `abs` first).
+    """
+    name = dtype_name(dtype)
+    x = as_tensor(x)
+    return x if getattr(x, "dtype", None) == name else Cast(name)(x)
+
+
+class _Clip(Elementwise):
+    """`clip` is called as in NumPy: a bound may be None or left out."""
+
+    def __call__(self, x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:  # noqa: A002
+        low, high = (a_min if min is None else min), (a_max if max is None else max)
+        low, high = _bound(x, low, -1), _bound(x, high, 1)
+        if low is None and high is None:
+            return as_tensor(x)
+        if high is None:
+            return maximum(x, low)
+        return minimum(x, high) if low is None else super().__call__(x, low, high)
+
+
+def _bound(x: Any, bound: Any, side: int) -> Any:
+    """The bound, or None for a Python integer at or beyond the end of x's dtype, which cannot clip anything (as in NumPy)."""
+    if not isinstance(x, Variable) or x.type.kind not in "iu" or promotion.weak_type(bound) is not int:
+        return bound
+    limits = np.iinfo(x.type.numpy)
+    return None if (bound >= limits.max if side > 0 else bound <= limits.min) else bound
+
+
+# --- the table
+
+_unary = partial(Elementwise, arity=1)
+
+
+def _ufunc(name: str, ufunc: np.ufunc, **facts: Any) -> Elementwise:
+    facts.setdefault("arity", ufunc.nin)
+    return Elementwise(name, ufunc, promotion.by_ufunc(ufunc), **facts)
+
+
+def _float_function(name: str, function: Callable[[np.ndarray], np.ndarray], cost: int) -> Elementwise:
+    return Elementwise(name, function, promotion.by_ufunc(np.cbrt), cost=cost)
+
+
+_fold = partial(_ufunc, arity=None, commutative=True, associative=True)
+_symmetric = partial(_ufunc, commutative=True)
+
+add = _fold("add", np.add, unit=0)
+mul = _fold("mul", np.multiply, unit=1, zero=0)
+sub = _ufunc("sub", np.subtract)
+true_div = _ufunc("true_div", np.true_divide, cost=4)
+floor_div = _ufunc("floor_div", np.floor_divide, cost=12)
+mod = _ufunc("mod", np.remainder, cost=12)
+fmod = _ufunc("fmod", np.fmod, cost=12)
+pow = _ufunc("pow", np.power, cost=40, fallible=True)  # noqa: A001
+neg = _ufunc("neg", np.negative, involution=True)
+abs = _ufunc("abs", np.absolute, idempotent=True)  # noqa: A001
+sign = _ufunc("sign", np.sign, idempotent=True)
+square = _ufunc("square", np.square)
+sqrt = _ufunc("sqrt", np.sqrt, cost=6)
+cbrt = _ufunc("cbrt", np.cbrt, cost=20)
+reciprocal = _ufunc("reciprocal", np.reciprocal, cost=4, involution=True)
+maximum = _fold("maximum", np.maximum, idempotent=True)
+minimum = _fold("minimum", np.minimum, idempotent=True)
+hypot = _symmetric("hypot", np.hypot, cost=12)
+
+exp = _ufunc("exp", np.exp, cost=12)
+exp2 = _ufunc("exp2", np.exp2, cost=12)
+expm1 = _ufunc("expm1", np.expm1, cost=20)
+log = _ufunc("log", np.log, cost=14)
+log2 = _ufunc("log2", np.log2, cost=14)
+log10 = _ufunc("log10", np.log10, cost=14)
+log1p = _ufunc("log1p", np.log1p, cost=20)
+logaddexp = _symmetric("logaddexp", np.logaddexp, cost=34)
+sin = _ufunc("sin", np.sin, cost=14)
+cos = _ufunc("cos", np.cos, cost=14)
+tan = _ufunc("tan", np.tan, cost=24)
+arcsin = _ufunc("arcsin", np.arcsin, cost=20)
+arccos = _ufunc("arccos", np.arccos, cost=20)
+arctan = _ufunc("arctan", np.arctan, cost=20)
+arctan2 = _ufunc("arctan2", np.arctan2, cost=30)
+sinh = _ufunc("sinh", np.sinh, cost=20)
+cosh = _ufunc("cosh", np.cosh, cost=20)
+tanh = _ufunc("tanh", np.tanh, cost=20)
+arcsinh = _ufunc("arcsinh", np.arcsinh, cost=25)
+arccosh = _ufunc("arccosh", np.arccosh, cost=25)
+arctanh = _ufunc("arctanh", np.arctanh, cost=25)
+deg2rad = _ufunc("deg2rad", np.deg2rad)
+rad2deg = _ufunc("rad2deg", np.rad2deg)
+
+erf = _float_function("erf", special.erf, cost=25)
+erfc = _float_function("erfc", special.erfc, cost=30)
+gamma = _float_function("gamma", special.gamma, cost=60)
+gammaln = _float_function("gammaln", special.gammaln, cost=60)
+digamma = _float_function("digamma", special.digamma, cost=60)
+sigmoid = _float_function("sigmoid", special.sigmoid, cost=18)
+softplus = _float_function("softplus", special.softplus, cost=34)
+log1mexp = _float_function("log1mexp", special.log1mexp, cost=40)
+
+eq = _symmetric("eq", np.equal, compares=True)
+ne = _symmetric("ne", np.not_equal, compares=True)
+lt = _ufunc("lt", np.less, compares=True)
+le = _ufunc("le", np.less_equal, compares=True)
+gt = _ufunc("gt", np.greater, compares=True)
+ge = _ufunc("ge", np.greater_equal, compares=True)
+logical_and = _symmetric("logical_and", np.logical_and, associative=True, unit=1, zero=0)
+logical_or = _symmetric("logical_or", np.logical_or, associative=True, unit=0, zero=1)
+logical_xor = _symmetric("logical_xor", np.logical_xor, associative=True, unit=0)
+logical_not = _ufunc("logical_not", np.logical_not)
+isnan = _ufunc("isnan", np.isnan)
+isinf = _ufunc("isinf", np.isinf)
+isfinite = _ufunc("isfinite", np.isfinite)
+signbit = _ufunc("signbit", np.signbit)
+
+bitwise_and = _fold("bitwise_and", np.bitwise_and, idempotent=True, zero=0)
+bitwise_or = _fold("bitwise_or", np.bitwise_or, idempotent=True, unit=0)
+bitwise_xor = _fold("bitwise_xor", np.bitwise_xor, unit=0)
+bitwise_not = _ufunc("bitwise_not", np.invert, involution=True)
+left_shift = _ufunc("left_shift", np.left_shift)
+right_shift = _ufunc("right_shift", np.right_shift)
+
+floor = _ufunc("floor", np.floor, idempotent=True)
+ceil = _ufunc("ceil", np.ceil, idempotent=True)
+trunc = _ufunc("trunc", np.trunc, idempotent=True)
+rint = _ufunc("rint", np.rint, idempotent=True)
+copysign = _ufunc("copysign", np.copysign)
+conj = _ufunc("conj", np.conjugate, involution=True)
+real = _unary("real", lambda x: np.array(x.real), promotion.real_part, idempotent=True)
+imag = _unary("imag", lambda x: np.array(x.imag), promotion.real_part)
+angle = _unary("angle", np.angle, promotion.phase, cost=30)
+
+switch = Elementwise("switch", np.where, promotion.choice, arity=3)
+"""`switch(c, a, b)` is a where c is true, else b; both are computed."""
+clip = _Clip("clip", np.clip, promotion.joint, arity=3, cost=2)
+"""`clip(x, low, high)` is minimum(maximum(x, low), high)."""
+fill = Elementwise(
+    "fill", lambda like, value: np.broadcast_arrays(value, like)[0].copy(), promotion.last, arity=2, cost=0
+)
+"""`fill(like, value)` is `value` broadcast against `like`, of which only the shape is used."""
+identity = _unary("identity", np.copy, promotion.last, idempotent=True, involution=True, cost=0)
+"""A copy: what stands for a value that must be another variable."""
+stop_gradient = _unary("stop_gradient", np.copy, promotion.last, idempotent=True, cost=0)
+"""The value of its operand, as a constant to every derivative."""
+
+ELEMENTWISE: dict[str, Elementwise] = {op.name: op for op in list(globals().values()) if isinstance(op, Elementwise)}
+"""Every elementwise op by its name."""

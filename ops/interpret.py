@@ -1,0 +1,102 @@
+"""The meaning of a graph: each node evaluated by NumPy, in order.
+
+This is the reference that every rewrite and every kernel is tested against, the constant folder, and the backend that runs
+where there is no compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph import Apply, Constant, FunctionGraph, Variable, toposort
+from .checks import describe
+
+_PLAIN_ERRORS = (ArithmeticError, IndexError, MemoryError, TypeError, ValueError)
+
+
+def interpret(graph: FunctionGraph, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The outputs of `graph` for arrays of the types of its inputs, which are not changed (nor checked).
+
+    An output may be an input array itself, or a view of one.
+    """
+    return run(graph.order, graph.outputs, dict(zip(graph.inputs, values, strict=True)))
+
+
+def evaluate(outputs: Sequence[Variable], given: Mapping[Variable, Any]) -> list[np.ndarray]:
+    """The values of `outputs` for `given` values of variables they depend on; shared variables have values of their own.
+
+    Raises ValueError for a variable without value, TypeError or ValueError for a value that does not fit its variable.
+    """
+    known = {variable: fitted(value, variable) for variable, value in given.items()}
+    nodes = toposort(outputs, stop_at=known)
+    for leaf in leaves_of(nodes, outputs):
+        if leaf in known or isinstance(leaf, Constant):
+            continue
+        container = getattr(leaf, "container", None)
+        if container is None:
+            raise ValueError(f"no value is given for {describe(leaf)}, on which the result depends")
+        known[leaf] = container.value
+    return [value.copy() for value in run(nodes, outputs, known)]
+
+
+def leaves_of(nodes: Sequence[Apply], outputs: Sequence[Variable]) -> list[Variable]:
+    """The variables without owner that `nodes` read or that are among `outputs`."""
+    read = [i for node in nodes for i in node.inputs if i.owner is None]
+    return list(dict.fromkeys(read + [o for o in outputs if o.owner is None]))
+
+
+def run(nodes: Sequence[Apply], outputs: Sequence[Variable], known: dict[Variable, np.ndarray]) -> list[np.ndarray]:
+    """The values of `outputs`, once `nodes` are evaluated in order; `known` holds the others' and is used up.
+
+    A value is dropped after its last use, so that no more is held at once than has to be.
+    """
+    last_use: dict[Variable, Apply | None] = {}
+    for node in nodes:
+        last_use.update(dict.fromkeys(node.outputs, node))
+        last_use.update(dict.fromkeys(node.inputs, node))
+    last_use.update(dict.fromkeys(outputs))
+
+    for node in nodes:
+        inputs = [i.data if isinstance(i, Constant) else known[i] for i in node.inputs]
+        known.update(zip(node.outputs, _evaluated(node, inputs), strict=True))
+        for variable in (*node.inputs, *node.outputs):
+            if last_use[variable] is node:
+                known.pop(variable, None)
+    return [o.data if isinstance(o, Constant) else known[o] for o in outputs]
+
+
+def _evaluated(node: Apply, inputs: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+    try:
+        return node.op.evaluate(*inputs)
+    except _PLAIN_ERRORS as error:
+        shown = ", ".join(f"{describe(i)} of shape {v.shape}" for i, v in zip(node.inputs, inputs, strict=True))
+        line = f", built at {node.origin[0]}" if node.origin else ""
+        raise _same_kind(error, f"{error}\n  in {node.op} of {shown}{line}") from error
+
+
+def _same_kind(error: Exception, message: str) -> Exception:
+    """An error that the same `except` clauses catch, with another message."""
+    try:
+        return type(error)(message)
+    except TypeError:  # a class with a constructor of its own
+        return next(kind for kind in _PLAIN_ERRORS if isinstance(error, kind))(message)
+
+
+def fitted(value: Any, variable: Variable) -> np.ndarray:
+    """The value as an array of the variable's type.
+
+    Raises TypeError for another rank or for a dtype that cannot be converted without loss, ValueError for another length.
+    """
+    kind = variable.type
+    given = np.asarray(value)
+    plain = not isinstance(value, (np.ndarray, np.generic))  # Python numbers and lists take the dtype of the variable
+    if given.dtype != kind.numpy and not np.can_cast(given.dtype, kind.numpy, "same_kind" if plain else "safe"):
+        raise TypeError(f"{describe(variable)} was given {given.dtype}; use value.astype({kind.dtype!r})")
+    if given.ndim != kind.ndim:
+        raise TypeError(f"{describe(variable)} was given an array of rank {given.ndim}, shape {given.shape}; expected rank {kind.ndim}")
+    if any(n is not None and n != m for n, m in zip(kind.shape, given.shape, strict=True)):
+        raise ValueError(f"{describe(variable)} was given an array of shape {given.shape}")
+    return given.astype(kind.numpy, copy=False)

@@ -1,0 +1,343 @@
+"""Reductions: an elementwise op folded along axes, and the statistics that are compositions of such folds.
+
+    Reduce(add, axis)       sum       Reduce(maximum, axis)      max       Reduce(logical_or, axis)    any
+    Reduce(mul, axis)       prod      Reduce(minimum, axis)      min       Reduce(logical_and, axis)   all
+    ArgReduce(name, axis)   argmax, argmin
+    SumTo()(g, like)        g summed along the axes that `like` was stretched along, which is known only at run time
+
+`keepdims` is not a field of an op: it is a `DimShuffle` after the reduction.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import ops as T  # the namespace; read when a function is called
+from ..graph import Apply, Dim, NoGradient, TensorType, Variable, dims_of, same_shape
+from ..graph.types import numpy_dtype
+from .checks import describe, normalize_axes, require_count
+from .elementwise import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
+from .tensor import TensorOp, as_tensor
+
+REDUCTIONS: dict[str, Elementwise] = {
+    "sum": add, "prod": mul, "max": maximum, "min": minimum, "any": logical_or, "all": logical_and,
+}  # fmt: skip
+"""The reductions by their printed name: the elementwise op that each one folds."""
+_NAMES = {op: name for name, op in REDUCTIONS.items()}
+
+
+@dataclass(frozen=True, repr=False)
+class Reduce(TensorOp):
+    """The elementwise op `scalar` folded along the axes `axis`: a sorted tuple of axes counted from the front.
+
+    dtypes are NumPy's: sums and products of bools and integers are 64 bits wide, `any` and `all` are bool.
+    """
+
+    scalar: Elementwise
+    axis: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if self.scalar not in _NAMES:
+            raise TypeError(f"no reduction folds {self.scalar}; expected one of {', '.join(op.name for op in _NAMES)}")
+        if tuple(sorted(set(self.axis))) != self.axis or builtins.any(a < 0 for a in self.axis):
+            raise ValueError(f"{self.name}: the axes of a reduction are sorted, not negative and given once, got {self.axis}")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return _NAMES[self.scalar]
+
+    @property
+    def fallible(self) -> bool:  # type: ignore[override]
+        """max and min of no elements raise ValueError."""
+        return self.scalar is maximum or self.scalar is minimum
+
+    def parameters(self) -> dict[str, Any]:
+        return {"axis": self.axis}
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (x,) = inputs
+        if self.axis and self.axis[-1] >= x.ndim:
+            raise np.exceptions.AxisError(f"{self.name}: {describe(x)} has no axis {self.axis[-1]}")
+        if self.fallible and builtins.any(x.type.shape[a] == 0 for a in self.axis):
+            raise ValueError(f"{self.name} of {describe(x)} is not defined: there are no elements along axis {self.axis}")
+        return (TensorType(reduced_dtype(self.scalar, x.dtype), _without(x.type.shape, self.axis)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        (x,) = values
+        with np.errstate(all="ignore"):
+            result = self.scalar.function.reduce(x, axis=self.axis)  # type: ignore[attr-defined]
+        return (np.asarray(result, dtype=reduced_dtype(self.scalar, x.dtype.name)),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (_without(inputs[0], self.axis),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (x,), (g,) = node.inputs, cotangents
+        if g is None or x.type.kind not in "fc":
+            return [None]
+        if x.type.kind == "c" and self.fallible:
+            raise NoGradient(f"{self.name} of {describe(x)}: the order of complex numbers is not differentiable")
+        y, g = (_keepdims(v, self.axis, x.ndim) for v in (node.out, g))
+        return [cast(_VJPS[self.name](x, y, g, self.axis), x.dtype)]
+
+
+@lru_cache(maxsize=None)
+def reduced_dtype(scalar: Elementwise, dtype: str) -> str:
+    """The dtype of a reduction of `dtype`: NumPy widens sums and products of bools and integers to 64 bits."""
+    kind = numpy_dtype(dtype).kind
+    if scalar in (logical_and, logical_or):
+        return "bool"
+    if scalar in (maximum, minimum) or kind in "fc":
+        return dtype
+    return "uint64" if kind == "u" else "int64"
+
+
+def _without(shape: tuple[Any, ...], axes: tuple[int, ...]) -> tuple[Any, ...]:
+    return tuple(n for axis, n in enumerate(shape) if axis not in axes)
+
+
+def _keepdims(reduced: Any, axes: tuple[int, ...], ndim: int) -> Any:
+    """The reduced value with an axis of length 1 in the place of each axis that was reduced."""
+    if not axes:
+        return reduced
+    kept = iter(range(ndim - len(axes)))
+    return T.DimShuffle(tuple("x" if axis in axes else next(kept) for axis in range(ndim)))(reduced)
+
+
+# --- derivatives: functions of x, and of the result y and its cotangent g with their reduced axes kept
+
+
+def _sum_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> Any:
+    return T.fill(x, g)
+
+
+def _prod_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> Any:
+    """g times the product of all other elements, also where elements are zero.
+
+    With one zero among them only its own derivative is not zero; with more, none is.
+    """
+    if x.type.kind == "c":
+        return T.conj(_prod_vjp_real(x, T.conj(g), axes))
+    return _prod_vjp_real(x, g, axes)
+
+
+def _prod_vjp_real(x: Any, g: Any, axes: tuple[int, ...]) -> Any:
+    is_zero = T.eq(x, 0)
+    nonzero = T.switch(is_zero, 1, x)
+    others = _keepdims(Reduce(mul, axes)(nonzero), axes, x.ndim)
+    zeros = _keepdims(Reduce(add, axes)(is_zero), axes, x.ndim)
+    at_zero = T.switch(T.eq(zeros, 1), others, 0)
+    elsewhere = T.switch(T.eq(zeros, 0), others / nonzero, 0)
+    return g * T.switch(is_zero, at_zero, elsewhere)
+
+
+def _extremum_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> Any:
+    """Elements that reach the extremum share g equally."""
+    reached = T.eq(x, y)
+    count = cast(_keepdims(Reduce(add, axes)(reached), axes, x.ndim), x.dtype)
+    return T.switch(reached, g / count, 0)
+
+
+_VJPS = {"sum": _sum_vjp, "prod": _prod_vjp, "max": _extremum_vjp, "min": _extremum_vjp}
+
+
+# --- positions of extrema
+
+
+@dataclass(frozen=True, repr=False)
+class ArgReduce(TensorOp):
+    """The int64 index of the first maximum (`argmax`) or minimum (`argmin`) along `axis`, of the flattened input for None.
+
+    A NaN counts as the extremum, as in NumPy.  Raises ValueError where there are no elements.
+    """
+
+    name: str
+    axis: int | None
+    fallible: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.name not in ("argmax", "argmin"):
+            raise ValueError(f"expected argmax or argmin, got {self.name!r}")
+
+    def parameters(self) -> dict[str, Any]:
+        return {"axis": self.axis}
+
+    def _axes(self, ndim: int) -> tuple[int, ...]:
+        return tuple(range(ndim)) if self.axis is None else (self.axis,)
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (x,) = inputs
+        if self.axis is not None and not 0 <= self.axis < x.ndim:
+            raise np.exceptions.AxisError(f"{self.name}: {describe(x)} has no axis {self.axis}")
+        axes = self._axes(x.ndim)
+        if builtins.any(x.type.shape[a] == 0 for a in axes):
+            raise ValueError(f"{self.name} of {describe(x)} is not defined: there are no elements")
+        return (TensorType("int64", _without(x.type.shape, axes)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        function = np.argmax if self.name == "argmax" else np.argmin
+        return (np.asarray(function(values[0], axis=self.axis), dtype=np.int64),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (_without(inputs[0], self._axes(len(inputs[0]))),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return [None]
+
+
+# --- the counterpart of broadcasting
+
+
+@dataclass(frozen=True, repr=False)
+class SumTo(TensorOp):
+    """The first input summed to the shape of the second one, which broadcasts to it; the second one's values are not read.
+
+    Which axes are summed is decided at run time, as broadcasting is.  `unbroadcast` builds it where nothing better is known.
+    """
+
+    name: ClassVar[str] = "sum_to"  # type: ignore[misc]
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 2)
+        x, like = inputs
+        if x.type.kind not in "fc":
+            raise TypeError(f"sum_to takes floats or complex numbers, got {describe(x)}")
+        shape, target = x.type.shape, like.type.shape
+        fits = len(target) <= len(shape) and builtins.all(
+            m == 1 or m == n or m is None or n is None
+            for n, m in zip(shape[len(shape) - len(target) :], target, strict=True)
+        )
+        if not fits:
+            raise ValueError(f"sum_to: {describe(like)} does not broadcast to the shape of {describe(x)}")
+        return (x.type.with_shape(target),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        x, like = values
+        added = x.ndim - like.ndim
+        stretched = tuple(a for a in range(x.ndim) if a < added or like.shape[a - added] == 1 != x.shape[a])
+        with np.errstate(all="ignore"):
+            result = np.add.reduce(x, axis=stretched)
+        return (np.array(np.reshape(result, like.shape), dtype=x.dtype),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[1],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (x, _), (g,) = node.inputs, cotangents
+        return [None if g is None else T.fill(x, g), None]
+
+
+def unbroadcast(cotangent: Variable, like: Variable) -> Variable:
+    """`cotangent`, whose shape `like` was broadcast to, summed back to the shape of `like`.
+
+    Axes that are certainly stretched become a `Reduce`, certainly equal ones nothing; `SumTo` where only the run will show.
+    """
+    if same_shape(cotangent, like):
+        return cotangent
+    added = cotangent.ndim - like.ndim
+    sums, certain = list(range(added)), True
+    for axis, (mine, theirs) in enumerate(zip(dims_of(like), dims_of(cotangent)[added:], strict=True), start=added):
+        if mine == 1:
+            sums += [axis] if theirs != 1 else []
+        elif mine is not theirs and not isinstance(mine, int):
+            certain = False
+    if not certain:
+        return SumTo()(cotangent, like)  # type: ignore[no-any-return]
+    reduced = Reduce(add, tuple(sums))(cotangent)
+    inner = [a - added for a in sums if a >= added]
+    return _keepdims(reduced, tuple(inner), like.ndim)  # type: ignore[no-any-return]
+
+
+# --- the functions of the namespace
+
+
+def _reduce(name: str, x: Any, axis: Any, keepdims: bool) -> Any:
+    x = as_tensor(x)
+    axes = _axes(name, x, axis)
+    reduced = Reduce(REDUCTIONS[name], axes)(x)
+    return _keepdims(reduced, axes, x.ndim) if keepdims else reduced
+
+
+def _axes(name: str, x: Any, axis: Any) -> tuple[int, ...]:
+    """The axes as a sorted tuple counted from the front; all for None."""
+    if axis is None:
+        return tuple(range(x.ndim))
+    return tuple(sorted(normalize_axes(axis, x.ndim, f"{name} of {describe(x)}")))
+
+
+def _widened(name: str, x: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
+    """A sum or product in `dtype`: operands are converted before, and the result once more where NumPy would have widened it."""
+    if dtype is None:
+        return _reduce(name, x, axis, keepdims)
+    return cast(_reduce(name, cast(x, dtype), axis, keepdims), dtype)
+
+
+def sum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+    """The sum along `axis` (an int, several, or None for all); int64 or uint64 for bools and integers, else x's dtype.
+
+    `dtype`: what is summed in.  Raises AxisError for an axis that x does not have.
+    """
+    return _widened("sum", x, axis, dtype, keepdims)
+
+
+def prod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """The product along `axis`; dtypes as those of `sum`."""
+    return _widened("prod", x, axis, dtype, keepdims)
+
+
+def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+    """The largest element along `axis`, NaN if there is one; its derivative is shared equally among equal elements.
+
+    Raises ValueError where there are no elements.
+    """
+    return _reduce("max", x, axis, keepdims)
+
+
+def min(x: Any, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+    """The smallest element along `axis`; see `max`."""
+    return _reduce("min", x, axis, keepdims)
+
+
+def any(x: Any, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+    """Whether an element along `axis` is true (not zero)."""
+    return _reduce("any", x, axis, keepdims)
+
+
+def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+    """Whether all elements along `axis` are true (not zero)."""
+    return _reduce("all", x, axis, keepdims)
+
+
+def _arg_reduce(name: str, x: Any, axis: Any, keepdims: bool) -> Any:
+    x = as_tensor(x)
+    axes = _axes(name, x, axis)
+    if axis is not None and len(axes) != 1:
+        raise TypeError(f"{name} takes one axis or None, got {axis!r}")
+    index = ArgReduce(name, None if axis is None else axes[0])(x)
+    return _keepdims(index, axes, x.ndim) if keepdims else index
+
+
+def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The int64 index of the first maximum along `axis`, of the flattened x for None; the first NaN where there is one.
+
+    Raises ValueError where there are no elements.
+    """
+    return _arg_reduce("argmax", x, axis, keepdims)
+
+
+def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The int64 index of the first minimum along `axis`; see `argmax`."""
+    return _arg_reduce("argmin", x, axis, keepdims)
+
+
+def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The largest less the smallest element along `axis`."""
+    return T.sub(max(x, axis, keepdims), min(x, axis, keepdims))

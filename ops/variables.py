@@ -1,0 +1,89 @@
+"""Inputs: how users make the leaves of an expression.
+
+    matrix("x")                      float64, lengths unknown
+    matrix("x", "float32")           the same of another dtype
+    fmatrix("x")                     the same, by the letter of the dtype
+    tensor("x", shape=(None, 3))     any rank; None is a length known only at run time
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from ..graph import TensorType, dtype_name
+from .tensor import TensorVariable
+
+LETTERS = {
+    "b": "int8", "w": "int16", "i": "int32", "l": "int64",
+    "ub": "uint8", "uw": "uint16", "ui": "uint32", "ul": "uint64",
+    "h": "float16", "f": "float32", "d": "float64", "c": "complex64", "z": "complex128", "bool": "bool",
+}  # fmt: skip
+"""The letters of typed forms: `T.fvector` is a vector of float32."""
+
+KINDS: dict[str, tuple[int | None, ...]] = {
+    "scalar": (), "vector": (None,), "matrix": (None, None), "row": (1, None), "col": (None, 1),
+    "tensor3": (None,) * 3, "tensor4": (None,) * 4, "tensor5": (None,) * 5,
+}  # fmt: skip
+
+
+def tensor(name: str | None = None, dtype: Any = "float64", shape: Sequence[int | None] = ()) -> TensorVariable:
+    """An input of this dtype with one length an axis, None where it is known only at run time.
+
+    Raises TypeError for a name that is no text, a dtype that no tensor has or a length that is no integer, ValueError for a
+    negative length.
+    """
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"the name of a variable is a str, got {name!r}")
+    return TensorVariable(TensorType(dtype_name(dtype), _shape(shape)), name=name)
+
+
+def _shape(shape: Any) -> tuple[int | None, ...]:
+    if isinstance(shape, (str, bytes)) or not hasattr(shape, "__iter__"):
+        raise TypeError(f"a shape is a tuple with one length an axis, None where it is not known, got {shape!r}")
+    lengths = tuple(n if n is None else _length(n) for n in shape)
+    return lengths
+
+
+def _length(n: Any) -> int:
+    if not hasattr(n, "__index__") or isinstance(n, bool):
+        raise TypeError(f"a length is an int, or None where it is not known, got {n!r}")
+    if n < 0:
+        raise ValueError(f"a length is not negative, got {n}")
+    return int(n)
+
+
+def _of_kind(
+    kind: str, fixed_dtype: str | None, name: str | None = None, dtype: Any = None, shape: Sequence[int | None] | None = None
+) -> TensorVariable:
+    if fixed_dtype is not None and dtype is not None and dtype_name(dtype) != fixed_dtype:
+        raise TypeError(f"this {kind} is of {fixed_dtype}, got dtype={dtype!r}; use T.{kind}(name, dtype=...)")
+    expected = KINDS[kind]
+    given = expected if shape is None else _shape(shape)
+    fits = len(given) == len(expected) and all(e is None or e == g for e, g in zip(expected, given, strict=True))
+    if not fits:
+        raise ValueError(f"a {kind} has shape {expected}, got shape={given}; use T.tensor(name, shape=...) for other ranks")
+    return tensor(name, fixed_dtype or dtype or "float64", given)
+
+
+def _constructor(kind: str, fixed_dtype: str | None = None) -> Callable[..., TensorVariable]:
+    make = partial(_of_kind, kind, fixed_dtype)
+    lengths = ", ".join("?" if n is None else str(n) for n in KINDS[kind])
+    make.__doc__ = f"An input of {fixed_dtype or 'float64 or the dtype given'}{f'[{lengths}]' if lengths else ''}, a {kind}."
+    return make
+
+
+scalar = _constructor("scalar")
+vector = _constructor("vector")
+matrix = _constructor("matrix")
+row = _constructor("row")
+col = _constructor("col")
+tensor3 = _constructor("tensor3")
+tensor4 = _constructor("tensor4")
+tensor5 = _constructor("tensor5")
+
+TYPED: dict[str, Callable[..., TensorVariable]] = {
+    letter + kind: _constructor(kind, dtype) for letter, dtype in LETTERS.items() for kind in KINDS
+}
+"""The typed forms by name: `fvector`, `dmatrix`, `lscalar`, `ubtensor3`, ..."""
