@@ -1,0 +1,73 @@
+"""Which lengths agree in every run that gets through: what `dims_of` says, and what products of matrices demand.
+
+`x @ w` raises unless the last axis of x is as long as the first of w.  So in a graph that holds the product, the gradient
+`x.T @ g` has as many rows as w, although the shapes of x and w are independent symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
+
+from ...graph import Apply, Dim, FunctionGraph, Variable, dims_of
+from ...graph.dims import Symbol, broadcast
+from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+
+_FIRST_OPERAND = {Dot: 0, Dot22: 0, Dot22Scalar: 0, MatMul: 0, Gemm: 2, Gemv: 2}
+"""Where the two operands of the product stand among the inputs."""
+
+
+def demanded(node: Apply) -> Iterator[tuple[Dim, Dim]]:
+    """Pairs of lengths that are equal if `node` raises nothing."""
+    first = _FIRST_OPERAND.get(type(node.op))
+    if first is not None:
+        a, b = (dims_of(i) for i in node.inputs[first : first + 2])
+        yield a[-1], b[-2 if len(b) > 1 else 0]
+    if isinstance(node.op, (Gemm, Gemv, Ger)):
+        yield from zip(dims_of(node.inputs[0]), _product(node), strict=True)
+
+
+def _product(node: Apply) -> tuple[Dim, ...]:
+    """The lengths of what a BLAS op adds to its first operand."""
+    a, b = (dims_of(i) for i in node.inputs[2:4])
+    return (*a, *b) if isinstance(node.op, Ger) else (*a[:-1], *b[1:])
+
+
+class Agreement:
+    """Equality of lengths in the runs of `graph` that raise nothing; what the nodes `besides` demand is not used."""
+
+    def __init__(self, graph: FunctionGraph, besides: Collection[Apply] = ()) -> None:
+        self._known_as: dict[Symbol, Dim] = {}
+        demands = list(chain.from_iterable(demanded(node) for node in graph.order if node not in besides))
+        # What one demand says of the parts of a joint length may let an earlier one say more.
+        for _ in range(2):
+            for a, b in demands:
+                self._agree(self.canonical(a), self.canonical(b))
+
+    def _agree(self, a: Dim, b: Dim) -> None:
+        if a == b:
+            return
+        if not isinstance(a, Symbol) or (isinstance(b, Symbol) and b.kind == "broadcast"):
+            a, b = b, a
+        # A joint length may be known as a plain one, never the other way: so no chain of names is a circle.
+        if isinstance(a, Symbol) and not (isinstance(b, Symbol) and b.kind == "broadcast"):
+            self._known_as[a] = b
+
+    def canonical(self, dim: Dim) -> Dim:
+        """The one name of a length: equal for lengths that agree."""
+        if isinstance(dim, Symbol) and dim.kind == "broadcast":
+            dim = broadcast([self._plain(part) for part in dim.args])  # type: ignore[arg-type]
+        return self._plain(dim)
+
+    def _plain(self, dim: Dim) -> Dim:
+        while isinstance(dim, Symbol) and dim in self._known_as:
+            dim = self._known_as[dim]
+        return dim
+
+    def same(self, a: Iterable[Dim], b: Iterable[Dim]) -> bool:
+        """Whether two shapes of one rank agree."""
+        return all(x == y or self.canonical(x) == self.canonical(y) for x, y in zip(a, b, strict=True))
+
+    def same_shape(self, a: Variable, b: Variable) -> bool:
+        """Whether two values have the same shape in every run that raises nothing."""
+        return a.ndim == b.ndim and self.same(dims_of(a), dims_of(b))

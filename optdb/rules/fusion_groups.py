@@ -1,0 +1,290 @@
+"""Which nodes share a loop nest: a partition of a graph into groups, of which each can become one kernel.
+
+A group has a *space*, the lengths of its loops.  It holds
+
+    - pointwise nodes (elementwise ops) whose value has the whole space, one element an iteration;
+    - pointwise nodes whose value is stretched to the space by their reader, if nothing outside reads it;
+    - reductions of a value that has the whole space.  Who reads their result belongs to another group.
+
+No value is computed twice: a value that is read outside becomes an output of the group, and only a value that provably has
+the whole space may (`dims_of` says the same length on every axis: what else flows into the nest can then not stretch it).
+Axes that are permuted or added between two nodes (`DimShuffle`) are index maps inside a nest.
+
+There is never a circle between groups: each group has a *level*, two groups with an edge between them have different levels,
+and edges go one way.  Three passes, each linear:
+
+    1. from the outputs on, a node joins the group of its readers (level: the longest way to an output);
+    2. from the inputs on, a group joins the group that computes its operands (level: the longest way from an input);
+    3. groups of one level and one space that read the same array are joined.
+
+The first two complement each other: with `relu(dot(a, b) + exp(c))`, exp must wait for the late addition, and with
+`s = sum(t); u = dot(t, w)` the early sum must not wait for the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ...graph import Apply, Dim, FunctionGraph, Variable, dims_of
+from ...ops.elementwise import Pointwise
+from ...ops.reduce import Reduce
+from ...ops.shape import DimShuffle
+
+MAX_NODES = 180
+"""Nodes of a group.  Divisible by 2, 3, 4, 5, 6, 9, 10 and 12: a long periodic chain falls into groups that are equal."""
+MAX_INPUTS = 60
+"""Arrays that a group reads."""
+MAX_STRETCHED_COST = 4
+"""Work, in additions, on values smaller than the space, which the nest would do again in every iteration."""
+
+Axes = tuple["int | None", ...]
+"""For each axis of a value the axis of another value, or the loop, that it runs along; None: its length is 1."""
+
+
+@dataclass(eq=False)
+class Group:
+    """Nodes that share a nest of loops over `space`; a node that cannot be in a nest is a group of its own, without space."""
+
+    space: tuple[Dim, ...] | None
+    level: int
+    nodes: list[Apply]
+    inputs: set[Variable]
+    stretched_cost: float = 0.0
+    axes: dict[Apply, Axes] = field(default_factory=dict)
+    """The loops that the axes of each pointwise node run along."""
+
+
+def partition(graph: FunctionGraph, facts: Facts) -> list[Group]:
+    """The groups of `graph`, each after the groups whose results it reads.
+
+    `DimShuffle` nodes belong to no group: each is a free view of its operand wherever it is needed.
+    """
+    groups = _join_siblings(_join_producers(_join_readers(graph, facts), facts), facts)
+    position = {node: n for n, node in enumerate(graph.order)}
+    for group in groups:
+        group.nodes.sort(key=position.__getitem__)
+    return sorted(groups, key=lambda g: (g.level, position[g.nodes[0]]))
+
+
+# --- facts about single nodes
+
+
+def is_pointwise(node: Apply) -> bool:
+    """Whether each element of the result depends on one element of each operand."""
+    return isinstance(node.op, Pointwise)
+
+
+def is_index_map(node: Apply) -> bool:
+    """Whether the node only permutes and adds axes."""
+    return isinstance(node.op, DimShuffle) and not node.op.dropped(node.inputs[0].ndim)
+
+
+class Facts:
+    """What the passes ask about a graph: values seen through index maps, readers, and values that are outputs."""
+
+    def __init__(self, graph: FunctionGraph) -> None:
+        self._seen_through: dict[Variable, tuple[Variable, Axes]] = {}
+        self.readers: dict[Apply, list[tuple[Apply, Variable]]] = {}
+        """The nodes that read a node's results, perhaps through index maps, and the operand that they read."""
+        for node in graph.order:
+            if is_index_map(node):
+                self._seen_through[node.out] = self._compose(node)
+                continue
+            for operand in node.inputs:
+                source = self.source(operand).owner
+                if source is not None:
+                    self.readers.setdefault(source, []).append((node, operand))
+        self.kept: set[Apply] = {o.owner for o in map(self.source, graph.outputs) if o.owner is not None}
+        """The nodes whose results are outputs of the graph, perhaps through index maps."""
+
+    def _compose(self, node: Apply) -> tuple[Variable, Axes]:
+        source, axes = self.seen_through(node.inputs[0])
+        return source, tuple(axes[o] if isinstance(o, int) else None for o in node.op.order)  # type: ignore[attr-defined]
+
+    def seen_through(self, variable: Variable) -> tuple[Variable, Axes]:
+        """The value that `variable` is an index map of, and the axis of it that each axis of `variable` is."""
+        return self._seen_through.get(variable) or (variable, tuple(range(variable.ndim)))
+
+    def source(self, variable: Variable) -> Variable:
+        """The value that `variable` is an index map of."""
+        found = self._seen_through.get(variable)
+        return variable if found is None else found[0]
+
+    def sources(self, nodes: Iterable[Apply]) -> Iterator[tuple[Apply, Variable, Apply]]:
+        """(reader, operand, node that computes it) for all operands of `nodes` that are computed."""
+        for node in nodes:
+            for operand in node.inputs:
+                above = self.source(operand).owner
+                if above is not None:
+                    yield node, operand, above
+
+    def loops_of(self, operand: Variable, reader: Apply, group: Group) -> Axes:
+        """The loops of `group` that the axes of the source of `operand` run along, as `reader`, a member, reads it."""
+        assert group.space is not None
+        along = group.axes.get(reader) or tuple(range(len(group.space)))
+        source, axes = self.seen_through(operand)
+        loops: list[int | None] = [None] * source.ndim
+        for axis, loop in zip(axes, along[len(along) - operand.ndim :], strict=True):
+            if axis is not None:
+                loops[axis] = loop
+        return tuple(loops)
+
+
+def group_alone(node: Apply, level: int) -> Group:
+    """The group of one node."""
+    if is_pointwise(node) and _may_be_in_nest(node.out):
+        return Group(dims_of(node.out), level, [node], set(node.inputs), axes={node: tuple(range(node.out.ndim))})
+    if isinstance(node.op, Reduce):
+        return Group(dims_of(node.inputs[0]), level, [node], set(node.inputs))
+    return Group(None, level, [node], set())
+
+
+def _may_be_in_nest(value: Variable) -> bool:
+    # Scalars that are integers or conditions are lengths and indices; the driver computes them in registers.
+    return value.ndim > 0 or value.type.kind in "fc"
+
+
+def _whole(group: Group) -> Axes:
+    assert group.space is not None
+    return tuple(range(len(group.space)))
+
+
+def _one_space(groups: list[Group]) -> bool:
+    first = groups[0].space
+    return first is not None and all(g.space is not None and _equal(first, g.space) for g in groups)
+
+
+def _equal(a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
+    return len(a) == len(b) and all(x is y or (isinstance(x, int) and x == y) for x, y in zip(a, b, strict=True))
+
+
+def _has_whole_space(node: Apply, loops: Axes, group: Group) -> bool:
+    assert group.space is not None
+    return loops == _whole(group) and _equal(dims_of(node.out), group.space)
+
+
+def _is_stretched(node: Apply, loops: Axes, group: Group) -> bool:
+    """Whether the value is certainly smaller than the space: no axis of it runs along some loop."""
+    assert group.space is not None
+    run_along = {loop for loop, length in zip(loops, dims_of(node.out), strict=True) if length != 1}
+    return any(length != 1 and loop not in run_along for loop, length in enumerate(group.space))
+
+
+def _cost(node: Apply) -> float:
+    return float(getattr(node.op, "cost", 1))
+
+
+# --- the passes
+
+GroupOf = dict["Apply | None", Group]
+
+
+def _fits(groups: list[Group], facts: Facts) -> bool:
+    """Whether the groups together keep within the limits."""
+    if sum(len(g.nodes) for g in groups) > MAX_NODES:
+        return False
+    if sum(g.stretched_cost for g in groups) > MAX_STRETCHED_COST:
+        return False
+    if sum(len(g.inputs) for g in groups) <= MAX_INPUTS:
+        return True
+    inside = {node for g in groups for node in g.nodes}
+    return len({i for g in groups for i in g.inputs if facts.source(i).owner not in inside}) <= MAX_INPUTS
+
+
+def _merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> None:
+    """Make one group of all: the largest takes the others in, so no node moves more than log n times."""
+    into = max(groups, key=lambda g: len(g.nodes))
+    for group in groups:
+        if group is not into:
+            into.nodes += group.nodes
+            into.inputs |= group.inputs
+            into.axes.update(group.axes)
+            into.stretched_cost += group.stretched_cost
+            for node in group.nodes:
+                group_of[node] = into
+    into.inputs = {i for i in into.inputs if group_of.get(facts.source(i).owner) is not into}
+
+
+def _join_readers(graph: FunctionGraph, facts: Facts) -> list[Group]:
+    """Pass 1: groups with levels counted from the outputs, the last readers first."""
+    group_of: GroupOf = {}
+    for node in reversed(graph.order):
+        if is_index_map(node):
+            continue
+        readers = facts.readers.get(node, [])
+        level = max((group_of[reader].level for reader, _ in readers), default=-1)
+        targets = list(dict.fromkeys(g for g in (group_of[reader] for reader, _ in readers) if g.level == level))
+        inside = None if not targets else _in_nest_of(node, targets, group_of, facts)
+        if inside is None or not _fits([*targets, inside], facts):
+            group_of[node] = group_alone(node, level + 1)
+        else:
+            group_of[node] = inside
+            _merge([*targets, inside], group_of, facts)
+    return list(dict.fromkeys(group_of.values()))
+
+
+def _in_nest_of(node: Apply, targets: list[Group], group_of: GroupOf, facts: Facts) -> Group | None:
+    """`node` as a group that can be merged with `targets`, groups that read it; None if they cannot share a nest."""
+    target = targets[0]
+    if not is_pointwise(node) or not _may_be_in_nest(node.out):
+        return None
+    if target.space is None or bool(target.space) != bool(node.out.ndim) or not _one_space(targets):
+        return None
+    readers = facts.readers[node]
+    chosen = set(targets)
+    inside = [(reader, operand) for reader, operand in readers if group_of[reader] in chosen]
+    maps = {facts.loops_of(operand, reader, group_of[reader]) for reader, operand in inside}
+    if len(maps) > 1:
+        return None
+    (loops,) = maps
+    read_outside = node in facts.kept or len(inside) < len(readers)
+    if read_outside and not _has_whole_space(node, loops, target):
+        return None
+    cost = _cost(node) if _is_stretched(node, loops, target) else 0
+    return Group(target.space, target.level, [node], set(node.inputs), cost, {node: loops})
+
+
+def _join_producers(groups: list[Group], facts: Facts) -> list[Group]:
+    """Pass 2: levels counted from the inputs, the first producers first."""
+    group_of: GroupOf = {}
+    for group in sorted(groups, key=lambda g: -g.level):
+        edges = [edge for edge in facts.sources(group.nodes) if edge[2] in group_of]
+        above = dict.fromkeys(group_of[producer] for _, _, producer in edges)
+        group.level = max((g.level for g in above), default=-1)
+        group_of.update(dict.fromkeys(group.nodes, group))
+        targets = [g for g in above if g.level == group.level]
+        if targets and _continues(group, targets, edges, group_of, facts) and _fits([*targets, group], facts):
+            _merge([*targets, group], group_of, facts)
+        else:
+            group.level += 1
+    return list(dict.fromkeys(group_of.values()))
+
+
+def _continues(
+    group: Group, targets: list[Group], edges: list[tuple[Apply, Variable, Apply]], group_of: GroupOf, facts: Facts
+) -> bool:
+    """Whether `group` can go on in the nests of `targets`, which compute operands of it: `edges` are its operands."""
+    if not _one_space([group, *targets]):
+        return False
+    chosen = set(targets)
+    return all(
+        is_pointwise(producer) and _has_whole_space(producer, facts.loops_of(operand, reader, group), group)
+        for reader, operand, producer in edges
+        if group_of[producer] in chosen
+    )
+
+
+def _join_siblings(groups: list[Group], facts: Facts) -> list[Group]:
+    """Pass 3: groups of one level and space that read the same array become one."""
+    group_of: GroupOf = {node: group for group in groups for node in group.nodes}
+    first: dict[tuple[int, tuple[Dim, ...], Variable], Apply] = {}
+    for node in [node for group in groups if group.space for node in group.nodes]:
+        for operand in node.inputs:
+            group = group_of[node]
+            if operand not in group.inputs or not _equal(dims_of(operand), group.space or ()):
+                continue
+            sibling = group_of[first.setdefault((group.level, group.space or (), operand), node)]
+            if sibling is not group and _fits([sibling, group], facts):
+                _merge([sibling, group], group_of, facts)
+    return list(dict.fromkeys(group_of.values()))
