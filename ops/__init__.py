@@ -1,76 +1,43 @@
-"""The vocabulary: everything that builds an expression, under NumPy's names.  Users write `from arignote import ops as T`."""
+"""The vocabulary: everything that builds an expression, under NumPy's names.
 
-from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
-from .lengths import lengths_of
-from .products import dot, inner, matmul, outer, tensordot, vdot
-from .shape import (
-    BroadcastTo,
-    DimShuffle,
-    MakeVector,
-    Reshape,
-    Shape,
-    ShapeI,
-    broadcast_to,
-    dim_to_tensor,
-    dimshuffle,
-    expand_dims,
-    flatten,
-    moveaxis,
-    ravel,
-    reshape,
-    shape,
-    squeeze,
-    swapaxes,
-    tensor_to_dim,
-    transpose,
-)
-from .tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
+Users write `from arignote import ops as T`.
+"""
+
+# Names are imported to be found here, in lines filled by hand.
+# ruff: noqa: F401, I001
 
 # Tensors, elementwise ops, reductions
-from .elementwise import (  # noqa: I001
-    ELEMENTWISE, Cast, Elementwise, Pointwise, abs, add, angle, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh,
-    bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cast, cbrt, ceil, clip, conj, copysign, cos, cosh, deg2rad, digamma, eq,
-    erf, erfc, exp, exp2, expm1, fill, floor, floor_div, fmod, gamma, gammaln, ge, gt, hypot, identity, imag, isfinite, isinf,
-    isnan, le, left_shift, log, log10, log1mexp, log1p, log2, logaddexp, logical_and, logical_not, logical_or, logical_xor, lt,
-    maximum, minimum, mod, mul, ne, neg, pow, rad2deg, real, reciprocal, right_shift, rint, sigmoid, sign, signbit, sin, sinh,
-    softplus, sqrt, square, stop_gradient, sub, switch, tan, tanh, true_div, trunc,
+from .tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
+from .elementwise import (
+    ELEMENTWISE, Cast, Elementwise, Pointwise, abs, add, angle, arccos, arccosh, arcsin, arcsinh, arctan, arctan2,
+    arctanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cast, cbrt, ceil, clip, conj, copysign, cos, cosh,
+    deg2rad, digamma, eq, erf, erfc, exp, exp2, expm1, fill, floor, floor_div, fmod, gamma, gammaln, ge, gt, hypot,
+    identity, imag, isfinite, isinf, isnan, le, left_shift, log, log10, log1mexp, log1p, log2, logaddexp,
+    logical_and, logical_not, logical_or, logical_xor, lt, maximum, minimum, mod, mul, ne, neg, pow, rad2deg, real,
+    reciprocal, right_shift, rint, sigmoid, sign, signbit, sin, sinh, softplus, sqrt, square, stop_gradient, sub,
+    switch, tan, tanh, true_div, trunc,
 )  # fmt: skip
 from .functions import (
-    absolute, acos, acosh, and_, around, asin, asinh, astype, atan, atan2, atanh, bitwise_invert, bitwise_left_shift,
-    bitwise_right_shift, conjugate, degrees, div, divide, divmod, equal, expit, fabs, floor_divide, greater, greater_equal, inv,
-    invert, less, less_equal, lgamma, multiply, negative, not_equal, or_, positive, power, psi, radians, relu, remainder, round,
-    sgn, sqr, subtract, true_divide, where, xor,
+    absolute, acos, acosh, and_, around, asin, asinh, astype, atan, atan2, atanh, bitwise_invert,
+    bitwise_left_shift, bitwise_right_shift, conjugate, degrees, div, divide, divmod, equal, expit, fabs,
+    floor_divide, greater, greater_equal, inv, invert, less, less_equal, lgamma, multiply, negative, not_equal, or_,
+    positive, power, psi, radians, relu, remainder, round, sgn, sqr, subtract, true_divide, where, xor,
 )  # fmt: skip
 from .interpret import evaluate, interpret
 from .reduce import (
     REDUCTIONS, ArgReduce, Reduce, SumTo, all, any, argmax, argmin, max, min, prod, ptp, sum, unbroadcast,
 )  # fmt: skip
+from .shared import Container, SharedVariable, shared
 from .statistics import mean, size, std, var
 from .variables import TYPED, col, matrix, row, scalar, tensor, tensor3, tensor4, tensor5, vector
 
-globals().update(TYPED)  # fvector, dmatrix, lscalar, ...
+# Shapes, indexing, products, networks
+from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from .lengths import lengths_of
+from .products import dot, inner, matmul, outer, tensordot, vdot
+from .shape import (
+    BroadcastTo, DimShuffle, MakeVector, Reshape, Shape, ShapeI, broadcast_to, dim_to_tensor, dimshuffle,
+    expand_dims, flatten, moveaxis, ravel, reshape, shape, squeeze, swapaxes, tensor_to_dim, transpose,
+)  # fmt: skip
 
-__all__ = ["TensorConstant", "TensorOp", "TensorVariable", "as_tensor", "constant"]
-__all__ += ["MakeVector", "Shape", "ShapeI", "dim_to_tensor", "lengths_of", "shape", "tensor_to_dim"]
-__all__ += ["BroadcastTo", "DimShuffle", "Reshape", "broadcast_to", "dimshuffle", "expand_dims", "flatten", "moveaxis"]
-__all__ += ["Dot", "Dot22", "Dot22Scalar", "Gemm", "Gemv", "Ger", "MatMul"]
-__all__ += ["dot", "inner", "matmul", "outer", "tensordot", "vdot"]
-__all__ += ["ravel", "reshape", "squeeze", "swapaxes", "transpose"]
-__all__ += [
-    "ELEMENTWISE", "REDUCTIONS", "TYPED", "ArgReduce", "Cast", "Elementwise", "Pointwise", "Reduce", "SumTo", "abs",
-    "absolute", "acos", "acosh", "add", "all", "and_", "angle", "any", "arccos", "arccosh", "arcsin", "arcsinh",
-    "arctan", "arctan2", "arctanh", "argmax", "argmin", "around", "asin", "asinh", "astype", "atan", "atan2", "atanh",
-    "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift",
-    "bitwise_xor", "cast", "cbrt", "ceil", "clip", "col", "conj", "conjugate", "copysign", "cos", "cosh", "deg2rad",
-    "degrees", "digamma", "div", "divide", "divmod", "eq", "equal", "erf", "erfc", "evaluate", "exp", "exp2", "expit",
-    "expm1", "fabs", "fill", "floor", "floor_div", "floor_divide", "fmod", "gamma", "gammaln", "ge", "greater",
-    "greater_equal", "gt", "hypot", "identity", "imag", "interpret", "inv", "invert", "isfinite", "isinf", "isnan",
-    "le", "left_shift", "less", "less_equal", "lgamma", "log", "log10", "log1mexp", "log1p", "log2", "logaddexp",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "lt", "matrix", "max", "maximum", "mean", "min",
-    "minimum", "mod", "mul", "multiply", "ne", "neg", "negative", "not_equal", "or_", "positive", "pow", "power",
-    "prod", "psi", "ptp", "rad2deg", "radians", "real", "reciprocal", "relu", "remainder", "right_shift", "rint",
-    "round", "row", "scalar", "sgn", "sigmoid", "sign", "signbit", "sin", "sinh", "size", "softplus", "sqr", "sqrt",
-    "square", "std", "stop_gradient", "sub", "subtract", "sum", "switch", "tan", "tanh", "tensor", "tensor3",
-    "tensor4", "tensor5", "true_div", "true_divide", "trunc", "unbroadcast", "var", "vector", "where", "xor",
-]  # fmt: skip
-__all__ += TYPED
+globals().update(TYPED)  # fvector, dmatrix, lscalar, ...

@@ -1,10 +1,10 @@
 """Derivatives of the elementwise ops, one row an op.
 
-A row has one entry an operand: a function of the cotangent g, the result y and the operands (in the dtypes that the op computes
-in) that gives the cotangent of that operand; None where the derivative is zero wherever it is defined.
+A row has one entry an operand: a function of the cotangent g, the result y and the operands (in the dtypes that the
+op computes in) that gives the cotangent of that operand; None where the derivative is zero wherever it is defined.
 
-Complex numbers: the cotangent of z = a + ib for a real cost L is dL/da + i dL/db, so `z - rate * cotangent` descends.  For
-a holomorphic f that is g * conj(f'(z)), obtained from the row of the real case as conj(row(conj(g))).
+Complex numbers: the cotangent of z = a + ib for a real cost L is dL/da + i dL/db, so `z - rate * cotangent` descends.
+ For a holomorphic f that is g * conj(f'(z)), obtained from the row of the real case as conj(row(conj(g))).
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ ROWS: dict[str, Row] = {
     "conj": (lambda g, y, x: g,),
     "real": (lambda g, y, x: g,),
     # piecewise constant
-    "imag": (None,), "angle": (None,), "sign": (None,), "floor": (None,), "ceil": (None,), "trunc": (None,), "rint": (None,),
-    "floor_div": (None, None),
+    "imag": (None,), "angle": (None,), "sign": (None,), "floor": (None,), "ceil": (None,), "trunc": (None,),
+    "rint": (None,), "floor_div": (None, None),
 }  # fmt: skip
 
 NOT_HOLOMORPHIC: dict[str, Row] = {
@@ -182,8 +182,8 @@ FOLDS: dict[str, Callable[[Any, Any, Sequence[Any]], list[Any]]] = {
 def elementwise_vjp(node: Apply, g: Variable | None) -> Sequence[Variable | None]:
     """The cotangents of the operands of an elementwise node.
 
-    None for operands that the result does not depend on, and for bools and integers, which have no cotangent; zeros where the
-    derivative is zero.  Raises NoGradient, with the reason, for a function without derivative.
+    None for operands that the result does not depend on, and for bools and integers, which have no cotangent; zeros
+    where the derivative is zero.  Raises NoGradient, with the reason, for a function without derivative.
     """
     y = node.out
     wanted = [i.type.kind in "fc" for i in node.inputs]

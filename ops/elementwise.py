@@ -1,7 +1,8 @@
-"""Elementwise ops: one NumPy function over operands that broadcast at run time.  Below the class, every op in one table.
+"""Elementwise ops: one NumPy function over operands that broadcast at run time.  Below the class, every op in one
+table.
 
-Each `Elementwise` is a singleton: compared by identity, found by name in `ELEMENTWISE`, pickled and copied as itself.  Their
-derivatives are the tables of derivatives.py, their C the tables of the backend.
+Each `Elementwise` is a singleton: compared by identity, found by name in `ELEMENTWISE`, pickled and copied as itself.
+ Their derivatives are the tables of derivatives.py, their C the tables of the backend.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial, reduce
+from functools import cache, lru_cache, partial, reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +28,8 @@ class Pointwise(TensorOp):
     """What elementwise ops and casts share: one output, whose shape is that of the operands broadcast together."""
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
-        """(dtypes the operands are converted to, dtype of the result).  Raises TypeError for operands it does not take."""
+        """(dtypes the operands are converted to, dtype of the result).  Raises TypeError for operands it does not
+        take."""
         raise NotImplementedError
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -95,18 +97,20 @@ def _check_lengths(op: Pointwise, inputs: Sequence[Variable]) -> None:
 def _refused(op: Pointwise, operands: Sequence[Any], error: TypeError) -> TypeError:
     """The error for dtypes that `op` does not take."""
     got = ", ".join(describe(o) if isinstance(o, Variable) else repr(o) for o in operands)
-    accepted = _accepted(op, len(operands))
-    expected = f"expected operands of {accepted}" if accepted else str(error)
-    hint = f"; {_HINTS[op.name]}" if op.name in _HINTS and any(getattr(o, "dtype", "") == "bool" for o in operands) else ""
-    return TypeError(f"{op.name} does not take {got}: {expected}{hint}")
+    if op.name in _REASONED:
+        return TypeError(f"{op.name} does not take {got}: {error}")
+    accepted = f"{op.name} does not take {got}: expected {_accepted(op, len(operands))}"
+    return TypeError(f"{accepted}; {_FOR_BOOLS[op.name]}" if op.name in _FOR_BOOLS else accepted)
 
 
-_HINTS = {"sub": "for bools use T.logical_xor(a, b), which is a ^ b", "neg": "for bools use T.logical_not(a), which is ~a"}
+_REASONED = ("cast",)
+"""Ops whose own error says more than a list of dtypes."""
+_FOR_BOOLS = {"sub": "for bools use T.logical_xor(a, b), a ^ b", "neg": "for bools use T.logical_not(a), ~a"}
 _KINDS = {"bool": "bool", "integer": "int64", "unsigned": "uint64", "float": "float64", "complex": "complex128"}
 
 
 def _accepted(op: Pointwise, count: int) -> str:
-    """The kinds of dtype that `op` takes, as text."""
+    """The kinds of dtype that `op` takes, as text; operands of one kind are all that is tried."""
     taken = []
     for kind, example in _KINDS.items():
         try:
@@ -114,15 +118,16 @@ def _accepted(op: Pointwise, count: int) -> str:
         except TypeError:
             continue
         taken.append(kind)
-    return "one kind: " * (count > 1) + " or ".join(taken) if taken else ""
+    kinds = " or ".join(taken) or "no dtype"
+    return f"operands of one kind, {kinds}" if count > 1 else f"an operand of {kinds}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Elementwise(Pointwise):
     """A NumPy function applied element by element, with the algebraic facts that rules read.
 
-    The facts hold for the numbers of mathematics; what NaN, infinities, signed zeros and rounding make of them is for the
-    contract of the rule that uses them.
+    The facts hold for the numbers of mathematics; what NaN, infinities, signed zeros and rounding make of them is for
+    the contract of the rule that uses them.
     """
 
     name: str
@@ -176,7 +181,7 @@ class Elementwise(Pointwise):
         return _by_name, (self.name,)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _loop(op: Elementwise, dtypes: tuple[Operand, ...]) -> Loop:
     return op.rule(dtypes)
 
@@ -189,15 +194,16 @@ def _by_name(name: str) -> Elementwise:
 
 
 def operands(op: Elementwise, inputs: Sequence[Any]) -> tuple[Variable, ...]:
-    """The inputs as variables; a Python number becomes a constant of the dtype that the other operands give it (NEP 50).
+    """The inputs as variables; a Python number becomes a constant of the dtype that the other operands give it (NEP
+    50).
 
-    Raises OverflowError for a Python integer that this dtype cannot hold (except in comparisons, which answer as NumPy does),
-    and TypeError for what no array can be made of.
+    Raises OverflowError for a Python integer that this dtype cannot hold (except in comparisons, which answer as
+    NumPy does), and TypeError for what no array can be made of.
     """
     if builtins.all(isinstance(i, Variable) for i in inputs):
         return tuple(inputs)
     weak = [promotion.weak_type(i) for i in inputs]
-    made = [i if w else as_tensor(i) for i, w in zip(inputs, weak, strict=True)]
+    made = [i if w else _as_operand(op, i) for i, w in zip(inputs, weak, strict=True)]
     if builtins.all(weak):
         return tuple(as_tensor(i) for i in made)
     kinds = tuple(w or i.dtype for i, w in zip(made, weak, strict=True))
@@ -208,6 +214,13 @@ def operands(op: Elementwise, inputs: Sequence[Any]) -> tuple[Variable, ...]:
     return tuple(_scalar(op, i, d, made) if w else i for i, w, d in zip(made, weak, dtypes, strict=True))
 
 
+def _as_operand(op: Elementwise, value: Any) -> Any:
+    try:
+        return as_tensor(value)
+    except TypeError as error:
+        raise TypeError(f"{op.name} does not take {value!r:.60}: {error}") from None
+
+
 def _scalar(op: Elementwise, value: Any, dtype: str, operands: Sequence[Any]) -> Variable:
     if op.compares and isinstance(value, int) and np.dtype(dtype).kind in "iu":
         return constant(promotion.comparable_scalar(value, dtype))
@@ -215,9 +228,10 @@ def _scalar(op: Elementwise, value: Any, dtype: str, operands: Sequence[Any]) ->
         return constant(promotion.typed_scalar(value, dtype))
     except OverflowError:
         others = ", ".join(describe(o) for o in operands if isinstance(o, Variable))
+        number = str(value) if builtins.abs(value) < 10**30 else "given"
         raise OverflowError(
-            f"{op.name}: the Python {type(value).__name__} {value:.30g} is out of bounds for {dtype}, which it takes beside "
-            f"{others}; give it a dtype of its own, e.g. T.constant(value, dtype=...), or cast the other operand"
+            f"{op.name}: the Python integer {number} is out of bounds for {dtype}, the dtype it takes beside {others}; "
+            "give it one of its own, T.constant(value, dtype=...), or cast the other operand"
         ) from None
 
 
@@ -238,7 +252,7 @@ class Cast(Pointwise):
         (given,) = dtypes
         name = promotion.result_type((given,))
         if name.startswith("complex") and not self.dtype.startswith("complex") and self.dtype != "bool":
-            raise TypeError(f"the imaginary part would be lost; use T.real(x) or T.abs(x) before the cast to {self.dtype}")
+            raise TypeError(f"the imaginary part would be lost; use T.real(x) or T.abs(x) and then {self.dtype}")
         return (name,), self.dtype
 
     def check_count(self, count: int) -> None:
@@ -266,7 +280,7 @@ def cast(x: Any, dtype: Any) -> Any:
 class _Clip(Elementwise):
     """`clip` is called as in NumPy: a bound may be None or left out."""
 
-    def __call__(self, x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:  # noqa: A002
+    def __call__(self, x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
         low, high = (a_min if min is None else min), (a_max if max is None else max)
         low, high = _bound(x, low, -1), _bound(x, high, 1)
         if low is None and high is None:
@@ -277,7 +291,8 @@ class _Clip(Elementwise):
 
 
 def _bound(x: Any, bound: Any, side: int) -> Any:
-    """The bound, or None for a Python integer at or beyond the end of x's dtype, which cannot clip anything (as in NumPy)."""
+    """The bound, or None for a Python integer at or beyond the end of x's dtype, which cannot clip anything (as in
+    NumPy)."""
     if not isinstance(x, Variable) or x.type.kind not in "iu" or promotion.weak_type(bound) is not int:
         return bound
     limits = np.iinfo(x.type.numpy)
@@ -308,9 +323,9 @@ true_div = _ufunc("true_div", np.true_divide, cost=4)
 floor_div = _ufunc("floor_div", np.floor_divide, cost=12)
 mod = _ufunc("mod", np.remainder, cost=12)
 fmod = _ufunc("fmod", np.fmod, cost=12)
-pow = _ufunc("pow", np.power, cost=40, fallible=True)  # noqa: A001
+pow = _ufunc("pow", np.power, cost=40, fallible=True)
 neg = _ufunc("neg", np.negative, involution=True)
-abs = _ufunc("abs", np.absolute, idempotent=True)  # noqa: A001
+abs = _ufunc("abs", np.absolute, idempotent=True)
 sign = _ufunc("sign", np.sign, idempotent=True)
 square = _ufunc("square", np.square)
 sqrt = _ufunc("sqrt", np.sqrt, cost=6)

@@ -34,7 +34,7 @@ def positive(x: Any) -> Any:
     return as_tensor(x)
 
 
-def divmod(a: Any, b: Any) -> tuple[Any, Any]:  # noqa: A001
+def divmod(a: Any, b: Any) -> tuple[Any, Any]:
     """(a // b, a % b)."""
     return e.floor_div(a, b), e.mod(a, b)
 
@@ -44,7 +44,7 @@ def relu(x: Any) -> Any:
     return e.maximum(x, 0)
 
 
-def round(x: Any, decimals: int = 0) -> Any:  # noqa: A001
+def round(x: Any, decimals: int = 0) -> Any:
     """`x` rounded to `decimals` places, halves to the even neighbour; integers stay integers.
 
     As in NumPy, x is scaled by 10**decimals, rounded and scaled back, so the last digit may be off by rounding.

@@ -1,7 +1,7 @@
 """The meaning of a graph: each node evaluated by NumPy, in order.
 
-This is the reference that every rewrite and every kernel is tested against, the constant folder, and the backend that runs
-where there is no compiler.
+This is the reference that every rewrite and every kernel is tested against, the constant folder, and the backend that
+runs where there is no compiler.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import Apply, Constant, FunctionGraph, Variable, toposort
+from ..graph import Apply, Constant, FunctionGraph, Variable, dtype_name, toposort
 from .checks import describe
 
 _PLAIN_ERRORS = (ArithmeticError, IndexError, MemoryError, TypeError, ValueError)
@@ -26,7 +26,8 @@ def interpret(graph: FunctionGraph, values: Sequence[np.ndarray]) -> list[np.nda
 
 
 def evaluate(outputs: Sequence[Variable], given: Mapping[Variable, Any]) -> list[np.ndarray]:
-    """The values of `outputs` for `given` values of variables they depend on; shared variables have values of their own.
+    """The values of `outputs` for `given` values of variables they depend on; shared variables have values of their
+    own.
 
     Raises ValueError for a variable without value, TypeError or ValueError for a value that does not fit its variable.
     """
@@ -88,15 +89,17 @@ def _same_kind(error: Exception, message: str) -> Exception:
 def fitted(value: Any, variable: Variable) -> np.ndarray:
     """The value as an array of the variable's type.
 
-    Raises TypeError for another rank or for a dtype that cannot be converted without loss, ValueError for another length.
+    Raises TypeError for another rank or for a dtype that cannot be converted without loss, ValueError for another
+    length.
     """
     kind = variable.type
     given = np.asarray(value)
+    dtype_name(given.dtype)
     plain = not isinstance(value, (np.ndarray, np.generic))  # Python numbers and lists take the dtype of the variable
     if given.dtype != kind.numpy and not np.can_cast(given.dtype, kind.numpy, "same_kind" if plain else "safe"):
         raise TypeError(f"{describe(variable)} was given {given.dtype}; use value.astype({kind.dtype!r})")
     if given.ndim != kind.ndim:
-        raise TypeError(f"{describe(variable)} was given an array of rank {given.ndim}, shape {given.shape}; expected rank {kind.ndim}")
+        raise TypeError(f"{describe(variable)} was given an array of shape {given.shape}; expected rank {kind.ndim}")
     if any(n is not None and n != m for n, m in zip(kind.shape, given.shape, strict=True)):
         raise ValueError(f"{describe(variable)} was given an array of shape {given.shape}")
     return given.astype(kind.numpy, copy=False)

@@ -2,8 +2,8 @@
 
     rule: dtypes of the operands -> (dtypes they are converted to, dtype of the result)
 
-A Python number is weak: it stands in a rule as its type (int, float, complex) and takes the dtype that the other operands
-decide.  Rules raise TypeError for operands that they do not take.
+A Python number is weak: it stands in a rule as its type (int, float, complex) and takes the dtype that the other
+operands decide.  Rules raise TypeError for operands that they do not take.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ _REAL = {"complex64": "float32", "complex128": "float64"}
 
 
 def weak_type(value: Any) -> type | None:
-    """int, float or complex for a Python number; None for anything with a dtype of its own (bool and NumPy scalars too)."""
+    """int, float or complex for a Python number; None for anything with a dtype of its own (bool and NumPy scalars
+    too)."""
     if isinstance(value, (bool, np.generic)):
         return None
     return next((kind for kind in (int, float, complex) if isinstance(value, kind)), None)
 
 
 def by_ufunc(ufunc: np.ufunc) -> Rule:
-    """What `ufunc` computes in; what its fold from the left computes in, where there are more operands than it takes."""
+    """What `ufunc` computes in; what its fold from the left computes in, where there are more operands than it
+    takes."""
 
     def rule(dtypes: tuple[Operand, ...]) -> Loop:
         if len(dtypes) > ufunc.nin:
@@ -95,14 +97,16 @@ def _as_numpy(dtype: Operand) -> Any:
 def typed_scalar(value: Any, dtype: str) -> np.ndarray:
     """The Python number in the dtype that promotion gave it.
 
-    Raises OverflowError for an integer that the dtype cannot hold; a float too large for it becomes infinite, as in NumPy.
+    Raises OverflowError for an integer that the dtype cannot hold; a float too large for it becomes infinite, as in
+    NumPy.
     """
     with np.errstate(all="ignore"):
         return np.array(value, dtype=dtype)
 
 
 def comparable_scalar(value: int, dtype: str) -> np.ndarray:
-    """An array scalar that compares with any value of the integer `dtype` as the Python integer does, in range or not."""
+    """An array scalar that compares with any value of the integer `dtype` as the Python integer does, in range or
+    not."""
     for candidate in (dtype, "int64", "uint64"):
         limits = np.iinfo(candidate)
         if limits.min <= value <= limits.max:

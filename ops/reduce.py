@@ -13,7 +13,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,7 +46,7 @@ class Reduce(TensorOp):
         if self.scalar not in _NAMES:
             raise TypeError(f"no reduction folds {self.scalar}; expected one of {', '.join(op.name for op in _NAMES)}")
         if tuple(sorted(set(self.axis))) != self.axis or builtins.any(a < 0 for a in self.axis):
-            raise ValueError(f"{self.name}: the axes of a reduction are sorted, not negative and given once, got {self.axis}")
+            raise ValueError(f"{self.name}: axes are sorted, not negative and given once, got {self.axis}")
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -66,7 +66,7 @@ class Reduce(TensorOp):
         if self.axis and self.axis[-1] >= x.ndim:
             raise np.exceptions.AxisError(f"{self.name}: {describe(x)} has no axis {self.axis[-1]}")
         if self.fallible and builtins.any(x.type.shape[a] == 0 for a in self.axis):
-            raise ValueError(f"{self.name} of {describe(x)} is not defined: there are no elements along axis {self.axis}")
+            raise ValueError(f"{self.name} of {describe(x)} is not defined: no elements along axis {self.axis}")
         return (TensorType(reduced_dtype(self.scalar, x.dtype), _without(x.type.shape, self.axis)),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -88,7 +88,7 @@ class Reduce(TensorOp):
         return [cast(_VJPS[self.name](x, y, g, self.axis), x.dtype)]
 
 
-@lru_cache(maxsize=None)
+@cache
 def reduced_dtype(scalar: Elementwise, dtype: str) -> str:
     """The dtype of a reduction of `dtype`: NumPy widens sums and products of bools and integers to 64 bits."""
     kind = numpy_dtype(dtype).kind
@@ -153,7 +153,8 @@ _VJPS = {"sum": _sum_vjp, "prod": _prod_vjp, "max": _extremum_vjp, "min": _extre
 
 @dataclass(frozen=True, repr=False)
 class ArgReduce(TensorOp):
-    """The int64 index of the first maximum (`argmax`) or minimum (`argmin`) along `axis`, of the flattened input for None.
+    """The int64 index of the first maximum (`argmax`) or minimum (`argmin`) along `axis`, of the flattened input for
+    None.
 
     A NaN counts as the extremum, as in NumPy.  Raises ValueError where there are no elements.
     """
@@ -198,9 +199,11 @@ class ArgReduce(TensorOp):
 
 @dataclass(frozen=True, repr=False)
 class SumTo(TensorOp):
-    """The first input summed to the shape of the second one, which broadcasts to it; the second one's values are not read.
+    """The first input summed to the shape of the second one, which broadcasts to it; the second one's values are not
+    read.
 
-    Which axes are summed is decided at run time, as broadcasting is.  `unbroadcast` builds it where nothing better is known.
+    Which axes are summed is decided at run time, as broadcasting is.  `unbroadcast` builds it where nothing better is
+    known.
     """
 
     name: ClassVar[str] = "sum_to"  # type: ignore[misc]
@@ -238,7 +241,8 @@ class SumTo(TensorOp):
 def unbroadcast(cotangent: Variable, like: Variable) -> Variable:
     """`cotangent`, whose shape `like` was broadcast to, summed back to the shape of `like`.
 
-    Axes that are certainly stretched become a `Reduce`, certainly equal ones nothing; `SumTo` where only the run will show.
+    Axes that are certainly stretched become a `Reduce`, certainly equal ones nothing; `SumTo` where only the run will
+    show.
     """
     if same_shape(cotangent, like):
         return cotangent
@@ -274,13 +278,14 @@ def _axes(name: str, x: Any, axis: Any) -> tuple[int, ...]:
 
 
 def _widened(name: str, x: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
-    """A sum or product in `dtype`: operands are converted before, and the result once more where NumPy would have widened it."""
+    """A sum or product in `dtype`: operands are converted before, and the result once more where NumPy would have
+    widened it."""
     if dtype is None:
         return _reduce(name, x, axis, keepdims)
     return cast(_reduce(name, cast(x, dtype), axis, keepdims), dtype)
 
 
-def sum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+def sum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """The sum along `axis` (an int, several, or None for all); int64 or uint64 for bools and integers, else x's dtype.
 
     `dtype`: what is summed in.  Raises AxisError for an axis that x does not have.
@@ -293,7 +298,7 @@ def prod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) ->
     return _widened("prod", x, axis, dtype, keepdims)
 
 
-def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The largest element along `axis`, NaN if there is one; its derivative is shared equally among equal elements.
 
     Raises ValueError where there are no elements.
@@ -301,17 +306,17 @@ def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
     return _reduce("max", x, axis, keepdims)
 
 
-def min(x: Any, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+def min(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The smallest element along `axis`; see `max`."""
     return _reduce("min", x, axis, keepdims)
 
 
-def any(x: Any, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+def any(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Whether an element along `axis` is true (not zero)."""
     return _reduce("any", x, axis, keepdims)
 
 
-def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Whether all elements along `axis` are true (not zero)."""
     return _reduce("all", x, axis, keepdims)
 

@@ -1,7 +1,8 @@
-"""The NumPy meaning of the functions that NumPy lacks: erf, gamma and their kin, and stable forms of the logistic family.
+"""The NumPy meaning of the functions that NumPy lacks: erf, gamma and their kin, and stable forms of the logistic
+family.
 
-Each takes one array of float16, float32 or float64 and gives one of the same dtype; specials are those of C99 (gamma family)
-or the limits of the function.
+Each takes one array of float16, float32 or float64 and gives one of the same dtype; specials are those of C99 (gamma
+family) or the limits of the function.
 """
 
 from __future__ import annotations
@@ -85,12 +86,13 @@ def gammaln(x: np.ndarray) -> np.ndarray:
 
 # --- digamma
 
-_ASYMPTOTIC = tuple(b / (2 * k) for k, b in enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6), start=1))
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
+_ASYMPTOTIC = tuple(b / (2 * k) for k, b in enumerate(_BERNOULLI, start=1))
 """Bernoulli numbers B(2k) / 2k: digamma(x) ~ log x - 1/(2x) - sum B(2k) / (2k x**2k)  (DLMF 5.11.2)."""
 _LARGE = 10.0
 
-# On [1, 2]: (x - root) * (Y + P(x - 1) / Q(x - 1)) with the only positive root split in three parts, so that the result keeps
-# its relative accuracy where it vanishes.  J. Maddock, Boost.Math, digamma.hpp (53 bits).
+# On [1, 2]: (x - root) * (Y + P(x - 1) / Q(x - 1)) with the only positive root split in three parts, so that the result
+# keeps its relative accuracy where it vanishes.  J. Maddock, Boost.Math, digamma.hpp (53 bits).
 _ROOT = (1569415565 / 2**30, 381566830 / 2**60, 9.016312093258695e-20)
 _Y = 0.99558162689208984375
 _P = (
@@ -160,5 +162,6 @@ def softplus(x: np.ndarray) -> np.ndarray:
 
 @_computed_in("float32")
 def log1mexp(x: np.ndarray) -> np.ndarray:
-    """log(1 - exp(x)); NaN for x > 0.  The switch at -log 2 is due to M. Maechler, "Accurately computing log(1 - exp(-|a|))"."""
+    """log(1 - exp(x)); NaN for x > 0.  The switch at -log 2 is due to M. Maechler, "Accurately computing log(1 -
+    exp(-|a|))"."""
     return np.where(x < -math.log(2), np.log1p(-np.exp(x)), np.log(-np.expm1(x)))

@@ -16,7 +16,8 @@ _ACCUMULATOR = {"float16": "float32"}
 
 
 def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """The mean along `axis`: float64 for bools and integers, else x's dtype (float16 is summed in float32, as in NumPy).
+    """The mean along `axis`: float64 for bools and integers, else x's dtype (float16 is summed in float32, as in
+    NumPy).
 
     NaN where there are no elements.
     """

@@ -13,14 +13,15 @@ import numpy as np
 from .. import ops as T  # the namespace; read when a method is called
 from ..graph import Constant, Op, TensorType, Variable, dtype_name
 from ..graph.types import numpy_dtype
-from . import interpret
+from .interpret import evaluate
 
 
 class TensorVariable(Variable):
     """A symbolic array.  It has NumPy's operators, methods and attributes; its value exists only when a function runs.
 
-    `==` and `!=` compare identity, so that variables can be keys of dicts and members of sets, as in Theano; elementwise they
-    are `T.eq(a, b)` and `T.ne(a, b)`.  The comparisons `<`, `<=`, `>` and `>=` are elementwise and give bool variables.
+    `==` and `!=` compare identity, so that variables can be keys of dicts and members of sets, as in Theano;
+    elementwise they are `T.eq(a, b)` and `T.ne(a, b)`.  The comparisons `<`, `<=`, `>` and `>=` are elementwise and
+    give bool variables.
     """
 
     __slots__ = ()
@@ -89,9 +90,12 @@ class TensorVariable(Variable):
     def imag(self) -> Any: return T.imag(self)
 
     # --- methods, with the meanings they have in the namespace
-    def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any: return T.sum(self, axis, dtype, keepdims)
-    def prod(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any: return T.prod(self, axis, dtype, keepdims)
-    def mean(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any: return T.mean(self, axis, dtype, keepdims)
+    def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        return T.sum(self, axis, dtype, keepdims)
+    def prod(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        return T.prod(self, axis, dtype, keepdims)
+    def mean(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        return T.mean(self, axis, dtype, keepdims)
     def var(self, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
         return T.var(self, axis, dtype, ddof, keepdims)
     def std(self, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
@@ -104,7 +108,7 @@ class TensorVariable(Variable):
     def argmin(self, axis: int | None = None, keepdims: bool = False) -> Any: return T.argmin(self, axis, keepdims)
     def dot(self, other: Any) -> Any: return T.dot(self, other)
     def astype(self, dtype: Any) -> Any: return T.cast(self, dtype)
-    def clip(self, min: Any = None, max: Any = None) -> Any: return T.clip(self, min, max)  # noqa: A002
+    def clip(self, min: Any = None, max: Any = None) -> Any: return T.clip(self, min, max)
     def round(self, decimals: int = 0) -> Any: return T.round(self, decimals)
     def conj(self) -> Any: return T.conj(self)
     def copy(self) -> Any: return T.identity(self)
@@ -123,17 +127,17 @@ class TensorVariable(Variable):
 
         Raises ValueError if a value is missing, TypeError or ValueError if one does not fit its variable.
         """
-        return interpret.evaluate([self], values or {})[0]
+        return evaluate([self], values or {})[0]
 
     # --- what a symbolic array cannot do
     def __bool__(self) -> bool:
-        self._refuse("a truth value", "T.switch(condition, a, b) to choose, T.logical_and(a, b) for `and`, T.all(x) for a test")
+        self._refuse("truth value", "T.switch(condition, a, b) to choose, T.logical_and(a, b) for `and`")
 
-    def __float__(self) -> float: self._refuse("a Python float", "x.eval({...}) for its value")
-    def __int__(self) -> int: self._refuse("a Python int", "x.eval({...}) for its value, or x.astype('int64')")
-    def __complex__(self) -> complex: self._refuse("a Python complex", "x.eval({...}) for its value")
+    def __float__(self) -> float: self._refuse("Python float", "x.eval({...}) for its value")
+    def __int__(self) -> int: self._refuse("Python int", "x.eval({...}) for its value, or x.astype('int64')")
+    def __complex__(self) -> complex: self._refuse("Python complex", "x.eval({...}) for its value")
     def __contains__(self, value: Any) -> bool: self._refuse("members to look through", "T.any(T.eq(x, value))")
-    def __array__(self, *args: Any, **kwargs: Any) -> Any: self._refuse("an array", "x.eval({...}) for its value")
+    def __array__(self, *args: Any, **kwargs: Any) -> Any: self._refuse("array", "x.eval({...}) for its value")
 
     def __len__(self) -> int:
         return self._known_length("x.shape[0]")
@@ -146,11 +150,11 @@ class TensorVariable(Variable):
             raise TypeError(f"{self!r} is a scalar: it has no length")
         length = self.type.shape[0]
         if length is None:
-            self._refuse("a length before it is computed", mend)
+            self._refuse("length before a function runs", mend)
         return length
 
     def _refuse(self, what: str, mend: str) -> NoReturn:
-        raise TypeError(f"{self!r} is symbolic and has not {what}; use {mend}")
+        raise TypeError(f"{self!r} is symbolic and has no {what}; use {mend}")
 
     # --- NumPy functions called on variables
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -158,14 +162,14 @@ class TensorVariable(Variable):
         if method != "__call__" or kwargs or function is None:
             call = f"numpy.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
             options = f" with {', '.join(kwargs)}" if kwargs else ""
-            raise TypeError(f"{call}{options} does not take the symbolic {self!r}; look for its counterpart in arignote.ops")
+            raise TypeError(f"{call}{options} does not take the symbolic {self!r}, and arignote.ops has no such function")
         return function(*inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         ours = getattr(T, function.__name__, None) if function.__module__ == "numpy" else None
         if ours is None:
             name = f"{function.__module__}.{function.__name__}"
-            raise TypeError(f"{name} does not take the symbolic {self!r}, and arignote.ops has no function of that name")
+            raise TypeError(f"{name} does not take the symbolic {self!r}, and arignote.ops has no such function")
         return ours(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -201,11 +205,11 @@ class TensorOp(Op):
 def constant(value: Any, dtype: Any = None, name: str | None = None) -> TensorConstant:
     """The constant with NumPy's reading of `value` (a number, a nested list, an array), as `dtype` if given.
 
-    Raises TypeError for what no tensor can hold (objects, strings, dates, masked arrays) and OverflowError for a Python integer
-    that `dtype` cannot hold.
+    Raises TypeError for what no tensor can hold (objects, strings, dates, masked arrays) and OverflowError for a
+    Python integer that `dtype` cannot hold.
     """
     if isinstance(value, Variable):
-        raise TypeError(f"expected a value, got the symbolic {value!r}; a variable that is constant to derivatives is T.stop_gradient(x)")
+        raise TypeError(f"a constant has a value, which the symbolic {value!r} has not; T.stop_gradient(x) is one to grad")
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError("no tensor has a mask; use value.filled(...) or two tensors, the data and the mask")
     data = np.array(value, dtype=None if dtype is None else dtype_name(dtype), order="C", subok=False)

@@ -31,8 +31,8 @@ KINDS: dict[str, tuple[int | None, ...]] = {
 def tensor(name: str | None = None, dtype: Any = "float64", shape: Sequence[int | None] = ()) -> TensorVariable:
     """An input of this dtype with one length an axis, None where it is known only at run time.
 
-    Raises TypeError for a name that is no text, a dtype that no tensor has or a length that is no integer, ValueError for a
-    negative length.
+    Raises TypeError for a name that is no text, a dtype that no tensor has or a length that is no integer, ValueError
+    for a negative length.
     """
     if name is not None and not isinstance(name, str):
         raise TypeError(f"the name of a variable is a str, got {name!r}")
@@ -42,8 +42,7 @@ def tensor(name: str | None = None, dtype: Any = "float64", shape: Sequence[int 
 def _shape(shape: Any) -> tuple[int | None, ...]:
     if isinstance(shape, (str, bytes)) or not hasattr(shape, "__iter__"):
         raise TypeError(f"a shape is a tuple with one length an axis, None where it is not known, got {shape!r}")
-    lengths = tuple(n if n is None else _length(n) for n in shape)
-    return lengths
+    return tuple(n if n is None else _length(n) for n in shape)
 
 
 def _length(n: Any) -> int:
@@ -55,7 +54,11 @@ def _length(n: Any) -> int:
 
 
 def _of_kind(
-    kind: str, fixed_dtype: str | None, name: str | None = None, dtype: Any = None, shape: Sequence[int | None] | None = None
+    kind: str,
+    fixed_dtype: str | None,
+    name: str | None = None,
+    dtype: Any = None,
+    shape: Sequence[int | None] | None = None,
 ) -> TensorVariable:
     if fixed_dtype is not None and dtype is not None and dtype_name(dtype) != fixed_dtype:
         raise TypeError(f"this {kind} is of {fixed_dtype}, got dtype={dtype!r}; use T.{kind}(name, dtype=...)")
@@ -63,14 +66,14 @@ def _of_kind(
     given = expected if shape is None else _shape(shape)
     fits = len(given) == len(expected) and all(e is None or e == g for e, g in zip(expected, given, strict=True))
     if not fits:
-        raise ValueError(f"a {kind} has shape {expected}, got shape={given}; use T.tensor(name, shape=...) for other ranks")
+        raise ValueError(f"a {kind} has shape {expected}, got shape={given}; T.tensor(name, shape=...) makes any other")
     return tensor(name, fixed_dtype or dtype or "float64", given)
 
 
 def _constructor(kind: str, fixed_dtype: str | None = None) -> Callable[..., TensorVariable]:
     make = partial(_of_kind, kind, fixed_dtype)
     lengths = ", ".join("?" if n is None else str(n) for n in KINDS[kind])
-    make.__doc__ = f"An input of {fixed_dtype or 'float64 or the dtype given'}{f'[{lengths}]' if lengths else ''}, a {kind}."
+    make.__doc__ = f"A {kind} of {fixed_dtype or 'float64 or the dtype given'}: an input of shape [{lengths}]."
     return make
 
 

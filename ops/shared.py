@@ -1,0 +1,85 @@
+"""Shared variables: leaves that keep a value between calls, which functions read and `updates` replace.
+
+The value lies in a `Container`.  Reading and replacing it are single assignments, so threads see the old or the new
+array and never a half of each; whoever computes a new value from the old one in two threads must order them himself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graph import TensorType
+from .interpret import fitted
+from .tensor import TensorVariable, constant
+
+
+class Container:
+    """A place for one array; `value` is replaced, never written into, except by functions that update it in place."""
+
+    __slots__ = ("__weakref__", "value")
+
+    def __init__(self, value: np.ndarray) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"Container({self.value.dtype}{list(self.value.shape)})"
+
+
+class SharedVariable(TensorVariable):
+    """An input whose value lies in `container`: it is given to every function that needs it."""
+
+    __slots__ = ("container",)
+
+    def __init__(self, type: TensorType, container: Container, name: str | None = None) -> None:
+        super().__init__(type, name=name)
+        self.container = container
+
+    def get_value(self, borrow: bool = False) -> np.ndarray:
+        """The value: a copy, or for `borrow` the array itself, which must not be written to and may change in the
+        next call."""
+        value = self.container.value
+        return value if borrow else value.copy()
+
+    def set_value(self, value: Any, borrow: bool = False) -> None:
+        """Give the variable another value of its dtype, rank and known lengths; the lengths it does not promise may
+        change.
+
+        `borrow`: keep the array itself where it fits as it is, instead of a copy.  Raises TypeError for another rank
+        and for a dtype that would lose something (use `value.astype(...)`), ValueError for another length.  Python
+        numbers and lists take the dtype of the variable.
+        """
+        self.container.value = _own_array(fitted(value, self), value, borrow)
+
+    def clone_leaf(self) -> SharedVariable:
+        """Another leaf that reads the same container."""
+        return SharedVariable(self.type, self.container, self.name)
+
+    def __reduce__(self) -> Any:
+        return SharedVariable, (self.type, self.container, self.name)
+
+
+def shared(
+    value: Any, name: str | None = None, shape: tuple[int | None, ...] | None = None, borrow: bool = False
+) -> SharedVariable:
+    """A shared variable with this first value (copied, unless `borrow`); dtype and rank are those of the value and
+    stay.
+
+    `shape`: the lengths that it promises to keep, None for those that `set_value` may change (all, if it is left out).
+    Raises TypeError for a value that no tensor holds, ValueError if it does not have the lengths promised.
+    """
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"the name of a variable is a str, got {name!r}")
+    array = constant(value).data
+    kind = TensorType(array.dtype.name, (None,) * array.ndim if shape is None else tuple(shape))
+    variable = SharedVariable(kind, Container(array), name)
+    variable.container.value = _own_array(fitted(array, variable), value, borrow)
+    return variable
+
+
+def _own_array(array: np.ndarray, given: Any, borrow: bool) -> np.ndarray:
+    """A writeable array in C order: the given one itself if it is such an array and is lent."""
+    if borrow and isinstance(given, np.ndarray) and given.dtype == array.dtype and given.flags.carray:
+        return given
+    return np.array(array, order="C")
