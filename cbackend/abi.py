@@ -61,6 +61,8 @@ i32 ag_entry(ag_call *call);
 
 LIBRARY_DECLARATIONS = """\
 ag_runtime *ag_runtime_table(void);
-i32 ag_blas_install(ag_runtime *table, void *const *symbols, i32 wide);
+void ag_pool(i64 keep, i64 *out);
+i32 ag_watch_interrupt(void);
+void ag_blas_install(ag_runtime *table, ag_blas *entries, void *const *found, i32 takes_wide);
 """
-"""What the runtime's own two libraries export."""
+"""What runtime.c and linear_algebra.c export."""

@@ -12,7 +12,6 @@ Protocol after Go's build cache and ccache; what others do about damage, and wha
 from __future__ import annotations
 
 import os
-import secrets
 import time
 import warnings
 from collections.abc import Iterator
@@ -148,7 +147,7 @@ class Cache:
         self._warn(f"{path.name}: {reason}; it was moved aside and is compiled anew", once=False)
         bad = path.parent.parent / BAD
         try:
-            os.replace(path, bad / f"{path.name}-{secrets.token_hex(4)}")
+            os.replace(path, bad / f"{path.name}-{os.urandom(4).hex()}")
             for old in sorted(bad.iterdir(), key=lambda item: item.lstat().st_mtime)[:-_BAD_KEPT]:
                 old.unlink()
         except OSError:

@@ -1,0 +1,88 @@
+"""The BLAS that is already in the process, as addresses: NumPy's own, found through threadpoolctl; nothing is linked.
+
+Distributions name the same function differently: `cblas_dgemm`, with 64-bit integers `cblas_dgemm64_`, in NumPy's and SciPy's wheels
+`scipy_cblas_dgemm64_`.  The name says how wide the integers are.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+
+_ROUTINES = {
+    "float32": ("sgemm", "sgemv", "sger", "sdot"),
+    "float64": ("dgemm", "dgemv", "dger", "ddot"),
+    "complex64": ("cgemm", "cgemv", "cgeru", "cdotu_sub"),
+    "complex128": ("zgemm", "zgemv", "zgeru", "zdotu_sub"),
+}
+# (pattern, whether its integers have 64 bits); the 64-bit names first, where a library has both they are the better ones.
+_SPELLINGS = (
+    ("scipy_cblas_{}64_", True),
+    ("cblas_{}64_", True),
+    ("cblas_{}_64", True),
+    ("cblas_{}$NEWLAPACK$ILP64", True),
+    ("scipy_cblas_{}", False),
+    ("cblas_{}$NEWLAPACK", False),
+    ("cblas_{}", False),
+)
+
+
+@dataclass(frozen=True)
+class Blas:
+    """A BLAS library of this process.
+
+    `addresses`: for each of DTYPES its functions gemm, gemv, ger and dot, 0 where it lacks one; `wide`: they take 64-bit integers.
+    """
+
+    name: str
+    version: str
+    architecture: str
+    threads: int
+    path: str
+    spelling: str
+    wide: bool
+    addresses: dict[str, tuple[int, int, int, int]]
+
+
+@cache
+def find_blas() -> Blas | None:
+    """The best BLAS in the process: NumPy's own before others'; None if there is none that speaks CBLAS."""
+    for library in sorted(_libraries(), key=lambda found: not _belongs_to_numpy(found.filepath)):
+        for spelling, wide in _SPELLINGS:
+            addresses = {dtype: _addresses(library.dynlib, spelling, dtype) for dtype in DTYPES}
+            if addresses["float64"][0]:
+                return Blas(
+                    library.internal_api, library.version or "", getattr(library, "architecture", None) or "",
+                    library.num_threads or 0, library.filepath, spelling, wide, addresses,
+                )  # fmt: skip
+    return None
+
+
+def _libraries() -> Iterator[Any]:
+    yield from ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+def _belongs_to_numpy(path: str) -> bool:
+    installed = os.path.dirname(os.path.dirname(os.path.realpath(np.__file__)))
+    return os.path.realpath(path).startswith((os.path.join(installed, "numpy.libs"), os.path.join(installed, "numpy")))
+
+
+def _addresses(library: ctypes.CDLL, spelling: str, dtype: str) -> tuple[int, int, int, int]:
+    gemm, gemv, ger, dot = (_address(library, spelling.format(routine)) for routine in _ROUTINES[dtype])
+    return gemm, gemv, ger, dot
+
+
+def _address(library: ctypes.CDLL, symbol: str) -> int:
+    try:
+        return ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value or 0
+    except AttributeError:
+        return 0

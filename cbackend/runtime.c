@@ -1,0 +1,174 @@
+/* The runtime of generated code: a pool of memory blocks, a clock, and the flag that Ctrl-C raises.
+
+   Built once for a compiler and processor, through the same cache as everything else; runtime.py puts the declarations in front. */
+#ifdef __linux__
+#define _GNU_SOURCE
+#endif
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#if !defined(__clang__)
+#pragma GCC optimize("O1") /* nothing here is hot, and every first start waits for it */
+#endif
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* ---- Pool ------------------------------------------------------------------------------------------------------------------
+   Blocks come in size classes, four to the doubling, so at most a quarter of a block is slack.  Freed blocks wait on their class's stack,
+   the last freed one first, for it is the one the processor's cache still knows.  A header of 64 bytes in front keeps the class. */
+
+enum { ALIGNMENT = 64, CLASSES = 4 * 48, HUGE_BYTES = 4 << 20 };
+
+typedef struct block {
+    struct block *next;
+    i64 class;
+} block;
+
+static block *waiting[CLASSES];
+static i64 waiting_bytes, live_bytes, peak_bytes;
+static i64 waiting_limit = (i64)1 << 30;
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static i64 bytes_of_class(i64 class) { return (4 + class % 4) << (class / 4 + 4); }
+
+/* The smallest class that holds `bytes`: 64, 80, 96, 112, 128, 160, ... */
+static i64 class_of(i64 bytes)
+{
+    if (bytes <= 64) return 0;
+    i64 doubling = 63 - __builtin_clzll((unsigned long long)(bytes - 1)); /* 2^doubling <= bytes - 1 */
+    i64 quarter = ((bytes - 1) >> (doubling - 2)) - 4;
+    return 4 * (doubling - 6) + quarter + 1;
+}
+
+/* Free waiting blocks until at most `keep` bytes wait; the lock is held. */
+static void shrink(i64 keep)
+{
+    for (i64 class = CLASSES - 1; class >= 0 && waiting_bytes > keep; class--)
+        while (waiting[class] && waiting_bytes > keep) {
+            block *first = waiting[class];
+            waiting[class] = first->next;
+            waiting_bytes -= bytes_of_class(class);
+            free(first);
+        }
+}
+
+static block *take_waiting(i64 class)
+{
+    block *first = waiting[class];
+    if (first) {
+        waiting[class] = first->next;
+        waiting_bytes -= bytes_of_class(class);
+    }
+    return first;
+}
+
+static block *allocate(i64 class)
+{
+    size_t bytes = (size_t)bytes_of_class(class) + ALIGNMENT;
+    void *memory = NULL;
+    if (posix_memalign(&memory, ALIGNMENT, bytes)) return NULL;
+#ifdef MADV_HUGEPAGE
+    if (bytes >= HUGE_BYTES) { /* as NumPy does: fewer faults at the first touch */
+        size_t skip = -(size_t)memory & 4095;
+        madvise((char *)memory + skip, bytes - skip, MADV_HUGEPAGE);
+    }
+#endif
+    return memory;
+}
+
+static void *pool_alloc(i64 bytes)
+{
+    if (bytes < 0 || bytes > (i64)1 << 46) return NULL;
+    i64 class = class_of(bytes);
+    pthread_mutex_lock(&pool_lock);
+    block *found = take_waiting(class);
+    if (!found) {
+        pthread_mutex_unlock(&pool_lock);
+        found = allocate(class);
+        pthread_mutex_lock(&pool_lock);
+        if (!found) {
+            shrink(0);
+            found = allocate(class);
+        }
+    }
+    if (found) {
+        live_bytes += bytes_of_class(class);
+        if (live_bytes > peak_bytes) peak_bytes = live_bytes;
+        found->class = class;
+    }
+    pthread_mutex_unlock(&pool_lock);
+    return found ? (char *)found + ALIGNMENT : NULL;
+}
+
+static void pool_release(void *memory)
+{
+    if (!memory) return;
+    block *freed = (block *)((char *)memory - ALIGNMENT);
+    i64 class = freed->class, bytes = bytes_of_class(class);
+    pthread_mutex_lock(&pool_lock);
+    live_bytes -= bytes;
+    freed->next = waiting[class];
+    waiting[class] = freed;
+    waiting_bytes += bytes;
+    if (waiting_bytes > waiting_limit) shrink(waiting_limit);
+    pthread_mutex_unlock(&pool_lock);
+}
+
+/* out: bytes in use, the most that ever were, bytes that wait.  keep >= 0: let no more than that wait from now on. */
+EXPORT void ag_pool(i64 keep, i64 *out)
+{
+    pthread_mutex_lock(&pool_lock);
+    if (keep >= 0) {
+        waiting_limit = keep;
+        shrink(keep);
+    }
+    out[0] = live_bytes;
+    out[1] = peak_bytes;
+    out[2] = waiting_bytes;
+    pthread_mutex_unlock(&pool_lock);
+}
+
+/* A child of fork inherits a lock that no thread of its own would ever free: it is taken around the fork. */
+static void lock_pool(void) { pthread_mutex_lock(&pool_lock); }
+static void unlock_pool(void) { pthread_mutex_unlock(&pool_lock); }
+
+__attribute__((constructor)) static void at_load(void) { pthread_atfork(lock_pool, unlock_pool, unlock_pool); }
+
+/* ---- Clock and Ctrl-C ------------------------------------------------------------------------------------------------------ */
+
+static i64 clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (i64)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static volatile i32 stop;
+static struct sigaction inherited;
+
+static void on_interrupt(int number)
+{
+    stop = 1;
+    if (inherited.sa_handler != SIG_DFL && inherited.sa_handler != SIG_IGN) inherited.sa_handler(number);
+}
+
+/* Put our handler in front of the one that Python installed, which is called in turn; 0 if there is one and it could be done. */
+EXPORT i32 ag_watch_interrupt(void)
+{
+    struct sigaction ours, current;
+    if (sigaction(SIGINT, NULL, &current)) return -1;
+    if (current.sa_handler == on_interrupt) return 0;
+    if (current.sa_flags & SA_SIGINFO || current.sa_handler == SIG_DFL || current.sa_handler == SIG_IGN) return -1;
+    inherited = ours = current;
+    ours.sa_handler = on_interrupt;
+    return sigaction(SIGINT, &ours, NULL);
+}
+
+static ag_runtime table = {pool_alloc, pool_release, clock_ns, &stop, {0}, {0}, {0}, {0}};
+
+EXPORT ag_runtime *ag_runtime_table(void) { return &table; }
