@@ -1,7 +1,33 @@
-"""Arignote: symbolic NumPy-like expressions, an optimization database, generated C."""
+"""Arignote: symbolic NumPy-like expressions, a database of tagged optimizers, and C compiled on the fly.
+
+    import arignote as ag
+    from arignote import ops as T
+
+    x = T.vector("x")
+    f = ag.function([x], T.exp(x) + 1)
+"""
 
 from pathlib import Path as _Path
+
+__version__ = "0.1.0"
 
 # A plain checkout keeps optdb/, ops/, ... beside this folder; an installed package keeps them inside it.
 if (_Path(__file__).parent.parent / "setup.py").is_file():
     __path__.append(str(_Path(__file__).parent.parent))
+
+from .calculus import grad, hvp, jvp, value_and_grad, vjp
+from .compiled import Function
+from .function import function, parse
+from .graph import FunctionGraph
+from .mode import Mode
+from .ops.shared import shared
+from .optdb import Query
+from .printing import dprint, pprint
+from .rewriting import rewrite
+
+from .database import optdb  # isort: skip  # last: `ag.optdb` is the database; `arignote.optdb` stays importable
+
+__all__ = [
+    "Function", "FunctionGraph", "Mode", "Query", "dprint", "function", "grad", "hvp", "jvp", "optdb", "parse", "pprint",
+    "rewrite", "shared", "value_and_grad", "vjp",
+]  # fmt: skip

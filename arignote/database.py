@@ -1,0 +1,7 @@
+"""The optimization database of this process, `ag.optdb`: users may register their own optimizers and rules in it."""
+
+from __future__ import annotations
+
+from .optdb.rules import default_db
+
+optdb = default_db()

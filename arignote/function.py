@@ -1,0 +1,96 @@
+"""The data path on one screen: expression -> graph -> optimizers -> C -> a function."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from typing import Any
+
+from .cbackend import Cache, Toolchain, compile_graph, reference_graph
+from .compiled import CheckedFunction, Function
+from .database import optdb
+from .graph import Door, FunctionGraph
+from .graph import parse as parse_text
+from .mode import Mode, as_mode
+from .ops.vocabulary import vocabulary
+from .options import process_options
+from .profiling import RunProfile
+from .signature import Pairs, Signature, make_signature
+
+
+def function(
+    inputs: Any, outputs: Any, updates: Pairs = None, givens: Pairs = None, mode: Any = None, name: str | None = None,
+    profile: bool | None = None, on_unused_input: str = "raise", allow_input_downcast: bool | None = None,
+) -> Function:  # fmt: skip
+    """The function that computes `outputs` from `inputs`, optimized and compiled.
+
+    Args:
+        inputs: list of variables; the call takes their values in this order, or by their names.
+        outputs: a variable, a list or dict of them, or None; the call returns its values in the same form.
+        updates: pairs (shared variable, new value) or a dict; after each call the shared variables hold the new values.
+        givens: pairs (variable, replacement) or a dict: puts expressions in the place of variables.
+        mode: "FAST_RUN" (default), "FAST_COMPILE", "DEBUG", "NUMPY", a Mode, a Query, or a query such as "fast_run -inplace".
+        name: what messages and profiles call the function.
+        profile: whether to keep a run profile (`f.profile`).
+        on_unused_input: "raise", "warn" or "ignore".
+        allow_input_downcast: whether arrays of a wider dtype are cast to the input's; by default only Python numbers are.
+
+    Raises:
+        TypeError, ValueError: naming the argument at fault.
+    """
+    options = process_options()
+    mode = as_mode(options.mode if mode is None else mode)
+    signature = make_signature(inputs, outputs, updates, givens, on_unused_input)
+    graph, optimizer_profile, journal = optimized(signature.graph, mode, strict=options.strict)
+    return _compiled(
+        signature, graph, mode, name or "function", options.profile if profile is None else profile,
+        optimizer_profile, journal, allow_input_downcast,
+    )  # fmt: skip
+
+
+def optimized(graph: FunctionGraph, mode: Mode, strict: bool = False) -> tuple[FunctionGraph, Any, tuple[Any, ...]]:
+    """The graph after the optimizers of `mode`, what each cost, and every replacement that was made."""
+    optimizer = optdb.query(mode.optimizer)
+    door = Door()
+    graph, optimizer_profile = optimizer(graph, door)
+    return graph, optimizer_profile, tuple(door.journal)
+
+
+def _compiled(
+    signature: Signature, graph: FunctionGraph, mode: Mode, name: str, profile: bool,
+    optimizer_profile: Any = None, journal: tuple[Any, ...] = (), allow_input_downcast: bool | None = None,
+) -> Function:  # fmt: skip
+    run_profile = RunProfile(name) if profile else None
+    toolchain = find_toolchain() if mode.backend == "c" else None
+    containers = [None] * signature.n_inputs + [s.container for s in signature.shared]
+    make = reference_graph if toolchain is None else compile_graph
+    executable = make(
+        graph, name=name, shared=containers, toolchain=toolchain, cache=process_cache(), profile=run_profile,
+        allow_input_downcast=allow_input_downcast,
+    )  # fmt: skip
+    kind = CheckedFunction if mode.check else Function
+    return kind(signature, graph, executable, mode, name, optimizer_profile, journal, run_profile, _compiled)
+
+
+@lru_cache(maxsize=1)
+def process_cache() -> Cache:
+    """The cache of compiled code that this process uses."""
+    return Cache.open(process_options().cache)
+
+
+@lru_cache(maxsize=1)
+def find_toolchain() -> Toolchain | None:
+    """The compiler of this process, or None, with one notice, if there is none that works."""
+    found = Toolchain.find(process_cache(), process_options().cc)
+    if found is None:
+        warnings.warn(
+            "arignote: no working C compiler; functions are run by NumPy, with the same results. "
+            "`python -m arignote doctor` says what was tried and what helps.",
+            stacklevel=5,
+        )
+    return found
+
+
+def parse(text: str) -> FunctionGraph:
+    """The graph that `text` describes, the inverse of `str(graph)`.  Raises ParseError, a ValueError, naming the line."""
+    return parse_text(text, vocabulary())  # type: ignore[no-any-return]
