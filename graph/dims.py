@@ -13,6 +13,7 @@ computed without computing the value.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Union
 from weakref import WeakValueDictionary
@@ -21,14 +22,18 @@ if TYPE_CHECKING:
     from .node import Apply, Variable
 
 
+_serials = itertools.count()
+
+
 class Symbol:
     """A length that is not known: an interned (kind, arguments); made by the functions below."""
 
-    __slots__ = ("kind", "args", "__weakref__")
+    __slots__ = ("kind", "args", "serial", "__weakref__")
 
     def __init__(self, kind: str, args: tuple[object, ...]) -> None:
         self.kind = kind
         self.args = args
+        self.serial = next(_serials)  # an order that is the same in every process, as addresses are not
 
     def __repr__(self) -> str:
         return f"{self.kind}({', '.join(str(getattr(a, 'name', None) or a) for a in self.args)})"
@@ -77,7 +82,7 @@ def broadcast(dims: Iterable[Dim]) -> Dim:
         return 1
     if len(symbols) == 1:
         return next(iter(symbols))
-    return _symbol("broadcast", *sorted(symbols, key=id))
+    return _symbol("broadcast", *sorted(symbols, key=lambda symbol: symbol.serial))
 
 
 def add(a: Dim, b: Dim) -> Dim:

@@ -32,7 +32,15 @@ from .statistics import mean, size, std, var
 from .variables import TYPED, col, matrix, row, scalar, tensor, tensor3, tensor4, tensor5, vector
 
 # Shapes, indexing, products, networks
+from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from .creation import (
+    Alloc, Arange, Eye, alloc, arange, empty, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like,
+)  # fmt: skip
+from .fused import Fused, InPlace
+from .getitem import getitem, inc_subtensor, scatter_add, set_subtensor, take, take_along_axis
+from .indexing import IncSubtensor, Subtensor
+from .join import Join, concatenate, flip, hstack, pad, repeat, roll, split, stack, tile, vstack
 from .lengths import lengths_of
 from .products import dot, inner, matmul, outer, tensordot, vdot
 from .shape import (

@@ -1,0 +1,122 @@
+"""Indexing with arrays of integers, read (`AdvancedSubtensor`) and written (`AdvancedIncSubtensor`).
+
+A spec is that of basic indexing with one more entry, "a": an int64 array.  Arrays and integers broadcast together;
+their joint axes stand where they stood if they were neighbours, else in front: NumPy's rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Apply, Dim, TensorType, Variable
+from ..graph.dims import broadcast_dims, opaque_dims
+from .creation import zeros_like
+from .elementwise import broadcast_shapes
+from .indexing import Spec, check_inputs, check_source, concrete, entries, sliced_dims, sliced_lengths
+from .tensor import TensorOp
+
+
+def joint_position(spec: Spec) -> int:
+    """The axis of the result where the joint axes of arrays and integers begin."""
+    pointed = [k for k, entry in enumerate(spec) if entry[0] != "s"]
+    return pointed[0] if pointed[-1] - pointed[0] == len(pointed) - 1 else 0
+
+
+def _pointers(spec: Spec, indices: Sequence[object]) -> list[int]:
+    """The positions among `indices` of arrays and integers, which are no bounds of slices."""
+    return [k for k in entries(spec, range(len(indices))) if not isinstance(k, slice)]
+
+
+def _arranged(spec: Spec, joint: Sequence[Any], sliced: Sequence[Any], rest: Sequence[Any]) -> tuple[Any, ...]:
+    """The lengths of the result: the joint axes among those of the slices, then the axes that are whole."""
+    before = joint_position(spec)
+    return (*sliced[:before], *joint, *sliced[before:], *rest)
+
+
+@dataclass(frozen=True, repr=False)
+class AdvancedSubtensor(TensorOp):
+    """`x[...]` with integer arrays among the indices, as a new tensor.
+
+    Raises IndexError, with index, axis and size, for an index out of range; ValueError for arrays that do not
+    broadcast.
+    """
+
+    spec: Spec
+    name = "advanced_subtensor"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        x, *indices = inputs
+        check_inputs(self.name, self.spec, x, indices)
+        if "a" not in self.spec:
+            raise TypeError(f"{self.name} takes at least one array, got {list(self.spec)}")
+        arrays = _pointers(self.spec, indices)
+        joint = broadcast_shapes([indices[k].type.shape for k in arrays])
+        sliced = sliced_lengths(self.spec, x, indices)
+        return (x.type.with_shape(_arranged(self.spec, joint, sliced, x.type.shape[len(self.spec) :])),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        x, *indices = values
+        return (np.asarray(x[tuple(map(concrete, entries(self.spec, indices)))]),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        x, *indices = inputs
+        joint = broadcast_dims([indices[k] for k in _pointers(self.spec, indices)])
+        sliced = sliced_dims(self.spec, node.inputs[1:], x)
+        found = _arranged(self.spec, joint, sliced, x[len(self.spec) :])
+        return (tuple(mine if n is None else n for n, mine in zip(found, opaque_dims(node.out), strict=True)),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,) = cotangents
+        x, *indices = node.inputs
+        back = None if g is None else AdvancedIncSubtensor(self.spec, set=False)(zeros_like(x), g, *indices)
+        return [back, *[None for _ in indices]]
+
+
+@dataclass(frozen=True, repr=False)
+class AdvancedIncSubtensor(TensorOp):
+    """`advanced_inc_subtensor(x, y, *indices)`: a copy of `x` with `y` added to `x[...]`, or put there if `set`.
+
+    An element that is indexed several times receives every addition, and keeps the last value that is set.  `y` has
+    the dtype of `x` and broadcasts to `x[...]`.
+    """
+
+    spec: Spec
+    set: bool
+    name = "advanced_inc_subtensor"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        x, y, *indices = inputs
+        (part,) = AdvancedSubtensor(self.spec).infer((x, *indices))
+        check_source(self, x, y, part)
+        return (x.type,)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        x, y, *indices = values
+        result = x.copy()
+        within = tuple(map(concrete, entries(self.spec, indices)))
+        if self.set:
+            result[within] = y
+        else:
+            with np.errstate(all="ignore"):
+                np.add.at(result, within, y)
+        return (result,)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        """Where a position is set several times, each of the values is given the derivative of that position."""
+        (g,) = cotangents
+        _, y, *indices = node.inputs
+        if g is None:
+            return [None] * len(node.inputs)
+        back_y = T.unbroadcast(AdvancedSubtensor(self.spec)(g, *indices), y)
+        back_x = AdvancedIncSubtensor(self.spec, set=True)(g, T.constant(0, g.dtype), *indices) if self.set else g
+        return [back_x, back_y, *[None for _ in indices]]

@@ -1,0 +1,217 @@
+"""Tensors made from lengths and numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dtype_name
+from ..graph.dims import opaque_dims
+from .checks import describe, require_count, require_index_scalar
+from .lengths import ShapeI, as_length, as_lengths, known_length, stretched_shape, tensor_to_dim
+from .operands import with_dtype
+from .promotion import result_type
+from .shape import reshape
+from .tensor import TensorOp, as_tensor, constant
+
+
+@dataclass(frozen=True, repr=False)
+class Alloc(TensorOp):
+    """`alloc(value, *lengths)`: a new tensor of the lengths given, filled with `value`, which broadcasts to it."""
+
+    name = "alloc"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        shape = stretched_shape(self.name, inputs)
+        return (TensorType(inputs[0].dtype, shape),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (np.broadcast_to(values[0], tuple(int(n) for n in values[1:])).copy(),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (tuple(tensor_to_dim(n) for n in node.inputs[1:]),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,) = cotangents
+        value, *lengths = node.inputs
+        return [None if g is None else T.unbroadcast(g, value), *[None for _ in lengths]]
+
+
+@dataclass(frozen=True, repr=False)
+class Arange(TensorOp):
+    """`arange(start, stop, step)`: start, start + step, ... before `stop`, as a vector; three scalars of one dtype.
+
+    The length is (stop - start) / step rounded up, or 0.  Raises ValueError for a step of 0.
+    """
+
+    name = "arange"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 3)
+        dtype = inputs[0].dtype
+        for i in inputs:
+            if i.type.shape or i.dtype != dtype or i.type.kind not in "iuf":
+                raise TypeError(f"arange takes real scalars of one dtype ({dtype} here), got {describe(i)}")
+        known = [i.data[()] if isinstance(i, Constant) else None for i in inputs]
+        return (TensorType(dtype, (None if any(k is None for k in known) else _count(*known),)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        start, stop, step = (v[()] for v in values)
+        count = _count(start, stop, step)
+        dtype = values[0].dtype
+        if dtype.kind != "f":
+            return (np.arange(count, dtype=np.int64).astype(dtype) * step + start,)
+        wide = np.result_type(dtype, np.float32)  # float16 is rounded once, at the end
+        with np.errstate(all="ignore"):
+            first, second = start.astype(wide), (start + step).astype(wide)
+            return ((first + np.arange(count).astype(wide) * (second - first)).astype(dtype),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        start, stop, step = (i if i.type.kind == "f" else tensor_to_dim(i) for i in node.inputs)
+        if isinstance(start, Variable) or isinstance(stop, Variable) or not isinstance(step, int) or step == 0:
+            return (opaque_dims(node.out),)
+        span = dims.sub(stop, start) if step > 0 else dims.sub(start, stop)
+        return ((dims.maximum(dims.floordiv(dims.add(span, abs(step) - 1), abs(step)), 0),),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,) = cotangents
+        if g is None or g.type.kind != "f":
+            return [None, None, None]
+        steps = arange(ShapeI(0)(node.out))
+        return [T.sum(g), None, T.sum(T.mul(g, with_dtype(steps, g.dtype)))]
+
+
+def _count(start: Any, stop: Any, step: Any) -> int:
+    """The number of elements of a range; integers exactly, floats as NumPy rounds them."""
+    if step == 0:
+        raise ValueError("arange: the step is 0")
+    if isinstance(step, np.integer):
+        start, stop, step = int(start), int(stop), int(step)
+        return max(-((start - stop) // step), 0)
+    with np.errstate(all="ignore"):
+        span = (stop - start) / step
+    if not math.isfinite(span):
+        raise ValueError(f"arange: a range from {start} to {stop} by {step} has no length")
+    return max(math.ceil(span), 0)
+
+
+@dataclass(frozen=True, repr=False)
+class Eye(TensorOp):
+    """`eye(n, m, k)`: an n by m matrix of zeros with ones on diagonal k; three int64 scalars."""
+
+    dtype: str
+    name = "eye"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 3)
+        for i in inputs:
+            require_index_scalar(self.name, i, "a length")
+        n, m = known_length(inputs[0]), known_length(inputs[1])
+        if min(n or 0, m or 0) < 0:
+            raise ValueError(f"eye: lengths {n} and {m} are not both positive or 0")
+        return (TensorType(self.dtype, (n, m)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        n, m, k = (int(v) for v in values)
+        return (np.eye(n, m, k, dtype=self.dtype),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return ((tensor_to_dim(node.inputs[0]), tensor_to_dim(node.inputs[1])),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return [None, None, None]
+
+
+# --- NumPy's functions
+
+
+def alloc(value: Any, *lengths: Any) -> Variable:
+    """A new tensor of the lengths given, filled with `value`, which broadcasts to it (Theano's `alloc`)."""
+    return Alloc()(as_tensor(value), *as_lengths(lengths, "alloc"))  # type: ignore[no-any-return]
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Variable:
+    """A tensor of `shape` (integers, integer scalars, a vector of known length) filled with `fill_value`.
+
+    `dtype` is that of `fill_value` unless it is given.  Raises TypeError for lengths that are no integers.
+    """
+    value = as_tensor(fill_value) if dtype is None else T.cast(as_tensor(fill_value), dtype_name(dtype))
+    return Alloc()(value, *as_lengths(shape, "full"))  # type: ignore[no-any-return]
+
+
+def zeros(shape: Any, dtype: Any = "float64") -> Variable:
+    """A tensor of `shape` filled with 0."""
+    return Alloc()(constant(0, dtype), *as_lengths(shape, "zeros"))  # type: ignore[no-any-return]
+
+
+def ones(shape: Any, dtype: Any = "float64") -> Variable:
+    """A tensor of `shape` filled with 1."""
+    return Alloc()(constant(1, dtype), *as_lengths(shape, "ones"))  # type: ignore[no-any-return]
+
+
+def empty(shape: Any, dtype: Any = "float64") -> Variable:
+    """A tensor of `shape` whose elements are yet to be set: zeros, since a graph has no undefined values."""
+    return zeros(shape, dtype)
+
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Variable:
+    """A tensor of the shape of `x` (and its dtype unless one is given) filled with `fill_value`."""
+    x = as_tensor(x)
+    value = as_tensor(fill_value)
+    return T.fill(x, with_dtype(value, x.dtype if dtype is None else dtype_name(dtype)))  # type: ignore[no-any-return]
+
+
+def zeros_like(x: Any, dtype: Any = None) -> Variable:
+    """A tensor of the shape of `x` (and its dtype unless one is given) filled with 0; values of `x` are not read."""
+    x = as_tensor(x)
+    return T.fill(x, constant(0, x.dtype if dtype is None else dtype))  # type: ignore[no-any-return]
+
+
+def ones_like(x: Any, dtype: Any = None) -> Variable:
+    """A tensor of the shape of `x` (and its dtype unless one is given) filled with 1; values of `x` are not read."""
+    x = as_tensor(x)
+    return T.fill(x, constant(1, x.dtype if dtype is None else dtype))  # type: ignore[no-any-return]
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Variable:
+    """NumPy's `arange`: a vector from `start` (0 if it is the only argument) up to but not including `stop`.
+
+    The dtype is the joint one of the arguments and int64, unless it is given.
+    """
+    if stop is None:
+        start, stop = 0, start
+    bounds = [as_tensor(v) for v in (start, stop, step)]
+    if dtype is None:
+        dtype = result_type(["int64", *(b.dtype for b in bounds)])
+    return Arange()(*(with_dtype(b, dtype_name(dtype)) for b in bounds))  # type: ignore[no-any-return]
+
+
+def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = "float64") -> Variable:
+    """An n by m matrix (n by n without m) of zeros with ones on diagonal `k`, above the main one if positive."""
+    lengths = as_length(n, "eye"), as_length(n if m is None else m, "eye"), as_length(k, "eye")
+    return Eye(dtype_name(dtype))(*lengths)  # type: ignore[no-any-return]
+
+
+def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Variable:
+    """`num` evenly spaced numbers from `start` to `stop` (left out without `endpoint`), along a new first axis.
+
+    `num` is an integer known when the graph is built.  The dtype is floating-point unless it is given.
+    """
+    start, stop = as_tensor(start), as_tensor(stop)
+    computed_in = result_type([start.dtype, stop.dtype, float])
+    start, stop = with_dtype(start, computed_in), with_dtype(stop, computed_in)
+    gaps = num - 1 if endpoint else num
+    span = T.sub(stop, start)
+    steps = reshape(with_dtype(arange(num), computed_in), (num, *(1,) * span.ndim))
+    y = T.add(T.mul(steps, T.true_div(span, gaps)) if gaps > 0 else T.mul(steps, span), start)
+    if endpoint and num > 1:  # exactly, whatever the rounding before it
+        y = T.set_subtensor(y[-1], stop)
+    return y if dtype is None else T.cast(y, dtype_name(dtype))  # type: ignore[no-any-return]

@@ -1,0 +1,214 @@
+"""`x[...]` as Python writes it, and the functions that write to the part of a tensor that an index selects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Constant, Variable
+from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from .checks import describe, normalize_axis
+from .creation import arange
+from .indexing import IncSubtensor, Subtensor
+from .join import stack
+from .lengths import as_length, lengths_of
+from .operands import with_dtype
+from .promotion import weak_type
+from .shape import DimShuffle, flatten
+from .tensor import as_tensor, constant
+
+_ACCEPTED = "an index is an integer, a slice, None, ..., or an array of integers"
+
+
+def getitem(x: Variable, key: Any) -> Variable:
+    """`x[key]` with NumPy's meaning; integers, bounds and arrays may be variables.
+
+    A mask must be a constant array (its number of true elements is a length).  Raises IndexError for too many indices
+    and for constants out of range, TypeError for what is no index.
+    """
+    items = _expanded(x, key if isinstance(key, tuple) else (key,))
+    if any(isinstance(i, Variable) and i.ndim for i in items):
+        return _advanced(x, items)
+    spec, scalars = _spec_of([i for i in items if i is not None])
+    part = Subtensor(spec)(x, *scalars)
+    return _with_new_axes(part, items) if None in items else part  # type: ignore[no-any-return]
+
+
+def _advanced(x: Variable, items: Sequence[Any]) -> Variable:
+    if None in items:  # new axes of x, whole: they part neighbours, as in NumPy
+        x = _with_new_axes(x, [i if i is None else slice(None) for i in items])
+    spec, indices = _spec_of([slice(None) if i is None else i for i in items])
+    return AdvancedSubtensor(spec)(x, *indices)  # type: ignore[no-any-return]
+
+
+def _with_new_axes(x: Variable, items: Sequence[Any]) -> Variable:
+    """`x`, whose axes are those of the slices among `items` and further ones, with new axes where None stands."""
+    own = iter(range(x.ndim))
+    order: list[int | str] = ["x" if i is None else next(own) for i in items if i is None or isinstance(i, slice)]
+    return DimShuffle((*order, *own))(x)  # type: ignore[no-any-return]
+
+
+def _expanded(x: Variable, key: tuple[Any, ...]) -> list[Any]:
+    """One item an axis (and None for new axes): `...` is written out, masks and lists are arrays."""
+    items: list[Any] = []
+    for item in key:
+        items.extend(_converted(item))
+    dots = [k for k, item in enumerate(items) if item is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index can hold only one ...")
+    missing = x.ndim - sum(i is not None and i is not Ellipsis for i in items)
+    if missing < 0:
+        raise IndexError(f"too many indices: {x.ndim - missing} for the {x.ndim} axes of {describe(x)}")
+    for k in dots:
+        items[k : k + 1] = [slice(None)] * missing
+    return items
+
+
+def _converted(item: Any) -> Sequence[Any]:
+    """What `item` stands for: itself or a variable, an array for each axis of a mask."""
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return [item]
+    if isinstance(item, (list, tuple)) and any(isinstance(i, Variable) for i in item):
+        item = stack(item)
+    if isinstance(item, Variable) and not isinstance(item, Constant):
+        return [_integers(item)]
+    data = item.data if isinstance(item, Constant) else np.asarray(item)
+    if data.dtype == bool and data.ndim:
+        return [constant(axis, "int64") for axis in data.nonzero()]
+    if data.size == 0 and not isinstance(item, (np.ndarray, Constant)):  # [] is an array of floats to NumPy
+        data = data.astype(np.int64)
+    if data.dtype.kind not in "iu":
+        raise TypeError(f"{_ACCEPTED}; got {item!r}")
+    return [constant(data, "int64")]
+
+
+def _integers(index: Variable) -> Variable:
+    if index.type.kind == "b":
+        raise TypeError(
+            f"{describe(index)} cannot be an index: how many elements a mask selects is not known when the graph is "
+            "built; use T.switch(mask, x, y), or a sum over x * mask"
+        )
+    if index.type.kind not in "iu":
+        raise TypeError(f"{_ACCEPTED}; got {describe(index)}")
+    return with_dtype(index, "int64")
+
+
+def _spec_of(items: Sequence[Any]) -> tuple[tuple[str, ...], list[Variable]]:
+    """The spec and the index inputs of items without None; whole slices at the end are left out."""
+    spec, inputs = [], []
+    for item in items:
+        if isinstance(item, slice):
+            bounds = [item.start, item.stop, None if isinstance(item.step, int) and item.step == 1 else item.step]
+            spec.append("s" + "".join("0" if b is None else "1" for b in bounds))
+            inputs += [as_length(b, "the bound of a slice") for b in bounds if b is not None]
+        else:
+            spec.append("a" if item.ndim else "i")
+            inputs.append(item)
+    while spec and spec[-1] == "s000":
+        spec.pop()
+    return tuple(spec), inputs
+
+
+# --- writing
+
+
+def set_subtensor(part: Variable, value: Any) -> Variable:
+    """For `part` an expression `x[...]`: `x` with `value` there, which broadcasts to the part.
+
+    Raises TypeError if `part` is no indexing expression or `value` cannot become the dtype of `x` without changing
+    its kind.  An element indexed several times keeps the last value.
+    """
+    return _written("set_subtensor", part, value, True)
+
+
+def inc_subtensor(part: Variable, value: Any) -> Variable:
+    """For `part` an expression `x[...]`: `x` with `value` added there.
+
+    An element indexed several times gets each addition.  Errors are those of `set_subtensor`.
+    """
+    return _written("inc_subtensor", part, value, False)
+
+
+def _written(what: str, part: Any, value: Any, put: bool) -> Variable:
+    source, new_axes = _selection(part)
+    op = source.owner.op if source is not None and source.owner is not None else None
+    if source is None or not isinstance(op, (Subtensor, AdvancedSubtensor)):
+        got = describe(part) if isinstance(part, Variable) else repr(part)
+        raise TypeError(f"{what} takes an indexing expression, as in {what}(x[1:], value), got {got}")
+    x, *indices = source.owner.inputs  # type: ignore[union-attr]
+    y = _without_axes(_as_source(what, value, x), part.ndim, new_axes)
+    write = IncSubtensor if isinstance(op, Subtensor) else AdvancedIncSubtensor
+    return write(op.spec, set=put)(x, y, *indices)  # type: ignore[no-any-return]
+
+
+def _selection(part: Any) -> tuple[Variable | None, tuple[int, ...]]:
+    """The indexing expression under the new axes of `part`, and those axes."""
+    if not isinstance(part, Variable) or part.owner is None:
+        return None, ()
+    op = part.owner.op
+    if not isinstance(op, DimShuffle):
+        return part, ()
+    below = part.owner.inputs[0]
+    only_adds = tuple(o for o in op.order if o != "x") == tuple(range(below.ndim))
+    return (below if only_adds else None), tuple(k for k, o in enumerate(op.order) if o == "x")
+
+
+def _without_axes(y: Variable, ndim: int, axes: tuple[int, ...]) -> Variable:
+    """`y`, aligned at the right with a part of rank `ndim`, without the new axes of that part (they have length 1)."""
+    if y.ndim > ndim:
+        return y  # refused by the op, which says so
+    gone = {axis - (ndim - y.ndim) for axis in axes}
+    kept = tuple(k for k in range(y.ndim) if k not in gone)
+    return y if len(kept) == y.ndim else DimShuffle(kept)(y)  # type: ignore[no-any-return]
+
+
+def _as_source(what: str, value: Any, x: Variable) -> Variable:
+    """`value` in the dtype of `x`."""
+    weak = weak_type(value)
+    if weak is not None and x.type.kind in _HOLD[weak]:
+        return constant(value, x.dtype)
+    given = as_tensor(value)
+    if weak is not None or not np.can_cast(given.type.numpy, x.type.numpy, "same_kind"):
+        raise TypeError(
+            f"{what}: {describe(given)} cannot be put into {describe(x)}; cast it, as in T.cast(value, {x.dtype!r})"
+        )
+    return with_dtype(given, x.dtype)
+
+
+_HOLD = {int: "iufc", float: "fc", complex: "c"}
+"""The kinds of dtype that can hold a Python number."""
+
+
+# --- NumPy's functions
+
+
+def take(x: Any, indices: Any, axis: int | None = None) -> Variable:
+    """The elements of `x` at `indices` along `axis` (of the flattened `x` for None)."""
+    x = as_tensor(x)
+    if axis is None:
+        return getitem(flatten(x), indices)
+    return getitem(x, (slice(None),) * normalize_axis(axis, x.ndim, "take") + (indices,))
+
+
+def take_along_axis(x: Any, indices: Any, axis: int = -1) -> Variable:
+    """NumPy's `take_along_axis`: `x[i, ..., indices[i, ..., k, ...], ...]` with the index in the place of `axis`.
+
+    `indices` is an integer tensor of the rank of `x` that broadcasts against it on the other axes.
+    """
+    x, indices = as_tensor(x), as_tensor(indices)
+    if x.ndim != indices.ndim:
+        raise ValueError(f"take_along_axis: {describe(x)} and {describe(indices)} are not of the same rank")
+    axis = normalize_axis(axis, x.ndim, "take_along_axis")
+    own = [
+        DimShuffle(tuple(0 if k == place else "x" for k in range(x.ndim)))(arange(length))
+        for place, length in enumerate(lengths_of(x))
+    ]
+    return getitem(x, tuple(indices if k == axis else positions for k, positions in enumerate(own)))
+
+
+def scatter_add(x: Any, indices: Any, values: Any, axis: int = 0) -> Variable:
+    """`x` with `values` added at `indices` along `axis`; an index given several times gets each addition."""
+    return inc_subtensor(T.take(as_tensor(x), indices, axis), values)
