@@ -194,8 +194,7 @@ def _by_name(name: str) -> Elementwise:
 
 
 def operands(op: Elementwise, inputs: Sequence[Any]) -> tuple[Variable, ...]:
-    """The inputs as variables; a Python number becomes a constant of the dtype that the other operands give it (NEP
-    50).
+    """The inputs as variables; a Python number becomes a constant of the dtype the others give it (NEP 50).
 
     Raises OverflowError for a Python integer that this dtype cannot hold (except in comparisons, which answer as
     NumPy does), and TypeError for what no array can be made of.
@@ -228,7 +227,7 @@ def _scalar(op: Elementwise, value: Any, dtype: str, operands: Sequence[Any]) ->
         return constant(promotion.typed_scalar(value, dtype))
     except OverflowError:
         others = ", ".join(describe(o) for o in operands if isinstance(o, Variable))
-        number = str(value) if builtins.abs(value) < 10**30 else "given"
+        number = value if value.bit_length() <= 128 else f"of {value.bit_length()} bits"
         raise OverflowError(
             f"{op.name}: the Python integer {number} is out of bounds for {dtype}, the dtype it takes beside {others}; "
             "give it one of its own, T.constant(value, dtype=...), or cast the other operand"
@@ -291,8 +290,7 @@ class _Clip(Elementwise):
 
 
 def _bound(x: Any, bound: Any, side: int) -> Any:
-    """The bound, or None for a Python integer at or beyond the end of x's dtype, which cannot clip anything (as in
-    NumPy)."""
+    """The bound, or None for a Python integer at or beyond the end of x's dtype: it cannot clip anything."""
     if not isinstance(x, Variable) or x.type.kind not in "iu" or promotion.weak_type(bound) is not int:
         return bound
     limits = np.iinfo(x.type.numpy)

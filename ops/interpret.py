@@ -26,8 +26,7 @@ def interpret(graph: FunctionGraph, values: Sequence[np.ndarray]) -> list[np.nda
 
 
 def evaluate(outputs: Sequence[Variable], given: Mapping[Variable, Any]) -> list[np.ndarray]:
-    """The values of `outputs` for `given` values of variables they depend on; shared variables have values of their
-    own.
+    """The values of `outputs` for `given` values of variables they depend on; shared variables have their own.
 
     Raises ValueError for a variable without value, TypeError or ValueError for a value that does not fit its variable.
     """

@@ -26,16 +26,14 @@ _REAL = {"complex64": "float32", "complex128": "float64"}
 
 
 def weak_type(value: Any) -> type | None:
-    """int, float or complex for a Python number; None for anything with a dtype of its own (bool and NumPy scalars
-    too)."""
+    """int, float or complex for a Python number; None for what has a dtype of its own (bool, NumPy scalars)."""
     if isinstance(value, (bool, np.generic)):
         return None
     return next((kind for kind in (int, float, complex) if isinstance(value, kind)), None)
 
 
 def by_ufunc(ufunc: np.ufunc) -> Rule:
-    """What `ufunc` computes in; what its fold from the left computes in, where there are more operands than it
-    takes."""
+    """What `ufunc` computes in, or its fold from the left, where there are more operands than it takes."""
 
     def rule(dtypes: tuple[Operand, ...]) -> Loop:
         if len(dtypes) > ufunc.nin:
@@ -83,11 +81,12 @@ def real_part(dtypes: tuple[Operand, ...]) -> Loop:
 
 
 def phase(dtypes: tuple[Operand, ...]) -> Loop:
-    """What `arctan2` of the imaginary and the real part computes in."""
+    """What `arctan2` of the imaginary and the real part computes in; the former is a Python 0 for real operands."""
     operands, real = real_part(dtypes)
     if operands[0] in _REAL:
         return operands, real
-    return by_ufunc(np.cbrt)(dtypes)
+    (_, operand), result = by_ufunc(np.arctan2)((int, *dtypes))
+    return (operand,), result
 
 
 def _as_numpy(dtype: Operand) -> Any:
@@ -105,8 +104,7 @@ def typed_scalar(value: Any, dtype: str) -> np.ndarray:
 
 
 def comparable_scalar(value: int, dtype: str) -> np.ndarray:
-    """An array scalar that compares with any value of the integer `dtype` as the Python integer does, in range or
-    not."""
+    """An array scalar that compares with any value of the integer `dtype` as the Python integer `value` does."""
     for candidate in (dtype, "int64", "uint64"):
         limits = np.iinfo(candidate)
         if limits.min <= value <= limits.max:

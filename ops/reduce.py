@@ -153,8 +153,7 @@ _VJPS = {"sum": _sum_vjp, "prod": _prod_vjp, "max": _extremum_vjp, "min": _extre
 
 @dataclass(frozen=True, repr=False)
 class ArgReduce(TensorOp):
-    """The int64 index of the first maximum (`argmax`) or minimum (`argmin`) along `axis`, of the flattened input for
-    None.
+    """The int64 index of the first maximum (`argmax`) or minimum (`argmin`) along `axis`, of the flat input for None.
 
     A NaN counts as the extremum, as in NumPy.  Raises ValueError where there are no elements.
     """
@@ -199,8 +198,7 @@ class ArgReduce(TensorOp):
 
 @dataclass(frozen=True, repr=False)
 class SumTo(TensorOp):
-    """The first input summed to the shape of the second one, which broadcasts to it; the second one's values are not
-    read.
+    """The first input summed to the shape of the second one, which broadcasts to it and whose values are not read.
 
     Which axes are summed is decided at run time, as broadcasting is.  `unbroadcast` builds it where nothing better is
     known.
@@ -278,8 +276,7 @@ def _axes(name: str, x: Any, axis: Any) -> tuple[int, ...]:
 
 
 def _widened(name: str, x: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
-    """A sum or product in `dtype`: operands are converted before, and the result once more where NumPy would have
-    widened it."""
+    """A sum or product in `dtype`: operands are converted before, a result that was widened is converted back."""
     if dtype is None:
         return _reduce(name, x, axis, keepdims)
     return cast(_reduce(name, cast(x, dtype), axis, keepdims), dtype)

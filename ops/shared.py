@@ -37,14 +37,12 @@ class SharedVariable(TensorVariable):
         self.container = container
 
     def get_value(self, borrow: bool = False) -> np.ndarray:
-        """The value: a copy, or for `borrow` the array itself, which must not be written to and may change in the
-        next call."""
+        """A copy of the value, or for `borrow` the array itself: not to be written to, and it may change in a call."""
         value = self.container.value
         return value if borrow else value.copy()
 
     def set_value(self, value: Any, borrow: bool = False) -> None:
-        """Give the variable another value of its dtype, rank and known lengths; the lengths it does not promise may
-        change.
+        """Give the variable another value of its dtype, rank and known lengths.
 
         `borrow`: keep the array itself where it fits as it is, instead of a copy.  Raises TypeError for another rank
         and for a dtype that would lose something (use `value.astype(...)`), ValueError for another length.  Python
@@ -63,8 +61,7 @@ class SharedVariable(TensorVariable):
 def shared(
     value: Any, name: str | None = None, shape: tuple[int | None, ...] | None = None, borrow: bool = False
 ) -> SharedVariable:
-    """A shared variable with this first value (copied, unless `borrow`); dtype and rank are those of the value and
-    stay.
+    """A shared variable with this first value (copied, unless `borrow`), whose dtype and rank it keeps.
 
     `shape`: the lengths that it promises to keep, None for those that `set_value` may change (all, if it is left out).
     Raises TypeError for a value that no tensor holds, ValueError if it does not have the lengths promised.

@@ -1,5 +1,4 @@
-"""The NumPy meaning of the functions that NumPy lacks: erf, gamma and their kin, and stable forms of the logistic
-family.
+"""The NumPy meaning of functions that NumPy lacks: erf, gamma and their kin, stable forms of the logistic family.
 
 Each takes one array of float16, float32 or float64 and gives one of the same dtype; specials are those of C99 (gamma
 family) or the limits of the function.
@@ -162,6 +161,8 @@ def softplus(x: np.ndarray) -> np.ndarray:
 
 @_computed_in("float32")
 def log1mexp(x: np.ndarray) -> np.ndarray:
-    """log(1 - exp(x)); NaN for x > 0.  The switch at -log 2 is due to M. Maechler, "Accurately computing log(1 -
-    exp(-|a|))"."""
+    """log(1 - exp(x)), with full relative accuracy for all x < 0; NaN for x > 0.
+
+    The switch at -log 2 is due to M. Maechler, "Accurately computing log(1 - exp(-|a|))".
+    """
     return np.where(x < -math.log(2), np.log1p(-np.exp(x)), np.log(-np.expm1(x)))

@@ -16,10 +16,9 @@ _ACCUMULATOR = {"float16": "float32"}
 
 
 def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """The mean along `axis`: float64 for bools and integers, else x's dtype (float16 is summed in float32, as in
-    NumPy).
+    """The mean along `axis`: float64 for bools and integers, else x's dtype.
 
-    NaN where there are no elements.
+    float16 is summed in float32, as in NumPy.  NaN where there are no elements.
     """
     x = as_tensor(x)
     if dtype is not None:

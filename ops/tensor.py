@@ -6,7 +6,7 @@ The operators are those of the namespace `arignote.ops`; this file only spells t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -131,13 +131,13 @@ class TensorVariable(Variable):
 
     # --- what a symbolic array cannot do
     def __bool__(self) -> bool:
-        self._refuse("truth value", "T.switch(condition, a, b) to choose, T.logical_and(a, b) for `and`")
+        raise self._without("truth value", "T.switch(condition, a, b) to choose, T.logical_and(a, b) for `and`")
 
-    def __float__(self) -> float: self._refuse("Python float", "x.eval({...}) for its value")
-    def __int__(self) -> int: self._refuse("Python int", "x.eval({...}) for its value, or x.astype('int64')")
-    def __complex__(self) -> complex: self._refuse("Python complex", "x.eval({...}) for its value")
-    def __contains__(self, value: Any) -> bool: self._refuse("members to look through", "T.any(T.eq(x, value))")
-    def __array__(self, *args: Any, **kwargs: Any) -> Any: self._refuse("array", "x.eval({...}) for its value")
+    def __float__(self) -> float: raise self._without("Python float", "x.eval({...})")
+    def __int__(self) -> int: raise self._without("Python int", "x.eval({...}) or x.astype('int64')")
+    def __complex__(self) -> complex: raise self._without("Python complex", "x.eval({...})")
+    def __contains__(self, value: Any) -> bool: raise self._without("members to look through", "T.any(T.eq(x, value))")
+    def __array__(self, *args: Any, **kwargs: Any) -> Any: raise self._without("array", "x.eval({...})")
 
     def __len__(self) -> int:
         return self._known_length("x.shape[0]")
@@ -150,11 +150,11 @@ class TensorVariable(Variable):
             raise TypeError(f"{self!r} is a scalar: it has no length")
         length = self.type.shape[0]
         if length is None:
-            self._refuse("length before a function runs", mend)
+            raise self._without("length before a function runs", mend)
         return length
 
-    def _refuse(self, what: str, mend: str) -> NoReturn:
-        raise TypeError(f"{self!r} is symbolic and has no {what}; use {mend}")
+    def _without(self, what: str, mend: str) -> TypeError:
+        return TypeError(f"{self!r} is symbolic and has no {what}; use {mend}")
 
     # --- NumPy functions called on variables
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -162,14 +162,14 @@ class TensorVariable(Variable):
         if method != "__call__" or kwargs or function is None:
             call = f"numpy.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
             options = f" with {', '.join(kwargs)}" if kwargs else ""
-            raise TypeError(f"{call}{options} does not take the symbolic {self!r}, and arignote.ops has no such function")
+            raise TypeError(f"{call}{options} does not take the symbolic {self!r}; arignote.ops has no such function")
         return function(*inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         ours = getattr(T, function.__name__, None) if function.__module__ == "numpy" else None
         if ours is None:
             name = f"{function.__module__}.{function.__name__}"
-            raise TypeError(f"{name} does not take the symbolic {self!r}, and arignote.ops has no such function")
+            raise TypeError(f"{name} does not take the symbolic {self!r}; arignote.ops has no such function")
         return ours(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -209,7 +209,7 @@ def constant(value: Any, dtype: Any = None, name: str | None = None) -> TensorCo
     Python integer that `dtype` cannot hold.
     """
     if isinstance(value, Variable):
-        raise TypeError(f"a constant has a value, which the symbolic {value!r} has not; T.stop_gradient(x) is one to grad")
+        raise TypeError(f"a constant has a value, the symbolic {value!r} has none; T.stop_gradient(x) is one to grad")
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError("no tensor has a mask; use value.filled(...) or two tensors, the data and the mask")
     data = np.array(value, dtype=None if dtype is None else dtype_name(dtype), order="C", subok=False)
