@@ -1,0 +1,74 @@
+"""How a scalar operation is written in C: a text with gaps, and how strongly it and its operands bind.
+
+Together with scalars.py (real numbers), scalars_complex.py and casts.py this is the table `operation, dtypes -> C`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Binding(IntEnum):
+    """The precedence levels of C, strongest first.  An operand that binds less strongly than its place asks for is put in parentheses.
+
+    Bit operations, `&&` and `||` ask for unary operands where C does not need it, because compilers warn of the mixture.
+    """
+
+    ATOM = 0
+    UNARY = 1
+    PRODUCT = 2
+    SUM = 3
+    SHIFT = 4
+    ORDER = 5
+    EQUALITY = 6
+    BITS = 7
+    LOGIC = 8
+    CHOICE = 9
+    TOP = 10
+
+
+@dataclass(frozen=True)
+class Form:
+    """C text with `{0}`, `{1}`, ... for the operands, its own binding, and the weakest binding that each operand may have."""
+
+    text: str
+    binding: Binding = Binding.ATOM
+    operands: tuple[Binding, ...] = (Binding.TOP, Binding.TOP, Binding.TOP)
+
+    def filled(self, **words: str) -> Form:
+        """The form with words such as `{T}` put in; the gaps of the operands stay."""
+        text = self.text
+        for word, value in words.items():
+            text = text.replace("{" + word + "}", value)
+        return Form(text, self.binding, self.operands)
+
+
+def call(name: str, arity: int = 1) -> Form:
+    """name(a, ...)"""
+    return Form(f"{name}({', '.join(f'{{{k}}}' for k in range(arity))})")
+
+
+def infix(sign: str, binding: Binding, left: Binding | None = None, right: Binding = Binding.UNARY) -> Form:
+    """a sign b, grouping to the left."""
+    return Form(f"{{0}} {sign} {{1}}", binding, (binding if left is None else left, right))
+
+
+def prefix(sign: str) -> Form:
+    """sign a"""
+    return Form(f"{sign}{{0}}", Binding.UNARY, (Binding.ATOM,))
+
+
+def template(text: str, binding: Binding) -> Form:
+    """A text in which operands must be atoms."""
+    return Form(text, binding, (Binding.ATOM,) * 3)
+
+
+SUM = {sign: infix(sign, Binding.SUM, right=Binding.PRODUCT) for sign in "+-"}
+PRODUCT = {sign: infix(sign, Binding.PRODUCT) for sign in "*/%"}
+ORDER = {sign: infix(sign, Binding.ORDER, Binding.SUM, Binding.SUM) for sign in ("<", "<=", ">", ">=")}
+EQUALITY = {sign: infix(sign, Binding.EQUALITY, Binding.SUM, Binding.SUM) for sign in ("==", "!=")}
+BITS = {sign: infix(sign, Binding.BITS, Binding.UNARY) for sign in "&|^"}
+BOTH = infix("&&", Binding.LOGIC, Binding.LOGIC, Binding.EQUALITY)
+CHOICE = Form("{0} ? {1} : {2}", Binding.CHOICE, (Binding.EQUALITY, Binding.SUM, Binding.SUM))
+ITSELF = Form("{0}", Binding.ATOM, (Binding.ATOM,))

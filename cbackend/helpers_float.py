@@ -1,0 +1,200 @@
+"""Helpers on float32 and float64: prototypes of the C library, and functions that it lacks.
+
+The vector forms of glibc's libmvec are declared with AG_SIMD; they are accurate to 4 ulp and pass special values on to the scalar forms.
+"""
+
+from __future__ import annotations
+
+from .helper import Helper, instances
+
+FLOATS = ("float32", "float64")
+
+VECTOR_UNARY = (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
+    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt",
+)  # fmt: skip
+"""Functions of one argument that have vector forms in libmvec (glibc 2.35 and later)."""
+VECTOR_BINARY = ("pow", "atan2", "hypot")
+"""Functions of two arguments that have vector forms in libmvec."""
+_UNARY = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "tgamma")
+_BINARY = ("fmod", "copysign")
+
+
+def _prototypes() -> list[Helper]:
+    unary = [Helper(f"{name}{{f}}", f"AG_SIMD {{T}} {name}{{f}}({{T}});\n") for name in VECTOR_UNARY]
+    binary = [Helper(f"{name}{{f}}", f"AG_SIMD {{T}} {name}{{f}}({{T}}, {{T}});\n") for name in VECTOR_BINARY]
+    unary += [Helper(f"{name}{{f}}", f"{{T}} {name}{{f}}({{T}});\n") for name in _UNARY]
+    binary += [Helper(f"{name}{{f}}", f"{{T}} {name}{{f}}({{T}}, {{T}});\n") for name in _BINARY]
+    return [*unary, *binary, Helper("lgamma{f}_r", "{T} lgamma{f}_r({T}, int *);\n")]
+
+
+_SIGN = Helper(
+    "ag_sign_{T}",
+    """\
+static inline {T} ag_sign_{T}({T} x)
+{
+    return x != x ? x : ({T})((x > 0) - (x < 0));
+}
+""",
+)
+
+# NaN wins.
+_MAXIMUM = Helper(
+    "ag_maximum_{T}",
+    """\
+static inline {T} ag_maximum_{T}({T} a, {T} b)
+{
+    return (a >= b) | (a != a) ? a : b;
+}
+""",
+)
+
+_MINIMUM = Helper(
+    "ag_minimum_{T}",
+    """\
+static inline {T} ag_minimum_{T}({T} a, {T} b)
+{
+    return (a <= b) | (a != a) ? a : b;
+}
+""",
+)
+
+# NumPy's npy_divmod (numpy/_core/src/npymath/npy_math_internal.h.src): the quotient is rounded down, the remainder has the sign of b.
+_FLOOR_DIV = Helper(
+    "ag_floor_div_{T}",
+    """\
+static inline {T} ag_floor_div_{T}({T} a, {T} b)
+{
+    if (b == 0)
+        return a / b;
+    const {T} mod = fmod{f}(a, b);
+    const {T} div = (a - mod) / b - (mod != 0 && (b < 0) != (mod < 0));
+    if (div == 0)
+        return copysign{f}(0, a / b);
+    const {T} whole = floor{f}(div);
+    return div - whole > ({T})0.5 ? whole + 1 : whole;
+}
+""",
+)
+
+_MOD = Helper(
+    "ag_mod_{T}",
+    """\
+static inline {T} ag_mod_{T}({T} a, {T} b)
+{
+    const {T} mod = fmod{f}(a, b);
+    if (b == 0)
+        return mod;
+    if (mod == 0)
+        return copysign{f}(0, b);
+    return (b < 0) != (mod < 0) ? mod + b : mod;
+}
+""",
+)
+
+_LOGADDEXP = Helper(
+    "ag_logaddexp_{T}",
+    """\
+static inline {T} ag_logaddexp_{T}({T} a, {T} b)
+{
+    const {T} apart = -fabs{f}(a - b);
+    return a == b ? a + ({T})0x1.62e42fefa39efp-1 : apart <= 0 ? (a > b ? a : b) + log1p{f}(exp{f}(apart)) : apart;
+}
+""",
+)
+
+_SIGMOID = Helper(
+    "ag_sigmoid_{T}",
+    """\
+static inline {T} ag_sigmoid_{T}({T} x)
+{
+    const {T} e = exp{f}(-fabs{f}(x));
+    return (x >= 0 ? 1 : e) / (1 + e);
+}
+""",
+)
+
+_SOFTPLUS = Helper(
+    "ag_softplus_{T}",
+    """\
+static inline {T} ag_softplus_{T}({T} x)
+{
+    return (x > 0 ? x : 0) + log1p{f}(exp{f}(-fabs{f}(x)));
+}
+""",
+)
+
+# The switch at -log 2 is due to M. Maechler, "Accurately computing log(1 - exp(-|a|))".
+_LOG1MEXP = Helper(
+    "ag_log1mexp_{T}",
+    """\
+static inline {T} ag_log1mexp_{T}({T} x)
+{
+    return x < ({T})-0x1.62e42fefa39efp-1 ? log1p{f}(-exp{f}(x)) : log{f}(-expm1{f}(x));
+}
+""",
+)
+
+# lgamma itself writes a global.
+_GAMMALN = Helper(
+    "ag_gammaln_{T}",
+    """\
+static inline {T} ag_gammaln_{T}({T} x)
+{
+    int sign;
+    return lgamma{f}_r(x, &sign);
+}
+""",
+)
+
+# glibc returns NaN at the negative integers and -inf; the sign of the pole at 0 is that of the zero.
+_DIGAMMA = Helper(
+    "ag_digamma_f64",
+    """\
+/* The logarithmic derivative of gamma: on [1, 2] J. Maddock's rational form (Boost.Math, digamma.hpp, 53 bits), reached by
+   digamma(x + 1) = digamma(x) + 1/x; from 10 on the asymptotic series (DLMF 5.11.2); below 0 by reflection. */
+static inline f64 ag_digamma_f64(f64 x)
+{
+    if (x != x)
+        return x;
+    if (x == 0)
+        return -copysign(__builtin_inf(), x);
+    f64 result = 0;
+    if (x < 0) {
+        const f64 fraction = x - rint(x); /* exact; tan has period pi; NaN at -inf */
+        if (fraction == 0 || fraction != fraction)
+            return __builtin_nan("");
+        result = -0x1.921fb54442d18p+1 / tan(0x1.921fb54442d18p+1 * fraction);
+        x = 1 - x;
+    }
+    if (x >= 10) {
+        const f64 s = 1 / (x * x);
+        const f64 series = s * (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (1.0 / 132
+            - s * (691.0 / 32760 - s * (1.0 / 12)))))));
+        return result + (log(x) - 0.5 / x - series);
+    }
+    f64 shift = 0;
+    while (x > 2) {
+        x -= 1;
+        shift += 1 / x;
+    }
+    if (x < 1) {
+        shift = -1 / x;
+        x += 1;
+    }
+    const f64 t = x - 1;
+    const f64 p = 0.25479851061131551 + t * (-0.32555031186804491 + t * (-0.65031853770896507 + t * (-0.28919126444774784
+        + t * (-0.045251321448739056 + t * -0.0020713321167745952))));
+    const f64 q = 1.0 + t * (2.0767117023730469 + t * (1.4606242909763515 + t * (0.43593529692665969 + t * (0.054151797245674225
+        + t * (0.0021284987017821144 + t * -0.55789841321675513e-6)))));
+    const f64 distance = ((x - 1569415565 / 0x1p30) - 381566830 / 0x1p60) - 9.016312093258695e-20; /* from the root */
+    return result + (shift + (distance * 0.99558162689208984375 + distance * (p / q)));
+}
+""",
+)
+
+_PATTERNS = (
+    *_prototypes(), _SIGN, _MAXIMUM, _MINIMUM, _FLOOR_DIV, _MOD, _LOGADDEXP, _SIGMOID, _SOFTPLUS, _LOG1MEXP, _GAMMALN,
+)  # fmt: skip
+
+FLOAT = [*(h for pattern in _PATTERNS for h in instances(pattern, FLOATS)), _DIGAMMA]

@@ -1,0 +1,172 @@
+"""Helpers on integers: division, shifts and powers that never trap and equal NumPy bit for bit, and casts from floats.
+
+Division by 0 gives 0 and MIN // -1 is MIN, as in NumPy.  A float that an integer cannot hold (NaN too) becomes what
+x86-64's conversion gives, as in NumPy there: the 32-bit MIN, cut to the narrower type, for up to 32 bits; else the 64-bit MIN.
+"""
+
+from __future__ import annotations
+
+from .helper import Helper, instances
+
+SIGNED = tuple(f"int{n}" for n in (8, 16, 32, 64))
+UNSIGNED = tuple(f"uint{n}" for n in (8, 16, 32, 64))
+_UNSIGNED_OF = {f"int{n}": f"u{n}" for n in (8, 16, 32, 64)} | {f"uint{n}": f"u{n}" for n in (8, 16, 32, 64)}
+_WIDTH = {f"{kind}{n}": str(n) for kind in ("int", "uint") for n in (8, 16, 32, 64)}
+
+# a / b traps for MIN / -1; dividing by 1 and negating gives MIN.
+_FLOOR_DIV = Helper(
+    "ag_floor_div_{T}",
+    """\
+static inline {T} ag_floor_div_{T}({T} a, {T} b)
+{
+    const {T} d = b == 0 || b == -1 ? 1 : b;
+    const {T} q = a / d - (a % d != 0 && (a < 0) != (d < 0));
+    return b == 0 ? 0 : b == -1 ? ({T})-q : q;
+}
+""",
+)
+
+_MOD = Helper(
+    "ag_mod_{T}",
+    """\
+static inline {T} ag_mod_{T}({T} a, {T} b)
+{
+    const {T} d = b == 0 || b == -1 ? 1 : b;
+    const {T} r = a % d;
+    return r != 0 && (r < 0) != (d < 0) ? r + d : r;
+}
+""",
+)
+
+_FMOD = Helper(
+    "ag_fmod_{T}",
+    """\
+static inline {T} ag_fmod_{T}({T} a, {T} b)
+{
+    return a % (b == 0 || b == -1 ? 1 : b);
+}
+""",
+)
+
+_FLOOR_DIV_UNSIGNED = Helper(
+    "ag_floor_div_{T}",
+    """\
+static inline {T} ag_floor_div_{T}({T} a, {T} b)
+{
+    return b == 0 ? 0 : a / (b == 0 ? 1 : b);
+}
+""",
+)
+
+_MOD_UNSIGNED = Helper(
+    "ag_mod_{T}",
+    """\
+static inline {T} ag_mod_{T}({T} a, {T} b)
+{
+    return b == 0 ? 0 : a % (b == 0 ? 1 : b);
+}
+""",
+)
+
+# A count outside of [0, width) shifts everything out; on the right, the sign stays.
+_LEFT_SHIFT = Helper(
+    "ag_left_shift_{T}",
+    """\
+static inline {T} ag_left_shift_{T}({T} a, {T} count)
+{
+    return ({U})count < {width} ? ({T})(({U})a << ({U})count % {width}) : 0;
+}
+""",
+)
+
+_RIGHT_SHIFT = Helper(
+    "ag_right_shift_{T}",
+    """\
+static inline {T} ag_right_shift_{T}({T} a, {T} count)
+{
+    return a >> (({U})count < {width} ? ({U})count : {width} - 1);
+}
+""",
+)
+
+_RIGHT_SHIFT_UNSIGNED = Helper(
+    "ag_right_shift_{T}",
+    """\
+static inline {T} ag_right_shift_{T}({T} a, {T} count)
+{
+    return count < {width} ? a >> count % {width} : 0;
+}
+""",
+)
+
+# By squaring, modulo 2 to the width; a negative exponent is an error that the kernel reports.
+_POW = Helper(
+    "ag_pow_{T}",
+    """\
+static inline {T} ag_pow_{T}({T} base, {T} exponent)
+{
+    u64 square = (u64)base, result = 1;
+    for ({U} e = ({U})exponent; e != 0; e >>= 1) {
+        result = e & 1 ? result * square : result;
+        square *= square;
+    }
+    return ({T})result;
+}
+""",
+)
+
+_TO_32_BITS = Helper(
+    "ag_i32_from_{T}",
+    """\
+static inline i32 ag_i32_from_{T}({T} x)
+{
+    return x >= -0x1p31{f} && x < 0x1p31{f} ? (i32)x : -2147483647 - 1;
+}
+""",
+)
+
+# float64 holds numbers between -2^31 - 1 and -2^31, which are cut to -2^31.
+_TO_32_BITS_WIDE = Helper(
+    "ag_i32_from_{T}",
+    """\
+static inline i32 ag_i32_from_{T}({T} x)
+{
+    return x > -0x1.00000002p31 && x < 0x1p31 ? (i32)x : -2147483647 - 1;
+}
+""",
+)
+
+_TO_64_BITS = Helper(
+    "ag_i64_from_{T}",
+    """\
+static inline i64 ag_i64_from_{T}({T} x)
+{
+    return x >= -0x1p63{f} && x < 0x1p63{f} ? (i64)x : -9223372036854775807 - 1;
+}
+""",
+)
+
+_TO_UNSIGNED_64_BITS = Helper(
+    "ag_u64_from_{T}",
+    """\
+static inline u64 ag_u64_from_{T}({T} x)
+{
+    return x >= 0x1p63{f} ? (u64)ag_i64_from_{T}(x - 0x1p63{f}) ^ (u64)1 << 63 : (u64)ag_i64_from_{T}(x);
+}
+""",
+)
+
+_WORDS = {"U": _UNSIGNED_OF, "width": _WIDTH}
+
+INTEGER = [
+    *(h for pattern in (_FLOOR_DIV, _MOD, _FMOD) for h in instances(pattern, SIGNED)),
+    *(h for pattern in (_FLOOR_DIV_UNSIGNED, _MOD_UNSIGNED) for h in instances(pattern, UNSIGNED)),
+    *instances(_LEFT_SHIFT, SIGNED + UNSIGNED, **_WORDS),
+    *instances(_RIGHT_SHIFT, SIGNED, **_WORDS),
+    *instances(_RIGHT_SHIFT_UNSIGNED, UNSIGNED, **_WORDS),
+    *instances(_POW, SIGNED + UNSIGNED, **_WORDS),
+    *instances(_TO_32_BITS, ["float32"]),
+    *instances(_TO_32_BITS_WIDE, ["float64"]),
+    *instances(_TO_64_BITS, ["float32", "float64"]),
+    *instances(_TO_UNSIGNED_64_BITS, ["float32", "float64"]),
+]

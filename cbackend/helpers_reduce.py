@@ -1,0 +1,53 @@
+"""Helpers of reductions: sums of many blocks added in pairs, so that rounding errors grow with the logarithm of their number."""
+
+from __future__ import annotations
+
+from .helper import Helper
+
+REDUCE = [
+    Helper(
+        "ag_pairwise",
+        """\
+/* Sums of 1, 2, 4, ... blocks: bit k of `count` says whether one of 2^k blocks waits on the stack (N. Higham, "The accuracy of
+   floating point summation", 1993). */
+typedef struct ag_pairwise {
+    f64 waiting[64];
+    i64 count, depth;
+} ag_pairwise;
+""",
+    ),
+    Helper(
+        "ag_pairwise_start",
+        """\
+static inline void ag_pairwise_start(ag_pairwise *sum)
+{
+    sum->count = sum->depth = 0;
+}
+""",
+    ),
+    Helper(
+        "ag_pairwise_add",
+        """\
+static inline void ag_pairwise_add(ag_pairwise *sum, f64 block)
+{
+    for (i64 bits = sum->count++; bits & 1; bits >>= 1)
+        block = sum->waiting[--sum->depth] + block;
+    sum->waiting[sum->depth++] = block;
+}
+""",
+    ),
+    Helper(
+        "ag_pairwise_total",
+        """\
+static inline f64 ag_pairwise_total(const ag_pairwise *sum)
+{
+    if (sum->depth == 0)
+        return 0;
+    f64 total = sum->waiting[sum->depth - 1];
+    for (i64 k = sum->depth - 2; k >= 0; k--)
+        total = sum->waiting[k] + total;
+    return total;
+}
+""",
+    ),
+]

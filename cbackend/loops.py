@@ -1,0 +1,299 @@
+"""The loop IR: what a kernel does, before it is C text.  Lowering makes it, `emit.py` prints it.
+
+    body      ::= statement ...
+    statement ::= Let(name, expr)                        const T name = expr;
+                | Var(name, expr)                        T name = expr;
+                | Declare(name, dtype, length)           T name;  or  T name[length];
+                | Point(name, dtype, array, offset)      T *name = array + offset;
+                | Assign(name, expr)                     name = expr;
+                | Store(array, index, expr)              array[index] = expr;
+                | Do(expr)                               expr;
+                | For(index, start, stop, body)          for (i64 index = start; index < stop; index += step) { body }
+                | If(condition, body, orelse)            if (condition) { body } else { orelse }
+                | Return(expr)                           return expr;
+    expr      ::= Const(dtype, value)                    a number
+                | Local(dtype, name)                     a parameter, a loop index, or what Let, Var or Declare made
+                | Load(dtype, array, index)              array[index]
+                | Op(name, dtype, args)                  a scalar operation; its C is a row of scalars.py
+
+Every expression has the dtype of its value; "int64" is the dtype of indices.  Values are immutable; a pass makes new ones.  Expressions stay
+shallow (lowering names each value by a Let), so functions over them may recurse; nothing recurses over the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    dtype: str
+    value: bool | int | float | complex
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    dtype: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    dtype: str
+    array: str
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A scalar operation by name; the dtypes of `args` and `dtype` choose its row in the table of scalars.py."""
+
+    name: str
+    dtype: str
+    args: tuple[Expr, ...]
+
+
+Expr = Const | Local | Load | Op
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """A local without value; an array if `length` is given (lengths are fixed numbers: no variable-length arrays)."""
+
+    name: str
+    dtype: str
+    length: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A pointer into an array, `offset` elements on; `const` if nothing is stored through it."""
+
+    name: str
+    dtype: str
+    array: str
+    offset: Expr
+    const: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    array: str
+    index: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """A call for its effect."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """Runs `body` for `index` in start, start + step, ... below stop.
+
+    `simd`: iterations may run in any order and together, apart from the accumulators that `reductions` names as (operator, local) pairs.
+    """
+
+    index: str
+    start: Expr
+    stop: Expr
+    body: tuple[Statement, ...]
+    step: int = 1
+    simd: bool = False
+    reductions: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Expr
+    body: tuple[Statement, ...]
+    orelse: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    value: Expr
+
+
+Statement = Let | Var | Declare | Point | Assign | Store | Do | For | If | Return
+Body = tuple[Statement, ...]
+
+
+# --- index arithmetic
+
+ZERO = Const("int64", 0)
+ONE = Const("int64", 1)
+
+
+def index(name: str) -> Local:
+    """An int64 local: a loop index, an extent, a stride."""
+    return Local("int64", name)
+
+
+def number(value: int) -> Const:
+    return Const("int64", value)
+
+
+def times(a: Expr, b: Expr) -> Expr:
+    """a * b in int64; nothing is multiplied by 1."""
+    if a == ONE or b == ONE:
+        return b if a == ONE else a
+    return Op("mul", "int64", (a, b))
+
+
+def plus(a: Expr, b: Expr) -> Expr:
+    """a + b in int64; nothing is added to 0."""
+    if a == ZERO or b == ZERO:
+        return b if a == ZERO else a
+    return Op("add", "int64", (a, b))
+
+
+def minus(a: Expr, b: Expr) -> Expr:
+    """a - b in int64."""
+    return Op("sub", "int64", (a, b))
+
+
+def equal(a: Expr, b: Expr) -> Expr:
+    return Op("eq", "bool", (a, b))
+
+
+def less(a: Expr, b: Expr) -> Expr:
+    return Op("lt", "bool", (a, b))
+
+
+def smaller(a: Expr, b: Expr) -> Expr:
+    """The lesser of two int64."""
+    return Op("switch", "int64", (less(a, b), a, b))
+
+
+def every(conditions: Sequence[Expr]) -> Expr:
+    """Whether all hold; there is at least one."""
+    first, *rest = conditions
+    for condition in rest:
+        first = Op("both", "bool", (first, condition))
+    return first
+
+
+def loop(position: int, body: Iterable[Statement], **how: object) -> For:
+    """Loop number `position` over its whole extent: index `i<position>`, stop `n<position>`."""
+    return For(f"i{position}", ZERO, index(f"n{position}"), tuple(body), **how)  # type: ignore[arg-type]
+
+
+# --- substitution
+
+
+def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
+    """`expr` with locals replaced by name."""
+    if isinstance(expr, Local):
+        return values.get(expr.name, expr)
+    if isinstance(expr, Load):
+        return replace(expr, index=substitute(expr.index, values))
+    if isinstance(expr, Op):
+        args = tuple(substitute(a, values) for a in expr.args)
+        if expr.dtype == "int64" and expr.name in ("mul", "add"):
+            return times(*args) if expr.name == "mul" else plus(*args)
+        return replace(expr, args=args)
+    return expr
+
+
+def substituted(body: Iterable[Statement], values: Mapping[str, Expr]) -> Body:
+    """`body` with locals replaced by name in every expression.
+
+        y[i * s] = x[i * t];   -->   y[i] = x[i];      with {s: 1, t: 1}
+    """
+    return tuple(_in_statement(s, values) for s in body)
+
+
+def _in_statement(s: Statement, values: Mapping[str, Expr]) -> Statement:
+    if isinstance(s, (Let, Var, Assign, Do, Return)):
+        return replace(s, value=substitute(s.value, values))
+    if isinstance(s, Store):
+        return replace(s, index=substitute(s.index, values), value=substitute(s.value, values))
+    if isinstance(s, Point):
+        return replace(s, offset=substitute(s.offset, values))
+    if isinstance(s, For):
+        start, stop = substitute(s.start, values), substitute(s.stop, values)
+        return replace(s, start=start, stop=stop, body=substituted(s.body, values))
+    if isinstance(s, If):
+        condition = substitute(s.condition, values)
+        return replace(s, condition=condition, body=substituted(s.body, values), orelse=substituted(s.orelse, values))
+    return s
+
+
+# --- names
+
+
+def names_in(expr: Expr) -> Iterator[str]:
+    """The locals and arrays that `expr` reads."""
+    if isinstance(expr, Local):
+        yield expr.name
+    elif isinstance(expr, Load):
+        yield expr.array
+        yield from names_in(expr.index)
+    elif isinstance(expr, Op):
+        for a in expr.args:
+            yield from names_in(a)
+
+
+def names_read(s: Statement) -> Iterator[str]:
+    """The locals and arrays that a statement reads, those inside of its own body left out."""
+    if isinstance(s, Store):
+        yield s.array
+    if isinstance(s, Point):
+        yield s.array
+    for expr in _expressions(s):
+        yield from names_in(expr)
+
+
+def _expressions(s: Statement) -> tuple[Expr, ...]:
+    if isinstance(s, (Let, Var, Assign, Do, Return)):
+        return (s.value,)
+    if isinstance(s, Store):
+        return (s.index, s.value)
+    if isinstance(s, Point):
+        return (s.offset,)
+    if isinstance(s, For):
+        return (s.start, s.stop)
+    return (s.condition,) if isinstance(s, If) else ()
+
+
+def pruned(body: Iterable[Statement]) -> Body:
+    """`body` without the Lets and Points that nothing reads."""
+    return _pruned(tuple(body), set())
+
+
+def _pruned(body: Body, used: set[str]) -> Body:
+    """One walk from the end: a name is read after the statement that makes it."""
+    kept: list[Statement] = []
+    for s in reversed(body):
+        if isinstance(s, (Let, Point)) and s.name not in used:
+            continue
+        if isinstance(s, For):
+            s = replace(s, body=_pruned(s.body, used))
+        elif isinstance(s, If):
+            s = replace(s, body=_pruned(s.body, used), orelse=_pruned(s.orelse, used))
+        used.update(names_read(s))
+        kept.append(s)
+    return tuple(reversed(kept))

@@ -1,0 +1,63 @@
+"""The head of a generated C file: the scalar types, and the helpers that its kernels use, each once and in order.
+
+`AG_SIMD` is defined by the compiler's flags: the attribute that declares vector forms of a function (`simd("notinbranch")`) where
+the platform has them, else nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from .helper import Helper
+from .helpers_complex import COMPLEX
+from .helpers_float import FLOAT, VECTOR_BINARY, VECTOR_UNARY
+from .helpers_float16 import FLOAT16
+from .helpers_integer import INTEGER
+from .helpers_reduce import REDUCE
+
+TYPES = """\
+#ifndef AG_SIMD
+#define AG_SIMD
+#endif
+typedef __INT8_TYPE__ i8;
+typedef __INT16_TYPE__ i16;
+typedef __INT32_TYPE__ i32;
+typedef __INT64_TYPE__ i64;
+typedef __UINT8_TYPE__ u8;
+typedef __UINT16_TYPE__ u16;
+typedef __UINT32_TYPE__ u32;
+typedef __UINT64_TYPE__ u64;
+typedef _Bool b8;
+typedef u16 f16; /* the bits of an IEEE binary16; arithmetic is done in f32 */
+typedef float f32;
+typedef double f64;
+typedef float _Complex c64;
+typedef double _Complex c128;
+"""
+
+HELPERS: dict[str, Helper] = {h.name: h for h in (*FLOAT16, *INTEGER, *FLOAT, *COMPLEX, *REDUCE)}
+"""Every helper by name, in an order in which each uses earlier ones alone."""
+
+VECTORIZED = tuple(name + f for name in (*VECTOR_UNARY, *VECTOR_BINARY) for f in ("", "f"))
+"""The library functions that AG_SIMD declares to have vector forms: it may be defined only where all of these exist."""
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def used(text: str) -> tuple[str, ...]:
+    """The names of the helpers that a C text uses, directly or by other helpers, in order of definition."""
+    wanted: set[str] = set()
+    stack = [text]
+    while stack:
+        for word in _WORD.findall(stack.pop()):
+            if word in HELPERS and word not in wanted:
+                wanted.add(word)
+                stack.append(HELPERS[word].text)
+    return tuple(name for name in HELPERS if name in wanted)
+
+
+def preamble(names: Iterable[str]) -> str:
+    """The C text of the types and of the helpers `names`.  Raises KeyError for what is no helper."""
+    wanted = set(names)
+    return TYPES + "".join("\n" + HELPERS[name].text for name in sorted(wanted, key=list(HELPERS).index))
