@@ -1,10 +1,16 @@
 """How a graph is improved: patterns, rules, queries, the database of optimizers, and the engine that runs them."""
 
+from .applier import Divergence, OptimizerWarning, RuleError
+from .conform import Conform, conformed
 from .contract import Contract, exact, relaxes, stabilizes, ulp
+from .equilibrium import EquilibriumOptimizer
+from .optimizers import FromFunctionOptimizer, MergeOptimizer, Optimizer, SeqOptimizer, TopoOptimizer
 from .patterns import Number, Pattern, Wild, once, op_like, wilds
 from .rule import NodeRule, PatternRule, Proposal, Rule, node_rule, rule
 
 __all__ = [
-    "Contract", "NodeRule", "Number", "Pattern", "PatternRule", "Proposal", "Rule", "Wild", "exact", "node_rule",
-    "once", "op_like", "relaxes", "rule", "stabilizes", "ulp", "wilds",
+    "Conform", "Contract", "Divergence", "EquilibriumOptimizer", "FromFunctionOptimizer", "MergeOptimizer", "NodeRule",
+    "Number", "Optimizer", "OptimizerWarning", "Pattern", "PatternRule", "Proposal", "Rule", "RuleError", "SeqOptimizer",
+    "TopoOptimizer", "Wild", "conformed", "exact", "node_rule", "once", "op_like", "relaxes", "rule", "stabilizes", "ulp",
+    "wilds",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""How a rule's result is made to fit what it replaces: dtype, rank, and the shape that dropped operands would have given.
+"""How a rule's result is made to fit what it replaces: dtype, rank, and the shape that dropped operands gave.
 
     add(x, 0)       -> x            x: int8, 0: int64                cast(x, int64)
     sub(add(x, y), y) -> x          y may be longer than x           fill(y, x)
@@ -43,9 +43,9 @@ def conformed(
 ) -> Variable:
     """`after` as a value of the dtype, rank and shape of `before`.
 
-    `leaves`: values that may have stretched `before`; `inner`: values between them and `before`, a second choice.  What
-    cannot be proven to be stretched is left as it is: a rule that replaces a shape by an equal one is taken at its word.
-    Raises ReplacementRefused where the dtype of `before` does not hold the values of `after` (in NumPy's sense, "safe")
+    `leaves`: values that may have stretched `before`; `inner`: values between them and `before`, a second choice.
+    What cannot be proven to be stretched is left as it is: a rule that replaces a shape by an equal one is taken at its
+    word.  Raises ReplacementRefused where the dtype of `before` does not hold the values of `after` (in NumPy's sense, "safe")
     and the rule is not `lossy`.
     """
     if not isinstance(after, Variable):

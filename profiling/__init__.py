@@ -15,6 +15,6 @@ from .optimizer import (
 )
 
 __all__ = [
-    "EquilibriumProfile", "Failure", "FusionProfile", "GemmProfile", "InplaceProfile", "MergeProfile", "OptimizerProfile",
-    "PassProfile", "RuleProfile", "SeqProfile", "TopoProfile",
+    "EquilibriumProfile", "Failure", "FusionProfile", "GemmProfile", "InplaceProfile", "MergeProfile",
+    "OptimizerProfile", "PassProfile", "RuleProfile", "SeqProfile", "TopoProfile",
 ]  # fmt: skip

@@ -1,11 +1,11 @@
-"""What optimizing cost: one profile an optimizer, nested as the optimizers are, printed in the layout that Theano's users know.
+"""What optimizing cost: one profile an optimizer, nested as optimizers are, in the layout that Theano's users know.
 
     SeqProfile          time for A/B nodes, validate, callback; its children in order of time
     EquilibriumProfile  passes with their node counts and busiest rules, rules applied, rules not used
     TopoProfile, MergeProfile, FusionProfile, GemmProfile, InplaceProfile
 
-Sums add up: the time of a sequence is that of its children and the time of an equilibrium that of its passes; what fired
-in the passes is what the table says; the times of the table are those in local, global, final and cleanup optimizers.
+Sums add up: the time of a sequence is that of its children, the time of an equilibrium that of its passes; what fired in
+the passes is what the table says; the times of the table are those in local, global, final and cleanup optimizers.
 Profiles are values: optimizers fill in what they alone know, the base of all optimizers the rest.
 """
 
@@ -197,8 +197,8 @@ class PassProfile:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "time": self.time, "global_time": self.global_time, "toposort_time": self.toposort_time, "nodes": self.nodes,
-            "fired": self.count, "rules": dict(self.fired),
+            "time": self.time, "global_time": self.global_time, "toposort_time": self.toposort_time,
+            "nodes": self.nodes, "fired": self.count, "rules": dict(self.fired),
         }  # fmt: skip
 
 
@@ -271,6 +271,8 @@ class TopoProfile(OptimizerProfile):
 
     toposort_time: float = 0.0
     loop_time: float = 0.0
+    stop: str = ""
+    """The limit that was reached, if one was."""
 
     def lines(self, level: int = 0) -> Iterator[str]:
         blanks = "    " * level

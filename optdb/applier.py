@@ -1,0 +1,194 @@
+"""Trying rules on one node: which rules its op selects, what they propose, whether it fits, what it cost.
+
+An idle rule must cost nothing: rules are found by op and by what computes the operands, and the answer is kept for each
+such neighbourhood, of which a graph has few.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Union
+
+from ..graph import Apply, Constant, Door, Op, Variable
+from ..profiling import Failure, RuleProfile
+from .conform import Conform, conformed
+from .patterns import CONSTANT, LEAF, Head, Users
+from .rule import Proposal, Rule, is_of
+
+Outputs = tuple[Union[Variable, None], ...]
+"""What stands for the outputs of a node; None: the output itself."""
+
+
+class RuleError(RuntimeError):
+    """A rule that raised, or offered a value of another type than the one it was to replace."""
+
+
+class Divergence(RuntimeError):
+    """Rules that undo one another; `rules` names them, the message shows the graph that they go round on."""
+
+    def __init__(self, message: str, rules: Sequence[str]) -> None:
+        super().__init__(message)
+        self.rules = tuple(rules)
+
+
+class OptimizerWarning(UserWarning):
+    """A rule or an optimizer failed, or stopped at a limit; the graph is right, though not all was done to it."""
+
+
+class Tally:
+    """The running count of one rule."""
+
+    __slots__ = ("created", "fired", "name", "rule", "time", "tried")
+
+    def __init__(self, name: str, rule: Rule | None = None) -> None:
+        self.name = name
+        self.rule = rule
+        self.tried = self.fired = self.created = 0
+        self.time = 0.0
+
+    def row(self) -> RuleProfile:
+        return RuleProfile(self.name, self.tried, self.fired, self.time, self.created)
+
+
+class Failures:
+    """What went wrong, once for each rule; a warning the first time, an error at once if `strict`."""
+
+    def __init__(self, strict: bool) -> None:
+        self.strict = strict
+        self._found: dict[str, Failure] = {}
+
+    def record(self, rule: str, node: str, error: Exception) -> None:
+        if self.strict and isinstance(error, Divergence):
+            raise error
+        if self.strict:
+            raise RuleError(f"rule {rule!r} failed on {node}: {error}") from error
+        known = self._found.get(rule)
+        if known is not None:
+            self._found[rule] = Failure(rule, known.node, known.error, known.count + 1)
+            return
+        text = "".join(traceback.format_exception(error))
+        self._found[rule] = Failure(rule, node, text)
+        said = str(error) if isinstance(error, Divergence) else f"{rule} failed and was left out on {node}: {error}"
+        warnings.warn(said, OptimizerWarning, stacklevel=2)
+
+    def limit(self, optimizer: str, reason: str | None) -> None:
+        """A warning if the optimizer stopped at a limit."""
+        if reason is not None:
+            warnings.warn(f"{optimizer} stopped early: {reason}", OptimizerWarning, stacklevel=2)
+
+    def all(self) -> tuple[Failure, ...]:
+        return tuple(self._found.values())
+
+
+Offers = tuple[tuple[Tally, ...], tuple[Tally, ...]]
+"""The rules for a node: those that depend on what lies above it, and those that look at its users."""
+
+
+class Applier:
+    """The rules of one optimizer at work."""
+
+    def __init__(self, rules: Iterable[Rule], door: Door, conform: Conform | None, failures: Failures) -> None:
+        self.tallies = [Tally(rule.name, rule) for rule in rules]
+        self.door = door
+        self.conform = conform
+        self.failures = failures
+        self.looks_at_users = any(t.rule is not None and t.rule.uses for t in self.tallies)
+        self._by_op: dict[Op, list[Tally]] = {}
+        self._offers: dict[tuple[Op, tuple[Head, ...]], Offers] = {}
+
+    def offers(self, node: Apply) -> Offers:
+        """The rules that may match the node, by its op and what computes its operands."""
+        heads: tuple[Head, ...] = tuple(
+            [i.owner.op if i.owner is not None else CONSTANT if isinstance(i, Constant) else LEAF for i in node.inputs]
+        )
+        key = (node.op, heads)
+        found = self._offers.get(key)
+        if found is None:
+            found = self._offers[key] = self._select(node.op, heads)
+        return found
+
+    def _select(self, op: Op, heads: tuple[Head, ...]) -> Offers:
+        if op not in self._by_op:
+            self._by_op[op] = [t for t in self.tallies if t.rule is not None and _is_for(t.rule, op)]
+        fitting = [t for t in self._by_op[op] if t.rule is not None and t.rule.may_match(op, heads)]
+        plain = tuple(t for t in fitting if t.rule is not None and not t.rule.uses)
+        return plain, tuple(t for t in fitting if t not in plain)
+
+    def fire(self, node: Apply, tallies: Sequence[Tally], users: Users) -> tuple[Tally, Outputs] | None:
+        """The first rule that changes the node, with what stands for its outputs now; that has passed the door."""
+        now = time.perf_counter()
+        for tally in tallies:
+            tally.tried += 1
+            outputs = self._attempt(tally.rule, node, users)
+            then = time.perf_counter()
+            tally.time += then - now
+            now = then
+            if outputs is not None:
+                tally.fired += 1
+                return tally, outputs
+        return None
+
+    def _attempt(self, rule: Any, node: Apply, users: Users) -> Outputs | None:
+        try:
+            proposal = rule.propose(node, users)
+            if proposal is None:
+                return None
+            outputs = self._fitted(rule, node, proposal)
+            return None if outputs is None else self._admitted(rule, node, outputs)
+        except Exception as error:  # a rule may be anybody's; what it raises must not cost the user his program
+            self.failures.record(rule.name, repr(node), error)
+            return None
+
+    def _fitted(self, rule: Rule, node: Apply, proposal: Proposal) -> Outputs | None:
+        """The proposal with dtypes and shapes made right; None if it would change nothing."""
+        if len(proposal.outputs) != len(node.outputs):
+            raise ValueError(f"the rule gives {len(proposal.outputs)} values for {len(node.outputs)} outputs")
+        outputs = tuple(
+            None
+            if after is None or after is before
+            else conformed(after, before, proposal.leaves, proposal.inner, self.conform, rule.lossy)
+            for after, before in zip(proposal.outputs, node.outputs, strict=True)
+        )
+        changes = any(o is not None and not _is_output_of(o, node, k) for k, o in enumerate(outputs))
+        return outputs if changes else None
+
+    def _admitted(self, rule: Rule, node: Apply, outputs: Outputs) -> Outputs | None:
+        admitted = tuple(
+            after if after is not None and self.door.admit(rule.name, before, after) else None
+            for before, after in zip(node.outputs, outputs, strict=True)
+        )
+        return None if all(after is None for after in admitted) else admitted
+
+
+def node_key(node: Apply) -> tuple[Any, ...]:
+    """What two equal nodes have in common: the op and the inputs, constants by their bits."""
+    return (node.op, *[i.key if isinstance(i, Constant) else i for i in node.inputs])
+
+
+def fresh_nodes(outputs: Outputs, known: Collection[Apply]) -> list[Apply]:
+    """The nodes of a proposal that are not known yet, inputs before users."""
+    order: list[Apply] = []
+    entered: set[Apply] = set()
+    stack = [(o.owner, False) for o in outputs if o is not None and o.owner is not None]
+    while stack:
+        node, inputs_done = stack.pop()
+        if inputs_done:
+            order.append(node)
+        elif node not in entered and node not in known:
+            entered.add(node)
+            stack.append((node, True))
+            stack.extend((i.owner, False) for i in reversed(node.inputs) if i.owner is not None)
+    return order
+
+
+def _is_output_of(variable: Variable, node: Apply, index: int) -> bool:
+    """Whether the variable is what the node computes as its output `index`, by the same op on the same inputs."""
+    made = variable.owner
+    return made is not None and variable.index == index and (made is node or node_key(made) == node_key(node))
+
+
+def _is_for(rule: Rule, op: Op) -> bool:
+    return not rule.ops or any(is_of(op, key) for key in rule.ops)

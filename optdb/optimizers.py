@@ -1,0 +1,201 @@
+"""Optimizers: callables from a graph to a graph that computes the same, with a profile of what it cost.
+
+    optimizer(graph, door=None) -> (graph, profile)
+
+SeqOptimizer runs others in order; TopoOptimizer walks once; MergeOptimizer makes equal nodes one; FromFunctionOptimizer
+wraps a function; EquilibriumOptimizer has a file of its own.  Optimizers are frozen dataclasses whose fields are their
+options.  The result keeps the inputs of the graph, and the number and types of its outputs.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from ..graph import Door, FunctionGraph
+from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
+from .applier import Applier, Divergence, Failures
+from .conform import Conform
+from .descent import Descent
+from .rule import Rule
+from .sweep import Sweep
+
+Result = tuple[FunctionGraph, OptimizerProfile]
+Self = TypeVar("Self", bound="Optimizer")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimizer:
+    """The base: a subclass gives `optimize`; calling does the accounting that all share.
+
+    `strict`: rules and members that fail raise at once instead of being left out with a warning.
+    """
+
+    name: str = ""
+    strict: bool = False
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        """The optimized graph, and a profile with the fields that this class alone knows.
+
+        Every change passes `door` (by `graph.replace(pairs, by, door)`, or `door.admit` and then `graph.substituted`).
+        """
+        raise NotImplementedError(f"{type(self).__name__}.optimize")
+
+    def __call__(self, graph: FunctionGraph, door: Door | None = None) -> Result:
+        """The optimized graph and its profile; `door` keeps the journal and asks the watcher.
+
+        Raises TypeError if the optimizer gives a graph of other inputs, or of outputs of other types.
+        """
+        door = Door() if door is None else door
+        nodes = set(graph.order)
+        entries, validate, callback = len(door.journal), door.validate_time, door.callback_time
+        start = time.perf_counter()
+        result, profile = self.optimize(graph, door)
+        elapsed = time.perf_counter() - start
+        if result is not graph:
+            self._check(graph, result)
+        return result, replace(
+            profile,
+            name=self.name or type(self).__name__,
+            optimizer=type(self).__name__,
+            time=profile.time or elapsed,
+            validate_time=door.validate_time - validate,
+            callback_time=door.callback_time - callback,
+            nodes_before=len(nodes),
+            nodes_after=len(result),
+            replacements=len(door.journal) - entries,
+            nodes_created=0 if result is graph else sum(node not in nodes for node in result.order),
+        )
+
+    def _check(self, graph: FunctionGraph, result: FunctionGraph) -> None:
+        if not isinstance(result, FunctionGraph):
+            raise TypeError(f"{self.name or type(self).__name__} gave {result!r}; expected a FunctionGraph")
+        if result.inputs != graph.inputs:
+            raise TypeError(f"{self.name or type(self).__name__} changed the inputs of the graph")
+        if len(result.outputs) != len(graph.outputs):
+            counts = f"{len(graph.outputs)} to {len(result.outputs)}"
+            raise TypeError(f"{self.name or type(self).__name__} changed the number of outputs from {counts}")
+        for k, (new, old) in enumerate(zip(result.outputs, graph.outputs, strict=True)):
+            if not new.type.refines(old.type):
+                raise TypeError(f"{self.name or type(self).__name__} changed output {k} from {old.type} to {new.type}")
+
+    def named(self: Self, name: str) -> Self:
+        """The same optimizer under another name."""
+        return self if self.name == name else replace(self, name=name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeqOptimizer(Optimizer):
+    """Optimizers one after the other.  One that fails is left out with a warning, and its entry says so."""
+
+    optimizers: tuple[Optimizer, ...] = ()
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        failures = Failures(self.strict)
+        children: list[OptimizerProfile] = []
+        for member in self.optimizers:
+            graph, profile = attempted(member, graph, door, failures)
+            children.append(profile)
+        total = sum(child.time for child in children)
+        return graph, SeqProfile(time=total, children=tuple(children), failures=failures.all())
+
+
+def attempted(member: Optimizer, graph: FunctionGraph, door: Door, failures: Failures) -> Result:
+    """What `member` makes of the graph; the graph as it was, and an empty profile, if it raises."""
+    start = time.perf_counter()
+    try:
+        return member(graph, door)
+    except Divergence:
+        raise
+    except Exception as error:  # members may be anybody's; one that fails must not cost the user his program
+        name = member.name or type(member).__name__
+        failures.record(name, repr(graph), error)
+        elapsed = time.perf_counter() - start
+        size = len(graph)
+        return graph, OptimizerProfile(
+            name=name, optimizer=type(member).__name__, time=elapsed, nodes_before=size, nodes_after=size
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopoOptimizer(Optimizer):
+    """Rules tried in one walk over the graph, from the inputs on ("in_to_out") or from the outputs ("out_to_in").
+
+    What a rule returns is visited in the same walk.
+    """
+
+    rules: tuple[Rule, ...]
+    order: str = "in_to_out"
+    conform: Conform | None = None
+
+    def __post_init__(self) -> None:
+        if self.order not in ("in_to_out", "out_to_in"):
+            raise ValueError(f"order={self.order!r}; expected 'in_to_out' or 'out_to_in'")
+        object.__setattr__(self, "rules", tuple(self.rules))
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        start = time.perf_counter()
+        size = len(graph.order)
+        toposort = time.perf_counter() - start
+        failures = Failures(self.strict)
+        applier = Applier(self.rules, door, self.conform, failures)
+        limit = node_limit(size)
+        inwards = self.order == "out_to_in"
+        walker = Descent(applier, max_nodes=limit) if inwards else Sweep(applier, max_nodes=limit)
+        start = time.perf_counter()
+        result = walker.walk(graph)
+        failures.limit(self.name or type(self).__name__, walker.stop)
+        return result, TopoProfile(
+            toposort_time=toposort,
+            loop_time=time.perf_counter() - start,
+            table=tuple(tally.row() for tally in applier.tallies),
+            failures=failures.all(),
+            stop=walker.stop or "",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergeOptimizer(Optimizer):
+    """Equal nodes made one: the same op on the same inputs, constants of the same dtype, shape and bits."""
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        sweep = Sweep(Applier((), door, None, Failures(self.strict)), merging=True)
+        result = sweep.walk(graph)
+        return result, MergeProfile(
+            nb_fail=sweep.refused_merges,
+            nb_merged=sweep.merge.fired - sweep.merged_constants,
+            nb_constant=sweep.merged_constants,
+            replace_time=sweep.merge.time,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromFunctionOptimizer(Optimizer):
+    """A function from a graph to a graph, or of (graph, door) where it asks the door itself.
+
+    Without a door its outputs pass the door one by one, each under the name of the optimizer.
+    """
+
+    function: Callable[..., FunctionGraph]
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        takes_door = len(inspect.signature(self.function).parameters) > 1
+        result = self.function(graph, door) if takes_door else self.function(graph)
+        if result is None:
+            result = graph
+        if takes_door or result is graph:
+            return result, OptimizerProfile()
+        self._check(graph, result)
+        name = self.name or getattr(self.function, "__name__", type(self).__name__)
+        pairs = [(old, new) for old, new in zip(graph.outputs, result.outputs, strict=True) if old is not new]
+        if all([door.admit(name, old, new) for old, new in pairs]):
+            return result, OptimizerProfile()
+        return graph, OptimizerProfile()
+
+
+def node_limit(size: int) -> int:
+    """How many nodes rules may make of a graph of `size` nodes before something must be wrong with them."""
+    return 10_000 + 20 * size

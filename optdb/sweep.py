@@ -1,0 +1,254 @@
+"""One walk of rules over a graph, from the inputs on: the engine under the optimizers.
+
+Each node is rebuilt on its rewritten inputs, merged with an equal node if there is one, and offered to the rules that its op
+selects; what a rule returns is visited in turn, before anything else.  A node that no rule takes is settled, for good: nodes
+are immutable, so nothing above it can change.  Rules that look at users are the exception; they are tried in each walk, on
+nodes of the graph that the walk began with, for only there users are known.
+
+The cost is linear in the nodes ever made, and nothing recurses.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..graph import Apply, Constant, FunctionGraph, Variable, inheriting, rebuild, show, toposort
+from ..graph.fgraph import Use
+from .applier import Applier, Divergence, Outputs, Tally, fresh_nodes, node_key
+
+MERGE = "MergeOptimizer"
+"""The name under which merges stand in journals and profiles."""
+
+
+class Frame:
+    """A replacement that is being visited."""
+
+    __slots__ = ("after", "names", "node", "rest", "source")
+
+    def __init__(self, source: Apply, node: Apply, after: Outputs, fresh: list[Apply], name: str) -> None:
+        self.source = source
+        """The node as it was met."""
+        self.node = node
+        """The node as it was offered: rebuilt, merged."""
+        self.after = after
+        self.rest: Iterator[Apply] = iter(fresh)
+        """What of the replacement is still to be visited."""
+        self.names = [name]
+        """The rule, and those that went on from its result."""
+
+
+class Sweep:
+    """The walks of one optimizer, with what they remember of one another: settled nodes, and equal ones if `merging`.
+
+    `stop` names the limit that was reached; rules are no longer offered then, and the walk still ends with a whole graph.
+    """
+
+    def __init__(
+        self,
+        applier: Applier,
+        *,
+        merging: bool = False,
+        max_nodes: int | None = None,
+        deadline: float | None = None,
+    ) -> None:
+        self.applier = applier
+        self.merging = merging
+        self.max_nodes = max_nodes
+        self.deadline = deadline
+        self.stop: str | None = None
+        self.merge = Tally(MERGE)
+        self.merged_constants = 0
+        self.refused_merges = 0
+        self._made = 0
+        self._settled: set[Apply] = set()
+        self._seen: set[Apply] = set()
+        self._equal: dict[Any, Apply] = {}
+        self._constants: dict[Any, Constant] = {}
+
+    def walk(self, graph: FunctionGraph) -> FunctionGraph:
+        """The graph after one walk; the graph itself if nothing changed."""
+        self._graph = graph
+        self._image: dict[Variable, Variable] = {}
+        self._stand_ins: dict[Variable, list[Variable]] = {}
+        self._frames: list[Frame] = []
+        self._open: dict[Any, Frame] = {}
+        self._seen.update(graph.order)
+        if self.merging:
+            self._merge_constants(graph)
+        with inheriting() as self._lines:
+            for node in graph.order:
+                self._settle(node)
+        outputs = [self._image.get(o, o) for o in graph.outputs]
+        if all(new is old for new, old in zip(outputs, graph.outputs, strict=True)):
+            return graph
+        return FunctionGraph(graph.inputs, outputs, graph.updates)
+
+    # --- one node of the graph
+    def _settle(self, node: Apply) -> None:
+        """Visit a node of the graph and all that rules put in its place."""
+        frame = self._visit(node, True)
+        if frame is None:
+            return
+        frames = self._frames
+        frames.append(frame)
+        while frames:
+            fresh = next(frames[-1].rest, None)
+            if fresh is None:
+                self._close(frames.pop())
+                continue
+            frame = self._visit(fresh, False)
+            if frame is not None:
+                frames.append(frame)
+
+    def _visit(self, source: Apply, in_graph: bool) -> Frame | None:
+        """Rebuild, merge and offer one node; the frame of its replacement if a rule takes it."""
+        node = self._rebuilt(source)
+        if self._frames and (frame := self._open.get(node_key(node))) is not None:
+            node = frame.node
+            self._settled.add(node)  # it stands inside its own replacement, and there it stays
+        elif self.merging:
+            node = self._merged(node, in_graph)
+        if node is not source:
+            self._stands_for(source, node, in_graph)
+        if node.outputs[0] in self._image or self.stop is not None:
+            return None
+        if node in self._settled and not self.applier.looks_at_users:
+            return None
+        plain, by_users = self.applier.offers(node)
+        if node not in self._settled:
+            frame = self._offer(source, node, plain)
+            if frame is not None:
+                return frame
+            self._settled.add(node)
+        return self._offer(source, node, by_users) if by_users and in_graph else None
+
+    def _rebuilt(self, node: Apply) -> Apply:
+        image = self._image
+        if not image or not any(i in image for i in node.inputs):
+            return node
+        new = node.with_inputs([image.get(i, i) for i in node.inputs])
+        self._seen.add(new)
+        return new
+
+    def _stands_for(self, source: Apply, node: Apply, in_graph: bool) -> None:
+        """From now on `node`, or what has taken its place, is read where `source` was."""
+        for old, new in zip(source.outputs, node.outputs, strict=True):
+            final = self._image[old] = self._image.get(new, new)
+            if in_graph and self.applier.looks_at_users:
+                self._stand_ins.setdefault(final, []).append(old)
+
+    def _offer(self, source: Apply, node: Apply, tallies: Sequence[Tally]) -> Frame | None:
+        """Let the rules have the node; the frame of the replacement if one takes it."""
+        if not tallies:
+            return None
+        self._lines.origin = node.origin
+        firing = self.applier.fire(node, tallies, self._users)
+        if firing is None:
+            return None
+        tally, after = firing
+        fresh = self._take_in(tally, node, after)
+        frame = self._open[node_key(node)] = Frame(source, node, after, fresh, tally.name)
+        stays = any(a is None for a in after) or any(i.owner is node for inner in fresh for i in inner.inputs)
+        (self._settled.add if stays else self._settled.discard)(node)
+        return frame
+
+    def _take_in(self, tally: Tally, node: Apply, after: Outputs) -> list[Apply]:
+        """The new nodes of a replacement, counted; the user's names go on to them."""
+        fresh = fresh_nodes(after, self._seen)
+        self._seen.update(fresh)
+        tally.created += len(fresh)
+        self._made += len(fresh)
+        if self.max_nodes is not None and self._made > self.max_nodes:
+            self.stop = limit_reached(self.max_nodes, tally.name)
+        elif self.deadline is not None and time.perf_counter() > self.deadline:
+            self.stop = "limit of time"
+        for before, new in zip(node.outputs, after, strict=True):
+            if before.name is not None and new is not None and new.name is None and new.owner in fresh:
+                new.name = before.name
+        return fresh
+
+    def _close(self, frame: Frame) -> None:
+        """All of a replacement is settled: it takes the place of what it is for."""
+        del self._open[node_key(frame.node)]
+        for old, before, after in zip(frame.source.outputs, frame.node.outputs, frame.after, strict=True):
+            if after is None:
+                continue
+            final = self._image.get(after, after)
+            if final is before:
+                self._settled.add(frame.node)
+                self._diverged(frame)
+                continue
+            self._image[old] = self._image[before] = final
+            if self.applier.looks_at_users and not self._frames:
+                self._stand_ins.setdefault(final, []).append(old)
+        if self._frames and any(a is not None and a.owner is frame.source for a in self._frames[-1].after):
+            self._frames[-1].names += frame.names
+
+    def _diverged(self, frame: Frame) -> None:
+        names = tuple(dict.fromkeys(frame.names))
+        text = f"{' and '.join(names)} undo one another on\n{surroundings(frame.node)}"
+        self.applier.failures.record(", ".join(names), repr(frame.node), Divergence(text, names))
+
+    def _users(self, variable: Variable) -> Sequence[Use]:
+        """Who reads the value, and what it stands for, in the graph that the walk began with; nobody if it is new."""
+        uses = self._graph.uses
+        found = list(uses.get(variable, ()))
+        for old in self._stand_ins.get(variable, ()):
+            found += uses.get(old, ())
+        return found
+
+    # --- merging
+    def _merged(self, node: Apply, in_graph: bool) -> Apply:
+        """The first node that computes the same, or this one."""
+        if not in_graph:  # the constants of the graph itself are merged before the walk
+            constants = [i for i in node.inputs if isinstance(i, Constant)]
+            if any(self._constants.setdefault(c.key, c) is not c for c in constants):
+                inputs = [self._constants[i.key] if isinstance(i, Constant) else i for i in node.inputs]
+                node = node.with_inputs(inputs)
+                self._seen.add(node)
+        first = self._equal.setdefault((node.op, node.inputs), node)
+        if first is node:
+            return node
+        start = time.perf_counter()
+        merged = self._admit_merges(node.outputs, first.outputs)
+        self.merge.time += time.perf_counter() - start
+        return first if merged else node
+
+    def _merge_constants(self, graph: FunctionGraph) -> None:
+        start = time.perf_counter()
+        met = dict.fromkeys(i for node in graph.order for i in node.inputs if i.owner is None)
+        for constant in (*met, *graph.outputs):
+            if isinstance(constant, Constant):
+                first = self._constants.setdefault(constant.key, constant)
+                if first is not constant and constant not in self._image and self._admit_merges((constant,), (first,)):
+                    self._image[constant] = first
+                    self.merged_constants += 1
+        self.merge.time += time.perf_counter() - start
+
+    def _admit_merges(self, before: Sequence[Variable], after: Sequence[Variable]) -> bool:
+        """Whether the watcher lets all of them pass."""
+        door = self.applier.door
+        self.merge.tried += 1
+        passed = sum(door.admit(MERGE, old, new) for old, new in zip(before, after, strict=True))
+        self.merge.fired += passed
+        self.refused_merges += len(before) - passed
+        return passed == len(before)
+
+
+def limit_reached(max_nodes: int, rule: str) -> str:
+    """The reason to stop when rules made too many nodes."""
+    return f"limit of {max_nodes} new nodes, the last of them made by {rule}"
+
+
+def surroundings(node: Apply, levels: int = 3) -> str:
+    """The text of a node and what it is computed from, `levels` deep."""
+    near, edge = {node}, [node]
+    for _ in range(levels - 1):
+        edge = [i.owner for n in edge for i in n.inputs if i.owner is not None]
+        near.update(edge)
+    cut = {i: i.clone_leaf() for n in near for i in n.inputs if i.owner is not None and i.owner not in near}
+    outputs = rebuild(node.outputs, dict(cut))
+    inputs = dict.fromkeys(i for n in toposort(outputs) for i in n.inputs if i.owner is None)
+    return show([i for i in inputs if not isinstance(i, Constant)], outputs)
