@@ -20,15 +20,17 @@ Use = tuple["Apply | None", int]
 class FunctionGraph:
     """`outputs` computed from `inputs`.  Graphs are equal if they compute the same ops on the same inputs by position.
 
-    `updates` are pairs (input position, output position): after a run that raised nothing, the caller replaces the value of
-    that input by that output, so the run itself may overwrite the old value.
+    `updates` are pairs (input position, output position): after a run that raised nothing, the caller replaces the
+    value of that input by that output, so the run itself may overwrite the old value.
 
     Raises ValueError if an output depends on a variable that is neither a constant nor among the inputs, or an input is
-    given twice or is a constant or computed from others by an op that stands between it and the outputs; or if an update
-    names no input or output, updates an input twice, or changes its dtype or rank.
+    given twice or is a constant or computed from others by an op that stands between it and the outputs; or if an
+    update names no input or output, updates an input twice, or changes its dtype or rank.
     """
 
-    def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable], updates: Iterable[tuple[int, int]] = ()) -> None:
+    def __init__(
+        self, inputs: Sequence[Variable], outputs: Sequence[Variable], updates: Iterable[tuple[int, int]] = ()
+    ) -> None:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
         self.updates = tuple(sorted(updates))
@@ -48,12 +50,14 @@ class FunctionGraph:
     def _check_updates(self) -> None:
         for n, (i, o) in enumerate(self.updates):
             if not (0 <= i < len(self.inputs) and 0 <= o < len(self.outputs)):
-                raise ValueError(f"update ({i}, {o}) names no input or no output of {len(self.inputs)} and {len(self.outputs)}")
+                counts = f"{len(self.inputs)} inputs and {len(self.outputs)} outputs"
+                raise ValueError(f"update ({i}, {o}) names none of {counts}")
             if n and self.updates[n - 1][0] == i:
                 raise ValueError(f"input {i} ({self.inputs[i].name or self.inputs[i].type}) is updated twice")
             old, new = self.inputs[i].type, self.outputs[o].type
             if old.dtype != new.dtype or old.ndim != new.ndim:
-                raise ValueError(f"the update of {self.inputs[i].name or f'input {i}'} ({old}) has another dtype or rank: {new}")
+                name = self.inputs[i].name or f"input {i}"
+                raise ValueError(f"the update of {name} ({old}) has another dtype or rank: {new}")
 
     @cached_property
     def order(self) -> tuple[Apply, ...]:

@@ -1,8 +1,8 @@
 """Which values share memory, which node overwrites what, and an order of the nodes in which that is safe.
 
-An op says by `views()` which outputs are windows on the memory of an input and by `destroys()` which outputs are written over
-an input.  The values that are windows on one another are a *family*, named by its *root*, the value that all of them look at.
-Whoever overwrites one member overwrites all, so
+An op says by `views()` which outputs are windows on the memory of an input and by `destroys()` which outputs are
+written over an input.  The values that are windows on one another are a *family*, named by its *root*, the value that
+all of them look at. Whoever overwrites one member overwrites all, so
 
     - a family is overwritten at most once, never if its root is a constant or a member is an output of the graph;
     - every other reader of the family runs before its destroyer;
@@ -69,7 +69,9 @@ class Destroyers:
             if isinstance(root, Constant):
                 raise InconsistencyError(f"{node!r} would overwrite a constant")
             if root in self.destroyer:
-                raise InconsistencyError(f"{node!r} would overwrite {name(root)}, which {self.destroyer[root]!r} overwrites")
+                raise InconsistencyError(
+                    f"{node!r} would overwrite {name(root)}, which {self.destroyer[root]!r} overwrites"
+                )
             if any(self.root_of(i) is root and i is not victim for i in node.inputs):
                 raise InconsistencyError(f"{node!r} would overwrite {name(root)}, which it reads through another view")
             self.destroyer[root] = node
@@ -96,7 +98,9 @@ class Destroyers:
             if first not in replaced_by:
                 raise InconsistencyError(f"{node!r} would overwrite the input {name(first)}, which has no update")
             if self.storage_of(replaced_by[first]) is not first:
-                raise InconsistencyError(f"{node!r} would overwrite the input {name(first)}, whose update lies elsewhere")
+                raise InconsistencyError(
+                    f"{node!r} would overwrite the input {name(first)}, whose update lies elsewhere"
+                )
 
     # --- the order
     def before(self, node: Apply) -> list[Apply]:
@@ -134,7 +138,9 @@ def ordered(nodes: Iterable[Apply], before: Mapping[Apply, list[Apply]]) -> list
                 open_nodes[current] = predecessors(current, before)
             for above in open_nodes[current]:
                 if above in open_nodes:
-                    raise InconsistencyError(f"{above!r} must run before {current!r}, which overwrites its input, and after it")
+                    raise InconsistencyError(
+                        f"{above!r} must run before {current!r}, which overwrites its input, and after it"
+                    )
                 if above not in done:
                     current = above
                     break

@@ -1,7 +1,7 @@
 """Which lengths agree in every run that gets through: what `dims_of` says, and what products of matrices demand.
 
-`x @ w` raises unless the last axis of x is as long as the first of w.  So in a graph that holds the product, the gradient
-`x.T @ g` has as many rows as w, although the shapes of x and w are independent symbols.
+`x @ w` raises unless the last axis of x is as long as the first of w.  So in a graph that holds the product, the
+gradient `x.T @ g` has as many rows as w, although the shapes of x and w are independent symbols.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 
-from ...graph import Apply, Dim, FunctionGraph, Variable, dims_of
+from ...graph import Apply, Dim, FunctionGraph, Op, Variable, dims_of
 from ...graph.dims import Symbol, broadcast
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 
-_FIRST_OPERAND = {Dot: 0, Dot22: 0, Dot22Scalar: 0, MatMul: 0, Gemm: 2, Gemv: 2}
+_FIRST_OPERAND: dict[type[Op], int] = {Dot: 0, Dot22: 0, Dot22Scalar: 0, MatMul: 0, Gemm: 2, Gemv: 2}
 """Where the two operands of the product stand among the inputs."""
 
 

@@ -6,12 +6,12 @@ A group has a *space*, the lengths of its loops.  It holds
     - pointwise nodes whose value is stretched to the space by their reader, if nothing outside reads it;
     - reductions of a value that has the whole space.  Who reads their result belongs to another group.
 
-No value is computed twice: a value that is read outside becomes an output of the group, and only a value that provably has
-the whole space may (`dims_of` says the same length on every axis: what else flows into the nest can then not stretch it).
-Axes that are permuted or added between two nodes (`DimShuffle`) are index maps inside a nest.
+No value is computed twice: a value that is read outside becomes an output of the group, and only a value that provably
+has the whole space may (`dims_of` says the same length on every axis: what else flows into the nest can then not
+stretch it). Axes that are permuted or added between two nodes (`DimShuffle`) are index maps inside a nest.
 
-There is never a circle between groups: each group has a *level*, two groups with an edge between them have different levels,
-and edges go one way.  Three passes, each linear:
+There is never a circle between groups: each group has a *level*, two groups with an edge between them have different
+levels, and edges go one way.  Three passes, each linear:
 
     1. from the outputs on, a node joins the group of its readers (level: the longest way to an output);
     2. from the inputs on, a group joins the group that computes its operands (level: the longest way from an input);
@@ -32,7 +32,7 @@ from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 
 MAX_NODES = 180
-"""Nodes of a group.  Divisible by 2, 3, 4, 5, 6, 9, 10 and 12: a long periodic chain falls into groups that are equal."""
+"""Nodes of a group.  Divisible by 2, 3, 4, 5, 6, 9, 10 and 12: a long periodic chain falls into equal groups."""
 MAX_INPUTS = 60
 """Arrays that a group reads."""
 MAX_STRETCHED_COST = 4
@@ -44,7 +44,7 @@ Axes = tuple["int | None", ...]
 
 @dataclass(eq=False)
 class Group:
-    """Nodes that share a nest of loops over `space`; a node that cannot be in a nest is a group of its own, without space."""
+    """Nodes that share a nest of loops over `space`; a node that fits no nest is a group of its own, without space."""
 
     space: tuple[Dim, ...] | None
     level: int

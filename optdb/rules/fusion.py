@@ -1,0 +1,149 @@
+"""Fusion: groups of nodes become one node, `Fused`, which the backend makes one kernel.
+
+    y = exp(x); s = sum(y * w, axis=1)   -->   y, s = fused(x, w)  with one loop nest inside
+
+`fusion_groups` says which nodes; here they are put into inner graphs.  Inner inputs are leaves, constants included, so
+that the text of the kernel does not depend on their values; equal groups give equal ops, hence one kernel.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...graph import Apply, Door, FunctionGraph, Variable, union
+from ...ops.elementwise import add, mul
+from ...ops.fused import Fused
+from ...ops.tensor import TensorVariable
+from ...profiling import FusionProfile
+from ..optimizers import Optimizer, Result
+from .fusion_groups import Facts, Group, is_index_map, partition
+
+MAX_OPERANDS = 16
+"""Operands of a flattened sum or product; a longer chain becomes several."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FusionOptimizer(Optimizer):
+    """Makes one node of each group of nodes that can share a loop nest; exact, linear in the size of the graph."""
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        return _timed(fuse, graph, self.name, door)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlattenOptimizer(Optimizer):
+    """Makes one sum of `(a + b) + c`, and one product of `(a * b) * c`; exact, linear in the size of the graph."""
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        return _timed(flatten_add_mul, graph, self.name, door)
+
+
+def _timed(
+    change: Callable[[FunctionGraph, str, Door], FunctionGraph], graph: FunctionGraph, by: str, door: Door
+) -> Result:
+    start = time.perf_counter()
+    len(graph.uses)
+    sorted_after = time.perf_counter() - start
+    before, refused = len(door.journal), door.refused
+    result = change(graph, by, door)
+    return result, FusionProfile(
+        nb_iter=1,
+        nb_replacement=len(door.journal) - before,
+        nb_inconsistency_replace=door.refused - refused,
+        toposort_time=sorted_after,
+    )
+
+
+def fuse(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
+    """`graph` with each group of two or more nodes as one `Fused` node; the door is asked once a group."""
+    facts = Facts(graph)
+    known: dict[Variable, Variable] = {}
+    for group in partition(graph, facts):
+        if len(group.nodes) > 1:
+            outputs = results(group, facts)
+            after = fused(group, outputs, facts, known)
+            if door.admit(by, outputs[0], after.outputs[0]):
+                known.update(zip(outputs, after.outputs, strict=True))
+                continue
+        for node in group.nodes:
+            rebuilt = node.with_inputs([image(i, known) for i in node.inputs])
+            known.update(zip(node.outputs, rebuilt.outputs, strict=True))
+    return FunctionGraph(graph.inputs, [image(o, known) for o in graph.outputs], graph.updates)
+
+
+def results(group: Group, facts: Facts) -> list[Variable]:
+    """The values of a group that are read outside, in the order of its nodes."""
+    inside = set(group.nodes)
+    return [
+        node.out
+        for node in group.nodes
+        if node in facts.kept or any(reader not in inside for reader, _ in facts.readers.get(node, ()))
+    ]
+
+
+def fused(group: Group, outputs: list[Variable], facts: Facts, known: dict[Variable, Variable]) -> Apply:
+    """The node that computes `outputs` of the group, on the images of its operands."""
+    inside = {node.out for node in group.nodes}
+    inner: dict[Variable, Variable] = {}
+    operands: list[Variable] = []
+    for node in group.nodes:
+        for i in node.inputs:
+            if i not in inner and facts.source(i) not in inside:
+                inner[i] = TensorVariable(i.type, name=f"i{len(operands)}")
+                operands.append(i)
+        copy = node.with_inputs([image(i, inner) for i in node.inputs])
+        copy.out.name = None
+        inner[node.out] = copy.out
+    op = Fused(FunctionGraph([inner[i] for i in operands], [inner[o] for o in outputs]))
+    made = Apply(op, [image(i, known) for i in operands], union(*(node.origin for node in group.nodes)))
+    for new, old in zip(made.outputs, outputs, strict=True):
+        new.name = old.name
+    return made
+
+
+def image(variable: Variable, known: dict[Variable, Variable]) -> Variable:
+    """What stands for `variable`, known or an index map of something known; what is built is added to `known`."""
+    maps: list[Apply] = []
+    while variable not in known and variable.owner is not None and is_index_map(variable.owner):
+        maps.append(variable.owner)
+        variable = variable.owner.inputs[0]
+    result = known.get(variable, variable)
+    for node in reversed(maps):
+        result = known[node.out] = node.with_inputs([result]).out
+    return result
+
+
+# --- sums and products of several operands
+
+
+def flatten_add_mul(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
+    """`graph` with `(a + b) + c` as one addition of three operands, and so for `*`, where nothing else reads `a + b`.
+
+    The operands are folded from the left as before, so the result has the same bits.
+    """
+    known: dict[Variable, Variable] = {i: i for i in graph.inputs}
+    for node in graph.order:
+        copy = node.with_inputs([known.get(i, i) for i in node.inputs])
+        if node.op in (add, mul):
+            flat = _flat(node, copy, graph)
+            if flat is not None and door.admit(by, node.out, flat.out):
+                flat.out.name = node.out.name
+                copy = flat
+        known.update(zip(node.outputs, copy.outputs, strict=True))
+    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+
+
+def _flat(node: Apply, copy: Apply, graph: FunctionGraph) -> Apply | None:
+    """`copy`, a sum or product on the images of the operands of `node`, with a nested one of its kind opened."""
+    candidates = (0, 1) if len(node.inputs) == 2 else (0,)  # with two operands, c + (a + b) is (a + b) + c
+    for position in candidates:
+        inner, nested = node.inputs[position], copy.inputs[position].owner
+        if nested is None or nested.op is not node.op or len(graph.uses[inner]) > 1:
+            continue
+        if inner.dtype != node.out.dtype or len(nested.inputs) + len(copy.inputs) - 1 > MAX_OPERANDS:
+            continue
+        rest = copy.inputs[:position] + copy.inputs[position + 1 :]
+        return Apply(node.op, nested.inputs + rest, union(node.origin, nested.origin))
+    return None

@@ -1,0 +1,132 @@
+"""In-place work: nodes that may write over an operand which nobody reads afterwards.
+
+    InPlace(op, ((output, input), ...))      `op` with leave to write the output over the input
+
+The passes only mark; the backend obeys the marks and the order of `schedule(graph)`.  Without these passes no value is
+ever overwritten.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ...graph import Apply, Door, FunctionGraph, Op, Variable
+from ...ops.blas import Gemm, Gemv, Ger
+from ...ops.elementwise import Pointwise
+from ...ops.fused import Fused, InPlace
+from ...profiling import InplaceProfile
+from ..optimizers import Optimizer, Result
+from .destroy import Liveness, moved_inputs, reduced_outputs
+
+Candidates = Callable[[Apply, Liveness], Iterable[tuple[int, int]]]
+"""The (output, input) pairs of a node that its kernel can bear, the best ones first."""
+
+
+def elementwise_candidates(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
+    """Every elementwise output over every operand that is read along the same axes; updates have the first choice."""
+    if isinstance(node.op, Fused):
+        moved, reduced = moved_inputs(node.op), set(reduced_outputs(node.op))
+        fixed = {v for v, i in zip(node.inputs, node.op.graph.inputs, strict=True) if i in moved}
+        inputs = [n for n, v in enumerate(node.inputs) if v not in fixed]
+        outputs = [n for n in range(len(node.outputs)) if n not in reduced]
+    else:
+        inputs, outputs = list(range(len(node.inputs))), [0]
+    for output in sorted(outputs, key=lambda n: not live.is_update(node.outputs[n])):
+        # Scalars live in registers.
+        yield from ((output, n) for n in inputs if node.outputs[output].ndim)
+
+
+def first_candidate(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
+    """The output over the first operand: what BLAS and the ops that change a part of an array do by nature."""
+    # The kernel reads its other operands while it writes.
+    if node.inputs.count(node.inputs[0]) == 1:
+        yield 0, 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class InplaceOptimizer(Optimizer):
+    """Marks nodes of the ops `kinds` that may write over one of their `candidates`, in one walk."""
+
+    kinds: tuple[type[Op], ...]
+    candidates: Candidates
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        result, tally = mark(graph, self.kinds, self.candidates, self.name, door)
+        return result, InplaceProfile(
+            nb_call_replace=tally.marked,
+            nb_call_validate=tally.asked,
+            nb_inconsistent=tally.refused,
+            by_ndim=tuple((str(ndim), count) for ndim, count in sorted(tally.by_ndim.items())),
+        )
+
+
+@dataclass
+class Tally:
+    """What a pass asked and did."""
+
+    asked: int = 0
+    refused: int = 0
+    marked: int = 0
+    by_ndim: Counter[int] = field(default_factory=Counter)
+    """Values that are overwritten, by rank."""
+
+
+def mark(
+    graph: FunctionGraph, kinds: tuple[type[Op], ...], candidates: Candidates, by: str, door: Door
+) -> tuple[FunctionGraph, Tally]:
+    """`graph` with each node of `kinds` as `InPlace` that may overwrite an operand."""
+    if not any(isinstance(node.op, kinds) for node in graph.order):
+        return graph, Tally()
+    live, tally = Liveness(graph), Tally()
+    known: dict[Variable, Variable] = {}
+    for node in live.order:
+        new = node.with_inputs([known.get(i, i) for i in node.inputs])
+        pairs = _legal_pairs(node, candidates, live, tally) if isinstance(node.op, kinds) else ()
+        if pairs:
+            marked = new.with_op(InPlace(node.op, pairs))
+            if door.admit(by, node.outputs[pairs[0][0]], marked.outputs[pairs[0][0]]):
+                _settle(node, marked, pairs, live, tally)
+                new = marked
+        known.update(zip(node.outputs, new.outputs, strict=True))
+    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates), tally
+
+
+def _legal_pairs(node: Apply, candidates: Candidates, live: Liveness, tally: Tally) -> tuple[tuple[int, int], ...]:
+    """The pairs to mark: no output and no operand twice."""
+    pairs: dict[int, int] = {}
+    victims: set[Variable] = set()
+    for output, n in candidates(node, live):
+        if output in pairs or node.inputs[n] in victims:
+            continue
+        tally.asked += 1
+        if live.may_overwrite(node, output, n):
+            pairs[output] = n
+            victims.add(node.inputs[n])
+        else:
+            tally.refused += 1
+    return tuple(sorted(pairs.items()))
+
+
+def _settle(node: Apply, marked: Apply, pairs: tuple[tuple[int, int], ...], live: Liveness, tally: Tally) -> None:
+    for new, old in zip(marked.outputs, node.outputs, strict=True):
+        new.name = old.name
+    for _, n in pairs:
+        live.take(node.inputs[n])
+        tally.by_ndim[node.inputs[n].ndim] += 1
+    tally.marked += 1
+
+
+# --- the passes
+
+
+def inplace_elemwise() -> InplaceOptimizer:
+    """Elementwise ops and groups, over any operand that is read element by element."""
+    kinds = (Pointwise, Fused)
+    return InplaceOptimizer(name="inplace_elemwise_optimizer", kinds=kinds, candidates=elementwise_candidates)
+
+
+def inplace_blas() -> InplaceOptimizer:
+    """Calls of a BLAS that add into a value, over that value."""
+    return InplaceOptimizer(name="InplaceBlasOpt", kinds=(Gemm, Gemv, Ger), candidates=first_candidate)
