@@ -1,9 +1,9 @@
 """Derivatives compared with two-sided differences: the judge of every vjp."""
 
 import numpy as np
-from arignote.ops.backward import pull_back
 
 from arignote import ops as T
+from arignote.ops.backward import pull_back
 
 TOLERANCE = 1e-6
 
