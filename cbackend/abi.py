@@ -1,11 +1,11 @@
 """The binary interface between Python and every library that we generate: structs and entry, as C text.
 
-The same text stands at the head of each generated C file and, parsed once by cffi, in `_abi.py`: an out-of-line module in ABI
-mode that needs no parser at run time (importing it takes 0.7 ms; `FFI().cdef` of the same text took 18-40 ms).  Run
+The same text stands at the head of each generated C file and, parsed once by cffi, in `_abi.py`: an out-of-line module
+in ABI mode that needs no parser at run time (importing it takes 0.7 ms; `FFI().cdef` of the same text 18-40 ms).  Run
 
     python -m arignote.cbackend.generate_abi
 
-after a change here; `tests/test_runtime.py` holds the two together.  Each generated library exports one function, `ag_entry`.
+after a change here; `tests/test_runtime.py` holds the two together.  Each generated library exports `ag_entry` alone.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ C_TYPES = "typedef __INT32_TYPE__ i32;\ntypedef __INT64_TYPE__ i64;\n"
 """What the declarations need; C11 allows the same typedef twice, so a preamble may repeat it."""
 
 RUNTIME_DECLARATIONS = """\
-/* Row-major linear algebra on one dtype.  trans: 0 as stored, 1 transposed.  Leading dimensions and increments count elements.
-   Scalars are passed by address in the dtype.  With *beta == 0 the result is not read.  Any size may be 0. */
+/* Row-major products of one dtype, as CBLAS means them: gemm: c[m, n] = alpha * op(a)[m, k] @ op(b)[k, n] + beta * c;
+   gemv: y = alpha * op(a[m, n]) @ x + beta * y; ger: a[m, n] += alpha * x * y; dot: sum(x * y), nothing conjugated.
+   trans: 0 as stored, 1 transposed.  Leading dimensions and increments count elements; element i of x is x[i * incx],
+   whatever the sign.  Scalars are passed by address, in the dtype.  With *alpha == 0 the operands are not read, with
+   *beta == 0 the result is not.  Any size may be 0. */
 typedef struct ag_blas {
     void (*gemm)(i32 trans_a, i32 trans_b, i64 m, i64 n, i64 k, const void *alpha, const void *a, i64 lda,
                  const void *b, i64 ldb, const void *beta, void *c, i64 ldc);
@@ -30,7 +33,7 @@ typedef struct ag_blas {
 
 /* What a generated library may call. */
 typedef struct ag_runtime {
-    void *(*alloc)(i64 bytes);   /* 64-byte aligned, contents undefined; NULL when memory is exhausted */
+    void *(*alloc)(i64 bytes);    /* 64-byte aligned, contents undefined; NULL when memory is exhausted */
     void (*release)(void *block); /* hands a block back to the pool; NULL is allowed */
     i64 (*clock_ns)(void);        /* monotonic */
     volatile i32 *stop;           /* nonzero: Ctrl-C was pressed; a long loop returns soon */
@@ -39,7 +42,8 @@ typedef struct ag_runtime {
 """
 
 CALL_DECLARATIONS = """\
-/* One call of one function.  The lengths of all arrays lie one after the other, and so do their strides, which count elements. */
+/* One call of one function.  The lengths of all arrays lie one after the other, and so do their strides, which count
+   elements. */
 typedef struct ag_call {
     const ag_runtime *rt;
     char **data;                  /* first elements of the inputs, then of the outputs */

@@ -1,7 +1,7 @@
 """The BLAS that is already in the process, as addresses: NumPy's own, found through threadpoolctl; nothing is linked.
 
-Distributions name the same function differently: `cblas_dgemm`, with 64-bit integers `cblas_dgemm64_`, in NumPy's and SciPy's wheels
-`scipy_cblas_dgemm64_`.  The name says how wide the integers are.
+Distributions name the same function differently: `cblas_dgemm`, with 64-bit integers `cblas_dgemm64_`, in NumPy's and
+SciPy's wheels `scipy_cblas_dgemm64_`.  The name says how wide the integers are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _ROUTINES = {
     "complex64": ("cgemm", "cgemv", "cgeru", "cdotu_sub"),
     "complex128": ("zgemm", "zgemv", "zgeru", "zdotu_sub"),
 }
-# (pattern, whether its integers have 64 bits); the 64-bit names first, where a library has both they are the better ones.
+# (pattern, whether its integers have 64 bits); the 64-bit names first, where a library has both they are the better
+# ones.
 _SPELLINGS = (
     ("scipy_cblas_{}64_", True),
     ("cblas_{}64_", True),
@@ -40,7 +41,8 @@ _SPELLINGS = (
 class Blas:
     """A BLAS library of this process.
 
-    `addresses`: for each of DTYPES its functions gemm, gemv, ger and dot, 0 where it lacks one; `wide`: they take 64-bit integers.
+    `addresses`: for each of DTYPES its functions gemm, gemv, ger and dot, 0 where it lacks one; `wide`: they take
+    64-bit integers.
     """
 
     name: str

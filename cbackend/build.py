@@ -1,7 +1,7 @@
 """C text -> a loaded library: found in the cache, or compiled, checked and published there.
 
-Two processes that need the same library at the same moment share one compilation if the first is done in time; neither waits long.
-Within a process equal text is loaded once, for as long as somebody holds it.
+Two processes that need the same library at the same moment share one compilation if the first is done in time;
+neither waits long. Within a process equal text is loaded once, for as long as somebody holds it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import hashlib
 import os
 import time
 import weakref
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from typing import Any
 from . import abi
 from .cache import Cache
 from .cache_upkeep import trim_if_due
-from .compiler_process import CompileError, run
+from .compiler_process import CompileError, Finished, Running, start
 from .elf import elf_defect
 from .entry import Kind
 from .loading import load_library
@@ -76,18 +78,63 @@ def build(text: str, toolchain: Toolchain, cache: Cache) -> Library:
         CompileError: the compiler fails, takes longer than ten minutes, or leaves no usable library.
     """
     key = library_key(text, toolchain)
-    image = _images.get(key)
-    if image is not None:
-        return Library(image, key, cache.path(Kind.LIBRARY, key), True, 0.0)
-    found = _load_cached(key, cache)
+    found = _find(key, cache)
     if found is not None:
         return found
     with cache.claim(key, _patience(text)):
-        return _load_cached(key, cache) or _compile(text, key, toolchain, cache)
+        return _find(key, cache) or _compile(text, key, toolchain, cache)
+
+
+def build_all(texts: Sequence[str], toolchain: Toolchain, cache: Cache) -> list[Library]:
+    """The libraries of several C files, in order; those that are missing are compiled side by side.
+
+    Raises:
+        CompileError: as for `build`.
+    """
+    missing = {library_key(text, toolchain): text for text in texts}
+    found = {key: library for key in missing if (library := _find(key, cache)) is not None}
+    missing = {key: missing[key] for key in sorted(missing.keys() - found.keys())}  # everybody claims in this order
+    if len(missing) > 1:
+        found |= _compile_side_by_side(missing, toolchain, cache)
+    return [found.get(library_key(text, toolchain)) or build(text, toolchain, cache) for text in texts]
+
+
+def _compile_side_by_side(missing: dict[bytes, str], toolchain: Toolchain, cache: Cache) -> dict[bytes, Library]:
+    """What could be compiled in the first folder at hand; `build` tries the rest again and says what is wrong with it."""
+    found: dict[bytes, Library] = {}
+    with ExitStack() as stack, suppress(CompileError, OSError):
+        begun = time.perf_counter()
+        running: list[tuple[bytes, Path, Running]] = []
+        for key, text in missing.items():
+            stack.enter_context(cache.claim(key, _patience(text)))
+            library = _find(key, cache)
+            if library is None:
+                running.append((key, *_start_in(stack, text, toolchain, cache)))
+            else:
+                found[key] = library
+        for key, folder, process in running:
+            payload = _payload(folder, process.wait(), toolchain)
+            found[key] = _publish(missing[key], key, payload, time.perf_counter() - begun, toolchain, cache)
+    return found
+
+
+def _start_in(stack: ExitStack, text: str, toolchain: Toolchain, cache: Cache) -> tuple[Path, Running]:
+    """A folder and the compiler that works in it; both end with `stack`."""
+    folder = stack.enter_context(scratch_folder(cache.work_parents()))
+    process = _start(folder, text, toolchain, cache)
+    stack.callback(process.kill)
+    return folder, process
+
+
+def _find(key: bytes, cache: Cache) -> Library | None:
+    image = _images.get(key)
+    if image is not None:
+        return Library(image, key, cache.path(Kind.LIBRARY, key), True, 0.0)
+    return _load_cached(key, cache)
 
 
 def _patience(text: str) -> float:
-    """Seconds to wait for another process that compiles the same text: about what it takes ourselves (40 ms and 20 us a byte)."""
+    """Seconds to wait for another process that compiles the same text: about what it would take us (20 us a byte)."""
     return 0.1 + 20e-6 * len(text)
 
 
@@ -107,9 +154,12 @@ def _image(key: bytes, payload: bytes, cache: Cache) -> Image:
 
 
 def _compile(text: str, key: bytes, toolchain: Toolchain, cache: Cache) -> Library:
-    start = time.perf_counter()
+    begun = time.perf_counter()
     payload = compile_text(text, toolchain, cache)
-    seconds = time.perf_counter() - start
+    return _publish(text, key, payload, time.perf_counter() - begun, toolchain, cache)
+
+
+def _publish(text: str, key: bytes, payload: bytes, seconds: float, toolchain: Toolchain, cache: Cache) -> Library:
     try:
         image = _image(key, payload, cache)
     except OSError as error:
@@ -131,7 +181,7 @@ def compile_text(text: str, toolchain: Toolchain, cache: Cache) -> bytes:
     for parent in cache.work_parents():
         try:
             with scratch_folder((parent,)) as folder:
-                return _compile_in(folder, text, toolchain, zig_environment(cache, toolchain.command))
+                return _payload(folder, _start(folder, text, toolchain, cache).wait(), toolchain)
         except OSError as error:
             failure = error
         except CompileError as error:
@@ -141,9 +191,13 @@ def compile_text(text: str, toolchain: Toolchain, cache: Cache) -> bytes:
     raise CompileError(f"no folder to compile in: {failure}")
 
 
-def _compile_in(folder: Path, text: str, toolchain: Toolchain, extra: dict[str, str]) -> bytes:
+def _start(folder: Path, text: str, toolchain: Toolchain, cache: Cache) -> Running:
     (folder / "code.c").write_text(text)
-    done = run(toolchain.argv("code.c", "code.so"), folder, TIMEOUT_SECONDS, extra=extra)
+    extra = zig_environment(cache, toolchain.command)
+    return start(toolchain.argv("code.c", "code.so"), folder, TIMEOUT_SECONDS, extra=extra)
+
+
+def _payload(folder: Path, done: Finished, toolchain: Toolchain) -> bytes:
     if done.code != 0:
         raise CompileError(f"{toolchain.command[0]} failed with exit code {done.code}:\n{done.first_lines()}")
     library = folder / "code.so"

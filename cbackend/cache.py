@@ -1,12 +1,12 @@
-"""The store of compiled libraries: content-addressed, verified, healed when damaged, shared by processes without a lock.
+"""The store of compiled libraries: content-addressed, verified, healed when damaged, shared without a lock.
 
-A key is a digest of everything the bytes depend on, so an entry is never out of date.  An entry is written to a private folder and
-published by `rename`; it is never opened for writing again.  A damaged one is a miss: it is moved aside and the next store replaces
-it.  No failure here reaches the caller: without a usable folder everything is compiled anew and still right, with one warning.
-Nothing that was read is ever executed or unpickled before its checksum, key and machine were verified.
+A key is a digest of everything the bytes depend on, so an entry is never out of date.  An entry is written to a
+private folder and published by `rename`; it is never opened for writing again.  A damaged one is a miss: it is moved
+aside and the next store replaces it.  No failure here reaches the caller: without a usable folder everything is
+compiled anew and still right, with one warning. Nothing that was read is ever executed or unpickled before its
+checksum, key and machine were verified.
 
-Protocol after Go's build cache and ccache; what others do about damage, and what it costs their users, is measured in
-`docs/design.md`.
+The protocol follows Go's build cache and ccache, the two that treat damage as a miss.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import os
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from . import machine
 from .cache_folder import BAD, WORK, CacheFolder, find_cache_folder
-from .entry import Damaged, Kind, pack, unpack
-from .files import Untrusted, opened_folder, read_whole, try_lock, write_whole
+from .entry import DamagedError, Kind, pack, unpack
+from .files import UntrustedError, opened_folder, read_whole, try_lock, write_whole
 from .scratch import scratch_folder, sweep
 
 SUFFIX = {Kind.LIBRARY: ".so", Kind.RECORD: ".rec"}
@@ -36,7 +36,10 @@ class CacheWarning(UserWarning):
 
 
 class Cache:
-    """Entries of one folder by kind and key.  All methods are safe in threads and among processes, and never raise for the disk."""
+    """Entries of one folder by kind and key.
+
+    All methods are safe in threads and among processes; none raises for what the disk does.
+    """
 
     def __init__(self, folder: CacheFolder, capacity: int = CAPACITY, identity: bytes | None = None) -> None:
         self.folder = folder
@@ -67,7 +70,7 @@ class Cache:
             with opened_folder(path.parent) as folder:
                 content, status = read_whole(path.name, folder)
             payload = unpack(content, kind, key, self._machine)
-        except (Untrusted, Damaged) as error:
+        except (UntrustedError, DamagedError) as error:
             self._set_aside(path, str(error))
             return None
         except OSError:  # not there, or the system is short of something: no reason to doubt the entry
@@ -111,7 +114,7 @@ class Cache:
 
     @contextmanager
     def claim(self, key: bytes, patience: float) -> Iterator[None]:
-        """Wait until nobody else makes the entry of `key`, or `patience` seconds: it saves work and is not needed to be right."""
+        """Wait until nobody else makes the entry of `key`, at most `patience` seconds.  It only saves work."""
         descriptor = self._lock_file(key)
         if descriptor is None:
             yield
@@ -146,12 +149,10 @@ class Cache:
     def _set_aside(self, path: Path, reason: str) -> None:
         self._warn(f"{path.name}: {reason}; it was moved aside and is compiled anew", once=False)
         bad = path.parent.parent / BAD
-        try:
+        with suppress(OSError):  # a later store replaces it, or nobody can
             os.replace(path, bad / f"{path.name}-{os.urandom(4).hex()}")
             for old in sorted(bad.iterdir(), key=lambda item: item.lstat().st_mtime)[:-_BAD_KEPT]:
                 old.unlink()
-        except OSError:
-            pass  # a later store replaces it, or nobody can
 
     def _warn(self, text: str, *, once: bool = True) -> None:
         if once and self._warned:
@@ -163,7 +164,5 @@ class Cache:
 def _touch(path: Path, modified: float) -> None:
     """Note a use, at most hourly: trimming goes by it."""
     if abs(time.time() - modified) > _HOUR:
-        try:
+        with suppress(OSError):
             os.utime(path)
-        except OSError:
-            pass

@@ -1,6 +1,7 @@
 """Where the cache lies: the first folder of a short ladder that is really ours, and why the others were not taken.
 
-    ARIGNOTE_CACHE (or an explicit path)  ->  $XDG_CACHE_HOME/arignote or ~/.cache/arignote  ->  none: work in private folders
+    ARIGNOTE_CACHE (or an explicit path)  ->  $XDG_CACHE_HOME/arignote or ~/.cache/arignote  ->  none: work in private
+    folders
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +20,7 @@ ENTRIES, WORK, BAD = "entries", "work", "bad"
 
 @dataclass(frozen=True)
 class CacheFolder:
-    """The chosen folder (`root`, None: no cache), whether it takes new entries, and what was wrong with earlier choices."""
+    """The chosen folder (`root`, None: no cache), whether it takes entries, and what was wrong with earlier choices."""
 
     root: Path | None
     writable: bool
@@ -35,10 +37,8 @@ class CacheFolder:
 
 
 def _temporary() -> Iterator[Path]:
-    try:
+    with suppress(OSError):  # raised where there is no usable one
         yield Path(tempfile.gettempdir())
-    except OSError:  # no usable temporary folder, says the library
-        pass
     if os.path.isdir("/dev/shm"):
         yield Path("/dev/shm")
 

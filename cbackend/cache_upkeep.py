@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,20 +57,16 @@ def _entries(folder: Path | None) -> Iterator[EntryInfo]:
 
 def _scan(folder: Path | None) -> dict[str, os.stat_result]:
     found: dict[str, os.stat_result] = {}
-    try:
-        with os.scandir(folder) if folder else () as items:  # type: ignore[attr-defined]
+    if folder:
+        with suppress(OSError), os.scandir(folder) as items:
             for item in items:
                 _note(item, found)
-    except OSError:
-        pass
     return found
 
 
 def _note(item: os.DirEntry[str], found: dict[str, os.stat_result]) -> None:
-    try:
+    with suppress(FileNotFoundError):
         found[item.name] = item.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        pass
 
 
 def _key(stem: str) -> bytes | None:
@@ -126,10 +123,8 @@ def clear(cache: Cache) -> Trimmed:
 
 def _remove(info: EntryInfo) -> None:
     for path in (info.path, info.path.with_suffix(".c")):
-        try:
+        with suppress(OSError):
             path.unlink()
-        except OSError:
-            pass
 
 
 def _remove_leftovers(cache: Cache) -> None:
@@ -141,11 +136,9 @@ def _remove_leftovers(cache: Cache) -> None:
     now = _file_system_time(cache.folder.root / WORK)
     texts = [path for path in _files(cache.folder.root, ENTRIES) if path.suffix not in _KINDS]
     for path in (*_files(cache.folder.root, WORK), *(text for text in texts if not text.with_suffix(".so").exists())):
-        try:
+        with suppress(OSError):
             if now - path.lstat().st_mtime > _DAY:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-        except OSError:
-            pass
 
 
 def _files(root: Path | None, name: str) -> list[Path]:

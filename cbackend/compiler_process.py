@@ -1,4 +1,4 @@
-"""Running a compiler: one process group, a private folder, a clean environment, a time limit, and nothing left when interrupted."""
+"""Running a compiler: its own process group and folder, a clean environment, a time limit, nothing left behind."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,7 @@ _INHERITED = ("PATH", "SDKROOT", "DEVELOPER_DIR")
 
 
 class CompileError(Exception):
-    """The compiler was not found, failed, produced no usable library, or took too long; the text shows its first lines."""
+    """The compiler was not found, failed, made no usable library, or took too long; the text shows its first lines."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +38,49 @@ class Finished:
         return "\n".join(line[:200] for line in telling[:_SHOWN_LINES]) or "(it printed nothing)"
 
 
-def run(
+class Running:
+    """A started process, alone in its process group.  `wait` for it or `kill` it, whatever happens."""
+
+    def __init__(self, process: subprocess.Popen[bytes], name: str, timeout: float) -> None:
+        self._process = process
+        self._name = name
+        self._timeout = timeout
+        self._deadline = time.monotonic() + timeout
+
+    def wait(self) -> Finished:
+        """What it said and its exit code.  On any exception, Ctrl-C too, its whole group is killed first.
+
+        Raises:
+            CompileError: the time limit has passed.
+        """
+        try:
+            output = _drain(self._process, self._deadline)
+            return Finished(self._process.wait(timeout=5), output.decode(errors="replace"))
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise CompileError(f"{self._name} did not finish within {self._timeout:g} s") from None
+        except BaseException:
+            self.kill()
+            raise
+
+    def kill(self) -> None:
+        """End the whole group if it still runs."""
+        if self._process.poll() is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        if self._process.stdout:
+            self._process.stdout.close()
+
+
+def start(
     argv: Sequence[str], folder: Path, timeout: float, *, extra: Mapping[str, str] | None = None,
     pass_fds: Sequence[int] = (),
-) -> Finished:  # fmt: skip
-    """Run `argv` (no shell) in `folder` and wait; `extra` joins its environment.
-
-    On any exception, Ctrl-C too, its whole process group is killed first.
+) -> Running:  # fmt: skip
+    """Start `argv` (no shell) in `folder` with a time limit in seconds; `extra` joins its environment.
 
     Raises:
-        CompileError: it cannot be started, or `timeout` seconds have passed.
+        CompileError: it cannot be started.
     """
     try:
         process = subprocess.Popen(
@@ -55,15 +89,15 @@ def run(
         )  # fmt: skip
     except OSError as error:
         raise CompileError(f"{argv[0]} cannot be started: {error.strerror or error}") from None
-    try:
-        output = _drain(process, time.monotonic() + timeout)
-        return Finished(process.wait(timeout=5), output.decode(errors="replace"))
-    except subprocess.TimeoutExpired:
-        _kill_group(process)
-        raise CompileError(f"{argv[0]} did not finish within {timeout:g} s") from None
-    except BaseException:
-        _kill_group(process)
-        raise
+    return Running(process, argv[0], timeout)
+
+
+def run(
+    argv: Sequence[str], folder: Path, timeout: float, *, extra: Mapping[str, str] | None = None,
+    pass_fds: Sequence[int] = (),
+) -> Finished:  # fmt: skip
+    """What `argv` said and its exit code; arguments and errors as for `start` and `Running.wait`."""
+    return start(argv, folder, timeout, extra=extra, pass_fds=pass_fds).wait()
 
 
 def _environment(folder: Path) -> dict[str, str]:
@@ -86,10 +120,3 @@ def _drain(process: subprocess.Popen[bytes], deadline: float) -> bytes:
                 return bytes(kept)
             kept += chunk[: _KEPT_OUTPUT - len(kept)]
 
-
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass  # all of the group are gone
-    process.wait()

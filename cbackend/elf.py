@@ -8,7 +8,7 @@ _MACH_O = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 
 
 def elf_defect(library: bytes) -> str | None:
-    """Why a fresh library is cut or no library at all; None if its tables lie within the file, or it is of another format.
+    """Why a fresh library is cut or none at all; None if its tables lie within the file, or it has another format.
 
     A compiler that was killed or ran out of disk may leave half a file, and the loader does not survive one.
     """
@@ -18,9 +18,8 @@ def elf_defect(library: bytes) -> str | None:
         return "not a shared library"
     wide, order = library[4] == 2, "<" if library[5] == 1 else ">"
     layout = struct.Struct(order + ("HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"))
-    _, _, _, _, segments, sections, _, _, segment_size, segment_count, section_size, section_count, _ = layout.unpack_from(
-        library, 16
-    )
+    header = layout.unpack_from(library, 16)
+    segments, sections, segment_size, segment_count, section_size, section_count = (*header[4:6], *header[8:12])
     if max(segments + segment_size * segment_count, sections + section_size * section_count) > len(library):
         return "its tables lie beyond its end"
     extent = struct.Struct(order + ("8xQ16xQ" if wide else "4xI8xI"))  # offset and size in the file

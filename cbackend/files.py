@@ -1,7 +1,8 @@
-"""Careful file handling under the cache: folders that are really ours, whole-file reads and writes, locks that may fail.
+"""Careful file handling: folders that are really ours, whole-file reads and writes, locks that may be missing.
 
-The threat is other users of the machine and half-finished writes, not the user: what lies in a folder of mode 0700 that belongs
-to us was put there by us.  Links are never followed, so that a planted one cannot lead a read or a write elsewhere.
+The threat is other users of the machine and half-finished writes, not the user: what lies in a folder of mode 0700
+that belongs to us was put there by us.  Links are never followed, so that a planted one cannot lead a read or a write
+elsewhere.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
 
-class Untrusted(PermissionError):
+class UntrustedError(PermissionError):
     """A file that may not be read as ours: a link, no regular file, or one that others own or may write."""
 
 
@@ -60,18 +61,18 @@ def read_whole(name: str, folder: int) -> tuple[bytes, os.stat_result]:
     """The bytes and the status of file `name` in the open `folder`.
 
     Raises:
-        Untrusted: a link, no regular file, or owned or writable by others.
+        UntrustedError: a link, no regular file, or owned or writable by others.
         OSError: it cannot be read.
     """
     try:
         descriptor = os.open(name, _READ, dir_fd=folder)
     except OSError as error:
-        raise Untrusted("a symbolic link") if error.errno == errno.ELOOP else error from None
+        raise UntrustedError("a symbolic link") if error.errno == errno.ELOOP else error from None
     with open(descriptor, "rb", buffering=0) as file:
         status = os.fstat(descriptor)
         reason = defect(status, folder=False)
         if reason:
-            raise Untrusted(reason)
+            raise UntrustedError(reason)
         return file.readall(), status
 
 

@@ -1,14 +1,15 @@
 /* Matrix products for generated code: gemm, gemv, ger and dot for one dtype, row-major, any sizes and strides.
 
-   Each call goes to the BLAS that was found in the process, if there is one and it takes these sizes; else to our own loops.  runtime.py puts in front: the declarations, T (the dtype), REAL (the dtype of its parts) and COMPLEX (0 or 1).
+   Each call goes to the BLAS that was found in the process, if there is one and it takes these sizes; else to our own
+   loops.  runtime.py puts in front: the declarations, T (the dtype), REAL (the dtype of its parts), COMPLEX (0 or 1).
 
-   The own gemm is the blocked algorithm of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008): packed
-   panels of A and B, and a kernel that holds a tile of C in vector registers. */
+   The own gemm is the blocked algorithm of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication"
+   (2008): packed panels of A and B, and a kernel that holds a tile of C in vector registers. */
 
 #define EXPORT __attribute__((visibility("default")))
 #define INLINE static inline __attribute__((always_inline))
 
-/* The products here may fuse: a matrix product has no promised order of rounding, and without fma it takes twice as long. */
+/* Sums of products may fuse: no order of rounding is promised for a matrix product, and it takes twice as long without. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT ON
 #else
@@ -62,7 +63,7 @@ enum { LANES = VECTOR_BYTES / sizeof(REAL), COLUMNS = (COMPLEX ? 1 : 2) * LANES 
 
 static void *symbols[4];
 
-/* ---- Own loops ------------------------------------------------------------------------------------------------------------- */
+/* ---- Own loops -------------------------------------------------------------------------------------------- */
 
 /* y = beta * y, where beta == 0 does not read y */
 static void scale(i64 n, T beta, T *y, i64 step)
@@ -111,7 +112,8 @@ INLINE void add_scaled(i64 n, T factor, const T *x, i64 incx, T *y, i64 incy)
         for (i64 i = 0; i < n; i++) y[i * incy] += MULTIPLY(factor, x[i * incx]);
 }
 
-static void own_gemv(i32 trans, i64 m, i64 n, T alpha, const T *a, i64 lda, const T *x, i64 incx, T beta, T *y, i64 incy)
+static void own_gemv(i32 trans, i64 m, i64 n, T alpha, const T *a, i64 lda, const T *x, i64 incx, T beta, T *y,
+                     i64 incy)
 {
     scale(trans ? n : m, beta, y, incy);
     for (i64 i = 0; i < m; i++)
@@ -135,7 +137,7 @@ static void plain_gemm(i64 m, i64 n, i64 k, T alpha, const T *a, i64 ar, i64 ac,
         }
 }
 
-/* Panels of ROWS rows of a: for each column the ROWS numbers side by side (complex: real parts, then imaginary parts). */
+/* Panels of ROWS rows of a: for each column its ROWS numbers (complex: the real parts, then the imaginary parts). */
 static void pack_rows(i64 m, i64 k, const T *a, i64 ar, i64 ac, REAL *restrict to)
 {
     for (i64 first = 0; first < m; first += ROWS)
@@ -235,7 +237,7 @@ static void own_gemm(i64 m, i64 n, i64 k, T alpha, const T *a, i64 ar, i64 ac, c
     runtime->release(rows);
 }
 
-/* ---- Entries --------------------------------------------------------------------------------------------------------------- */
+/* ---- Entries -------------------------------------------------------------------------------------------- */
 
 #define SCALAR BY_VALUE(T)
 typedef void gemm_wide(i32, i32, i32, i64, i64, i64, SCALAR, const T *, i64, const T *, i64, SCALAR, T *, i64);
@@ -275,7 +277,8 @@ static void gemm(i32 trans_a, i32 trans_b, i64 m, i64 n, i64 k, const void *alph
     i64 ar = trans_a ? 1 : lda, ac = trans_a ? lda : 1, br = trans_b ? 1 : ldb, bc = trans_b ? ldb : 1;
     i32 legal = lda >= (trans_a ? m : k) && ldb >= (trans_b ? k : n) && ldc >= n && fits(m, n, k, lda, ldb, ldc);
     if (symbols[0] && legal)
-        BLAS(0, gemm, ROW_MAJOR, LETTER(trans_a), LETTER(trans_b), m, n, k, VALUE(alpha), a, lda, b, ldb, VALUE(beta), c, ldc);
+        BLAS(0, gemm, ROW_MAJOR, LETTER(trans_a), LETTER(trans_b), m, n, k, VALUE(alpha), a, lda, b, ldb, VALUE(beta), c,
+             ldc);
     else
         own_gemm(m, n, k, *alpha, a, ar, ac, b, br, bc, *beta, c, ldc);
 }

@@ -1,8 +1,8 @@
 """Verified bytes -> code in this process.
 
-The bytes that were checked are the bytes that are loaded: they are copied into sealed memory and mapped from there, so nobody can
-exchange the file in between, and a folder mounted without leave to execute does not matter.  It is also faster than `dlopen` of a
-file (27 us against 53 us).
+The bytes that were checked are the bytes that are loaded: they are copied into sealed memory and mapped from there,
+so nobody can exchange the file in between, and a folder mounted without leave to execute does not matter.  It is also
+faster than `dlopen` of a file (27 us against 53 us).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _serial = itertools.count()
 def load_library(payload: bytes, name: str, parents: tuple[Any, ...]) -> Any:
     """A cffi library of the shared object `payload`, known as `name` to debuggers.
 
-    It is unmapped when the object is collected; functions taken from it do not keep it alive.  `parents`: folders for a copy on
-    disk where the system offers no such memory.
+    It is unmapped when the object is collected; functions taken from it do not keep it alive.  `parents`: folders for
+    a copy on disk where the system offers no such memory.
 
     Raises:
         OSError: the loader refuses it.
@@ -58,7 +58,7 @@ def _sealed(payload: bytes, name: str) -> Iterator[str]:
 def _spelling(number: int) -> str:
     """A way to write the path of this folder that was never used before: `/.` for a 0, `//.` for a 1.
 
-    The loader compares names before files.  Descriptor numbers are used again, and for a name it knows it would hand out the library
-    that once had that number.
+    The loader compares names before files.  Descriptor numbers are used again, and for a name it knows it would hand
+    out the library that once had that number.
     """
     return "".join("//." if digit == "1" else "/." for digit in f"{number:b}")

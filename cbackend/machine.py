@@ -1,4 +1,4 @@
-"""What processor this is, as text that is cheap to read: the cache never hands code to a processor it was not built for."""
+"""What processor this is, cheaply read: the cache never hands code to a processor it was not built for."""
 
 from __future__ import annotations
 

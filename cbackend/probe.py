@@ -1,8 +1,9 @@
-"""What a compiler can do, learnt by compiling and running `probe.c`: flags taken and refused, processor features, vector math.
+"""What a compiler can do, learnt by compiling and running `probe.c`: flags, processor features, vector math.
 
-All wanted flags are tried at once, which is one compilation (60 ms) where all is well; only if that fails is each optional group tried
-alone and dropped if refused.  Flags that results depend on are not optional: a compiler that refuses one is no compiler for us.
-No flag of the fast-math family may ever stand here: on a link line it switches off subnormal numbers for the whole process.
+All wanted flags are tried at once, which is one compilation (60 ms) where all is well; only if that fails is each
+optional group tried alone and dropped if refused.  Flags that results depend on are not optional: a compiler that
+refuses one is no compiler for us. No flag of the fast-math family may ever stand here: on a link line it switches off
+subnormal numbers for the whole process.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ OPTIONAL = (
     Group(("-pipe",)),
     Group(link_flags=("-Wl,--as-needed",)),
 )
-# GCC vectorizes calls of functions whose prototypes say so; clang knows the library by name.  The first that works is taken.
+# GCC vectorizes calls of functions whose prototypes say so; clang knows the library by name.  The first that works is
+# taken.
 VECTOR_MATH = (
     Group(('-DAG_SIMD=__attribute__((simd("notinbranch")))',), ("-lmvec",)),
     Group(("-DAG_SIMD=", "-fveclib=libmvec"), ("-lmvec",)),
@@ -102,7 +104,7 @@ class _Trial:
 
 
 def _executable(program: Path) -> int:
-    """A descriptor in memory that can be executed though the folder may be mounted without leave to; -1 where there is none."""
+    """A copy in memory, which runs though the folder be mounted without leave to execute; -1 where there is none."""
     if not hasattr(os, "memfd_create"):
         return -1
     try:
@@ -133,9 +135,8 @@ def probe(command: tuple[str, ...], folder: Path, extra: Mapping[str, str]) -> P
     version = run([*command, "--version"], folder, _TIMEOUT, extra=extra).output.partition("\n")[0].strip()
     groups, dropped = _choose(trial, NO_SANITIZER if "clang" in version.lower() else None)
     programs, features = _describe(command, folder, flags_of(groups), extra)
-    return ProbeResult(
-        version, flags_of(groups), link_flags_of(groups), dropped, features, any(group in VECTOR_MATH for group in groups), programs
-    )
+    vector_math = any(group in VECTOR_MATH for group in groups)
+    return ProbeResult(version, flags_of(groups), link_flags_of(groups), dropped, features, vector_math, programs)
 
 
 def _choose(trial: _Trial, more: Group | None) -> tuple[list[Group], tuple[tuple[str, str], ...]]:
@@ -174,7 +175,8 @@ def _describe(
     command: tuple[str, ...], folder: Path, flags: tuple[str, ...], extra: Mapping[str, str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The programs that the compiler would start, and what it takes the processor to be, from its dry run."""
-    shown = run([*command, *flags, "-###", "-shared", "-fPIC", "-o", "probe.so", "probe.c"], folder, _TIMEOUT, extra=extra)
+    argv = [*command, *flags, "-###", "-shared", "-fPIC", "-o", "probe.so", "probe.c"]
+    shown = run(argv, folder, _TIMEOUT, extra=extra)
     programs, features = [command[0]], set()
     for words in _commands(shown.output):
         path = shutil.which(words[0])

@@ -1,6 +1,7 @@
 /* The runtime of generated code: a pool of memory blocks, a clock, and the flag that Ctrl-C raises.
 
-   Built once for a compiler and processor, through the same cache as everything else; runtime.py puts the declarations in front. */
+   Built once for a compiler and processor, through the same cache as everything else; runtime.py puts the declarations
+   in front. */
 #ifdef __linux__
 #define _GNU_SOURCE
 #endif
@@ -18,9 +19,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* ---- Pool ------------------------------------------------------------------------------------------------------------------
-   Blocks come in size classes, four to the doubling, so at most a quarter of a block is slack.  Freed blocks wait on their class's stack,
-   the last freed one first, for it is the one the processor's cache still knows.  A header of 64 bytes in front keeps the class. */
+/* ---- Pool --------------------------------------------------------------------------------------------------------
+   Blocks come in size classes, four to the doubling, so at most a fifth of a block is slack.  Freed blocks wait on the
+   stack of their class, the last freed one first, for it is the one that the processor's cache still knows.  A header of
+   64 bytes in front keeps the class. */
 
 enum { ALIGNMENT = 64, CLASSES = 4 * 48, HUGE_BYTES = 4 << 20 };
 
@@ -139,7 +141,7 @@ static void unlock_pool(void) { pthread_mutex_unlock(&pool_lock); }
 
 __attribute__((constructor)) static void at_load(void) { pthread_atfork(lock_pool, unlock_pool, unlock_pool); }
 
-/* ---- Clock and Ctrl-C ------------------------------------------------------------------------------------------------------ */
+/* ---- Clock and Ctrl-C -------------------------------------------------------------------------------------------- */
 
 static i64 clock_ns(void)
 {
@@ -157,7 +159,7 @@ static void on_interrupt(int number)
     if (inherited.sa_handler != SIG_DFL && inherited.sa_handler != SIG_IGN) inherited.sa_handler(number);
 }
 
-/* Put our handler in front of the one that Python installed, which is called in turn; 0 if there is one and it could be done. */
+/* Put our handler in front of the one that Python installed, which is called in turn; 0 if there is one. */
 EXPORT i32 ag_watch_interrupt(void)
 {
     struct sigaction ours, current;

@@ -1,13 +1,13 @@
 """The runtime of generated code in this process: its table of functions, its pool, its matrix products.
 
-There is one for a process.  `load_runtime` builds the small core; `Runtime.require_blas` adds the products of a dtype when the first
-program needs them, so that a program without any pays neither for them nor for the search for a BLAS.
+There is one for a process.  `load_runtime` builds the small core; `Runtime.require_blas` adds the products of a dtype
+when the first program needs them, so that a program without any pays neither for them nor for the search for a BLAS.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from . import abi
 from ._abi import ffi
 from .blas import Blas, find_blas
-from .build import Library, build
+from .build import Library, build, build_all
 from .cache import Cache
 from .toolchain import Toolchain
 
@@ -56,7 +56,7 @@ class Runtime:
         self.table: Any = library.lib.ag_runtime_table()
 
     def require_blas(self, dtypes: Iterable[str]) -> None:
-        """Make `table.f32` ... usable for these dtypes (of float32, float64, complex64, complex128); call it before the program runs.
+        """Make `table.f32` ... usable for these dtypes: float32, float64, complex64, complex128.
 
         Raises:
             CompileError: the toolchain fails on them.
@@ -80,7 +80,7 @@ class Runtime:
         return self._ask_pool(-1)
 
     def shrink_pool(self, keep: int = 0) -> PoolUse:
-        """Give waiting blocks back to the system until `keep` bytes wait, and let no more than that wait from now on."""
+        """Give waiting blocks back to the system until `keep` bytes wait, and let no more wait from now on."""
         return self._ask_pool(keep)
 
     def _ask_pool(self, keep: int) -> PoolUse:
@@ -101,7 +101,7 @@ _loaded: list[Runtime] = []
 
 
 def load_runtime(toolchain: Toolchain, cache: Cache) -> Runtime:
-    """The runtime of this process, built on first use and kept for good: blocks of its pool outlive what allocated them.
+    """The runtime of this process, built on first use and kept for good: its blocks outlive what allocated them.
 
     Raises:
         CompileError: the toolchain fails on it.
@@ -112,6 +112,21 @@ def load_runtime(toolchain: Toolchain, cache: Cache) -> Runtime:
         return _loaded[0]
 
 
+def build_program(text: str, dtypes: Sequence[str], toolchain: Toolchain, cache: Cache) -> tuple[Library, Runtime]:
+    """The library of a generated program, and the runtime with the matrix products of `dtypes` ready.
+
+    What is missing of the program, the runtime and the products is compiled side by side.
+
+    Raises:
+        CompileError: the toolchain fails on one of them.
+    """
+    texts = (text, core_source(), *map(product_source, dtypes))
+    built = build_all(texts, toolchain, cache)  # held until the runtime has found its parts among them
+    runtime = load_runtime(toolchain, cache)
+    runtime.require_blas(dtypes)
+    return built[0], runtime
+
+
 def core_source() -> str:
     """The C text of the pool, the clock and the stop flag."""
     return _with_declarations("runtime.c")
@@ -120,7 +135,8 @@ def core_source() -> str:
 def product_source(dtype: str) -> str:
     """The C text of the matrix products of one dtype."""
     _, name, part, is_complex = _TYPES[dtype]
-    return _with_declarations("linear_algebra.c", f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n")
+    head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n"
+    return _with_declarations("linear_algebra.c", head)
 
 
 def _with_declarations(name: str, more: str = "") -> str:

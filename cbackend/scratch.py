@@ -1,7 +1,8 @@
 """Private working folders, removed even when their owner was killed.
 
-A folder is locked by its owner for as long as the owner lives.  Whoever makes the next one removes those whose lock is free: their
-owners are dead.  The lock is the system's, so that neither process ids nor clocks nor containers can mislead us.
+A folder is locked by its owner for as long as the owner lives.  Whoever makes the next one removes those whose lock
+is free: their owners are dead.  The lock is the system's, so that neither process ids nor clocks nor containers can
+mislead us.
 """
 
 from __future__ import annotations

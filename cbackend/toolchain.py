@@ -2,8 +2,9 @@
 
     Toolchain.find(cache)  ->  the first of  option, $CC, gcc, clang, cc, the `ziglang` package  that works, or None
 
-A found toolchain is a value; its `fingerprint` is part of every cache key.  What was probed is kept in the cache under the compiler's
-path and the processor, and holds until one of the compiler's own files changes: a warm start asks `stat` and starts no process.
+A found toolchain is a value; its `fingerprint` is part of every cache key.  What was probed is kept in the cache
+under the compiler's path and the processor, and holds until one of the compiler's own files changes: a warm start
+asks `stat` and starts no process.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def candidates(compiler: str | None = None) -> Iterator[tuple[str, ...]]:
 
 
 def _resolve(name: str) -> tuple[str, ...] | None:
-    """Program and options; a compiler cache in front of the compiler is passed over, it would only hide what compiles."""
+    """Program and options; a compiler cache in front of the compiler is passed over: it hides what compiles."""
     words = shlex.split(name)
     if words and os.path.basename(words[0]) in _WRAPPERS:
         words = words[1:]
@@ -186,7 +187,8 @@ def _probed(cache: Cache, command: tuple[str, ...], attempts: list[Attempt]) -> 
         return None
     files = tuple(identity for path in result.programs if (identity := file_identity(path)))
     toolchain = Toolchain(
-        command, result.version, result.flags, result.link_flags, result.dropped, result.features, result.vector_math, files
-    )
+        command, result.version, result.flags, result.link_flags, result.dropped, result.features, result.vector_math,
+        files,
+    )  # fmt: skip
     cache.store(Kind.RECORD, _record_key(command), json.dumps(asdict(toolchain)).encode())
     return toolchain
