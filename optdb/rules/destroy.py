@@ -44,7 +44,9 @@ class Liveness:
         self.graph = graph
         self.aliases = Destroyers(graph)
         self.updated_by = {graph.inputs[i]: graph.outputs[o] for i, o in graph.updates}
-        self._updates = set(self.updated_by.values())
+        self._replaced_by: dict[Variable, list[Variable]] = {}
+        for old, new in self.updated_by.items():
+            self._replaced_by.setdefault(new, []).append(old)
         writers = {output.owner for output in self.updated_by.values() if output.owner is not None}
         self.agreement = Agreement(graph, besides=writers)
         self._late = self._can_be_last(writers)
@@ -75,9 +77,9 @@ class Liveness:
         may_write = self.updated_by.get(victim) is result and node in self._late
         return may_write and self.agreement.same_shape(victim, result)
 
-    def is_update(self, variable: Variable) -> bool:
-        """Whether the value replaces an input after the run."""
-        return variable in self._updates
+    def replaced_by(self, variable: Variable) -> list[Variable]:
+        """The inputs whose value `variable` is after the run."""
+        return self._replaced_by.get(variable, [])
 
     def take(self, victim: Variable) -> None:
         """Note that `victim` will be overwritten."""

@@ -11,8 +11,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from ...graph import Apply, Door, FunctionGraph, Variable, union
+from ...graph import Apply, Constant, Door, FunctionGraph, Variable, union
 from ...ops.elementwise import add, mul
 from ...ops.fused import Fused
 from ...ops.tensor import TensorVariable
@@ -88,10 +89,14 @@ def fused(group: Group, outputs: list[Variable], facts: Facts, known: dict[Varia
     inside = {node.out for node in group.nodes}
     inner: dict[Variable, Variable] = {}
     operands: list[Variable] = []
+    constants: dict[Any, Variable] = {}
     for node in group.nodes:
         for i in node.inputs:
-            if i not in inner and facts.source(i) not in inside:
-                inner[i] = TensorVariable(i.type, name=f"i{len(operands)}")
+            if i in inner or facts.source(i) in inside:
+                continue
+            leaf = TensorVariable(i.type, name=f"i{len(operands)}")
+            inner[i] = constants.setdefault(i.key, leaf) if isinstance(i, Constant) else leaf
+            if inner[i] is leaf:
                 operands.append(i)
         copy = node.with_inputs([image(i, inner) for i in node.inputs])
         copy.out.name = None

@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ...graph import Apply, Door, FunctionGraph, Op, Variable
+from ...ops.advanced_indexing import AdvancedIncSubtensor
 from ...ops.blas import Gemm, Gemv, Ger
 from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused, InPlace
+from ...ops.indexing import IncSubtensor
 from ...profiling import InplaceProfile
 from ..optimizers import Optimizer, Result
 from .destroy import Liveness, moved_inputs, reduced_outputs
@@ -33,9 +35,10 @@ def elementwise_candidates(node: Apply, live: Liveness) -> Iterator[tuple[int, i
         outputs = [n for n in range(len(node.outputs)) if n not in reduced]
     else:
         inputs, outputs = list(range(len(node.inputs))), [0]
-    for output in sorted(outputs, key=lambda n: not live.is_update(node.outputs[n])):
-        # Scalars live in registers.
-        yield from ((output, n) for n in inputs if node.outputs[output].ndim)
+    outputs = [n for n in outputs if node.outputs[n].ndim]  # scalars live in registers
+    for output in sorted(outputs, key=lambda n: not live.replaced_by(node.outputs[n])):
+        replaced = live.replaced_by(node.outputs[output])
+        yield from ((output, n) for n in sorted(inputs, key=lambda n: node.inputs[n] not in replaced))
 
 
 def first_candidate(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
@@ -121,12 +124,24 @@ def _settle(node: Apply, marked: Apply, pairs: tuple[tuple[int, int], ...], live
 # --- the passes
 
 
-def inplace_elemwise() -> InplaceOptimizer:
-    """Elementwise ops and groups, over any operand that is read element by element."""
-    kinds = (Pointwise, Fused)
-    return InplaceOptimizer(name="inplace_elemwise_optimizer", kinds=kinds, candidates=elementwise_candidates)
+def inplace_setsubtensor() -> InplaceOptimizer:
+    """A part of an array set or incremented, in that array."""
+    return InplaceOptimizer(name="local_inplace_setsubtensor", kinds=(IncSubtensor,), candidates=first_candidate)
+
+
+def inplace_incsubtensor1() -> InplaceOptimizer:
+    """Elements chosen by integer arrays set or incremented, in their array."""
+    return InplaceOptimizer(
+        name="local_inplace_incsubtensor1", kinds=(AdvancedIncSubtensor,), candidates=first_candidate
+    )
 
 
 def inplace_blas() -> InplaceOptimizer:
     """Calls of a BLAS that add into a value, over that value."""
     return InplaceOptimizer(name="InplaceBlasOpt", kinds=(Gemm, Gemv, Ger), candidates=first_candidate)
+
+
+def inplace_elemwise() -> InplaceOptimizer:
+    """Elementwise ops and groups, over any operand that is read element by element."""
+    kinds = (Pointwise, Fused)
+    return InplaceOptimizer(name="inplace_elemwise_optimizer", kinds=kinds, candidates=elementwise_candidates)
