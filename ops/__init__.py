@@ -32,6 +32,7 @@ from .statistics import mean, size, std, var
 from .variables import TYPED, col, matrix, row, scalar, tensor, tensor3, tensor4, tensor5, vector
 
 # Shapes, indexing, products, networks
+from . import nn
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .creation import (
@@ -42,6 +43,10 @@ from .getitem import getitem, inc_subtensor, scatter_add, set_subtensor, take, t
 from .indexing import IncSubtensor, Subtensor
 from .join import Join, concatenate, flip, hstack, pad, repeat, roll, split, stack, tile, vstack
 from .lengths import lengths_of
+from .nn import (
+    LogSoftmax, LogSumExp, Softmax, binary_crossentropy, categorical_crossentropy, gelu, log_softmax, logsumexp,
+    one_hot, sigmoid_crossentropy, silu, softmax, softmax_crossentropy,
+)  # fmt: skip
 from .products import dot, inner, matmul, outer, tensordot, vdot
 from .shape import (
     BroadcastTo, DimShuffle, MakeVector, Reshape, Shape, ShapeI, broadcast_to, dim_to_tensor, dimshuffle,

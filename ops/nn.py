@@ -1,0 +1,256 @@
+"""Networks: the softmax family, activations, losses.  `T.nn` for users.
+
+The ops of the softmax family subtract the maximum before `exp`, so no finite input overflows; float16 is computed in
+float32.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Apply, Dim, TensorType, Variable
+from .checks import describe, normalize_axes, normalize_axis, require_count
+from .creation import arange
+from .elementwise import sigmoid, softplus, stop_gradient, tanh
+from .functions import relu
+from .getitem import take_along_axis
+from .lengths import ShapeI, lengths_of
+from .operands import with_dtype
+from .shape import DimShuffle, expand_dims, reshape, squeeze
+from .tensor import TensorOp, as_tensor
+
+__all__ = [
+    "LogSoftmax", "LogSumExp", "Softmax", "binary_crossentropy", "categorical_crossentropy", "elu", "gelu",
+    "leaky_relu", "log_softmax", "logsumexp", "one_hot", "relu", "sigmoid", "sigmoid_crossentropy", "silu", "softmax",
+    "softmax_crossentropy", "softplus", "stop_gradient", "tanh",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class AlongAxis(TensorOp):
+    """The base of the ops that look at all elements along one axis of a floating-point tensor."""
+
+    axis: int
+
+    def check(self, inputs: tuple[Variable, ...]) -> Variable:
+        """The only input.  Raises TypeError if it is no float, ValueError if it lacks the axis."""
+        require_count(self.name, inputs, 1)
+        (x,) = inputs
+        if x.type.kind != "f":
+            raise TypeError(f"{self.name} takes a floating-point tensor, got {describe(x)}")
+        if not 0 <= self.axis < x.ndim:
+            raise ValueError(f"{self.name}: {describe(x)} has no axis {self.axis}")
+        return x
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        return (self.check(inputs).type,)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        (x,) = values
+        with np.errstate(all="ignore"):
+            return (np.asarray(self.meaning(x.astype(np.result_type(x, np.float32)))).astype(x.dtype, copy=False),)
+
+    def meaning(self, x: np.ndarray) -> np.ndarray:
+        """The value for an array of float32 or float64."""
+        raise NotImplementedError
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+
+@dataclass(frozen=True, repr=False)
+class Softmax(AlongAxis):
+    """exp(x) / sum(exp(x)) along `axis`; NaN where all elements are -inf or one is inf."""
+
+    name = "softmax"
+
+    def meaning(self, x: np.ndarray) -> np.ndarray:
+        e = np.exp(x - x.max(axis=self.axis, keepdims=True, initial=-np.inf))
+        return np.asarray(e / e.sum(axis=self.axis, keepdims=True))
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,) = cotangents
+        if g is None:
+            return [None]
+        # In this form g = k / y, which a logarithm above sends back, cancels against y.
+        scaled = T.mul(g, node.out)
+        return [T.sub(scaled, T.mul(node.out, T.sum(scaled, axis=self.axis, keepdims=True)))]
+
+
+@dataclass(frozen=True, repr=False)
+class LogSoftmax(AlongAxis):
+    """x - log(sum(exp(x))) along `axis`; NaN where all elements are -inf or one is inf."""
+
+    name = "log_softmax"
+
+    def meaning(self, x: np.ndarray) -> np.ndarray:
+        z = x - x.max(axis=self.axis, keepdims=True, initial=-np.inf)
+        return np.asarray(z - np.log(np.exp(z).sum(axis=self.axis, keepdims=True)))
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,) = cotangents
+        if g is None:
+            return [None]
+        return [T.sub(g, T.mul(T.exp(node.out), T.sum(g, axis=self.axis, keepdims=True)))]
+
+
+@dataclass(frozen=True, repr=False)
+class LogSumExp(AlongAxis):
+    """log(sum(exp(x))) along `axis`, which is reduced: -inf where all elements are -inf (or none are), inf for inf."""
+
+    name = "logsumexp"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        x = self.check(inputs)
+        return (x.type.with_shape(x.type.shape[: self.axis] + x.type.shape[self.axis + 1 :]),)
+
+    def meaning(self, x: np.ndarray) -> np.ndarray:
+        top = x.max(axis=self.axis, keepdims=True, initial=-np.inf)
+        top = np.where(np.isfinite(top), top, 0)
+        return np.asarray(np.log(np.exp(x - top).sum(axis=self.axis)) + np.squeeze(top, self.axis))
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0][: self.axis] + inputs[0][self.axis + 1 :],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,), (x,) = cotangents, node.inputs
+        if g is None:
+            return [None]
+        share = T.exp(T.sub(x, expand_dims(node.out, self.axis)))
+        return [T.mul(expand_dims(g, self.axis), share)]
+
+
+# --- the functions of the softmax family
+
+
+def _as_float(x: Any) -> Variable:
+    """`x` as a tensor; booleans and integers as float64."""
+    x = as_tensor(x)
+    return x if x.type.kind in "fc" else with_dtype(x, "float64")
+
+
+def softmax(x: Any, axis: int = -1) -> Variable:
+    """exp(x) / sum(exp(x)) along `axis`: positive numbers whose sum is 1."""
+    x = _as_float(x)
+    return Softmax(normalize_axis(axis, x.ndim, "softmax"))(x)  # type: ignore[no-any-return]
+
+
+def log_softmax(x: Any, axis: int = -1) -> Variable:
+    """The logarithm of `softmax(x, axis)`, exact also where the softmax is 0 to working precision."""
+    x = _as_float(x)
+    return LogSoftmax(normalize_axis(axis, x.ndim, "log_softmax"))(x)  # type: ignore[no-any-return]
+
+
+def logsumexp(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Variable:
+    """log(sum(exp(x))) along `axis` (several, or all for None), without overflow."""
+    x = _as_float(x)
+    axes = tuple(range(x.ndim)) if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, "logsumexp")))
+    if len(axes) == 1:
+        result = LogSumExp(axes[0])(x)
+    else:  # as one axis, the last
+        kept = [k for k in range(x.ndim) if k not in axes]
+        own = lengths_of(x)
+        result = LogSumExp(len(kept))(reshape(DimShuffle((*kept, *axes))(x), (*(own[k] for k in kept), -1)))
+    return expand_dims(result, axes) if keepdims else result
+
+
+# --- activations
+
+
+def gelu(x: Any) -> Variable:
+    """x times the normal distribution function of x, by `erfc`, which does not cancel for negative x."""
+    x = _as_float(x)
+    return T.mul(T.mul(0.5, x), T.erfc(T.mul(x, -1 / math.sqrt(2))))  # type: ignore[no-any-return]
+
+
+def silu(x: Any) -> Variable:
+    """x * sigmoid(x)."""
+    x = _as_float(x)
+    return T.mul(x, T.sigmoid(x))  # type: ignore[no-any-return]
+
+
+def leaky_relu(x: Any, slope: Any = 0.01) -> Variable:
+    """x where it is positive, else `slope` * x."""
+    x = _as_float(x)
+    return T.switch(T.gt(x, 0), x, T.mul(slope, x))  # type: ignore[no-any-return]
+
+
+def elu(x: Any, alpha: Any = 1.0) -> Variable:
+    """x where it is positive, else `alpha` * (exp(x) - 1)."""
+    x = _as_float(x)
+    # The minimum keeps the branch that is not taken finite, so that its derivative is not 0 * inf.
+    return T.switch(T.gt(x, 0), x, T.mul(alpha, T.expm1(T.minimum(x, 0))))  # type: ignore[no-any-return]
+
+
+# --- losses: one value an example; take the mean of it
+
+
+def one_hot(labels: Any, classes: Any, dtype: Any = "float64") -> Variable:
+    """1 where the new last axis, of length `classes`, is at the label, else 0; zeros for a label out of range."""
+    labels = as_tensor(labels)
+    return T.cast(T.eq(expand_dims(labels, labels.ndim), arange(classes)), dtype)  # type: ignore[no-any-return]
+
+
+def categorical_crossentropy(probabilities: Any, targets: Any) -> Variable:
+    """-log of the probability of the target, for each example; the classes are the last axis of `probabilities`.
+
+    `targets`: integer labels, of one rank less, or a distribution over the classes, of the same rank.  Raises
+    TypeError for other ranks, IndexError at run time for a label out of range.  For probabilities that are a softmax
+    see `softmax_crossentropy`.
+    """
+    p = _as_float(probabilities)
+    return _crossentropy("categorical_crossentropy", p, T.log(p), as_tensor(targets))
+
+
+def softmax_crossentropy(logits: Any, targets: Any) -> Variable:
+    """`categorical_crossentropy(softmax(logits), targets)`, exact also where a probability underflows."""
+    logits = _as_float(logits)
+    return _crossentropy("softmax_crossentropy", logits, log_softmax(logits), as_tensor(targets))
+
+
+def _crossentropy(name: str, given: Variable, logs: Variable, targets: Variable) -> Variable:
+    if targets.ndim == logs.ndim:
+        return T.neg(T.sum(T.mul(_target(targets, logs), logs), axis=-1))  # type: ignore[no-any-return]
+    if targets.ndim != logs.ndim - 1 or targets.type.kind not in "iu":
+        raise TypeError(
+            f"{name}: targets are integer labels of rank {logs.ndim - 1} or a distribution of rank {logs.ndim} "
+            f"for {describe(given)}, got {describe(targets)}"
+        )
+    return T.neg(_picked(logs, targets))  # type: ignore[no-any-return]
+
+
+def _picked(x: Variable, labels: Variable) -> Variable:
+    """The element of the last axis of `x` that the label names, for each label."""
+    if x.ndim == 1:
+        return x[labels]  # type: ignore[index, no-any-return]
+    if x.ndim == 2:
+        return x[arange(ShapeI(0)(x)), labels]  # type: ignore[index, no-any-return]
+    return squeeze(take_along_axis(x, expand_dims(labels, labels.ndim), -1), -1)
+
+
+def binary_crossentropy(probabilities: Any, targets: Any) -> Variable:
+    """-(t log(p) + (1 - t) log(1 - p)), elementwise, for probabilities p and targets t between 0 and 1.
+
+    It is NaN where p is 0 or 1 exactly and t the same; for a p that is a sigmoid see `sigmoid_crossentropy`.
+    """
+    p = _as_float(probabilities)
+    t = _target(targets, p)
+    return T.neg(T.add(T.mul(t, T.log(p)), T.mul(T.sub(1, t), T.log1p(T.neg(p)))))  # type: ignore[no-any-return]
+
+
+def sigmoid_crossentropy(logits: Any, targets: Any) -> Variable:
+    """`binary_crossentropy(sigmoid(logits), targets)`, exact for all logits: softplus(x) - t x."""
+    x = _as_float(logits)
+    return T.sub(T.softplus(x), T.mul(_target(targets, x), x))  # type: ignore[no-any-return]
+
+
+def _target(targets: Any, p: Variable) -> Variable:
+    """The targets; integers and booleans in the dtype of `p`, so that float32 stays float32."""
+    t = as_tensor(targets)
+    return with_dtype(t, p.dtype) if t.type.kind in "biu" else t
