@@ -45,7 +45,9 @@ def conformed(
 
     `leaves`: values that may have stretched `before`; `inner`: values between them and `before`, a second choice.
     What cannot be proven to be stretched is left as it is: a rule that replaces a shape by an equal one is taken at its
-    word.  Raises ReplacementRefused where the dtype of `before` does not hold the values of `after` (in NumPy's sense, "safe")
+    word.
+
+    Raises ReplacementRefused where the dtype of `before` does not hold the values of `after` (NumPy's "safe" casting)
     and the rule is not `lossy`.
     """
     if not isinstance(after, Variable):

@@ -1,6 +1,6 @@
 """One walk of rules over a graph, from the outputs up: each node is offered before what it is computed from.
 
-What a rule returns is offered at once, its root first.  The graph is put together at the end, all replacements together.
+What a rule returns is offered at once, its root first.  The graph is put together at the end, with all replacements.
 """
 
 from __future__ import annotations
@@ -80,6 +80,9 @@ class Descent:
     def _apart_from(self, node: Apply, after: Outputs) -> Outputs:
         """The replacement over a copy of `node` where it is built upon the node itself, for that would never end."""
         fresh = fresh_nodes(after, self._seen)
+        key = node_key(node)
+        roots = [a.owner for a in after if a is not None]
+        self._kept.update(new for new in fresh if new not in roots and node_key(new) == key)
         if not any(i.owner is node for new in fresh for i in new.inputs):
             return after
         copy = Apply(node.op, node.inputs, node.origin)

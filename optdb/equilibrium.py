@@ -1,7 +1,7 @@
 """Rules and optimizers applied in passes until nothing changes.
 
-A pass: the optimizers in order of registration, the sweep of the rules, the final optimizers; the cleanup optimizers after
-each of them that changed something.  A MergeOptimizer among the cleanup optimizers is done by the sweep itself, node by node.
+A pass: the optimizers in order of registration, the sweep of the rules, the final optimizers; the cleanup optimizers
+after each of them that changed something.  A MergeOptimizer among these is done by the sweep itself, node by node.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from .sweep import Sweep
 class EquilibriumOptimizer(Optimizer):
     """Rules and optimizers until a fixed point, or a limit on passes, new nodes or seconds.
 
-    Rules of one walk that undo one another, and passes that come back to an earlier graph, are a Divergence: an error if
-    `strict`, else a warning and the end of it.
+    Rules of one walk that undo one another, and passes that come back to an earlier graph, are a Divergence: an error
+    if `strict`, else a warning and the end of it.
     """
 
     rules: tuple[Rule, ...] = ()

@@ -13,12 +13,13 @@ import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from ..graph import Door, FunctionGraph
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
 from .applier import Applier, Divergence, Failures
 from .conform import Conform
+from .contract import Contract, exact
 from .descent import Descent
 from .rule import Rule
 from .sweep import Sweep
@@ -33,6 +34,9 @@ class Optimizer:
 
     `strict`: rules and members that fail raise at once instead of being left out with a warning.
     """
+
+    contract: ClassVar[Contract | None] = None
+    """What the optimizer promises about numbers, if it says so."""
 
     name: str = ""
     strict: bool = False
@@ -161,6 +165,8 @@ class TopoOptimizer(Optimizer):
 class MergeOptimizer(Optimizer):
     """Equal nodes made one: the same op on the same inputs, constants of the same dtype, shape and bits."""
 
+    contract: ClassVar[Contract | None] = exact
+
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
         sweep = Sweep(Applier((), door, None, Failures(self.strict)), merging=True)
         result = sweep.walk(graph)
@@ -191,9 +197,8 @@ class FromFunctionOptimizer(Optimizer):
         self._check(graph, result)
         name = self.name or getattr(self.function, "__name__", type(self).__name__)
         pairs = [(old, new) for old, new in zip(graph.outputs, result.outputs, strict=True) if old is not new]
-        if all([door.admit(name, old, new) for old, new in pairs]):
-            return result, OptimizerProfile()
-        return graph, OptimizerProfile()
+        admitted = [door.admit(name, old, new) for old, new in pairs]
+        return (result if all(admitted) else graph), OptimizerProfile()
 
 
 def node_limit(size: int) -> int:

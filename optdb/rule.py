@@ -61,7 +61,7 @@ class Rule:
         raise NotImplementedError
 
     def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
-        """Whether it could take a node of `op` with operands of these kinds: cheap, and the engine keeps the answers."""
+        """Whether it could take a node of `op` with operands of these kinds: cheap, and the engine keeps answers."""
         raise NotImplementedError
 
     def propose(self, node: Apply, users: Users) -> Proposal | None:

@@ -4,8 +4,8 @@
     EquilibriumProfile  passes with their node counts and busiest rules, rules applied, rules not used
     TopoProfile, MergeProfile, FusionProfile, GemmProfile, InplaceProfile
 
-Sums add up: the time of a sequence is that of its children, the time of an equilibrium that of its passes; what fired in
-the passes is what the table says; the times of the table are those in local, global, final and cleanup optimizers.
+Sums add up: the time of a sequence is that of its children, the time of an equilibrium that of its passes; what fired
+in the passes is what the table says; the times of the table are those in local, global, final and cleanup optimizers.
 Profiles are values: optimizers fill in what they alone know, the base of all optimizers the rest.
 """
 

@@ -1,0 +1,441 @@
+"""Databases of optimizers: ordered, tagged, nested; a query of one gives an optimizer.
+
+    SequenceDB      members in order of position            -> SeqOptimizer
+    EquilibriumDB   rules and optimizers to a fixed point    -> EquilibriumOptimizer
+    LocalGroupDB    a group of rules                         -> the rules, where it stands in an equilibrium
+    TopoDB          a group of rules                         -> TopoOptimizer, one walk
+    ProxyDB         another database, at a second place      -> what that one gives
+
+`register` returns the database, so that a whole order can be written as one expression.  Queries change nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+from operator import or_
+from typing import Any, TypeVar
+
+from .conform import Conform
+from .contract import CONTRACT_TAGS, Contract
+from .entries import Entry, Table, past_cutoff, refusal, rows_of
+from .equilibrium import EquilibriumOptimizer
+from .optimizers import FromFunctionOptimizer, Optimizer, SeqOptimizer, TopoOptimizer
+from .query import Query, as_query, unknown
+from .rule import Rule
+
+Self = TypeVar("Self", bound="Database")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What holds for all optimizers of one query."""
+
+    conform: Conform | None = None
+    strict: bool = False
+
+
+@dataclass(frozen=True)
+class _Member:
+    """What `register` was told."""
+
+    name: str
+    object: Any
+    tags: frozenset[str]
+    position: float | None
+    contract: Contract | None
+    role: str
+    origin: str
+    by_database: bool
+
+
+class Database:
+    """The base of all databases: members by name, with tags.
+
+    `conform` says how results of rules are made to fit (conform.py); databases inside inherit it.
+    """
+
+    has_positions = False
+
+    def __init__(self, name: str = "", *, conform: Conform | None = None) -> None:
+        self.name = name
+        self.conform = conform
+        self._members: dict[str, _Member] = {}
+
+    # --- filling
+    def register(
+        self: Self,
+        name: str,
+        obj: Any,
+        *tags: str,
+        position: float | None = None,
+        contract: Contract | None = None,
+        final: bool = False,
+        cleanup: bool = False,
+        use_db_name_as_tag: bool = True,
+    ) -> Self:
+        """This database, with `obj` under `name` and `tags`.
+
+        Args:
+            obj: a Rule, an Optimizer, a Database, or a function from a graph to a graph.
+            position: where it stands, in a SequenceDB or a group; behind all others if it is not given.
+            contract: what an optimizer promises about numbers; a rule brings its own.
+            final, cleanup: in an EquilibriumDB, an optimizer that runs at the end of each pass, or after each change.
+            use_db_name_as_tag: whether including the name of this database includes the entry.
+
+        Raises ValueError if the name is taken, a tag is the name of an entry (or the other way round), or the position
+        is not a number; TypeError for what cannot stand here.
+        """
+        obj = self._accepted(name, obj)
+        if final and cleanup:
+            raise ValueError(f"{self._label()}: {name!r} cannot be both final and cleanup")
+        if isinstance(obj, Database) and not obj.name:
+            obj.name = name
+        member = _Member(
+            name=name,
+            object=obj,
+            tags=frozenset(tags),
+            position=self._place(name, position),
+            contract=contract or _contract_of(obj),
+            role="final" if final else "cleanup" if cleanup else "",
+            origin=_caller(),
+            by_database=use_db_name_as_tag,
+        )
+        if name in self._members:
+            before = self._members[name].origin
+            raise ValueError(f"{self._label()}: {name!r} is registered at {member.origin}, and already at {before}")
+        self._refuse_clash(member)
+        self._members[name] = member
+        return self
+
+    def register_all(self: Self, rules: Iterable[Rule], *tags: str, **options: Any) -> Self:
+        """This database, with each rule under its own name, these tags and the options of `register`."""
+        for rule in rules:
+            self.register(rule.name, rule, *tags, **options)
+        return self
+
+    def add_tags(self: Self, name: str, *tags: str) -> Self:
+        """This database, with more tags on an entry of its own."""
+        member = replace(self._own(name), tags=self._own(name).tags | set(tags))
+        self._refuse_clash(member)
+        self._members[name] = member
+        return self
+
+    def remove_tags(self: Self, name: str, *tags: str) -> Self:
+        """This database, with fewer tags on an entry of its own."""
+        self._members[name] = replace(self._own(name), tags=self._own(name).tags - set(tags))
+        return self
+
+    def copy(self: Self) -> Self:
+        """A database to which things can be added without changing this one; databases inside are copied too."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._members = {
+            name: replace(m, object=m.object.copy()) if isinstance(m.object, Database) else m
+            for name, m in self._members.items()
+        }
+        return other
+
+    # --- looking
+    def entries(self) -> list[Entry]:
+        """Every entry, those of databases inside too, each container before what it holds."""
+        return [inner for entry in self._entries() for inner in entry.walk()]
+
+    def __getitem__(self, name: str) -> Any:
+        """What is registered under a name or a path ("canonicalize/local_mul_zero"), here or in a database inside.
+
+        Raises KeyError for an unknown name, with a suggestion, and for one that means several things.
+        """
+        found = [e for e in self.entries() if name in (e.name, e.path)]
+        if not found:
+            raise unknown(name, {e.name for e in self.entries()}, f"entry of {self._label()}")
+        if any(e.object is not found[0].object for e in found):
+            raise KeyError(f"{name!r} is several things: {', '.join(e.path for e in found)}; use one of these paths")
+        return found[0].object
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in (e.name, e.path) for e in self.entries())
+
+    def __len__(self) -> int:
+        """The number of entries directly in it."""
+        return len(self._members)
+
+    def table(self, *query: Query | str, **subqueries: Query | str) -> Table:
+        """One row a rule or optimizer: position, name, class, tags, contract, taken or why not."""
+        wanted = as_query(query, subqueries)
+        self._check(wanted)
+        return Table(tuple(rows_of(self._entries(), wanted)))
+
+    def __repr__(self) -> str:
+        return f"<{self._label()} of {len(self)} entries>"
+
+    # --- asking
+    def query(self, *query: Query | str, strict: bool = False, **subqueries: Query | str) -> Any:
+        """The optimizer of all that a query takes: `query("fast_run", "-inplace")`, or one Query.
+
+        Keywords give containers a query of their own.  `strict`: rules that fail raise.  Raises UnknownNameError for a
+        name or tag that nothing here has.
+        """
+        wanted = as_query(query, subqueries)
+        self._check(wanted)
+        label = wanted.name or str(wanted) or "nothing"
+        built = self._build(label, wanted, self._entries(), frozenset(), Settings(self.conform, strict))
+        return SeqOptimizer(name=label, strict=strict) if built is None else built
+
+    # --- for the classes below
+    def _build(
+        self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
+    ) -> Any:
+        """The optimizer over those of `entries` that the query takes; None if it takes none."""
+        raise NotImplementedError
+
+    def _accepted(self, name: str, obj: Any) -> Any:
+        if isinstance(obj, (Rule, Optimizer, Database)):
+            return obj
+        if callable(obj) and not isinstance(obj, type):
+            return FromFunctionOptimizer(name=name, function=obj)
+        expected = "a rule, an optimizer, a database or a function"
+        raise TypeError(f"{self._label()}: {name!r} is {obj!r}; expected {expected}")
+
+    def _taken(
+        self, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
+    ) -> list[tuple[Entry, Any]]:
+        """The entries that the query takes, each with its object; for a container, what it was built to."""
+        found = []
+        for entry in entries:
+            if past_cutoff(entry, query) or refusal(entry, query, around):
+                continue
+            if not entry.is_container:
+                found.append((entry, entry.object))
+                continue
+            inner = settings if entry.object.conform is None else replace(settings, conform=entry.object.conform)
+            subquery = query.inside(entry.name)
+            built = entry.object._build(entry.name, subquery, entry.inside, around | entry.tags, inner)
+            if built is not None:
+                found.append((entry, built))
+        return found
+
+    def _entries(self, path: str = "") -> list[Entry]:
+        members = list(self._members.values())
+        if self.has_positions:
+            members.sort(key=lambda m: (math.inf if m.position is None else m.position, m.name))
+        return [self._entry(m, path) for m in members]
+
+    def _entry(self, member: _Member, path: str) -> Entry:
+        automatic = {member.name, type(member.object).__name__}
+        automatic |= {self.name} if self.name and member.by_database else set()
+        automatic |= set() if member.contract is None else member.contract.tags
+        here = f"{path}{member.name}"
+        container = isinstance(member.object, Database)
+        return Entry(
+            name=member.name,
+            object=member.object,
+            tags=member.tags | automatic,
+            position=member.position,
+            path=here,
+            contract=member.contract,
+            role=member.role,
+            origin=member.origin,
+            inside=tuple(member.object._entries(f"{here}/")) if container else (),
+            is_container=container,
+        )
+
+    # --- checks
+    def _label(self) -> str:
+        return f"{type(self).__name__} {self.name}".rstrip()
+
+    def _own(self, name: str) -> _Member:
+        if name not in self._members:
+            raise unknown(name, self._members, f"entry of {self._label()}")
+        return self._members[name]
+
+    def _place(self, name: str, position: float | None) -> float | None:
+        if position is not None and not self.has_positions:
+            raise ValueError(f"{self._label()}: {name!r} is given a position; the order here is that of registration")
+        if position is not None and (isinstance(position, bool) or not isinstance(position, (int, float))):
+            raise TypeError(f"{self._label()}: the position of {name!r} is {position!r}; expected a number")
+        if position is not None and math.isnan(position):
+            raise ValueError(f"{self._label()}: the position of {name!r} is nan; expected a number")
+        if position is None and self.has_positions:
+            return max((m.position for m in self._members.values() if m.position is not None), default=-1.0) + 1
+        return position
+
+    def _refuse_clash(self, new: _Member) -> None:
+        if not new.name or any(c.isspace() or c in "+-&,()</" for c in new.name):
+            raise ValueError(f"{self._label()}: {new.name!r} cannot be a name: a query could not spell it")
+        for old in self._members.values():
+            here, there = f"{new.name!r} ({new.origin})", f"{old.name!r} ({old.origin})"
+            if old.name != new.name and old.name in new.tags:
+                raise ValueError(f"{self._label()}: tag {old.name!r} of {here} is the name of the entry {there}")
+            if old.name != new.name and new.name in old.tags:
+                raise ValueError(f"{self._label()}: {here} has the name of a tag of {there}")
+
+    def _check(self, query: Query) -> None:
+        """Raise UnknownNameError if the query asks for what is not there."""
+        entries = self.entries()
+        known = CONTRACT_TAGS.union({self.name}, *(e.tags for e in entries)) - {""}
+        containers = {e.name for e in entries if e.is_container}
+        queries = [query]
+        while queries:
+            current = queries.pop()
+            for tag in sorted(current.include | current.require | current.exclude):
+                if tag not in known:
+                    raise unknown(tag, known, f"rule, optimizer or tag in {self._label()}")
+            for name, sub in current.subquery:
+                if name not in containers:
+                    raise unknown(name, containers, f"container in {self._label()}")
+                queries.append(sub)
+
+
+class SequenceDB(Database):
+    """Members in order of position, then name: `query` gives a SeqOptimizer."""
+
+    has_positions = True
+
+    def _build(
+        self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
+    ) -> Any:
+        members = [as_optimizer(e, built, settings) for e, built in self._taken(query, entries, around, settings)]
+        return SeqOptimizer(name=name, optimizers=tuple(members), strict=settings.strict) if members else None
+
+
+class EquilibriumDB(Database):
+    """Rules and optimizers run until nothing changes: `query` gives an EquilibriumOptimizer.  See it for the limits."""
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        conform: Conform | None = None,
+        max_rounds: int = 100,
+        max_nodes: int | None = None,
+        max_seconds: float | None = None,
+    ) -> None:
+        super().__init__(name, conform=conform)
+        self.limits = {"max_rounds": max_rounds, "max_nodes": max_nodes, "max_seconds": max_seconds}
+
+    def _build(
+        self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
+    ) -> Any:
+        taken = self._taken(query, entries, around, settings)
+        if not taken:
+            return None
+        rules: list[Rule] = []
+        members: dict[str, list[Optimizer]] = {"": [], "final": [], "cleanup": []}
+        for entry, built in taken:
+            if not entry.role and isinstance(built, Rule):
+                rules.append(built)
+            elif not entry.role and isinstance(entry.object, LocalGroupDB) and not isinstance(entry.object, TopoDB):
+                rules.extend(built.rules)
+            else:
+                members[entry.role].append(as_optimizer(entry, built, settings))
+        return EquilibriumOptimizer(
+            name=name,
+            strict=settings.strict,
+            rules=tuple(rules),
+            optimizers=tuple(members[""]),
+            final=tuple(members["final"]),
+            cleanup=tuple(members["cleanup"]),
+            conform=settings.conform,
+            **self.limits,  # type: ignore[arg-type]
+        )
+
+
+class LocalGroupDB(Database):
+    """A group of rules, in order of position, then name.
+
+    In an EquilibriumDB its rules are as good as registered there; elsewhere it is one walk over the graph.
+    """
+
+    has_positions = True
+    order = "in_to_out"
+
+    def _accepted(self, name: str, obj: Any) -> Any:
+        if isinstance(obj, (Rule, LocalGroupDB)):
+            return obj
+        raise TypeError(f"{self._label()}: {name!r} is {obj!r}; expected a rule or a group of rules")
+
+    def _build(
+        self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
+    ) -> Any:
+        rules: list[Rule] = []
+        for _, built in self._taken(query, entries, around, settings):
+            rules.extend([built] if isinstance(built, Rule) else built.rules)
+        if not rules:
+            return None
+        return TopoOptimizer(
+            name=name, rules=tuple(rules), order=self.order, conform=settings.conform, strict=settings.strict
+        )
+
+
+class TopoDB(LocalGroupDB):
+    """A group of rules tried in one walk over the graph, "in_to_out" or "out_to_in": `query` gives a TopoOptimizer."""
+
+    def __init__(self, name: str = "", *, order: str = "in_to_out", conform: Conform | None = None) -> None:
+        super().__init__(name, conform=conform)
+        self.order = order
+
+
+class ProxyDB(Database):
+    """Another database at a second place: what is registered in either is in both."""
+
+    def __init__(self, db: Database) -> None:
+        super().__init__(db.name, conform=db.conform)
+        self.db = db
+
+    def register(self: Self, name: str, obj: Any, *tags: str, **options: Any) -> Self:
+        self.db.register(name, obj, *tags, **options)  # type: ignore[attr-defined]
+        return self
+
+    def copy(self: Self) -> Self:
+        return type(self)(self.db.copy())  # type: ignore[attr-defined,call-arg]
+
+    def _entries(self, path: str = "") -> list[Entry]:
+        return self.db._entries(path)
+
+    def _build(
+        self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
+    ) -> Any:
+        return self.db._build(name, query, entries, around, settings)
+
+
+def as_optimizer(entry: Entry, built: Any, settings: Settings) -> Optimizer:
+    """What was taken as an optimizer of the entry's name: a rule becomes one walk."""
+    if isinstance(built, Rule):
+        return TopoOptimizer(name=entry.name, rules=(built,), conform=settings.conform, strict=settings.strict)
+    assert isinstance(built, Optimizer)
+    return _settled(built, settings).named(entry.name)
+
+
+def _settled(optimizer: Optimizer, settings: Settings) -> Optimizer:
+    """The optimizer, and those inside it, under the settings of the query."""
+    changes: dict[str, Any] = {}
+    if settings.strict and not optimizer.strict:
+        changes["strict"] = True
+    for field in fields(optimizer):
+        value = getattr(optimizer, field.name)
+        if field.name == "conform" and value is None and settings.conform is not None:
+            changes["conform"] = settings.conform
+        elif isinstance(value, tuple) and value and all(isinstance(v, Optimizer) for v in value):
+            changes[field.name] = tuple(_settled(v, settings) for v in value)
+    return replace(optimizer, **changes) if changes else optimizer
+
+
+def _contract_of(obj: Any) -> Contract | None:
+    """The contract of a rule, or of all the rules of an optimizer together; None where nothing is said."""
+    own = getattr(obj, "contract", None)
+    if isinstance(own, Contract):
+        return own
+    rules = [r for r in getattr(obj, "rules", ()) if isinstance(r, Rule)]
+    return reduce(or_, (r.contract for r in rules)) if rules else None
+
+
+def _caller() -> str:
+    """file:line of the code outside this file that is registering."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -1,0 +1,139 @@
+"""What a database holds: entries with names, positions and tags; why a query takes one or leaves it; as a table."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .contract import Contract
+from .query import Query
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One registered thing: a rule, an optimizer, or a database of them."""
+
+    name: str
+    object: Any
+    tags: frozenset[str]
+    """What a query finds it by: its name, its class, its contract's tags, its database's name, and its own tags."""
+    position: float | None
+    """Where it stands in its database; None where the order is that of registration."""
+    path: str
+    """The names of the containers it stands in, and its own, with "/" between them."""
+    contract: Contract | None
+    role: str
+    """In an equilibrium "final" or "cleanup", else empty."""
+    origin: str
+    """file:line of the registration."""
+    inside: tuple[Entry, ...] = ()
+    """What a container holds, in its order."""
+    is_container: bool = False
+
+    def walk(self) -> Iterator[Entry]:
+        """This entry and all inside it."""
+        yield self
+        for entry in self.inside:
+            yield from entry.walk()
+
+
+def refusal(entry: Entry, query: Query, around: frozenset[str]) -> str:
+    """Why the query leaves the entry out; empty if it takes it.  `around`: the tags of the containers it stands in.
+
+    Requirements are for what is not a container; that something inside a container is taken is for the caller to see.
+    """
+    excluded = entry.tags & query.exclude
+    if excluded:
+        return f"has -{min(excluded)}"
+    if not entry.tags & query.include and not _names_inside(entry) & query.include:
+        return "not included"
+    if not entry.is_container:
+        missing = query.require - entry.tags - around
+        if missing:
+            return f"lacks &{min(missing)}"
+    return ""
+
+
+def _names_inside(entry: Entry) -> set[str]:
+    return {inner.name for inner in entry.walk()} if entry.is_container else set()
+
+
+def past_cutoff(entry: Entry, query: Query) -> str:
+    """Why an entry at this position is left out; empty if it is not."""
+    cutoff, position = query.position_cutoff, entry.position
+    if cutoff is None or position is None or position < cutoff:
+        return ""
+    return f"position {position:g} is not below {cutoff:g}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table: an entry that is not a container."""
+
+    position: str
+    """The positions of its containers and its own."""
+    name: str
+    path: str
+    kind: str
+    """The class."""
+    tags: tuple[str, ...]
+    contract: str
+    taken: bool
+    reason: str
+    """Why it is not taken."""
+
+
+class Table(Sequence[Row]):
+    """The rows of a database under a query, printed in columns."""
+
+    HEADER = ("position", "name", "class", "tags", "contract", "taken")
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = tuple(rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """The text of each row."""
+        return [
+            (r.position, r.path, r.kind, " ".join(r.tags), r.contract, "yes" if r.taken else f"no: {r.reason}")
+            for r in self.rows
+        ]
+
+    def __str__(self) -> str:
+        cells = [self.HEADER, *self.cells()]
+        widths = [max(len(row[k]) for row in cells) for k in range(len(self.HEADER))]
+        return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells)
+
+    def _repr_html_(self) -> str:
+        def line(tag: str, row: Sequence[str]) -> str:
+            return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
+
+        return "<table>" + line("th", self.HEADER) + "".join(line("td", row) for row in self.cells()) + "</table>"
+
+
+def rows_of(entries: Sequence[Entry], query: Query) -> Iterator[Row]:
+    """One row an entry that is not a container, in order, with what the query says of it."""
+
+    def visit(
+        entries: Sequence[Entry], query: Query, above: str, around: frozenset[str], places: tuple[str, ...]
+    ) -> Iterator[Row]:
+        for entry in entries:
+            reason = above or past_cutoff(entry, query) or refusal(entry, query, around)
+            here = places if entry.position is None else (*places, f"{entry.position:g}")
+            if entry.is_container:
+                why = f"{entry.name} {reason}" if reason and not above else reason
+                yield from visit(entry.inside, query.inside(entry.name), why, around | entry.tags, here)
+                continue
+            own = tuple(sorted(entry.tags - {entry.name, type(entry.object).__name__}))
+            contract = "" if entry.contract is None else str(entry.contract)
+            kind = type(entry.object).__name__
+            yield Row(":".join(here), entry.name, entry.path, kind, own, contract, not reason, reason)
+
+    yield from visit(entries, query, "", frozenset(), ())

@@ -1,0 +1,197 @@
+"""Which optimizers are wanted: a frozen value over the names and tags of a database, and its string form.
+
+    query    ::= item {(" " | ",") item}
+    item     ::= ["+"] tag            include what has this tag or name
+               | "-" tag              exclude it; this wins over everything
+               | "&" tag              require it
+               | "<" number           only positions below it, in the database that is asked
+               | name "(" query ")"   another query for the container of that name
+
+`str(query)` is a string that reads back as the same query.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Union
+
+Tags = Union[str, Iterable[str]]
+_Sub = Union[Mapping[str, "Query"], Iterable[tuple[str, "Query"]]]
+
+_ITEM = re.compile(
+    r"(?P<close>\))"
+    r"|<(?P<cutoff>[^\s,()]+)"
+    r"|(?P<container>[^\s,()<+\-&][^\s,()<]*)\("
+    r"|(?P<sign>[+\-&]?)(?P<tag>[^\s,()<+\-&][^\s,()<]*)"
+)
+_SPACE = re.compile(r"[\s,]*")
+
+
+class UnknownNameError(KeyError, ValueError):
+    """A name or tag that nothing in the database has; the message suggests one that is meant."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True)
+class Query:
+    """Names and tags to include, to require and to exclude; queries of their own for containers, by name; a cutoff.
+
+    An entry is taken if it has an included tag (or name), no excluded one, and all that are required; a requirement is
+    met by the entry itself or by a container it stands in.  Containers are taken if they are included, not excluded, and
+    anything inside is taken; naming an entry includes the containers it stands in.  `position_cutoff` keeps positions
+    below it in the database that is asked, not in those inside.
+    """
+
+    include: frozenset[str] = frozenset()
+    require: frozenset[str] = frozenset()
+    exclude: frozenset[str] = frozenset()
+    subquery: tuple[tuple[str, Query], ...] = ()
+    """Given as a mapping or as pairs."""
+    position_cutoff: float | None = None
+    name: str = ""
+    """What the selected optimizer is called; the text of the query if empty."""
+
+    def __init__(
+        self,
+        include: Tags = (),
+        require: Tags = (),
+        exclude: Tags = (),
+        subquery: _Sub = (),
+        position_cutoff: float | None = None,
+        name: str = "",
+    ) -> None:
+        pairs = subquery.items() if isinstance(subquery, Mapping) else subquery
+        fields = {
+            "include": _tags("include", include),
+            "require": _tags("require", require),
+            "exclude": _tags("exclude", exclude),
+            "subquery": tuple(sorted(((str(k), _as_query(v)) for k, v in pairs), key=lambda pair: pair[0])),
+            "position_cutoff": position_cutoff,
+            "name": name,
+        }
+        if position_cutoff is not None and math.isnan(position_cutoff):
+            raise ValueError("Query: position_cutoff is nan; expected a number")
+        for field, value in fields.items():
+            object.__setattr__(self, field, value)
+
+    # --- other queries from this one
+    def including(self, *tags: str) -> Query:
+        """The query with these tags included as well; without its name, for it is another."""
+        return replace(self, include=self.include | _tags("including", tags), name="")
+
+    def excluding(self, *tags: str) -> Query:
+        """The query with these tags excluded as well."""
+        return replace(self, exclude=self.exclude | _tags("excluding", tags), name="")
+
+    def requiring(self, *tags: str) -> Query:
+        """The query with these tags required as well."""
+        return replace(self, require=self.require | _tags("requiring", tags), name="")
+
+    def inside(self, container: str) -> Query:
+        """The query that holds for what is in the container of that name."""
+        for name, query in self.subquery:
+            if name == container:
+                return query
+        return self if self.position_cutoff is None else replace(self, position_cutoff=None)
+
+    # --- text
+    @classmethod
+    def parse(cls, text: str) -> Query:
+        """The query that the text spells.  Raises ValueError, with the place, where it spells none."""
+        query, end = _parsed(text, 0)
+        if end < len(text):
+            raise ValueError(f"query {text!r}: ')' at {end} closes nothing")
+        return query
+
+    def __str__(self) -> str:
+        signed = [("", self.include), ("&", self.require), ("-", self.exclude)]
+        items = [sign + tag for sign, tags in signed for tag in sorted(tags)]
+        items += [] if self.position_cutoff is None else [f"<{self.position_cutoff!r}"]
+        return " ".join([*items, *(f"{name}({query})" for name, query in self.subquery)])
+
+    def __repr__(self) -> str:
+        return f"Query({str(self)!r})"
+
+
+def as_query(items: Iterable[Query | str], subqueries: Mapping[str, Query | str]) -> Query:
+    """The one query that a call such as `query("fast_run", "-inplace", canonicalize=...)` describes."""
+    items = tuple(items)
+    if len(items) == 1 and isinstance(items[0], Query):
+        query = items[0]
+    else:
+        wrong = [item for item in items if not isinstance(item, str)]
+        if wrong:
+            raise TypeError(f"query: got {wrong[0]!r}; expected one Query, or strings such as 'fast_run -inplace'")
+        query = Query.parse(" ".join(map(str, items)))
+    if not subqueries:
+        return query
+    given = {name: _as_query(sub) for name, sub in subqueries.items()}
+    return replace(query, subquery={**dict(query.subquery), **given})  # type: ignore[arg-type]
+
+
+def unknown(name: str, known: Collection[str], what: str) -> UnknownNameError:
+    """The error for a name that is not among the known ones."""
+    near = difflib.get_close_matches(name, known, 3, 0.6)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known)[:12])} ..."
+    return UnknownNameError(f"no {what} is named {name!r}; {hint}")
+
+
+def _as_query(value: Any) -> Query:
+    if isinstance(value, Query):
+        return value
+    if isinstance(value, str):
+        return Query.parse(value)
+    raise TypeError(f"{value!r} is no query; expected a Query or its text")
+
+
+def _tags(what: str, tags: Tags) -> frozenset[str]:
+    """A set of tags; a string is read as tags with blanks between them."""
+    found = tags.split() if isinstance(tags, str) else list(tags)
+    for tag in found:
+        if not isinstance(tag, str) or not tag or _ITEM.fullmatch(tag) is None or tag[0] in "+-&<":
+            raise TypeError(f"{what}: {tag!r} is no tag; expected a name without blanks, sign or brackets")
+    return frozenset(found)
+
+
+def _parsed(text: str, at: int) -> tuple[Query, int]:
+    """The query that begins at a place of the text, and where it ends: the end, or a bracket that it does not open."""
+    tags: dict[str, list[str]] = {"+": [], "&": [], "-": []}
+    subqueries: dict[str, Query] = {}
+    cutoff: float | None = None
+    while (at := _skipped(text, at)) < len(text):
+        item = _ITEM.match(text, at)
+        if item is None:
+            expected = "tag, +tag, -tag, &tag, <number or name(...)"
+            raise ValueError(f"query {text!r}: cannot read {text[at:]!r}; expected {expected}")
+        if item["close"]:
+            break
+        if item["cutoff"]:
+            cutoff = _number(text, item["cutoff"])
+        elif item["container"]:
+            subqueries[item["container"]], end = _parsed(text, item.end())
+            if end >= len(text):
+                raise ValueError(f"query {text!r}: the bracket of {item['container']}( is not closed")
+            at = end + 1
+            continue
+        else:
+            tags[item["sign"] or "+"].append(item["tag"])
+        at = item.end()
+    return Query(tags["+"], tags["&"], tags["-"], subqueries, cutoff), at
+
+
+def _skipped(text: str, at: int) -> int:
+    blank = _SPACE.match(text, at)
+    return at if blank is None else blank.end()
+
+
+def _number(text: str, spelled: str) -> float:
+    try:
+        return float(spelled)
+    except ValueError:
+        raise ValueError(f"query {text!r}: <{spelled} is no position; expected a number") from None
