@@ -69,7 +69,7 @@ class DimShuffle(TensorOp):
                 raise ValueError(f"dimshuffle: axis {axis} of shape {x.shape} cannot be dropped: its length is not 1")
         kept = tuple(o for o in self.order if isinstance(o, int))
         added = tuple(None if o == "x" else slice(None) for o in self.order)
-        return (x.transpose(kept + dropped).reshape([x.shape[o] for o in kept])[added],)
+        return (x.transpose(kept + dropped).reshape([x.shape[o] for o in kept])[(*added, ...)],)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (tuple(inputs[0][o] if isinstance(o, int) else 1 for o in self.order),)
