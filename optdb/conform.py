@@ -50,21 +50,23 @@ def conformed(
     Raises ReplacementRefused where the dtype of `before` does not hold the values of `after` (NumPy's "safe" casting)
     and the rule is not `lossy`.
     """
-    if not isinstance(after, Variable):
-        if how is None:
-            raise ReplacementRefused(f"the result is the number {after!r}, and nothing says how constants are made")
-        after = how.constant(after, before.dtype)
-    if how is None or (after.type == before.type and None not in after.type.shape):
-        return after
-    if after.dtype != before.dtype:
-        if not lossy and not np.can_cast(after.dtype, before.dtype, "safe"):
-            raise ReplacementRefused(f"the result is {after.type}; {before.type} does not hold all its values")
-        after = how.cast(after, before.dtype)
-    if after.ndim < before.ndim:
-        after = how.pad(after, before.ndim)
-    if same_shape(after, before) or after.ndim != before.ndim:
-        return after
-    return _stretched(after, before, leaves, how) or _stretched(after, before, (*leaves, *inner), how) or after
+    if isinstance(after, Variable):
+        value = after
+    elif how is not None:
+        value = how.constant(after, before.dtype)
+    else:
+        raise ReplacementRefused(f"the result is the number {after!r}, and nothing says how constants are made")
+    if how is None or (value.type == before.type and None not in value.type.shape):
+        return value
+    if value.dtype != before.dtype:
+        if not lossy and not np.can_cast(value.dtype, before.dtype, "safe"):
+            raise ReplacementRefused(f"the result is {value.type}; {before.type} does not hold all its values")
+        value = how.cast(value, before.dtype)
+    if value.ndim < before.ndim:
+        value = how.pad(value, before.ndim)
+    if same_shape(value, before) or value.ndim != before.ndim:
+        return value
+    return _stretched(value, before, leaves, how) or _stretched(value, before, (*leaves, *inner), how) or value
 
 
 def _stretched(after: Variable, before: Variable, leaves: Sequence[Variable], how: Conform) -> Variable | None:

@@ -391,7 +391,7 @@ class ProxyDB(Database):
         return self
 
     def copy(self: Self) -> Self:
-        return type(self)(self.db.copy())  # type: ignore[attr-defined,call-arg]
+        return type(self)(self.db.copy())  # type: ignore[attr-defined]
 
     def _entries(self, path: str = "") -> list[Entry]:
         return self.db._entries(path)

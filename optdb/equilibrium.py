@@ -118,14 +118,18 @@ class _Run:
             self.failures.limit(self.options.name or type(self.options).__name__, self.stop)
         elif graph is began or graph == began:
             self.stop = "fixed point"
-        elif graph in self.earlier:
+        elif self._met_before(began, graph):
             self._diverged(graph)
         elif len(self.passes) >= self.options.max_rounds:
             self.stop = f"limit of {self.options.max_rounds} passes"
             self.failures.limit(self.options.name or type(self.options).__name__, self.stop)
         elif deadline is not None and time.perf_counter() > deadline:
             self.stop = f"limit of {self.options.max_seconds} s"
+
+    def _met_before(self, began: FunctionGraph, graph: FunctionGraph) -> bool:
+        """Whether a pass has begun with this graph already."""
         self.earlier[began] = len(self.passes) - 1
+        return graph in self.earlier
 
     def _diverged(self, graph: FunctionGraph) -> None:
         circle = self.passes[self.earlier[graph] :]

@@ -43,9 +43,9 @@ class Query:
     """Names and tags to include, to require and to exclude; queries of their own for containers, by name; a cutoff.
 
     An entry is taken if it has an included tag (or name), no excluded one, and all that are required; a requirement is
-    met by the entry itself or by a container it stands in.  Containers are taken if they are included, not excluded, and
-    anything inside is taken; naming an entry includes the containers it stands in.  `position_cutoff` keeps positions
-    below it in the database that is asked, not in those inside.
+    met by the entry itself or by a container it stands in.  Containers are taken if they are included, not excluded,
+    and anything inside is taken; naming an entry includes the containers it stands in.  `position_cutoff` keeps
+    positions below it in the database that is asked, not in those inside.
     """
 
     include: frozenset[str] = frozenset()
