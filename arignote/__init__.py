@@ -19,6 +19,7 @@ from .calculus import grad, hvp, jvp, value_and_grad, vjp
 from .compiled import Function
 from .function import function, parse
 from .graph import FunctionGraph
+from .jit import jit
 from .mode import Mode
 from .ops.shared import shared
 from .optdb import Query
@@ -28,6 +29,6 @@ from .rewriting import rewrite
 from .database import optdb  # isort: skip  # last: `ag.optdb` is the database; `arignote.optdb` stays importable
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "dprint", "function", "grad", "hvp", "jvp", "optdb", "parse", "pprint",
+    "Function", "FunctionGraph", "Mode", "Query", "dprint", "function", "grad", "hvp", "jit", "jvp", "optdb", "parse", "pprint",
     "rewrite", "shared", "value_and_grad", "vjp",
 ]  # fmt: skip

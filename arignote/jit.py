@@ -1,0 +1,102 @@
+"""The decorator form of `function`: a Python function is traced once for each combination of dtypes and ranks it meets."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from .compiled import Function
+from .function import function
+from .graph import Variable
+from .ops.tensor import as_tensor
+from .ops.variables import tensor
+
+Structure = Any
+"""None for a leaf, else the type of a container (list, tuple, dict, a named tuple) and the structures inside; hashable."""
+
+
+def jit(python_function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """The function with its expression compiled: `@ag.jit` or `@ag.jit(mode=..., profile=...)`.
+
+    Arguments are arrays and numbers, also in nested lists, tuples and dicts; the result has the form that the Python function
+    gives it.  The first call for a combination of dtypes and ranks traces the function with symbolic variables and compiles it;
+    other lengths use the same code.  A Python number is taken as NumPy takes it: `2.5` is a float64 of rank 0.
+
+    Args:
+        options: the keywords of `ag.function`.
+
+    The result has `.traces`: the compiled functions by what they were traced for.
+    """
+    if python_function is None:
+        return lambda f: jit(f, **options)
+    return Jitted(python_function, options)
+
+
+class Jitted:
+    """What `jit` returns: callable as the function it wraps."""
+
+    def __init__(self, python_function: Callable[..., Any], options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, python_function)
+        self._function = python_function
+        self._options = {"name": getattr(python_function, "__name__", "jitted"), "on_unused_input": "ignore", **options}
+        self._lock = threading.Lock()
+        self.traces: dict[Any, tuple[Function, Structure]] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves: list[Any] = []
+        structure = flatten((args, kwargs), leaves)
+        arrays = [a if isinstance(a, np.ndarray) else np.asarray(a) for a in leaves]
+        key = structure, tuple((a.dtype.str, a.ndim) for a in arrays)
+        found = self.traces.get(key)
+        if found is None:
+            found = self._trace(key, structure, arrays)
+        compiled, form = found
+        return unflatten(form, iter(compiled(*arrays)))
+
+    def _trace(self, key: Any, structure: Structure, arrays: list[np.ndarray]) -> tuple[Function, Structure]:
+        with self._lock:
+            if key not in self.traces:
+                names = self._names(structure, arrays)
+                variables = [
+                    tensor(name, dtype=a.dtype.newbyteorder("=").name, shape=(None,) * a.ndim)
+                    for name, a in zip(names, arrays, strict=True)
+                ]
+                args, kwargs = unflatten(structure, iter(variables))
+                outputs: list[Any] = []
+                form = flatten(self._function(*args, **kwargs), outputs)
+                results = [o if isinstance(o, Variable) else as_tensor(o) for o in outputs]
+                self.traces[key] = function(variables, results, **self._options), form
+            return self.traces[key]
+
+    def _names(self, structure: Structure, arrays: list[np.ndarray]) -> list[str]:
+        """The parameters' names where each argument is one array, else x0, x1, ..."""
+        code = getattr(self._function, "__code__", None)
+        (_, positional), (_, keywords) = structure[1]
+        names = [*(code.co_varnames[: code.co_argcount][: len(positional)] if code else ()), *[k for k, _ in keywords]]
+        flat = all(p is None for p in positional) and all(v is None for _, v in keywords)
+        return list(names) if flat and len(names) == len(arrays) else [f"x{n}" for n in range(len(arrays))]
+
+
+def flatten(value: Any, leaves: list[Any]) -> Structure:
+    """The structure of nested lists, tuples and dicts; their leaves are appended to `leaves` in order."""
+    if isinstance(value, (list, tuple)):
+        return type(value), tuple(flatten(v, leaves) for v in value)
+    if isinstance(value, Mapping):
+        return dict, tuple((k, flatten(v, leaves)) for k, v in value.items())
+    leaves.append(value)
+    return None
+
+
+def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
+    """The nested value of that structure with the next leaves."""
+    if structure is None:
+        return next(leaves)
+    kind, parts = structure
+    if kind is dict:
+        return {k: unflatten(v, leaves) for k, v in parts}
+    values = [unflatten(p, leaves) for p in parts]
+    return kind(values) if kind in (list, tuple) else kind(*values)  # a named tuple takes its fields one by one

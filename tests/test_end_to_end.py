@@ -1,0 +1,101 @@
+"""Random expressions: every mode's result against the NumPy meaning of the graph as it was built.
+
+Tolerances follow from the operations, not from the outcome: each of the at most 25 operations of an expression is right to 4 ulp and
+amplifies what it gets by a bounded factor, because arguments are kept in [-2, 2] by `tanh` and divisions stay off zero.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import arignote as ag
+from arignote import ops as T
+from arignote.graph import FunctionGraph
+from arignote.ops.interpret import interpret
+
+SHAPES = [(), (1,), (5,), (1, 5), (4, 5), (4, 1), (3, 4, 5)]
+UNARY = [T.exp, T.sin, T.tanh, T.neg, T.abs, T.square, T.sigmoid, T.softplus, lambda v: T.log(1 + T.square(v)), lambda v: v * 2.5 + 1,
+         lambda v: v - v.max() if v.ndim else v, lambda v: T.sqrt(1 + T.square(v))]  # fmt: skip
+BINARY = [T.add, T.sub, T.mul, T.maximum, lambda a, b: a / (1 + T.square(b)), lambda a, b: T.where(a > b, a, b * 2), T.minimum]
+REDUCE = [T.sum, T.mean, T.max, T.min, T.prod]
+
+
+@st.composite
+def expressions(draw):
+    """(inputs, arrays, outputs): a random graph with shared values, broadcasting, reductions, views and products."""
+    dtype = draw(st.sampled_from(["float64", "float32"]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    shapes = draw(st.lists(st.sampled_from(SHAPES), min_size=1, max_size=3))
+    inputs = [T.tensor(f"x{n}", dtype=dtype, shape=(None,) * len(s)) for n, s in enumerate(shapes)]
+    arrays = [np.asarray(rng.uniform(-1, 1, s), dtype=dtype) for s in shapes]
+    pool = [(v, s) for v, s in zip(inputs, shapes, strict=True)]
+    for _ in range(draw(st.integers(1, 8))):
+        pool.append(draw(steps(pool)))
+    picked = draw(st.lists(st.integers(0, len(pool) - 1), min_size=1, max_size=3))
+    return inputs, arrays, [pool[k][0] for k in picked] + [pool[-1][0]]
+
+
+@st.composite
+def steps(draw, pool):
+    """One more value upon those of the pool, with its shape."""
+    value, shape = pool[draw(st.integers(0, len(pool) - 1))]
+    kind = draw(st.sampled_from(["unary", "unary", "binary", "binary", "reduce", "view", "slice", "softmax", "join"]))
+    if kind == "binary":
+        other, other_shape = pool[draw(st.integers(0, len(pool) - 1))]
+        try:
+            joint = np.broadcast_shapes(shape, other_shape)
+        except ValueError:
+            other, joint = value, shape
+        return T.tanh(draw(st.sampled_from(BINARY))(value, other)), joint
+    if not shape or kind == "unary":
+        return T.tanh(draw(st.sampled_from(UNARY))(value)), shape
+    axis = draw(st.integers(0, len(shape) - 1))
+    if kind == "reduce":
+        keep = draw(st.booleans())
+        reduced = draw(st.sampled_from(REDUCE))(value, axis=axis, keepdims=keep)
+        return reduced / 8, tuple(1 if k == axis else n for k, n in enumerate(shape) if keep or k != axis)
+    if kind == "softmax":
+        return T.nn.softmax(value, axis=axis), shape
+    if kind == "join":
+        return T.concatenate([value, value * 0.5], axis=axis), tuple(n * (1 + (k == axis)) for k, n in enumerate(shape))
+    if kind == "slice":
+        index = (slice(None),) * axis + (draw(st.sampled_from([slice(None, None, -1), slice(1, None), slice(0, 1)])),)
+        return value[index], np.empty(shape)[index].shape
+    return value.T, shape[::-1]
+
+
+def check(case, mode):
+    inputs, arrays, outputs = case
+    expected = interpret(FunctionGraph(inputs, outputs), arrays)
+    got = ag.function(inputs, outputs, mode=mode, on_unused_input="ignore")(*arrays)
+    eps = float(np.finfo(arrays[0].dtype).eps)
+    for mine, reference in zip(got, expected, strict=True):
+        assert mine.dtype == reference.dtype and mine.shape == reference.shape
+        np.testing.assert_allclose(mine, reference, rtol=400 * eps, atol=100 * eps)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(expressions())
+def test_optimized_c_means_what_numpy_means(case):
+    check(case, "FAST_RUN")
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(expressions())
+def test_optimizers_keep_the_meaning(case):
+    check(case, ag.Mode("fast_run", backend="numpy"))
+
+
+@pytest.mark.parametrize("tag", ["merge", "canonicalize", "stabilize", "specialize", "fusion", "inplace", "BlasOpt", "uncanonicalize"])
+def test_each_pass_can_be_left_out(tag):
+    rng = np.random.default_rng(0)
+    x, y, w = T.matrix("x"), T.lvector("y"), ag.shared(rng.standard_normal((6, 4)), name="w")
+    p = T.nn.softmax(T.tanh(x @ w + 1.0))
+    loss = T.nn.categorical_crossentropy(p, y).mean() + 0.1 * (w * w).sum()
+    gradient = ag.grad(loss, w)
+    images, labels = rng.standard_normal((9, 6)), rng.integers(0, 4, 9)
+    reference = ag.function([x, y], [loss, gradient], mode="NUMPY")(images, labels)
+    got = ag.function([x, y], [loss, gradient], mode=ag.Mode().excluding(tag))(images, labels)
+    for mine, expected in zip(got, reference, strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-12, atol=1e-14)
