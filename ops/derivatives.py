@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import ops as T  # the namespace; read when a derivative is built
-from ..graph import Apply, NoGradient, Variable
+from ..graph import Apply, Constant, NoGradient, Variable
 from .checks import describe
 
 Partial = Callable[..., Any]
@@ -31,7 +31,7 @@ ROWS: dict[str, Row] = {
     "fmod": (lambda g, y, a, b: g, lambda g, y, a, b: -g * T.trunc(a / b)),
     "pow": (
         # At exponent 0 the result is the constant 1; without the switch a zero base would give 0 * inf.
-        lambda g, y, a, b: g * _unless_zero(b, b * a ** (b - 1)),
+        lambda g, y, a, b: g * _unless_zero(b, b * a ** _one_less(b)),
         # 0 ** b is the constant 0 for b > 0; without the switch it would give 0 * -inf.
         lambda g, y, a, b: g * y * T.log(T.switch(T.eq(a, 0), 1, a)),
     ),
@@ -128,8 +128,11 @@ def _nonzero(x: Any) -> Any:
 
 def _unless_zero(b: Any, value: Any) -> Any:
     """`value` where b is not 0, else 0; b is looked at now if it is a constant."""
-    data = getattr(b, "data", None)
-    return value if data is not None and data.all() else T.switch(T.eq(b, 0), 0, value)
+    return value if isinstance(b, Constant) and b.data.all() else T.switch(T.eq(b, 0), 0, value)
+
+
+def _one_less(b: Any) -> Any:
+    return T.constant(b.data - 1) if isinstance(b, Constant) else b - 1
 
 
 def _share(a: Any, b: Any) -> Any:
@@ -182,11 +185,11 @@ FOLDS: dict[str, Callable[[Any, Any, Sequence[Any]], list[Any]]] = {
 def elementwise_vjp(node: Apply, g: Variable | None) -> Sequence[Variable | None]:
     """The cotangents of the operands of an elementwise node.
 
-    None for operands that the result does not depend on, and for bools and integers, which have no cotangent; zeros
-    where the derivative is zero.  Raises NoGradient, with the reason, for a function without derivative.
+    None for operands that the result does not depend on, for constants, and for bools and integers, which have no
+    cotangent; zeros where the derivative is zero.  Raises NoGradient, with the reason, where there is no derivative.
     """
     y = node.out
-    wanted = [i.type.kind in "fc" for i in node.inputs]
+    wanted = [i.type.kind in "fc" and not isinstance(i, Constant) for i in node.inputs]
     if g is None or y.type.kind not in "fc" or not any(wanted) or node.op.name == "stop_gradient":
         return [None] * len(node.inputs)
     dtypes, _ = node.op.loop(tuple(i.dtype for i in node.inputs))  # type: ignore[attr-defined]

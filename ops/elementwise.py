@@ -161,7 +161,7 @@ class Elementwise(Pointwise):
             raise TypeError(f"{self.name} takes {self.arity or 'two or more'} operands, got {count}")
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        operands, result = self.loop(tuple([v.dtype.name for v in values]))
+        operands, result = self.loop(tuple([promotion.name_of(v.dtype) for v in values]))
         with np.errstate(all="ignore"):
             converted = [v.astype(d, copy=False) for v, d in zip(values, operands, strict=True)]
             value = self.function(*converted) if self.arity else reduce(self.function, converted)
@@ -199,18 +199,18 @@ def operands(op: Elementwise, inputs: Sequence[Any]) -> tuple[Variable, ...]:
     Raises OverflowError for a Python integer that this dtype cannot hold (except in comparisons, which answer as
     NumPy does), and TypeError for what no array can be made of.
     """
-    if builtins.all(isinstance(i, Variable) for i in inputs):
-        return tuple(inputs)
-    weak = [promotion.weak_type(i) for i in inputs]
+    weak = [None if isinstance(i, Variable) else promotion.weak_type(i) for i in inputs]
     made = [i if w else _as_operand(op, i) for i, w in zip(inputs, weak, strict=True)]
-    if builtins.all(weak):
-        return tuple(as_tensor(i) for i in made)
-    kinds = tuple(w or i.dtype for i, w in zip(made, weak, strict=True))
+    if None not in weak:
+        return tuple([as_tensor(i) for i in made])
+    if not builtins.any(weak):
+        return tuple(made)
+    kinds = tuple([w or i.dtype for i, w in zip(made, weak, strict=True)])
     try:
         dtypes, _ = op.loop(kinds)
     except TypeError as error:
         raise _refused(op, made, error) from None
-    return tuple(_scalar(op, i, d, made) if w else i for i, w, d in zip(made, weak, dtypes, strict=True))
+    return tuple([_scalar(op, i, d, made) if w else i for i, w, d in zip(made, weak, dtypes, strict=True)])
 
 
 def _as_operand(op: Elementwise, value: Any) -> Any:
@@ -279,7 +279,9 @@ def cast(x: Any, dtype: Any) -> Any:
 class _Clip(Elementwise):
     """`clip` is called as in NumPy: a bound may be None or left out."""
 
-    def __call__(self, x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    def __call__(  # type: ignore[override]
+        self, x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None
+    ) -> Any:
         low, high = (a_min if min is None else min), (a_max if max is None else max)
         low, high = _bound(x, low, -1), _bound(x, high, 1)
         if low is None and high is None:
@@ -314,101 +316,101 @@ def _float_function(name: str, function: Callable[[np.ndarray], np.ndarray], cos
 _fold = partial(_ufunc, arity=None, commutative=True, associative=True)
 _symmetric = partial(_ufunc, commutative=True)
 
-add = _fold("add", np.add, unit=0)
-mul = _fold("mul", np.multiply, unit=1, zero=0)
-sub = _ufunc("sub", np.subtract)
-true_div = _ufunc("true_div", np.true_divide, cost=4)
-floor_div = _ufunc("floor_div", np.floor_divide, cost=12)
-mod = _ufunc("mod", np.remainder, cost=12)
-fmod = _ufunc("fmod", np.fmod, cost=12)
-pow = _ufunc("pow", np.power, cost=40, fallible=True)
-neg = _ufunc("neg", np.negative, involution=True)
-abs = _ufunc("abs", np.absolute, idempotent=True)
-sign = _ufunc("sign", np.sign, idempotent=True)
-square = _ufunc("square", np.square)
-sqrt = _ufunc("sqrt", np.sqrt, cost=6)
-cbrt = _ufunc("cbrt", np.cbrt, cost=20)
-reciprocal = _ufunc("reciprocal", np.reciprocal, cost=4, involution=True)
-maximum = _fold("maximum", np.maximum, idempotent=True)
-minimum = _fold("minimum", np.minimum, idempotent=True)
-hypot = _symmetric("hypot", np.hypot, cost=12)
+add: Elementwise = _fold("add", np.add, unit=0)
+mul: Elementwise = _fold("mul", np.multiply, unit=1, zero=0)
+sub: Elementwise = _ufunc("sub", np.subtract)
+true_div: Elementwise = _ufunc("true_div", np.true_divide, cost=4)
+floor_div: Elementwise = _ufunc("floor_div", np.floor_divide, cost=12)
+mod: Elementwise = _ufunc("mod", np.remainder, cost=12)
+fmod: Elementwise = _ufunc("fmod", np.fmod, cost=12)
+pow: Elementwise = _ufunc("pow", np.power, cost=40, fallible=True)
+neg: Elementwise = _ufunc("neg", np.negative, involution=True)
+abs: Elementwise = _ufunc("abs", np.absolute, idempotent=True)
+sign: Elementwise = _ufunc("sign", np.sign, idempotent=True)
+square: Elementwise = _ufunc("square", np.square)
+sqrt: Elementwise = _ufunc("sqrt", np.sqrt, cost=6)
+cbrt: Elementwise = _ufunc("cbrt", np.cbrt, cost=20)
+reciprocal: Elementwise = _ufunc("reciprocal", np.reciprocal, cost=4, involution=True)
+maximum: Elementwise = _fold("maximum", np.maximum, idempotent=True)
+minimum: Elementwise = _fold("minimum", np.minimum, idempotent=True)
+hypot: Elementwise = _symmetric("hypot", np.hypot, cost=12)
 
-exp = _ufunc("exp", np.exp, cost=12)
-exp2 = _ufunc("exp2", np.exp2, cost=12)
-expm1 = _ufunc("expm1", np.expm1, cost=20)
-log = _ufunc("log", np.log, cost=14)
-log2 = _ufunc("log2", np.log2, cost=14)
-log10 = _ufunc("log10", np.log10, cost=14)
-log1p = _ufunc("log1p", np.log1p, cost=20)
-logaddexp = _symmetric("logaddexp", np.logaddexp, cost=34)
-sin = _ufunc("sin", np.sin, cost=14)
-cos = _ufunc("cos", np.cos, cost=14)
-tan = _ufunc("tan", np.tan, cost=24)
-arcsin = _ufunc("arcsin", np.arcsin, cost=20)
-arccos = _ufunc("arccos", np.arccos, cost=20)
-arctan = _ufunc("arctan", np.arctan, cost=20)
-arctan2 = _ufunc("arctan2", np.arctan2, cost=30)
-sinh = _ufunc("sinh", np.sinh, cost=20)
-cosh = _ufunc("cosh", np.cosh, cost=20)
-tanh = _ufunc("tanh", np.tanh, cost=20)
-arcsinh = _ufunc("arcsinh", np.arcsinh, cost=25)
-arccosh = _ufunc("arccosh", np.arccosh, cost=25)
-arctanh = _ufunc("arctanh", np.arctanh, cost=25)
-deg2rad = _ufunc("deg2rad", np.deg2rad)
-rad2deg = _ufunc("rad2deg", np.rad2deg)
+exp: Elementwise = _ufunc("exp", np.exp, cost=12)
+exp2: Elementwise = _ufunc("exp2", np.exp2, cost=12)
+expm1: Elementwise = _ufunc("expm1", np.expm1, cost=20)
+log: Elementwise = _ufunc("log", np.log, cost=14)
+log2: Elementwise = _ufunc("log2", np.log2, cost=14)
+log10: Elementwise = _ufunc("log10", np.log10, cost=14)
+log1p: Elementwise = _ufunc("log1p", np.log1p, cost=20)
+logaddexp: Elementwise = _symmetric("logaddexp", np.logaddexp, cost=34)
+sin: Elementwise = _ufunc("sin", np.sin, cost=14)
+cos: Elementwise = _ufunc("cos", np.cos, cost=14)
+tan: Elementwise = _ufunc("tan", np.tan, cost=24)
+arcsin: Elementwise = _ufunc("arcsin", np.arcsin, cost=20)
+arccos: Elementwise = _ufunc("arccos", np.arccos, cost=20)
+arctan: Elementwise = _ufunc("arctan", np.arctan, cost=20)
+arctan2: Elementwise = _ufunc("arctan2", np.arctan2, cost=30)
+sinh: Elementwise = _ufunc("sinh", np.sinh, cost=20)
+cosh: Elementwise = _ufunc("cosh", np.cosh, cost=20)
+tanh: Elementwise = _ufunc("tanh", np.tanh, cost=20)
+arcsinh: Elementwise = _ufunc("arcsinh", np.arcsinh, cost=25)
+arccosh: Elementwise = _ufunc("arccosh", np.arccosh, cost=25)
+arctanh: Elementwise = _ufunc("arctanh", np.arctanh, cost=25)
+deg2rad: Elementwise = _ufunc("deg2rad", np.deg2rad)
+rad2deg: Elementwise = _ufunc("rad2deg", np.rad2deg)
 
-erf = _float_function("erf", special.erf, cost=25)
-erfc = _float_function("erfc", special.erfc, cost=30)
-gamma = _float_function("gamma", special.gamma, cost=60)
-gammaln = _float_function("gammaln", special.gammaln, cost=60)
-digamma = _float_function("digamma", special.digamma, cost=60)
-sigmoid = _float_function("sigmoid", special.sigmoid, cost=18)
-softplus = _float_function("softplus", special.softplus, cost=34)
-log1mexp = _float_function("log1mexp", special.log1mexp, cost=40)
+erf: Elementwise = _float_function("erf", special.erf, cost=25)
+erfc: Elementwise = _float_function("erfc", special.erfc, cost=30)
+gamma: Elementwise = _float_function("gamma", special.gamma, cost=60)
+gammaln: Elementwise = _float_function("gammaln", special.gammaln, cost=60)
+digamma: Elementwise = _float_function("digamma", special.digamma, cost=60)
+sigmoid: Elementwise = _float_function("sigmoid", special.sigmoid, cost=18)
+softplus: Elementwise = _float_function("softplus", special.softplus, cost=34)
+log1mexp: Elementwise = _float_function("log1mexp", special.log1mexp, cost=40)
 
-eq = _symmetric("eq", np.equal, compares=True)
-ne = _symmetric("ne", np.not_equal, compares=True)
-lt = _ufunc("lt", np.less, compares=True)
-le = _ufunc("le", np.less_equal, compares=True)
-gt = _ufunc("gt", np.greater, compares=True)
-ge = _ufunc("ge", np.greater_equal, compares=True)
-logical_and = _symmetric("logical_and", np.logical_and, associative=True, unit=1, zero=0)
-logical_or = _symmetric("logical_or", np.logical_or, associative=True, unit=0, zero=1)
-logical_xor = _symmetric("logical_xor", np.logical_xor, associative=True, unit=0)
-logical_not = _ufunc("logical_not", np.logical_not)
-isnan = _ufunc("isnan", np.isnan)
-isinf = _ufunc("isinf", np.isinf)
-isfinite = _ufunc("isfinite", np.isfinite)
-signbit = _ufunc("signbit", np.signbit)
+eq: Elementwise = _symmetric("eq", np.equal, compares=True)
+ne: Elementwise = _symmetric("ne", np.not_equal, compares=True)
+lt: Elementwise = _ufunc("lt", np.less, compares=True)
+le: Elementwise = _ufunc("le", np.less_equal, compares=True)
+gt: Elementwise = _ufunc("gt", np.greater, compares=True)
+ge: Elementwise = _ufunc("ge", np.greater_equal, compares=True)
+logical_and: Elementwise = _symmetric("logical_and", np.logical_and, associative=True, unit=1, zero=0)
+logical_or: Elementwise = _symmetric("logical_or", np.logical_or, associative=True, unit=0, zero=1)
+logical_xor: Elementwise = _symmetric("logical_xor", np.logical_xor, associative=True, unit=0)
+logical_not: Elementwise = _ufunc("logical_not", np.logical_not)
+isnan: Elementwise = _ufunc("isnan", np.isnan)
+isinf: Elementwise = _ufunc("isinf", np.isinf)
+isfinite: Elementwise = _ufunc("isfinite", np.isfinite)
+signbit: Elementwise = _ufunc("signbit", np.signbit)
 
-bitwise_and = _fold("bitwise_and", np.bitwise_and, idempotent=True, zero=0)
-bitwise_or = _fold("bitwise_or", np.bitwise_or, idempotent=True, unit=0)
-bitwise_xor = _fold("bitwise_xor", np.bitwise_xor, unit=0)
-bitwise_not = _ufunc("bitwise_not", np.invert, involution=True)
-left_shift = _ufunc("left_shift", np.left_shift)
-right_shift = _ufunc("right_shift", np.right_shift)
+bitwise_and: Elementwise = _fold("bitwise_and", np.bitwise_and, idempotent=True, zero=0)
+bitwise_or: Elementwise = _fold("bitwise_or", np.bitwise_or, idempotent=True, unit=0)
+bitwise_xor: Elementwise = _fold("bitwise_xor", np.bitwise_xor, unit=0)
+bitwise_not: Elementwise = _ufunc("bitwise_not", np.invert, involution=True)
+left_shift: Elementwise = _ufunc("left_shift", np.left_shift)
+right_shift: Elementwise = _ufunc("right_shift", np.right_shift)
 
-floor = _ufunc("floor", np.floor, idempotent=True)
-ceil = _ufunc("ceil", np.ceil, idempotent=True)
-trunc = _ufunc("trunc", np.trunc, idempotent=True)
-rint = _ufunc("rint", np.rint, idempotent=True)
-copysign = _ufunc("copysign", np.copysign)
-conj = _ufunc("conj", np.conjugate, involution=True)
-real = _unary("real", lambda x: np.array(x.real), promotion.real_part, idempotent=True)
-imag = _unary("imag", lambda x: np.array(x.imag), promotion.real_part)
-angle = _unary("angle", np.angle, promotion.phase, cost=30)
+floor: Elementwise = _ufunc("floor", np.floor, idempotent=True)
+ceil: Elementwise = _ufunc("ceil", np.ceil, idempotent=True)
+trunc: Elementwise = _ufunc("trunc", np.trunc, idempotent=True)
+rint: Elementwise = _ufunc("rint", np.rint, idempotent=True)
+copysign: Elementwise = _ufunc("copysign", np.copysign)
+conj: Elementwise = _ufunc("conj", np.conjugate, involution=True)
+real: Elementwise = _unary("real", lambda x: np.array(x.real), promotion.real_part, idempotent=True)
+imag: Elementwise = _unary("imag", lambda x: np.array(x.imag), promotion.real_part)
+angle: Elementwise = _unary("angle", np.angle, promotion.phase, cost=30)
 
-switch = Elementwise("switch", np.where, promotion.choice, arity=3)
+switch: Elementwise = Elementwise("switch", np.where, promotion.choice, arity=3)
 """`switch(c, a, b)` is a where c is true, else b; both are computed."""
-clip = _Clip("clip", np.clip, promotion.joint, arity=3, cost=2)
+clip: _Clip = _Clip("clip", np.clip, promotion.joint, arity=3, cost=2)
 """`clip(x, low, high)` is minimum(maximum(x, low), high)."""
-fill = Elementwise(
+fill: Elementwise = Elementwise(
     "fill", lambda like, value: np.broadcast_arrays(value, like)[0].copy(), promotion.last, arity=2, cost=0
 )
 """`fill(like, value)` is `value` broadcast against `like`, of which only the shape is used."""
-identity = _unary("identity", np.copy, promotion.last, idempotent=True, involution=True, cost=0)
+identity: Elementwise = _unary("identity", np.copy, promotion.last, idempotent=True, involution=True, cost=0)
 """A copy: what stands for a value that must be another variable."""
-stop_gradient = _unary("stop_gradient", np.copy, promotion.last, idempotent=True, cost=0)
+stop_gradient: Elementwise = _unary("stop_gradient", np.copy, promotion.last, idempotent=True, cost=0)
 """The value of its operand, as a constant to every derivative."""
 
 ELEMENTWISE: dict[str, Elementwise] = {op.name: op for op in list(globals().values()) if isinstance(op, Elementwise)}

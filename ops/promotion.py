@@ -9,7 +9,7 @@ operands decide.  Rules raise TypeError for operands that they do not take.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import cache, reduce
 from typing import Any, Union
 
 import numpy as np
@@ -27,6 +27,8 @@ _REAL = {"complex64": "float32", "complex128": "float64"}
 
 def weak_type(value: Any) -> type | None:
     """int, float or complex for a Python number; None for what has a dtype of its own (bool, NumPy scalars)."""
+    if type(value) in _EXAMPLE:
+        return type(value)
     if isinstance(value, (bool, np.generic)):
         return None
     return next((kind for kind in (int, float, complex) if isinstance(value, kind)), None)
@@ -99,8 +101,16 @@ def typed_scalar(value: Any, dtype: str) -> np.ndarray:
     Raises OverflowError for an integer that the dtype cannot hold; a float too large for it becomes infinite, as in
     NumPy.
     """
-    with np.errstate(all="ignore"):
-        return np.array(value, dtype=dtype)
+    if dtype in ("float16", "float32", "complex64"):
+        with np.errstate(over="ignore", under="ignore"):
+            return np.array(value, dtype=dtype)
+    return np.array(value, dtype=dtype)
+
+
+@cache
+def name_of(dtype: np.dtype) -> str:
+    """`dtype.name`, which NumPy works out anew each time."""
+    return dtype.name
 
 
 def comparable_scalar(value: int, dtype: str) -> np.ndarray:

@@ -6,6 +6,7 @@ The operators are those of the namespace `arignote.ops`; this file only spells t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -213,9 +214,15 @@ def constant(value: Any, dtype: Any = None, name: str | None = None) -> TensorCo
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError("no tensor has a mask; use value.filled(...) or two tensors, the data and the mask")
     data = np.array(value, dtype=None if dtype is None else dtype_name(dtype), order="C", subok=False)
-    data = data.astype(numpy_dtype(dtype_name(data.dtype)), copy=False)  # the machine's byte order
+    data = data.astype(_native(data.dtype), copy=False)
     data.flags.writeable = False
     return TensorConstant(data, name=name)
+
+
+@cache
+def _native(dtype: np.dtype) -> np.dtype:
+    """The dtype in the machine's byte order.  Raises TypeError for what no tensor can hold."""
+    return numpy_dtype(dtype_name(dtype))
 
 
 def as_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
