@@ -66,7 +66,11 @@ def conformed(
         value = how.pad(value, before.ndim)
     if same_shape(value, before) or value.ndim != before.ndim:
         return value
-    return _stretched(value, before, leaves, how) or _stretched(value, before, (*leaves, *inner), how) or value
+    for choices in (leaves, (*leaves, *inner)):
+        stretched = _stretched(value, before, choices, how)
+        if stretched is not None:
+            return stretched
+    return value
 
 
 def _stretched(after: Variable, before: Variable, leaves: Sequence[Variable], how: Conform) -> Variable | None:
