@@ -1,0 +1,136 @@
+"""The knowledge: one file a subject, and here the whole order in which it is used.
+
+A rule is in the default mode if its contract is one that users of NumPy would not notice: the same bits, a few ulp, a better
+value, another rounding of a sum (whose order is not specified), the sign of a zero, or an error less.  What gives another
+value where there is a NaN, an infinity or an overflow has the tag "unsafe" instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..contract import Contract
+from ..database import EquilibriumDB, SequenceDB, TopoDB
+from ..optimizers import MergeOptimizer
+from ..query import Query
+from ..rule import Rule
+from . import (
+    arithmetic, blas, canonizer, casts, constants, dimshuffles, dots, fills, indexing, inplace, integers, inverses, joins, logic,
+    powers, reductions, shapes, softmax, stability, switches, writing,
+)  # fmt: skip
+from .conforming import TensorConform
+from .destroy import AddDestroyHandler
+from .fusion import FlattenOptimizer, FusionOptimizer
+from .gemm import GemmOptimizer
+from .names import other_names
+
+__all__ = ["QUERIES", "default_db", "is_default"]
+
+UNNOTICED = frozenset({"rounding", "signed zero", "errors"})
+"""What a rule of the default mode may relax."""
+
+IDENTITIES = (
+    casts.CASTS, arithmetic.UNITS, integers.RING, integers.BITS, logic.COMPARISONS, logic.TRUTH, switches.CHOICES,
+    inverses.COMPLEX_PARTS, fills.FILLS, fills.ALLOCS, reductions.AXES, indexing.USELESS, joins.JOINS,
+)  # fmt: skip
+"""What removes nodes."""
+CANONICAL = (
+    *IDENTITIES, arithmetic.SIGNS, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST], shapes.LENGTHS, shapes.RESHAPES,
+    dimshuffles.DIMSHUFFLES, fills.THROUGH, reductions.FACTORS, reductions.STRETCHED, indexing.MERGED, indexing.LIFTED, writing.WRITING,
+    dots.DOTS,
+)  # fmt: skip
+STABLE = (
+    softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, stability.LOGISTIC, stability.ERROR_FUNCTION, stability.TAILS,
+    inverses.INVERSES,
+)  # fmt: skip
+SPECIAL = (
+    *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, stability.QUOTIENTS, softmax.LOGARITHMS,
+    softmax.BACK, canonizer.CANONICAL, fills.THROUGH, fills.TO_ALLOC, shapes.LENGTHS, shapes.RESHAPES, dimshuffles.DIMSHUFFLES,
+    indexing.MERGED, indexing.LIFTED, writing.WRITING, reductions.STRETCHED, reductions.EXTREMA,
+)  # fmt: skip
+UNSAFE = (
+    arithmetic.UNSAFE, powers.UNSAFE, canonizer.UNSAFE, switches.UNSAFE, reductions.UNSAFE, dots.UNSAFE, softmax.UNSAFE,
+)  # fmt: skip
+
+QUERIES = {
+    "fast_run": Query.parse("fast_run"),
+    "fast_compile": Query.parse("fast_compile"),
+    "stabilize": Query.parse("fast_run <1.5000001"),
+    "merge": Query.parse("merge"),
+    "unsafe": Query.parse("fast_run unsafe"),
+    "o4": Query.parse("fast_run"),
+    "o3": Query.parse("fast_run -inplace"),
+    "o2": Query.parse("fast_compile fusion"),
+    "o1": Query.parse("fast_compile"),
+}
+"""Queries that have a name."""
+
+
+def is_default(contract: Contract) -> bool:
+    """Whether rules of this contract are in the default mode."""
+    return contract.relaxed <= UNNOTICED
+
+
+def default_db() -> SequenceDB:
+    """The database: what runs at which position, under which tags."""
+    merge, run, both = MergeOptimizer(), ("fast_run",), ("fast_run", "fast_compile")
+    db = SequenceDB("optdb", conform=TensorConform())
+    db.register("merge1", merge, *both, "merge", position=0)
+    db.register("ShapeOpt", filled(TopoDB(), (shapes.LENGTHS,), "fast_compile"), *both, position=0.1)
+    db.register("useless", filled(TopoDB(), IDENTITIES, "fast_compile"), *both, position=0.6)
+    db.register("merge1.1", merge, *both, "merge", position=0.65)
+    db.register("canonicalize", equilibrium(CANONICAL, UNSAFE), *both, "canonicalize_db", position=1)
+    db.register("merge1.2", merge, *both, "merge", position=1.2)
+    db.register("stabilize", equilibrium(STABLE), *run, position=1.5)
+    db.register("local_fill_to_alloc", fills.TO_ALLOC[0], *run, "local_second_to_alloc", position=1.51)
+    db.register("local_elemwise_alloc", fills.THROUGH[1], *run, "local_alloc_elemwise", position=1.52)
+    db.register("BlasOpt", blas_db(), *both, position=1.7)
+    db.register("specialize", equilibrium(SPECIAL), *run, position=2)
+    db.register("crossentropy_to_crossentropy_with_softmax", filled(TopoDB(), (softmax.LOGARITHMS,)), *run, "xent", position=2.01)
+    db.register("uncanonicalize", equilibrium((reductions.AXES, reductions.EXTREMA)), *run, position=3)
+    db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
+    db.register("merge2", merge, *run, "merge", position=49)
+    db.register("add_destroy_handler", AddDestroyHandler(), *run, "inplace", position=49.5)
+    db.register("local_inplace_setsubtensor", inplace.inplace_setsubtensor(), *run, "inplace", position=60)
+    db.register("local_inplace_incsubtensor1", inplace.inplace_incsubtensor1(), *run, "inplace", position=60)
+    db.register("InplaceBlasOpt", inplace.inplace_blas(), *run, "inplace", "blas_opt_inplace", position=70)
+    db.register("inplace_elemwise_optimizer", inplace.inplace_elemwise(), *run, "inplace", "inplace_elemwise_opt", position=75)
+    db.register("merge3", merge, *run, "merge", position=100)
+    return db
+
+
+def blas_db() -> SequenceDB:
+    """Products of matrices as calls of BLAS."""
+    db = SequenceDB()
+    db.register("local_dot_to_dot22", blas.local_dot_to_dot22, "fast_run", "fast_compile", position=0)
+    db.register("gemm_optimizer", GemmOptimizer(), "fast_run", position=10)
+    db.register("local_dot22_to_dot22scalar", blas.local_dot22_to_dot22scalar, "fast_run", position=11)
+    gemv = EquilibriumDB()
+    for rule in blas.GEMM_TO_GEMV:
+        gemv.register(rule.name, rule, "fast_run")
+    return db.register("local_gemm_to_gemv_db", gemv, "fast_run", position=15)
+
+
+def fusion_db() -> SequenceDB:
+    """Nodes that share a loop made one."""
+    db = SequenceDB()
+    db.register("local_add_mul_fusion", FlattenOptimizer(), "fast_run", "fusion", position=0)
+    return db.register("composite_elemwise_fusion", FusionOptimizer(), "fast_run", "fusion", position=1)
+
+
+def equilibrium(*groups: Sequence[Sequence[Rule]]) -> EquilibriumDB:
+    """Rules to a fixed point; constants folded and equal nodes merged on the way."""
+    db: EquilibriumDB = filled(EquilibriumDB(), ([constants.FOLDING],), "fast_compile")
+    for group in groups:
+        filled(db, group)
+    return db.register("merge", MergeOptimizer(), "fast_run", "fast_compile", cleanup=True)
+
+
+def filled(db: Any, groups: Sequence[Sequence[Rule]], *tags: str) -> Any:
+    """The database with the rules, each in the default mode or "unsafe" by its contract, and under its other names."""
+    for rule in (rule for group in groups for rule in group):
+        default = is_default(rule.contract)
+        level = ("fast_run", *tags) if default else ("unsafe",)
+        db.register(rule.name, rule, *level, *other_names(rule), use_db_name_as_tag=default)
+    return db

@@ -1,0 +1,181 @@
+"""Sums and products taken apart, cancelled, and put together again: Theano's canonizers.
+
+Integers obey the algebra exactly, so all of it is on for them.  For floating-point numbers the constants of a product are
+folded, which costs a rounding and saves one; cancelling equal terms or factors is not part of the default mode, because
+(x + y) - x is not y where x is large, and x * y / x is NaN where x is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...graph import Apply, Variable
+from ...ops.elementwise import Elementwise, add, mul, neg, sub, true_div
+from ...ops.tensor import constant
+from ..contract import exact, relaxes, stabilizes, ulp
+from ..patterns import wilds
+from ..rule import Rule, node_rule, rule
+from .facts import is_float, is_integer, is_scalar_constant, uniform_xyz
+from .products import MOST_FACTORS, Product
+
+Terms = tuple[list[Variable], list[Variable]]
+"""What is added, and what is subtracted."""
+
+x, y, z = wilds("x y z")
+CANCELLING = relaxes("nan", "inf", "overflow", "rounding", "signed zero", "underflow")
+
+
+# --- sums
+
+
+def terms_of(variable: Variable) -> Terms:
+    """The terms of a sum, through add, sub and neg of its own dtype."""
+    plus: list[Variable] = []
+    minus: list[Variable] = []
+    todo = [(variable, True)]
+    while todo:
+        term, positive = todo.pop()
+        parts = _summands(term, variable.dtype) if len(plus) + len(minus) + len(todo) < MOST_FACTORS else None
+        if parts is None:
+            (plus if positive else minus).append(term)
+        else:
+            todo.extend((part, positive == same_sign) for part, same_sign in reversed(parts))
+    return plus, minus
+
+
+def _summands(term: Variable, dtype: str) -> list[tuple[Variable, bool]] | None:
+    """(operand, whether it keeps its sign) for each operand; None for what is no sum."""
+    node = term.owner
+    if node is None or not isinstance(node.op, Elementwise) or any(i.dtype != dtype for i in node.inputs):
+        return None
+    if node.op is add:
+        return [(i, True) for i in node.inputs]
+    if node.op is sub:
+        return [(node.inputs[0], True), (node.inputs[1], False)]
+    return [(node.inputs[0], False)] if node.op is neg else None
+
+
+def cancelled(above: Sequence[Variable], below: Sequence[Variable]) -> Terms:
+    """Both sides without what stands on both."""
+    common = Counter(above) & Counter(below)
+    return _less(above, common), _less(below, common)
+
+
+def _less(variables: Sequence[Variable], gone: Counter[Variable]) -> list[Variable]:
+    left = Counter(gone)
+    kept = []
+    for variable in variables:
+        if left[variable] > 0:
+            left[variable] -= 1
+        else:
+            kept.append(variable)
+    return kept
+
+
+def simpler_sum(node: Apply) -> Variable | None:
+    """The sum with equal terms cancelled; integer constants added up."""
+    before = terms_of(node.out)
+    plus, minus = cancelled(*before)
+    if is_integer(node.out):
+        plus, minus = _one_constant(plus, minus, node.out.dtype)
+    if len(plus) + len(minus) == len(before[0]) + len(before[1]):
+        return None
+    return _summed(plus, minus, node.out.dtype)
+
+
+def _one_constant(plus: list[Variable], minus: list[Variable], dtype: str) -> Terms:
+    """Both sides with one scalar constant for all that there are; none for 0."""
+    constants = [(c, 1) for c in plus if is_scalar_constant(c)] + [(c, -1) for c in minus if is_scalar_constant(c)]
+    if len(constants) < 2:
+        return plus, minus
+    total = sum(sign * int(c.data.flat[0]) for c, sign in constants)  # type: ignore[attr-defined]
+    folded = np.array(total % (1 << 64), dtype=np.uint64).astype(dtype)
+    rest = [[t for t in side if not is_scalar_constant(t)] for side in (plus, minus)]
+    return ([constant(folded)] if folded else []) + rest[0], rest[1]
+
+
+def _summed(plus: Sequence[Variable], minus: Sequence[Variable], dtype: str) -> Variable:
+    if not plus and not minus:
+        return constant(0, dtype)
+    if not plus:
+        return neg(_folded(add, minus))  # type: ignore[no-any-return]
+    return sub(_folded(add, plus), _folded(add, minus)) if minus else _folded(add, plus)  # type: ignore[no-any-return]
+
+
+def _folded(op: Elementwise, operands: Sequence[Variable]) -> Variable:
+    result = operands[0]
+    for operand in operands[1:]:
+        result = op(result, operand)
+    return result
+
+
+def simpler_integer_sum(node: Apply) -> Variable | None:
+    """`simpler_sum` where it is exact."""
+    return simpler_sum(node) if is_integer(node.out) else None
+
+
+def simpler_float_sum(node: Apply) -> Variable | None:
+    """`simpler_sum` where it rounds otherwise."""
+    return simpler_sum(node) if is_float(node.out) else None
+
+
+# --- products
+
+
+def one_constant_factor(node: Apply) -> Variable | None:
+    """The product with one constant for several: of integers in any order, of a float and constants alone."""
+    product = Product.of(node.out)
+    constants = [f for f in (*product.above, *product.below) if is_scalar_constant(f)]
+    others = len(product.above) + len(product.below) - len(constants)
+    if len(constants) < 2 or others == 0 or not (is_integer(node.out) or (is_float(node.out) and others == 1)):
+        return None
+    factor = _factor(product)
+    if factor is None:
+        return None
+    above = tuple(f for f in product.above if not is_scalar_constant(f))
+    below = tuple(f for f in product.below if not is_scalar_constant(f))
+    return Product((factor, *above), below, False, product.dtype).build()
+
+
+def _factor(product: Product) -> Variable | None:
+    """All constants and the sign as one constant; None if that is not a normal number."""
+    above = [f.data.flat[0].item() for f in product.above if is_scalar_constant(f)]  # type: ignore[attr-defined]
+    below = [f.data.flat[0].item() for f in product.below if is_scalar_constant(f)]  # type: ignore[attr-defined]
+    sign = -1 if product.negative else 1
+    kind = np.dtype(product.dtype)
+    if kind.kind in "iu":
+        return constant(np.array(sign * math.prod(above) % (1 << 64), dtype=np.uint64).astype(kind))
+    with np.errstate(all="ignore"):
+        exact_value = sign * np.prod(np.array(above, dtype=np.longdouble)) / np.prod(np.array(below, dtype=np.longdouble))
+        value = exact_value.astype(kind)
+    limits = np.finfo(kind)
+    return constant(value) if limits.smallest_normal <= abs(value) <= limits.max else None
+
+
+def simpler_product(node: Apply) -> Variable | None:
+    """The product with equal factors cancelled."""
+    product = Product.of(node.out)
+    above, below = cancelled(product.above, product.below)
+    if not is_float(node.out) or len(above) == len(product.above):
+        return None
+    return Product(tuple(above), tuple(below), product.negative, product.dtype).build()
+
+
+CANONICAL: list[Rule] = [
+    node_rule("local_add_canonizer", (add, sub, neg), simpler_integer_sum, having=(add, sub, neg), contract=exact,
+              formula="(x + a) - (y + a) -> x - y  for integers"),
+    node_rule("local_mul_canonizer", (mul, true_div), one_constant_factor, having=(mul, true_div, neg), contract=ulp(3) | stabilizes,
+              formula="2 * (3 * x) -> 6 * x"),
+]  # fmt: skip
+
+UNSAFE: list[Rule] = [
+    node_rule("local_add_canonizer_float", (add, sub), simpler_float_sum, contract=CANCELLING, having=(add, sub, neg),
+              formula="(x + y) - x -> y"),
+    node_rule("local_mul_canonizer_float", (mul, true_div), simpler_product, contract=CANCELLING,
+              formula="x * y / x -> y"),
+    rule("local_greedy_distributor", mul(add(true_div(y, x), z), x), add(y, mul(z, x)), when=uniform_xyz, contract=CANCELLING),
+]  # fmt: skip

@@ -1,0 +1,44 @@
+"""Casts that keep what is cast, and ops that only stand for their operand."""
+
+from __future__ import annotations
+
+from ...graph import Apply, Variable
+from ...ops.elementwise import Cast, Elementwise, cast, identity, stop_gradient
+from ..patterns import op_like, wilds
+from ..rule import Rule, rule
+from .facts import not_complex, preserves
+
+(x,) = wilds("x")
+outer, inner = op_like(Cast, "outer"), op_like(Cast, "inner")
+view = op_like(Elementwise, "view", lambda op: op in (identity, stop_gradient))
+idempotent = op_like(Elementwise, "f", lambda op: op.idempotent and op.arity == 1)
+
+
+def useless_cast(x: Variable, outer: Cast) -> Variable | None:
+    """x, which has the dtype of the cast."""
+    return x if x.dtype == outer.dtype else None
+
+
+def one_cast(node: Apply, x: Variable, outer: Cast, inner: Cast) -> Variable | None:
+    """The outer cast alone, where the inner one loses nothing that the outer one keeps."""
+    keeps_all = preserves(x.dtype, inner.dtype)
+    wraps = all(_is_integer(dtype) for dtype in (x.dtype, inner.dtype, outer.dtype))
+    if not keeps_all and not (wraps and _bits(outer.dtype) <= _bits(inner.dtype)):
+        return None
+    return cast(x, outer.dtype)  # type: ignore[no-any-return]
+
+
+def _is_integer(dtype: str) -> bool:
+    return "int" in dtype
+
+
+def _bits(dtype: str) -> int:
+    return int(dtype.lstrip("uint"))
+
+
+CASTS: list[Rule] = [
+    rule("local_useless_cast", outer(x), useless_cast, formula="cast{dtype=dtype of x}(x) -> x"),
+    rule("local_cast_cast", outer(inner(x)), one_cast, formula="cast(cast(x)) -> cast(x)  if the first keeps all values"),
+    rule("local_view_op", view(x), x),
+    rule("local_idempotent_unary", idempotent(idempotent(x)), idempotent(x), when=lambda node, x: not_complex(x)),
+]

@@ -1,0 +1,27 @@
+"""The ops with which the engine makes the result of a rule fit its place (see optdb/conform.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...graph import Variable
+from ...ops import elementwise
+from ...ops.shape import DimShuffle
+from ...ops.tensor import constant
+
+
+class TensorConform:
+    """`Conform` in the vocabulary of `ops`."""
+
+    def constant(self, value: Any, dtype: str) -> Variable:
+        return constant(value, dtype)
+
+    def cast(self, value: Variable, dtype: str) -> Variable:
+        return elementwise.cast(value, dtype)  # type: ignore[no-any-return]
+
+    def pad(self, value: Variable, ndim: int) -> Variable:
+        missing = ndim - value.ndim
+        return DimShuffle((*("x",) * missing, *range(value.ndim)))(value)  # type: ignore[no-any-return]
+
+    def fill(self, like: Variable, value: Variable) -> Variable:
+        return elementwise.fill(like, value)  # type: ignore[no-any-return]

@@ -1,0 +1,86 @@
+"""Constants: what can be computed once and for all, when the graph is built.
+
+Folding evaluates the NumPy meaning of an op; it never starts a compiler.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import fields
+
+import numpy as np
+
+from ...graph import Apply, Constant, Op, Variable
+from ...ops.elementwise import Elementwise
+from ...ops.tensor import constant
+from ..patterns import CONSTANT, Head
+from ..rule import NodeRule, node_rule
+from .facts import preserves
+
+LARGEST_FOLDED = 64 << 20
+"""Bytes of the largest constant that folding makes."""
+LARGEST_GROWTH = 16
+"""How many times larger than its operands a folded constant may be: `zeros((5000, 5000))` stays a recipe."""
+_ALWAYS_SMALL = 1 << 10
+"""Results of up to this many bytes are folded, however small their operands are."""
+
+
+def constant_folding(node: Apply) -> Sequence[Variable] | None:
+    """The values of a node whose inputs are constants.  What raises is left alone: it will raise when the program runs."""
+    if not _is_small(node):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            values = node.op.evaluate(*[i.data for i in node.inputs])  # type: ignore[attr-defined]
+    except (ValueError, IndexError, ArithmeticError, np.linalg.LinAlgError):
+        return None
+    return [constant(value) for value in values]
+
+
+def _is_small(node: Apply) -> bool:
+    made = [_bytes_of(o) for o in node.outputs]
+    read = sum(i.data.nbytes for i in node.inputs)  # type: ignore[attr-defined]
+    return None not in made and sum(made) <= min(LARGEST_FOLDED, max(LARGEST_GROWTH * read, _ALWAYS_SMALL))  # type: ignore[arg-type]
+
+
+def _bytes_of(variable: Variable) -> int | None:
+    if None in variable.type.shape:
+        return None
+    return variable.type.numpy.itemsize * math.prod(variable.type.shape)  # type: ignore[arg-type]
+
+
+def local_upcast_elemwise_constant_inputs(node: Apply) -> Variable | None:
+    """The node with its constants in the dtype that they are converted to anyway, so that `1 - x` and `1.0 - x` merge."""
+    op = node.op
+    if not isinstance(op, Elementwise) or not any(isinstance(i, Constant) for i in node.inputs):
+        return None
+    operands, _ = op.loop(tuple(i.dtype for i in node.inputs))
+    inputs = [_converted(i, dtype) for i, dtype in zip(node.inputs, operands, strict=True)]
+    if all(new is old for new, old in zip(inputs, node.inputs, strict=True)):
+        return None
+    result = op(*inputs)
+    return result if result.dtype == node.out.dtype else None  # type: ignore[no-any-return]
+
+
+def _converted(variable: Variable, dtype: str) -> Variable:
+    if not isinstance(variable, Constant) or variable.dtype == dtype or not preserves(variable.dtype, dtype):
+        return variable
+    return constant(variable.data.astype(dtype))
+
+
+class FoldingRule(NodeRule):
+    """A rule for nodes all of whose operands are constants; others do not cost it anything."""
+
+    def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
+        return bool(heads) and all(head is CONSTANT for head in heads)
+
+
+_FOLDING = node_rule("constant_folding", Op, constant_folding, formula="op(constants) -> their value")
+FOLDING = FoldingRule(**{field.name: getattr(_FOLDING, field.name) for field in fields(_FOLDING)})
+UPCAST = node_rule(
+    "local_upcast_elemwise_constant_inputs",
+    Elementwise,
+    local_upcast_elemwise_constant_inputs,
+    formula="f(constant: int8, x: float64) -> f(constant: float64, x)",
+)

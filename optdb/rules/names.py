@@ -1,0 +1,54 @@
+"""Names that users of Theano and PyTensor know, as tags of the rules that do the same here.
+
+One of their rewrites is often several rules here, each with a contract of its own; its name selects them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..rule import Rule
+from . import inverses, logic, powers
+
+_SEVERAL: dict[str, Iterable[str]] = {
+    "local_mul_specialize": ("local_mul_by_one", "local_mul_by_minus_one"),
+    "local_useless_elemwise": (
+        "local_view_op", "local_useless_cast", "local_eq_with_itself", "local_ne_with_itself", "local_idempotent", "local_xor_self",
+        "local_and_zero", "local_or_zero", "local_xor_zero", "local_and_true", "local_or_true",
+    ),
+    "local_useless_elemwise_comparison": [rule.name for rule in logic.COMPARISONS],
+    "local_pow_canonicalize": ("local_pow_zero", "local_pow_one", "local_one_pow"),
+    "local_pow_specialize": [rule.name for rule in (*powers.SPECIAL, *powers.UNSAFE)],
+    "local_func_inv": [*(rule.name for rule in inverses.INVERSES), "local_neg_neg", "local_conj_of_conj"],
+    "local_exp_log": ("local_log_of_exp", "local_log1p_of_expm1", "local_exp_of_softplus", "local_expm1_of_softplus"),
+    "local_exp_log_nan_switch": ("local_exp_of_log", "local_expm1_of_log1p"),
+    "local_sum_prod_mul_by_scalar": ("local_sum_mul_by_scalar", "local_integer_sum_mul_by_scalar", "local_sum_of_neg"),
+}  # fmt: skip
+
+_RENAMED = {
+    "topo_constant_folding": "constant_folding",
+    "local_remove_switch_const_cond": "local_useless_switch",
+    "local_sum_sum": "local_op_of_op",
+    "local_reduce_chain": "local_op_of_op",
+    "local_cut_useless_reduce": "local_useless_reduce",
+    "local_sum_alloc": "local_opt_alloc",
+    "local_careduce_of_alloc": "local_opt_alloc",
+    "local_second_to_alloc": "local_fill_to_alloc",
+    "local_second_sink": "local_fill_sink",
+    "local_alloc_elemwise": "local_elemwise_alloc",
+    "local_div_to_reciprocal": "local_div_to_inv",
+    "local_pow_specialize_device": "local_pow_to_nested_squaring",
+    "local_track_shape_i": "local_shape_i_lift",
+    "local_reciprocal_1_plus_exp": "local_inv_1_plus_exp",
+    "local_sum_of_neg_to_neg_of_sum": "local_sum_of_neg",
+    "local_incsubtensor_of_allocs": "local_incsubtensor_of_zeros",
+    "local_setsubtensor_of_allocs": "local_setsubtensor_of_constants",
+    "local_sum_prod_div_dimshuffle": "local_sum_div_dimshuffle",
+    "local_add_remove_zeros": "local_add_specialize",
+}
+
+
+def other_names(rule: Rule) -> list[str]:
+    """The tags under which a rule is known elsewhere."""
+    names = [old for old, new in _RENAMED.items() if new == rule.name]
+    return names + [name for name, members in _SEVERAL.items() if rule.name in members]

@@ -1,0 +1,250 @@
+"""Reductions of sums, products, stretched values, joined values and axes of length 1.
+
+The order in which a sum is added up is not specified, so sums may be regrouped (`relaxes("rounding")`).  What moves a factor
+out of a floating-point sum may overflow where the sum itself did not, and is not part of the default mode.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...graph import Apply, Constant, Variable, dims_of, same_shape
+from ...ops.creation import Alloc
+from ...ops.elementwise import Elementwise, add, cast, exp, maximum, minimum, mul, neg, pow, sigmoid, softplus, tanh, true_div  # noqa: A004
+from ...ops.elementwise import arctan, logical_and, logical_or
+from ...ops.join import Join
+from ...ops.lengths import dim_to_tensor
+from ...ops.reduce import ArgReduce, Reduce, SumTo, unbroadcast
+from ...ops.shape import BroadcastTo, DimShuffle
+from ...ops.tensor import constant
+from ..contract import exact, relaxes, stabilizes
+from ..patterns import Users, Wild, op_like, wilds
+from ..rule import Rule, node_rule, rule
+from .facts import is_discrete, is_float, is_integer, made_by, number_of
+
+STRETCHING = (Alloc, BroadcastTo)
+SELECTING = frozenset({maximum, minimum, logical_and, logical_or})
+"""What may see a value any number of times."""
+
+x = Wild("x")
+float_x = Wild("x", is_float)
+outer, inner = op_like(Reduce, "outer"), op_like(Reduce, "inner")
+total = op_like(Reduce, "r", lambda op: op.scalar is add)
+regrouped = relaxes("rounding")
+
+
+# --- axes
+
+
+def reduce_of_reduce(x: Variable, outer: Reduce, inner: Reduce) -> Variable | None:
+    """One reduction over the axes of both."""
+    if outer.scalar is not inner.scalar:
+        return None
+    left = [axis for axis in range(x.ndim) if axis not in inner.axis]
+    axes = tuple(sorted((*inner.axis, *(left[axis] for axis in outer.axis))))
+    return Reduce(outer.scalar, axes)(x)  # type: ignore[no-any-return]
+
+
+def useless_reduce(node: Apply, x: Variable, outer: Reduce) -> Variable | None:
+    """x, which is reduced over no axis."""
+    if outer.axis or (outer.scalar in (logical_and, logical_or) and x.dtype != "bool"):
+        return None
+    return cast(x, node.out.dtype)  # type: ignore[no-any-return]
+
+
+def without_ones(node: Apply) -> Variable | None:
+    """Axes of length 1 dropped; the others, if there are any, reduced."""
+    (x,), op = node.inputs, node.op
+    axes = op.axis  # type: ignore[attr-defined]
+    short = [axis for axis in axes if x.type.shape[axis] == 1]
+    if not short or (op.scalar in (logical_and, logical_or) and x.dtype != "bool"):  # type: ignore[attr-defined]
+        return None
+    order = tuple(axis for axis in range(x.ndim) if axis not in short)
+    rest = tuple(k for k, axis in enumerate(order) if axis in axes)
+    dropped = DimShuffle(order)(cast(x, node.out.dtype))
+    return Reduce(op.scalar, rest)(dropped) if rest else dropped  # type: ignore[attr-defined, no-any-return]
+
+
+def reduce_of_dimshuffle(node: Apply) -> Variable | None:
+    """A reduction of the value before its axes were moved, if those that stay keep their order."""
+    (x,), op = node.inputs, node.op
+    below = x.owner
+    if below is None or not isinstance(below.op, DimShuffle) or below.op.dropped(below.inputs[0].ndim):
+        return None
+    order, axes = below.op.order, op.axis  # type: ignore[attr-defined]
+    gone = [order[axis] for axis in axes]
+    kept = [o for axis, o in enumerate(order) if axis not in axes]
+    places = [o for o in kept if isinstance(o, int)]
+    if "x" in kept or places != sorted(places):
+        return None
+    return Reduce(op.scalar, tuple(sorted(o for o in gone if isinstance(o, int))))(below.inputs[0])  # type: ignore[attr-defined, no-any-return]
+
+
+# --- factors
+
+
+def _stretched_factor(factor: Variable, axes: Sequence[int], ndim: int) -> bool:
+    """Whether the operand of a product of rank `ndim` is surely of length 1 along `axes`."""
+    missing = ndim - factor.ndim
+    return all(axis < missing or factor.type.shape[axis - missing] == 1 for axis in axes)
+
+
+def _reduced_factor(factor: Variable, axes: Sequence[int], ndim: int) -> Variable:
+    """The operand without the axes that are reduced."""
+    missing = ndim - factor.ndim
+    kept = tuple(axis - missing for axis in range(ndim) if axis >= missing and axis not in axes)
+    return factor if kept == tuple(range(factor.ndim)) else DimShuffle(kept)(factor)  # type: ignore[no-any-return]
+
+
+def sum_of_product(node: Apply) -> Variable | None:
+    """The factors that do not change along the axes of a sum, taken out of it."""
+    product, axes = node.inputs[0], node.op.axis  # type: ignore[attr-defined]
+    if node.op.scalar is not add or not made_by(product, mul) or product.dtype != node.out.dtype:  # type: ignore[attr-defined]
+        return None
+    factors = product.owner.inputs  # type: ignore[union-attr]
+    outside = [f for f in factors if _stretched_factor(f, axes, product.ndim) and f.dtype == product.dtype]
+    inside = [f for f in factors if not any(f is o for o in outside)]
+    if not outside or not inside:
+        return None
+    rest = inside[0] if len(inside) == 1 else mul(*inside)
+    if not same_shape(rest, product) or rest.dtype != product.dtype:
+        return None
+    return mul(node.op(rest), *(_reduced_factor(f, axes, product.ndim) for f in outside))  # type: ignore[no-any-return]
+
+
+def integer_sum_of_product(node: Apply) -> Variable | None:
+    return sum_of_product(node) if is_integer(node.inputs[0]) else None
+
+
+def float_sum_of_product(node: Apply) -> Variable | None:
+    return sum_of_product(node) if is_float(node.inputs[0]) else None
+
+
+def sum_of_quotient(node: Apply) -> Variable | None:
+    """A divisor that does not change along the axes of a sum, taken out of it."""
+    quotient, axes = node.inputs[0], node.op.axis  # type: ignore[attr-defined]
+    if node.op.scalar is not add or not made_by(quotient, true_div) or not is_float(quotient):  # type: ignore[attr-defined]
+        return None
+    above, below = quotient.owner.inputs  # type: ignore[union-attr]
+    uniform = above.dtype == below.dtype == quotient.dtype
+    if not uniform or not _stretched_factor(below, axes, quotient.ndim) or not same_shape(above, quotient):
+        return None
+    return true_div(node.op(above), _reduced_factor(below, axes, quotient.ndim))  # type: ignore[no-any-return]
+
+
+# --- stretched and joined values
+
+
+def reduce_of_alloc(node: Apply) -> Variable | None:
+    """A reduction over axes along which a value is stretched: n times the value, its n-th power, or the value itself."""
+    (x,), op = node.inputs, node.op
+    if x.owner is None or not isinstance(x.owner.op, STRETCHING):
+        return None
+    value, *lengths = x.owner.inputs
+    axes = tuple(axis for axis in op.axis if _stretched_factor(value, [axis], x.ndim))  # type: ignore[attr-defined]
+    scale = _scaled(op, value, [dims_of(x)[axis] for axis in axes], node.out.dtype)  # type: ignore[arg-type]
+    if not axes or scale is None:
+        return None
+    smaller = _reduced_factor(value, axes, x.ndim)
+    left = [axis for axis in range(x.ndim) if axis not in axes]
+    stretched = x.owner.op(scale(smaller), *(lengths[axis] for axis in left)) if left else scale(smaller)
+    rest = tuple(k for k, axis in enumerate(left) if axis in op.axis)  # type: ignore[attr-defined]
+    return Reduce(op.scalar, rest)(stretched) if rest else stretched  # type: ignore[attr-defined, no-any-return]
+
+
+def _scaled(op: Reduce, value: Variable, dims: Sequence[object], dtype: str):  # type: ignore[no-untyped-def]
+    """What the reduction makes of one value that is seen as often as `dims` say; None if that may differ for no elements."""
+    known = all(isinstance(dim, int) for dim in dims)
+    count = math.prod(dim for dim in dims if isinstance(dim, int)) if known else None
+    if op.scalar in SELECTING and (value.dtype == "bool" or op.scalar in (maximum, minimum)):
+        return (lambda v: v) if count else None
+    if op.scalar is not add or not (count or is_discrete(value) or _is_finite_constant(value)):
+        return None
+    times = constant(count, "int64") if known else None
+    if times is None:
+        times = dim_to_tensor(dims[0])  # type: ignore[arg-type]
+        for dim in dims[1:]:
+            times = mul(times, dim_to_tensor(dim))  # type: ignore[arg-type]
+    return lambda v: mul(cast(v, dtype), cast(times, dtype))
+
+
+def _is_finite_constant(value: Variable) -> bool:
+    number = number_of(value)
+    return number is not None and math.isfinite(abs(number))
+
+
+def reduce_of_stack(node: Apply) -> Variable | None:
+    """A reduction along the axis on which values of length 1 are joined: the elementwise op on those values."""
+    (x,), op = node.inputs, node.op
+    if x.owner is None or not isinstance(x.owner.op, Join) or op.axis != (x.owner.op.axis,):  # type: ignore[attr-defined]
+        return None
+    axis, parts = x.owner.op.axis, x.owner.inputs
+    if any(part.type.shape[axis] != 1 for part in parts) or not 2 <= len(parts) <= 8 or node.out.dtype != x.dtype:
+        return None
+    order = tuple(k for k in range(x.ndim) if k != axis)
+    values = [DimShuffle(order)(part) for part in parts]
+    if op.scalar.arity is None:  # type: ignore[attr-defined]
+        return op.scalar(*values)  # type: ignore[attr-defined, no-any-return]
+    result = values[0]
+    for value in values[1:]:
+        result = op.scalar(result, value)  # type: ignore[attr-defined]
+    return result  # type: ignore[no-any-return]
+
+
+# --- extrema
+
+
+def opposite_extremum(x: Variable, outer: Reduce) -> Variable | None:
+    """-max(-x) as min(x), or the other way round."""
+    other = {maximum: minimum, minimum: maximum}.get(outer.scalar)
+    return None if other is None else Reduce(other, outer.axis)(x)  # type: ignore[no-any-return]
+
+
+INCREASING = frozenset({exp, sigmoid, softplus, tanh, arctan})
+increasing = op_like(Elementwise, "f", lambda op: op in INCREASING)
+position = op_like(ArgReduce, "arg")
+
+
+def known_unbroadcast(node: Apply) -> Variable | None:
+    """A sum over axes that have become known, in the place of one that was to be decided at run time."""
+    result = unbroadcast(*node.inputs)
+    return None if made_by(result, SumTo) else result
+
+
+AXES: list[Rule] = [
+    rule("local_op_of_op", outer(inner(x)), reduce_of_reduce, contract=regrouped, formula="sum(sum(x)) -> sum(x)"),
+    rule("local_useless_reduce", outer(x), useless_reduce, formula="sum{axis=()}(x) -> x"),
+    node_rule("local_reduce_broadcastable", Reduce, without_ones, contract=relaxes("signed zero"),
+              formula="sum(x over an axis of length 1) -> dimshuffle(x)"),
+    node_rule("local_reduce_of_dimshuffle", Reduce, reduce_of_dimshuffle, having=DimShuffle, contract=regrouped,
+              formula="sum(dimshuffle(x)) -> sum(x over the axes that stand there)"),
+    node_rule("local_useless_sum_to", SumTo, known_unbroadcast, formula="sum_to(x, like) -> x or sum(x)"),
+]  # fmt: skip
+
+FACTORS: list[Rule] = [
+    rule("local_sum_of_neg", total(neg(float_x)), lambda x, r: neg(r(x)), contract=relaxes("signed zero"),
+         formula="sum(neg(x)) -> neg(sum(x))"),
+    node_rule("local_integer_sum_mul_by_scalar", Reduce, integer_sum_of_product, having=mul, formula="sum(a * x) -> a * sum(x)"),
+]
+
+STRETCHED: list[Rule] = [
+    node_rule("local_opt_alloc", Reduce, reduce_of_alloc, having=STRETCHING, contract=stabilizes | relaxes("overflow"),
+              formula="sum(alloc(x, n)) -> n * x"),
+    node_rule("local_reduce_join", Reduce, reduce_of_stack, having=Join, contract=relaxes("rounding", "signed zero"),
+              formula="sum(stack([a, b])) -> a + b"),
+]
+
+EXTREMA: list[Rule] = [
+    rule("local_max_to_min", neg(outer(neg(float_x))), opposite_extremum, contract=relaxes("signed zero"),
+         formula="neg(max(neg(x))) -> min(x)"),
+    rule("local_argmax_pushdown", position(increasing(float_x)), position(float_x), contract=stabilizes,
+         formula="argmax(exp(x)) -> argmax(x)"),
+]
+
+UNSAFE: list[Rule] = [
+    node_rule("local_sum_mul_by_scalar", Reduce, float_sum_of_product, having=mul, contract=relaxes("rounding", "overflow"),
+              formula="sum(a * x) -> a * sum(x)"),
+    node_rule("local_sum_div_dimshuffle", Reduce, sum_of_quotient, having=true_div, contract=relaxes("rounding", "overflow"),
+              formula="sum(x / a) -> sum(x) / a"),
+]

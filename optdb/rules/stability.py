@@ -1,0 +1,129 @@
+"""Expressions that overflow or cancel, written so that they do not: logarithms, exponentials, the logistic and error functions.
+
+Each result is the nearer one to the true value; where the original is finite and accurate the two agree to rounding.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...graph import Apply, Variable
+from ...ops.elementwise import (
+    add, erf, erfc, exp, expm1, log, log1mexp, log1p, logaddexp, lt, minimum, mul, neg, reciprocal, sigmoid, softplus, sqrt, square,
+    sub, switch, true_div,
+)  # fmt: skip
+from ..contract import stabilizes
+from ..patterns import Wild, wilds
+from ..rule import Rule, node_rule, rule
+from .facts import is_float, is_number, made_by, uniform_x, uniform_xy
+from .products import Product
+
+x, y = wilds("x y", is_float)
+
+LOG: list[Rule] = [
+    rule("local_log1p", log(add(1, x)), log1p(x), contract=stabilizes, when=uniform_x),
+    rule("local_log1p_of_minus", log(sub(1, x)), log1p(neg(x)), contract=stabilizes, when=uniform_x),
+    rule("local_expm1", sub(exp(x), 1), expm1(x), contract=stabilizes, when=uniform_x),
+    rule("local_expm1_of_sum", add(exp(x), -1), expm1(x), contract=stabilizes, when=uniform_x),
+    rule("local_one_minus_exp", sub(1, exp(x)), neg(expm1(x)), contract=stabilizes, when=uniform_x),
+    rule("local_log_add", log(add(exp(x), exp(y))), logaddexp(x, y), contract=stabilizes, when=uniform_xy),
+    rule("local_log_sqrt", log(sqrt(x)), mul(0.5, log(x)), contract=stabilizes),
+    rule("local_log_of_inverse", log(true_div(1, x)), neg(log(x)), contract=stabilizes, when=uniform_x),
+    rule("local_log_of_reciprocal", log(reciprocal(x)), neg(log(x)), contract=stabilizes),
+    rule("local_log1p_minus_exp", log1p(neg(exp(x))), log1mexp(x), contract=stabilizes),
+    rule("logmexpm1_to_log1mexp", log(neg(expm1(x))), log1mexp(x), contract=stabilizes),
+]
+
+LOGISTIC: list[Rule] = [
+    rule("logsigm_to_softplus", log(sigmoid(x)), neg(softplus(neg(x))), contract=stabilizes),
+    rule("log1msigm_to_softplus", log(sub(1, sigmoid(x))), neg(softplus(x)), contract=stabilizes, when=uniform_x),
+    rule("log1p_neg_sigmoid", log1p(neg(sigmoid(x))), neg(softplus(x)), contract=stabilizes),
+    rule("log1pexp_to_softplus", log1p(exp(x)), softplus(x), contract=stabilizes),
+    rule("local_exp_over_1_plus_exp", true_div(exp(x), add(1, exp(x))), sigmoid(x), contract=stabilizes, when=uniform_x),
+    rule("local_inv_1_plus_exp", reciprocal(add(1, exp(x))), sigmoid(neg(x)), contract=stabilizes, when=uniform_x),
+    rule("local_one_over_1_plus_exp", true_div(y, add(1, exp(x))), mul(y, sigmoid(neg(x))), contract=stabilizes,
+         when=uniform_xy),
+    rule("local_sigm_times_exp", mul(exp(x), sigmoid(neg(x))), sigmoid(x), contract=stabilizes),
+    rule("local_sigm_times_exp_neg", mul(exp(neg(x)), sigmoid(x)), sigmoid(neg(x)), contract=stabilizes),
+    rule("local_1msigmoid", sub(1, sigmoid(x)), sigmoid(neg(x)), contract=stabilizes, when=uniform_x),
+    rule("local_odds_sigmoid", true_div(sigmoid(x), sigmoid(neg(x))), exp(x), contract=stabilizes),
+    rule("local_inv_odds_sigmoid", true_div(sigmoid(neg(x)), sigmoid(x)), exp(neg(x)), contract=stabilizes),
+]  # fmt: skip
+
+QUOTIENTS: list[Rule] = [
+    rule("local_div_exp_to_mul_exp", true_div(y, exp(x)), mul(y, exp(neg(x))), contract=stabilizes, when=uniform_xy),
+]
+
+ERROR_FUNCTION: list[Rule] = [
+    rule("local_one_minus_erf", sub(1, erf(x)), erfc(x), contract=stabilizes, when=uniform_x),
+    rule("local_one_plus_erf", add(1, erf(x)), erfc(neg(x)), contract=stabilizes, when=uniform_x),
+    rule("local_erf_minus_one", sub(erf(x), 1), neg(erfc(x)), contract=stabilizes, when=uniform_x),
+    rule("local_minus_one_plus_erf", add(-1, erf(x)), neg(erfc(x)), contract=stabilizes, when=uniform_x),
+    rule("local_one_minus_erfc", sub(1, erfc(x)), erf(x), contract=stabilizes, when=uniform_x),
+    rule("local_erfc_minus_one", sub(erfc(x), 1), neg(erf(x)), contract=stabilizes, when=uniform_x),
+    rule("local_minus_one_plus_erfc", add(-1, erfc(x)), neg(erf(x)), contract=stabilizes, when=uniform_x),
+]
+
+# --- the tail of erfc, which underflows though its logarithm is tame
+
+_SERIES_FROM = {"float16": 2.75, "float32": 9.0, "float64": 26.0}
+"""Where the asymptotic series takes over: erfc is still normal there, and the term left out is below the precision."""
+
+
+def _series(x: Variable) -> Variable:
+    """erfc(x) * sqrt(pi) * x * exp(x**2) for large x: 1 - 1/(2x**2) + 3/(4x**4) - 15/(8x**6) + 105/(16x**8) (DLMF 7.12.1)."""
+    t = reciprocal(square(x))
+    result = mul(t, 105 / 16)
+    for coefficient in (-15 / 8, 3 / 4, -1 / 2):
+        result = mul(t, add(coefficient, result))
+    return add(1, result)  # type: ignore[no-any-return]
+
+
+def is_unbounded(x: Variable) -> bool:
+    """Whether erfc(x) may underflow: x is a float, and not one that was cut where the series takes over."""
+    if not is_float(x):
+        return False
+    bounds = x.owner.inputs if made_by(x, minimum) else ()  # type: ignore[union-attr]
+    return not any(is_number(b, _SERIES_FROM[x.dtype]) for b in bounds)
+
+
+def log_erfc(x: Variable) -> Variable:
+    """log(erfc(x)), by the series where erfc(x) is about to underflow."""
+    start = _SERIES_FROM[x.dtype]
+    tail = add(sub(neg(square(x)), add(log(x), 0.5 * math.log(math.pi))), log(_series(x)))
+    return switch(lt(x, start), log(erfc(minimum(x, start))), tail)  # type: ignore[no-any-return]
+
+
+def gauss_over_erfc(x: Variable) -> Variable:
+    """exp(-x**2) / erfc(x), which grows like sqrt(pi) x."""
+    start = _SERIES_FROM[x.dtype]
+    near = true_div(exp(neg(square(minimum(x, start)))), erfc(minimum(x, start)))
+    return switch(lt(x, start), near, true_div(mul(math.sqrt(math.pi), x), _series(x)))  # type: ignore[no-any-return]
+
+
+def grad_log_erfc(node: Apply) -> Variable | None:
+    """A product in which exp(-x**2) meets 1/erfc(x), with the two taken together."""
+    product = Product.of(node.out)
+    for tail in [f for f in product.below if made_by(f, erfc) and is_unbounded(f.owner.inputs[0])]:  # type: ignore[union-attr]
+        (x,) = tail.owner.inputs  # type: ignore[union-attr]
+        bell = next((f for f in product.above if _is_gauss_of(f, x)), None)
+        if bell is not None and x.dtype == node.out.dtype:
+            return product.without(bell, tail).times(gauss_over_erfc(x)).build()
+    return None
+
+
+def _is_gauss_of(factor: Variable, x: Variable) -> bool:
+    """Whether the factor is exp(-(x**2))."""
+    for op in (exp, neg, square):
+        if not made_by(factor, op):
+            return False
+        factor = factor.owner.inputs[0]  # type: ignore[union-attr]
+    return factor is x
+
+
+unbounded_x = Wild("x", is_unbounded)
+TAILS: list[Rule] = [
+    rule("local_log_erfc", log(erfc(unbounded_x)), log_erfc, contract=stabilizes),
+    node_rule("local_grad_log_erfc_neg", (mul, true_div), grad_log_erfc, contract=stabilizes,
+              formula="y * exp(-x**2) / erfc(x) -> y * (sqrt(pi) x / series where x is large)"),
+]  # fmt: skip
