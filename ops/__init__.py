@@ -17,6 +17,7 @@ from .elementwise import (
     reciprocal, right_shift, rint, sigmoid, sign, signbit, sin, sinh, softplus, sqrt, square, stop_gradient, sub,
     switch, tan, tanh, true_div, trunc,
 )  # fmt: skip
+from .cumulative import CUMULATIVE, Cumulative, cumprod, cumsum
 from .functions import (
     absolute, acos, acosh, and_, around, asin, asinh, astype, atan, atan2, atanh, bitwise_invert,
     bitwise_left_shift, bitwise_right_shift, conjugate, degrees, div, divide, divmod, equal, expit, fabs,

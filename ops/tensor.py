@@ -107,6 +107,8 @@ class TensorVariable(Variable):
     def all(self, axis: Any = None, keepdims: bool = False) -> Any: return T.all(self, axis, keepdims)
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> Any: return T.argmax(self, axis, keepdims)
     def argmin(self, axis: int | None = None, keepdims: bool = False) -> Any: return T.argmin(self, axis, keepdims)
+    def cumsum(self, axis: int | None = None, dtype: Any = None) -> Any: return T.cumsum(self, axis, dtype)
+    def cumprod(self, axis: int | None = None, dtype: Any = None) -> Any: return T.cumprod(self, axis, dtype)
     def dot(self, other: Any) -> Any: return T.dot(self, other)
     def astype(self, dtype: Any) -> Any: return T.cast(self, dtype)
     def clip(self, min: Any = None, max: Any = None) -> Any: return T.clip(self, min, max)

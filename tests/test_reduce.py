@@ -103,6 +103,19 @@ def test_sums_in_a_dtype_of_ones_own(dtype):
             np.testing.assert_allclose(mean, expected, rtol=np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_running_folds_are_numpys(name):
+    for dtype in DTYPES:
+        for values, axis in itertools.product(arrays(dtype), [None, 0, 1, -1]):
+            x = T.tensor("x", dtype, (None,) * 3)
+            with np.errstate(all="ignore"):
+                expected = getattr(np, name)(values, axis=axis)
+            assert_same(getattr(x, name)(axis=axis).eval({x: values}), expected)
+    assert str(T.Cumulative(T.add, 1)) == "cumsum{axis=1}"
+    x = T.tensor("x", "int16", (None,))
+    assert_same(getattr(x, name)(dtype="int8").eval({x: [100, 90, 3]}), getattr(np, name)([100, 90, 3], dtype="int8"))
+
+
 # --- no elements
 
 
@@ -177,6 +190,15 @@ def test_derivative_for_complex_numbers(name):
 def test_derivative_of_a_product_with_zeros():
     for row in ([2.0, 3.0, 5.0], [0.0, 3.0, 5.0], [0.0, 3.0, 0.0]):
         assert_gradient(T.prod, np.array(row))
+
+
+def test_derivative_of_running_folds():
+    rng = np.random.default_rng(6)
+    for name in ("cumsum", "cumprod"):
+        assert_gradient(lambda x, n=name: getattr(T, n)(x, axis=1), rng.uniform(0.5, 2, (2, 4, 3)))
+        assert_gradient(getattr(T, name), rng.normal(size=4) + 1j * rng.normal(size=4))
+    for row in ([0.0, 3.0, 5.0, 2.0], [2.0, 0.0, 5.0, 0.0, 3.0]):
+        assert_gradient(T.cumprod, np.array(row))
 
 
 def test_derivative_of_ties_is_shared():

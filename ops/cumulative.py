@@ -1,0 +1,103 @@
+"""Running sums and products along one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T  # the namespace; read when a function is called
+from ..graph import Apply, Dim, TensorType, Variable
+from .checks import describe, normalize_axis, require_count
+from .elementwise import Elementwise, add, cast, mul
+from .promotion import name_of
+from .reduce import reduced_dtype
+from .tensor import TensorOp, as_tensor
+
+CUMULATIVE: dict[str, Elementwise] = {"cumsum": add, "cumprod": mul}
+"""The running folds by their printed name: the elementwise op that each one folds."""
+_NAMES = {op: name for name, op in CUMULATIVE.items()}
+
+
+@dataclass(frozen=True, repr=False)
+class Cumulative(TensorOp):
+    """Element k along `axis` is the fold of the elements 0 to k; dtypes are those of the whole `sum` or `prod`."""
+
+    scalar: Elementwise
+    axis: int
+
+    def __post_init__(self) -> None:
+        if self.scalar not in _NAMES:
+            raise TypeError(f"no running fold of {self.scalar}; expected {', '.join(op.name for op in _NAMES)}")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return _NAMES[self.scalar]
+
+    def parameters(self) -> dict[str, Any]:
+        return {"axis": self.axis}
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (x,) = inputs
+        if not 0 <= self.axis < x.ndim:
+            raise np.exceptions.AxisError(f"{self.name}: {describe(x)} has no axis {self.axis}")
+        return (x.type.with_dtype(reduced_dtype(self.scalar, x.dtype)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        (x,) = values
+        dtype = reduced_dtype(self.scalar, name_of(x.dtype))
+        with np.errstate(all="ignore"):
+            return (self.scalar.function.accumulate(x, axis=self.axis, dtype=dtype),)  # type: ignore[attr-defined]
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (x,), (g,) = node.inputs, cotangents
+        if g is None or x.type.kind not in "fc":
+            return [None]
+        if self.scalar is add:
+            return [self._suffix_sums(g)]
+        if x.type.kind == "c":
+            return [T.conj(self._product_vjp(x, node.out, T.conj(g)))]
+        return [self._product_vjp(x, node.out, g)]
+
+    def _suffix_sums(self, g: Any) -> Any:
+        """Element k is the sum of the elements from k to the last."""
+        return T.flip(Cumulative(add, self.axis)(T.flip(g, self.axis)), self.axis)
+
+    def _product_vjp(self, x: Any, y: Any, g: Any) -> Any:
+        """The cotangent of x, also where x has zeros.
+
+        Before the first zero dy_j / dx_k is y_j / x_k; at it, the product of the others up to j; after it, zero.
+        """
+        zeros = Cumulative(add, self.axis)(T.eq(x, 0))
+        is_before = T.eq(zeros, 0)
+        is_first = T.logical_and(T.eq(x, 0), T.eq(zeros, 1))
+        without = Cumulative(mul, self.axis)(T.switch(is_first, 1, x))
+        before = self._suffix_sums(g * y) / T.switch(is_before, x, 1)
+        return T.switch(is_before, before, T.switch(is_first, self._suffix_sums(g * without), 0))
+
+
+def _cumulative(name: str, x: Any, axis: Any, dtype: Any) -> Any:
+    x = as_tensor(x) if dtype is None else cast(x, dtype)
+    if axis is None:
+        x, axis = T.ravel(x), 0
+    result = Cumulative(CUMULATIVE[name], normalize_axis(axis, x.ndim, f"{name} of {describe(x)}"))(x)
+    return result if dtype is None else cast(result, dtype)
+
+
+def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    """The running sums along `axis`, of the flattened x for None, in the dtype of `sum`.
+
+    `dtype`: what is summed in.  Raises AxisError for an axis that x does not have.
+    """
+    return _cumulative("cumsum", x, axis, dtype)
+
+
+def cumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    """The running products along `axis`; see `cumsum`."""
+    return _cumulative("cumprod", x, axis, dtype)
