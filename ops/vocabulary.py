@@ -10,6 +10,7 @@ from ..graph import FunctionGraph, Op, Vocabulary
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .creation import Alloc, Arange, Eye
+from .cumulative import CUMULATIVE, Cumulative
 from .elementwise import ELEMENTWISE, Cast
 from .fused import Fused, InPlace
 from .indexing import IncSubtensor, Subtensor
@@ -38,6 +39,7 @@ def vocabulary() -> Vocabulary:
     """Every op by its printed name, and how variables, constants and graphs are made."""
     ops: dict[str, Any] = dict(ELEMENTWISE)
     ops.update((name, partial(Reduce, scalar)) for name, scalar in REDUCTIONS.items())
+    ops.update((name, partial(Cumulative, scalar)) for name, scalar in CUMULATIVE.items())
     ops.update((name, partial(ArgReduce, name)) for name in ("argmax", "argmin"))
     ops.update((op.name, op) for op in _WITHOUT_FIELDS)
     ops.update((kind.name, kind) for kind in _WITH_FIELDS)
