@@ -52,7 +52,7 @@ typedef struct ag_call {
     const i64 *declared;          /* inputs: the lengths that their types promise, -1 where any will do */
     char *const *constants;       /* first elements of the constants, which are C-contiguous */
     const i64 *constant_lengths;
-    /* Runs a step that has no C: arrays[] and lengths[] hold its inputs, then its outputs, which the callee fills in. */
+    /* Runs a step that has no C: arrays[] and lengths[] hold its inputs, then its outputs, which the callee fills. */
     i32 (*host)(struct ag_call *call, i32 step, char **arrays, i64 *lengths, const i64 *strides);
     i64 *profile;                 /* NULL, or for each step: calls, nanoseconds, bytes */
     i32 step;                     /* the step that failed */

@@ -119,12 +119,13 @@ class Cache:
         if descriptor is None:
             yield
             return
+        held = False
         try:
             held = self._wait(descriptor, key, time.monotonic() + patience)
             yield
+        finally:
             if held:
                 self._lock_path(key).unlink(missing_ok=True)
-        finally:
             os.close(descriptor)
 
     def _lock_path(self, key: bytes) -> Path:

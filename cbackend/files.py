@@ -68,12 +68,15 @@ def read_whole(name: str, folder: int) -> tuple[bytes, os.stat_result]:
         descriptor = os.open(name, _READ, dir_fd=folder)
     except OSError as error:
         raise UntrustedError("a symbolic link") if error.errno == errno.ELOOP else error from None
-    with open(descriptor, "rb", buffering=0) as file:
+    try:
         status = os.fstat(descriptor)
         reason = defect(status, folder=False)
         if reason:
             raise UntrustedError(reason)
-        return file.readall(), status
+        with open(descriptor, "rb", buffering=0, closefd=False) as file:
+            return file.readall(), status
+    finally:
+        os.close(descriptor)
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes, *, durable: bool = True) -> None:
@@ -83,6 +86,11 @@ def write_whole(path: str | os.PathLike[str], content: bytes, *, durable: bool =
         file.flush()
         if durable:
             os.fsync(file.fileno())
+
+
+def seal(descriptor: int) -> None:
+    """Let nobody, ourselves included, change this memory file any more."""
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
 
 
 def try_lock(descriptor: int) -> bool | None:

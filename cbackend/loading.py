@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ._abi import ffi
-from .files import fcntl, write_whole
+from .files import seal, write_whole
 from .scratch import scratch_folder
 
 _serial = itertools.count()
@@ -51,7 +51,7 @@ def _sealed(payload: bytes, name: str) -> Iterator[str]:
     with open(descriptor, "wb") as file:
         file.write(payload)
         file.flush()
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+        seal(descriptor)
         yield f"/proc/self/fd{_spelling(next(_serial))}/{descriptor}"
 
 

@@ -177,7 +177,7 @@ def _describe(
     """The programs that the compiler would start, and what it takes the processor to be, from its dry run."""
     argv = [*command, *flags, "-###", "-shared", "-fPIC", "-o", "probe.so", "probe.c"]
     shown = run(argv, folder, _TIMEOUT, extra=extra)
-    programs, features = [command[0]], set()
+    programs, features = [command[0]], set[str]()
     for words in _commands(shown.output):
         path = shutil.which(words[0])
         if path and path not in programs:

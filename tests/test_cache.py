@@ -1,0 +1,397 @@
+"""The cache: damage is a miss that heals, foreign folders are refused, no failure of the disk reaches the caller."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from arignote.cbackend import cache as cache_module
+from arignote.cbackend.cache import Cache, CacheWarning
+from arignote.cbackend.cache_folder import BAD, ENTRIES, WORK, find_cache_folder
+from arignote.cbackend.cache_upkeep import clear, entries, trim, verify
+from arignote.cbackend.entry import FOOTER_BYTES, DamagedError, Kind, pack, unpack
+from arignote.cbackend.scratch import scratch_folder, sweep
+
+KEY, OTHER = bytes(range(32)), bytes(32)
+MACHINE = b"m" * 32
+PAYLOAD = bytes(range(256)) * 20
+
+# ---- The format ----------------------------------------------------------------------------------------------------
+
+
+def test_entry_round_trip():
+    assert unpack(pack(Kind.LIBRARY, KEY, PAYLOAD, MACHINE), Kind.LIBRARY, KEY, MACHINE) == PAYLOAD
+    assert unpack(pack(Kind.RECORD, KEY, b"", MACHINE), Kind.RECORD, KEY, MACHINE) == b""
+
+
+@pytest.mark.parametrize(("kind", "key", "machine"), [
+    (Kind.RECORD, KEY, MACHINE), (Kind.LIBRARY, OTHER, MACHINE), (Kind.LIBRARY, KEY, b"n" * 32),
+])  # fmt: skip
+def test_entry_of_another_kind_key_or_machine_is_refused(kind, key, machine):
+    with pytest.raises(DamagedError):
+        unpack(pack(Kind.LIBRARY, KEY, PAYLOAD, MACHINE), kind, key, machine)
+
+
+def test_every_single_bit_flip_is_detected():
+    whole = pack(Kind.LIBRARY, KEY, b"payload of twenty-four..", MACHINE)
+    for bit in range(len(whole) * 8):
+        flipped = bytearray(whole)
+        flipped[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(DamagedError):
+            unpack(bytes(flipped), Kind.LIBRARY, KEY, MACHINE)
+
+
+def test_every_truncation_is_detected():
+    whole = pack(Kind.LIBRARY, KEY, b"payload of twenty-four..", MACHINE)
+    for length in range(len(whole)):
+        with pytest.raises(DamagedError):
+            unpack(whole[:length], Kind.LIBRARY, KEY, MACHINE)
+
+
+def test_appended_bytes_are_detected():
+    with pytest.raises(DamagedError):
+        unpack(pack(Kind.LIBRARY, KEY, PAYLOAD, MACHINE) + b"\0", Kind.LIBRARY, KEY, MACHINE)
+
+
+# ---- Load, store, heal ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cache(tmp_path) -> Cache:
+    return Cache.open(tmp_path / "cache")
+
+
+def _damage(content: bytes, how: str, random_: random.Random) -> bytes:
+    at = random_.randrange(len(content))
+    if how == "cut":
+        return content[:at]
+    if how == "zero tail":
+        return content[:at] + bytes(len(content) - at) if any(content[at:]) else content[:-200]
+    if how == "bit":
+        return content[:at] + bytes([content[at] ^ 1 << random_.randrange(8)]) + content[at + 1 :]
+    page = at // 512 * 512
+    return content[:page] + b"\xaa" * min(512, len(content) - page) + content[page + 512 :]
+
+
+@pytest.mark.parametrize("how", ["cut", "zero tail", "bit", "page"])
+def test_random_damage_is_a_miss_that_heals(cache, how):
+    random_ = random.Random(7)
+    path = cache.store(Kind.LIBRARY, KEY, PAYLOAD)
+    whole = path.read_bytes()
+    for _ in range(60):
+        path.write_bytes(_damage(whole, how, random_))
+        with pytest.warns(CacheWarning, match="moved aside"):
+            assert cache.load(Kind.LIBRARY, KEY) is None
+        assert not path.exists()
+        assert cache.store(Kind.LIBRARY, KEY, PAYLOAD) == path
+        assert cache.load(Kind.LIBRARY, KEY) == PAYLOAD
+    assert len(list((cache.folder.root / BAD).iterdir())) == 16
+
+
+def test_swapped_entries_are_both_misses(cache):
+    first, second = cache.store(Kind.LIBRARY, KEY, PAYLOAD), cache.store(Kind.LIBRARY, OTHER, PAYLOAD[::-1])
+    kept = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(kept)
+    for key in (KEY, OTHER):
+        with pytest.warns(CacheWarning, match="another key"):
+            assert cache.load(Kind.LIBRARY, key) is None
+
+
+def test_an_entry_of_another_machine_is_a_miss(tmp_path):
+    folder = find_cache_folder(tmp_path / "cache")
+    Cache(folder, identity=b"a" * 32).store(Kind.LIBRARY, KEY, PAYLOAD)
+    with pytest.warns(CacheWarning, match="another machine"):
+        assert Cache(folder, identity=b"b" * 32).load(Kind.LIBRARY, KEY) is None
+
+
+def test_entries_are_private_files(cache):
+    path = cache.store(Kind.LIBRARY, KEY, PAYLOAD, source="int x;")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.with_suffix(".c").read_text() == "int x;"
+    assert all(folder.stat().st_mode & 0o777 == 0o700 for folder in (path.parent, path.parent.parent))
+    assert not list((cache.folder.root / WORK).iterdir())
+
+
+@pytest.mark.parametrize("plant", ["link", "hard link", "mode", "folder", "fifo"])
+def test_planted_things_are_moved_aside_and_never_followed(cache, tmp_path, plant):
+    path = cache.store(Kind.LIBRARY, KEY, PAYLOAD)
+    real = tmp_path / "real"
+    path.rename(real)
+    if plant == "link":
+        path.symlink_to(real)
+    elif plant == "hard link":
+        os.link(real, path)
+    elif plant == "mode":
+        path.write_bytes(real.read_bytes())
+        path.chmod(0o622)
+    elif plant == "folder":
+        path.mkdir()
+    else:
+        os.mkfifo(path)
+    before = real.read_bytes()
+    with pytest.warns(CacheWarning):
+        assert cache.load(Kind.LIBRARY, KEY) is None
+    assert cache.store(Kind.LIBRARY, KEY, PAYLOAD) == path
+    assert cache.load(Kind.LIBRARY, KEY) == PAYLOAD
+    assert real.read_bytes() == before
+
+
+def test_a_planted_link_as_entries_folder_is_refused(tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    root = tmp_path / "cache"
+    root.mkdir(mode=0o700)
+    (root / ENTRIES).symlink_to(elsewhere)
+    folder = find_cache_folder(root)
+    assert folder.root != root
+    assert str(root) in folder.problems[0]
+    assert not list(elsewhere.iterdir())
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.EIO, errno.ESTALE, errno.EACCES, errno.ENOMEM])
+def test_a_system_error_on_load_is_a_quiet_miss_that_keeps_the_entry(cache, monkeypatch, code):
+    path = cache.store(Kind.LIBRARY, KEY, PAYLOAD)
+
+    def fail(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cache_module, "read_whole", fail)
+        assert cache.load(Kind.LIBRARY, KEY) is None
+    assert path.exists()
+    assert cache.load(Kind.LIBRARY, KEY) == PAYLOAD
+
+
+@pytest.mark.parametrize("call", ["write", "fsync", "replace", "mkdir", "open"])
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EBUSY])
+def test_a_failing_store_warns_once_and_leaves_nothing(cache, monkeypatch, call, code):
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    with monkeypatch.context() as patched:
+        if call == "write":
+            patched.setattr(cache_module, "write_whole", fail)
+        else:
+            patched.setattr(os, call, fail)
+        with pytest.warns(CacheWarning, match="could not be kept"):
+            assert cache.store(Kind.LIBRARY, KEY, PAYLOAD) is None
+        assert cache.store(Kind.LIBRARY, KEY, PAYLOAD) is None  # a second warning would be an error here
+    assert not list((cache.folder.root / ENTRIES).iterdir())
+    assert cache.load(Kind.LIBRARY, KEY) is None
+    assert cache.store(Kind.LIBRARY, KEY, PAYLOAD) is not None
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="needs a file system that can be filled")
+def test_a_full_disk_leaves_no_entry(tmp_path):
+    mount = tmp_path / "small"
+    mount.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "none", str(mount)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("needs leave to mount")
+    try:
+        cache = Cache.open(mount / "cache")
+        with pytest.warns(CacheWarning, match="No space left"):
+            assert cache.store(Kind.LIBRARY, KEY, PAYLOAD * 100) is None
+        assert not list((mount / "cache" / ENTRIES).iterdir())
+        assert cache.store(Kind.LIBRARY, KEY, PAYLOAD) is not None
+    finally:
+        subprocess.run(["umount", str(mount)], check=True)
+
+
+# ---- Where it lies -------------------------------------------------------------------------------------------------
+
+
+def test_the_environment_names_the_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("ARIGNOTE_CACHE", str(tmp_path / "a"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
+    assert find_cache_folder().root == tmp_path / "a"
+    monkeypatch.delenv("ARIGNOTE_CACHE")
+    assert find_cache_folder().root == tmp_path / "x" / "arignote"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert find_cache_folder().root == tmp_path / ".cache" / "arignote"
+
+
+@pytest.mark.parametrize("defect", ["others may write", "link", "file", "foreign"])
+def test_a_folder_that_is_not_ours_is_refused_with_one_warning(tmp_path, monkeypatch, defect):
+    asked, fallback = tmp_path / "asked", tmp_path / "fallback"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(fallback))
+    if defect == "link":
+        (tmp_path / "target").mkdir(mode=0o700)
+        asked.symlink_to(tmp_path / "target")
+    elif defect == "file":
+        asked.write_text("")
+    else:
+        asked.mkdir(mode=0o700)
+    if defect == "others may write":
+        asked.chmod(0o777)
+    if defect == "foreign":
+        if os.geteuid():
+            pytest.skip("needs root to give a folder away")
+        os.chown(asked, 12345, 12345)
+    with pytest.warns(CacheWarning, match="refused") as warned:
+        cache = Cache.open(asked)
+    assert len(warned) == 1
+    assert cache.folder.root == fallback / "arignote"
+    assert cache.store(Kind.LIBRARY, KEY, PAYLOAD) is not None
+
+
+def test_without_any_folder_it_still_works_in_private_ones(tmp_path, monkeypatch):
+    blocker = tmp_path / "file"
+    blocker.write_text("")
+    for name in ("ARIGNOTE_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(blocker / "below"))
+    with pytest.warns(CacheWarning, match="not kept"):
+        cache = Cache.open()
+    assert cache.folder.root is None
+    assert cache.store(Kind.LIBRARY, KEY, PAYLOAD) is None
+    assert cache.load(Kind.LIBRARY, KEY) is None
+    assert entries(cache) == []
+    assert trim(cache).removed == 0
+    with cache.claim(KEY, 1.0), scratch_folder(cache.work_parents()) as folder:
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_no_home_and_no_user_entry(tmp_path, monkeypatch):
+    def no_home() -> Path:
+        raise RuntimeError("could not determine home directory")
+
+    monkeypatch.delenv("ARIGNOTE_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", staticmethod(no_home))
+    with pytest.warns(CacheWarning, match="home"):
+        assert Cache.open().folder.root is None
+
+
+def test_a_read_only_cache_still_serves(tmp_path, monkeypatch):
+    path = Cache.open(tmp_path / "cache").store(Kind.LIBRARY, KEY, PAYLOAD)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere: only the question can be answered
+    with pytest.warns(CacheWarning, match="read-only"):
+        cache = Cache.open(tmp_path / "cache")
+    assert cache.load(Kind.LIBRARY, KEY) == PAYLOAD
+    assert cache.store(Kind.LIBRARY, OTHER, PAYLOAD) is None
+    assert path.exists()
+
+
+# ---- Locks, dead owners --------------------------------------------------------------------------------------------
+
+
+_HOLD = """
+import fcntl, os, sys, time
+fcntl.flock(os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(60)
+"""
+
+_DIE_AT_WORK = """
+import os, signal, sys
+from pathlib import Path
+from arignote.cbackend.scratch import scratch_folder
+with scratch_folder((Path(sys.argv[1]),)) as folder:
+    (folder / "code.c").write_text("x")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_claim_that_nobody_gives_up_is_waited_for_only_so_long(cache):
+    lock = str(cache.folder.root / WORK / f"{KEY.hex()}.lock")
+    holder = subprocess.Popen([sys.executable, "-c", _HOLD, lock], stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        start = time.monotonic()
+        with cache.claim(KEY, 0.2):
+            assert 0.2 <= time.monotonic() - start < 2.0
+    finally:
+        holder.kill()
+        holder.communicate()
+
+
+def test_a_claim_ends_as_soon_as_the_entry_is_there(cache):
+    with cache.claim(KEY, 5.0):
+        cache.store(Kind.LIBRARY, KEY, PAYLOAD)
+        start = time.monotonic()
+        with cache.claim(KEY, 5.0):
+            assert time.monotonic() - start < 1.0
+
+
+def test_work_of_the_dead_is_swept_and_of_the_living_is_not(cache):
+    work = cache.folder.root / WORK
+    assert subprocess.run([sys.executable, "-c", _DIE_AT_WORK, str(work)], check=False).returncode == -signal.SIGKILL
+    assert len(list(work.iterdir())) == 1
+    with scratch_folder((work,)) as living:
+        assert sweep(work) == 1
+        assert list(work.iterdir()) == [living]
+    assert not list(work.iterdir())
+
+
+# ---- Upkeep --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filled(cache) -> Iterator[Cache]:
+    for index in range(20):
+        path = cache.store(Kind.LIBRARY, bytes([index]) * 32, bytes(1000), source="c" * 100)
+        os.utime(path, (0, 1_000_000_000 + index * 100_000))
+    return cache
+
+
+def test_trim_removes_the_least_recently_used(filled):
+    size = 1100 + FOOTER_BYTES
+    result = trim(filled, 5 * size)
+    assert (result.removed, result.kept, result.kept_bytes) == (15, 5, 5 * size)
+    assert [info.key[0] for info in entries(filled)] == [15, 16, 17, 18, 19]
+    assert len(list((filled.folder.root / ENTRIES).iterdir())) == 10
+
+
+def test_a_use_saves_an_entry_from_trimming(filled):
+    assert filled.load(Kind.LIBRARY, bytes(32)) is not None
+    trim(filled, 1100 + FOOTER_BYTES)
+    assert [info.key[0] for info in entries(filled)] == [0]
+
+
+def test_stamps_of_the_future_delete_nothing_alive(filled):
+    for info in entries(filled):
+        os.utime(info.path, (0, time.time() + 10 * 365 * 86400))
+    assert trim(filled).removed == 0
+
+
+def test_clear_leaves_nothing(filled):
+    filled.path(Kind.LIBRARY, bytes(32)).write_bytes(b"")
+    with pytest.warns(CacheWarning):
+        filled.load(Kind.LIBRARY, bytes(32))
+    assert clear(filled).removed == 19
+    assert not [path for path in filled.folder.root.rglob("*") if path.is_file()]
+
+
+def test_verify_counts_and_sets_aside(filled):
+    filled.path(Kind.LIBRARY, b"\3" * 32).write_bytes(b"damaged")
+    with pytest.warns(CacheWarning):
+        assert verify(filled) == (19, [(b"\3" * 32).hex() + ".so"])
+    assert verify(filled) == (19, [])
+
+
+def test_a_hit_does_not_scan_the_folder(filled, monkeypatch):
+    def scan(*_: object) -> None:
+        raise AssertionError("scanned")
+
+    monkeypatch.setattr(os, "scandir", scan)
+    monkeypatch.setattr(os, "listdir", scan)
+    assert filled.load(Kind.LIBRARY, b"\1" * 32) is not None
+
+
+def test_cache_code_never_unpickles_or_evaluates():
+    folder = Path(cache_module.__file__).parent
+    for name in ("entry", "cache", "cache_folder", "cache_upkeep", "files", "scratch", "toolchain", "build", "loading"):
+        text = (folder / f"{name}.py").read_text()
+        assert not re.search(r"import (pickle|marshal|shelve|dill)|\b(eval|exec)\(", text), name
