@@ -20,8 +20,8 @@ def describe(group: Group) -> str:
     lines = []
     for k, r in enumerate(group.results):
         text = _text(r.value, texts)
-        if r.reduction is not None:
-            text = f"{op_text(r.reduction)}({_bare(text)})"
+        if r.fold is not None:
+            text = f"{r.fold}{{axis={r.axes}}}({_bare(text)})"
         lines.append(f"y{k} = {_bare(text)}")
     return _cut("; ".join(lines)).replace("*/", "* /")
 

@@ -227,4 +227,4 @@ def _unused(operands: Sequence[Operand], outputs: int, rank: int, body: Sequence
 
 
 def _words(text: str) -> Iterator[str]:
-    return (found.group() for found in re.finditer(r"[A-Za-z_]\w*", text))
+    return (found.group() for found in re.finditer(r"\b[A-Za-z_]\w*", text))

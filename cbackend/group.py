@@ -1,6 +1,6 @@
 """What a node computes, as a loop nest sees it: leaves, elementwise nodes over them, and outputs that may be reduced.
 
-    Elementwise, Cast, Fused, Reduce  --group_of-->  Group(leaves, results)
+    Elementwise, Cast, Fused, Reduce, ArgReduce  --group_of-->  Group(leaves, results)
 
 Loops are numbered by the axes of the widest result, from the left, without axes whose length is known to be 1 in all results.  `Place` maps the
 axes of a value to loops; through the graph it follows broadcasting and `DimShuffle` from results to leaves.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ..graph import Apply, Constant, Variable
 from ..ops.elementwise import Pointwise
 from ..ops.fused import Fused
-from ..ops.reduce import Reduce
+from ..ops.reduce import ArgReduce, Reduce
 from ..ops.shape import DimShuffle
 
 Place = tuple["int | None", ...]
@@ -23,11 +23,15 @@ Place = tuple["int | None", ...]
 
 @dataclass(frozen=True)
 class Result:
-    """An output: the value that is computed in the nest, its place, and the reduction that is made of it."""
+    """An output of `dtype`: the value that is computed in the nest, its place, and how it is reduced along which of its axes.
+
+    `fold` is sum, prod, max, min, any, all, argmax or argmin; None: it is not reduced.
+    """
 
     value: Variable
     place: Place
-    reduction: Reduce | None
+    fold: str | None
+    axes: tuple[int, ...]
     dtype: str
 
     @property
@@ -38,14 +42,12 @@ class Result:
     @property
     def reduced(self) -> frozenset[int]:
         """The loops that are reduced."""
-        axes = self.reduction.axis if self.reduction else ()
-        return frozenset(p for a in axes if (p := self.place[a]) is not None)
+        return frozenset(p for a in self.axes if (p := self.place[a]) is not None)
 
     @property
     def kept(self) -> Place:
         """The place of the output: that of the value without its reduced axes."""
-        axes = self.reduction.axis if self.reduction else ()
-        return tuple(p for a, p in enumerate(self.place) if a not in axes)
+        return tuple(p for a, p in enumerate(self.place) if a not in self.axes)
 
 
 @dataclass(frozen=True)
@@ -64,18 +66,18 @@ def group_of(node: Apply) -> Group:
     """
     if isinstance(node.op, Fused):
         leaves, outputs = _inside(node.op, node)
-    elif isinstance(node.op, (Pointwise, Reduce)):
+    elif isinstance(node.op, (Pointwise, Reduce, ArgReduce)):
         leaves, outputs = node.inputs, node.outputs
     else:
         raise TypeError(f"{node.op} is not an elementwise op or a reduction, so it has no loop nest of this kind")
     known = set(leaves)
-    pairs = [_split(o, known) for o in outputs]
-    positions = max((value.ndim for value, _ in pairs), default=0)
-    moving = [p for p in range(positions) if any(_moves(value, p - positions) for value, _ in pairs)]
+    folds = [_split(o, known) for o in outputs]
+    positions = max((value.ndim for value, _, _ in folds), default=0)
+    moving = [p for p in range(positions) if any(_moves(value, p - positions) for value, _, _ in folds)]
     loop_at = {p - positions: loop for loop, p in enumerate(moving)}
     results = tuple(
-        Result(value, tuple(loop_at[a] if _moves(value, a) else None for a in range(-value.ndim, 0)), reduction, o.dtype)
-        for o, (value, reduction) in zip(outputs, pairs, strict=True)
+        Result(value, tuple(loop_at[a] if _moves(value, a) else None for a in range(-value.ndim, 0)), fold, axes, o.dtype)
+        for o, (value, fold, axes) in zip(outputs, folds, strict=True)
     )
     return Group(leaves, results, len(moving))
 
@@ -88,12 +90,15 @@ def _inside(op: Fused, node: Apply) -> tuple[tuple[Variable, ...], tuple[Variabl
     return leaves, tuple(op.expand(leaves))
 
 
-def _split(output: Variable, leaves: set[Variable]) -> tuple[Variable, Reduce | None]:
-    """The value that a nest computes for `output`, and the reduction of it; a reduction over no axis is a cast, but of its dtype."""
+def _split(output: Variable, leaves: set[Variable]) -> tuple[Variable, str | None, tuple[int, ...]]:
+    """The value that a nest computes for `output`, and how it is reduced along which axes."""
     owner = None if output in leaves else output.owner
     if owner is not None and isinstance(owner.op, Reduce):
-        return owner.inputs[0], owner.op
-    return output, None
+        return owner.inputs[0], owner.op.name, owner.op.axis
+    if owner is not None and isinstance(owner.op, ArgReduce):
+        axis = owner.op.axis
+        return owner.inputs[0], owner.op.name, tuple(range(owner.inputs[0].ndim)) if axis is None else (axis,)
+    return output, None, ()
 
 
 def _moves(value: Variable, axis: int) -> bool:

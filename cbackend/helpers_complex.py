@@ -66,6 +66,12 @@ _PATTERNS = (
     ),
     _function("maximum", _XY, "    return ag_isnan_{T}(x) || ag_ge_{T}(x, y) ? x : y;\n"),
     _function("minimum", _XY, "    return ag_isnan_{T}(x) || ag_le_{T}(x, y) ? x : y;\n"),
+    # clip has an order of its own: the real parts decide unless they are equal.
+    _function("clip", "{T} x, {T} y, {T} z", """\
+    const {T} m = ag_isnan_{T}(x) || (xr == yr ? xi > yi : xr > yr) ? x : y;
+    const {R} mr = __real__ m, mi = __imag__ m;
+    return ag_isnan_{T}(m) || (mr == zr ? mi < zi : mr < zr) ? m : z;
+"""),
     _function("sign", _X, """\
     const {R} size = hypot{f}(xr, xi), inf = __builtin_inf(), nan = __builtin_nan("");
     if (size != size || (fabs{f}(xr) == inf && fabs{f}(xi) == inf))
@@ -86,10 +92,12 @@ _PATTERNS = (
     if (yr == 0 && yi == 0)
         return ag_make_{T}(1, 0);
     if (xr == 0 && xi == 0)
-        return yr > 0 && yi == 0 ? ag_make_{T}(0, 0) : ag_make_{T}(__builtin_nan(""), __builtin_nan(""));
+        return yr > 0 ? ag_make_{T}(0, 0) : ag_make_{T}(__builtin_nan(""), __builtin_nan(""));
     if (yi != 0 || !(fabs{f}(yr) < 100) || yr != rint{f}(yr))
         return cpow{f}(x, y);
     u32 n = (u32)fabs{f}(yr);
+    if (yr > 0 && n <= 3)
+        return n == 1 ? x : n == 2 ? ag_mul_{T}(x, x) : ag_mul_{T}(x, ag_mul_{T}(x, x));
     {T} square = x, result = ag_make_{T}(1, 0);
     for (; n != 0; n >>= 1) {
         result = n & 1 ? ag_mul_{T}(result, square) : result;

@@ -85,18 +85,25 @@ def _check_aliases(aliases: Sequence[Alias], group: Group, parts: Sequence[Part]
 def _nest(nest: Nest, results: Sequence[tuple[int, Result]]) -> Body:
     if any(r.reduced for _, r in results):
         return reduction_nest(nest, results)
-    stores = [nest.store(k, nest.cast(nest.value(r.value, r.place), r.dtype)) for k, r in results]
+    stores = [nest.store(k, _element(nest, r)) for k, r in results]
     if not nest.order:
         return (*nest.at[0], *stores)
     inner = specialized(nest.inner_loop(stores))
     return (*nest.at[0], *nest.looped((inner,), len(nest.order) - 1))
 
 
+def _element(nest: Nest, result: Result) -> Expr:
+    """The value of an output that is not reduced, or reduced along axes of length 1 alone."""
+    if result.fold in ("argmax", "argmin"):
+        return ZERO
+    return nest.cast(nest.value(result.value, result.place), result.dtype)
+
+
 def _guards(group: Group) -> Iterator[Statement]:
     """Extrema of nothing are an error."""
     checked: set[int] = set()
     for r in group.results:
-        if r.reduction is not None and r.reduction.name in ("max", "min"):
+        if r.fold in ("max", "min", "argmax", "argmin"):
             for loop in sorted(r.reduced - checked):
                 yield If(equal(index(f"n{loop}"), ZERO), (Return(_status(Status.EMPTY_REDUCTION)),))
             checked |= r.reduced

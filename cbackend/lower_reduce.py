@@ -43,6 +43,7 @@ from .loops import (
     plus,
     smaller,
 )
+from .lower_position import position_nest
 from .nest import Nest, specialized
 
 BLOCK = 256
@@ -83,6 +84,8 @@ class Reducing:
 
 def reduction_nest(nest: Nest, results: Sequence[tuple[int, Result]]) -> Body:
     """The statements of a nest that computes these outputs (number, result): reduced ones, and elementwise ones over the same loops."""
+    if results[0][1].fold in ("argmax", "argmin"):
+        return position_nest(nest, *results[0])
     elementwise = [(k, r) for k, r in results if not r.reduced]
     reducing = _slots(nest, [(k, r) for k, r in results if r.reduced])
     stores = [nest.store(k, nest.value(r.value, r.place)) for k, r in elementwise]
@@ -102,10 +105,10 @@ def _slots(nest: Nest, results: Sequence[tuple[int, Result]]) -> list[Reducing]:
     count = itertools.count()
     found = []
     for k, r in results:
-        assert r.reduction is not None
-        how = recipe(r.reduction.name, r.dtype)
+        assert r.fold is not None
+        how = recipe(r.fold, r.dtype)
         element = nest.value(r.value, r.place)
-        if r.reduction.name not in ("any", "all"):
+        if r.fold not in ("any", "all"):
             element = nest.cast(element, r.dtype)
         feeds = how.feed(element)
         numbers = [next(count) for _ in how.lanes]

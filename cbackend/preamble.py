@@ -42,7 +42,7 @@ HELPERS: dict[str, Helper] = {h.name: h for h in (*FLOAT16, *INTEGER, *FLOAT, *C
 VECTORIZED = tuple(name + f for name in (*VECTOR_UNARY, *VECTOR_BINARY) for f in ("", "f"))
 """The library functions that AG_SIMD declares to have vector forms: it may be defined only where all of these exist."""
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
 
 
 def used(text: str) -> tuple[str, ...]:

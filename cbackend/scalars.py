@@ -74,9 +74,9 @@ _ROWS: dict[str, dict[str, Form]] = {
     "logical_xor": {"b": BITS["^"]},
     "logical_not": {"b": prefix("!")},
     "switch": {"biufce": CHOICE},
-    "isnan": {"biu": Form("0"), "f": template("{0} != {0}", Binding.EQUALITY)},
-    "isinf": {"biu": Form("0"), "f": Form("fabs{f}({0}) == ({T})__builtin_inf()", Binding.EQUALITY)},
-    "isfinite": {"biu": Form("1"), "f": Form("fabs{f}({0}) < ({T})__builtin_inf()", Binding.ORDER)},
+    "isnan": {"f": template("{0} != {0}", Binding.EQUALITY)},
+    "isinf": {"f": Form("fabs{f}({0}) == ({T})__builtin_inf()", Binding.EQUALITY)},
+    "isfinite": {"f": Form("fabs{f}({0}) < ({T})__builtin_inf()", Binding.ORDER)},
     "signbit": {"f": Form("copysign{f}(1, {0}) < 0", Binding.ORDER)},
     # bits
     "bitwise_and": {"biu": BITS["&"]},
@@ -88,7 +88,6 @@ _ROWS: dict[str, dict[str, Form]] = {
     # parts
     "conj": {"biuf": ITSELF},
     "real": {"biuf": ITSELF},
-    "imag": {"biuf": Form("0")},
     "angle": {"f": Form("atan2{f}(0, {0})")},
     "complex": {"f": call("ag_make_{C}", 2)},
     # what lowering alone makes: conditions of branches, sums of blocks (helpers_reduce.py)
@@ -102,6 +101,9 @@ _FORMS: dict[tuple[str, str], Form] = {
     **{(name, kind): form for name, row in _ROWS.items() for kinds, form in row.items() for kind in kinds},
     **{(name, "c"): form for name, form in COMPLEX_FORMS.items()},
 }
+
+_FIXED = {"isnan": ("biu", False), "isinf": ("biu", False), "isfinite": ("biu", True), "imag": ("biufe", 0)}
+"""Ops whose result does not depend on the value of an operand of these kinds."""
 
 # int64 against uint64 (or narrower ones): the signed number is looked at first, so that no conversion changes a value.
 _SIGNED_FIRST = {
@@ -127,9 +129,10 @@ def form_of(op: Op) -> Form:
     return _form(op.name, op.dtype, tuple(a.dtype for a in op.args))
 
 
-def is_known(name: str, dtype: str) -> bool:
-    """Whether the table has a row of this name for operands of `dtype`."""
-    return (name, kind_of(dtype)) in _FORMS
+def fixed_value(name: str, dtype: str) -> int | None:
+    """The result of the op on any value of `dtype`, where there is only one."""
+    kinds, value = _FIXED.get(name, ("", 0))
+    return int(value) if kind_of(dtype) in kinds else None
 
 
 @lru_cache(maxsize=None)

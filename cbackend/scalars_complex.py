@@ -18,6 +18,7 @@ COMPLEX_FORMS: Mapping[str, Form] = {
     **{ours: call(f"{theirs}{{f}}") for ours, theirs in _LIBRARY.items()},
     **{name: call(f"ag_{name}_{{T}}") for name in _UNARY_HELPERS},
     **{name: call(f"ag_{name}_{{T}}", 2) for name in _BINARY_HELPERS},
+    "clip": call("ag_clip_{T}", 3),
     "true_div": call("ag_div_{T}", 2),
     "add": SUM["+"],
     "sub": SUM["-"],
