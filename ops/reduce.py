@@ -239,8 +239,8 @@ class SumTo(TensorOp):
 def unbroadcast(cotangent: Variable, like: Variable) -> Variable:
     """`cotangent`, whose shape `like` was broadcast to, summed back to the shape of `like`.
 
-    Axes that are certainly stretched become a `Reduce`, certainly equal ones nothing; `SumTo` where only the run will
-    show.
+    Axes that are certainly stretched are summed by a `Reduce`, certainly equal ones are left alone; `SumTo` sees to the
+    rest, of which only the run will show.
     """
     if same_shape(cotangent, like):
         return cotangent
@@ -251,11 +251,9 @@ def unbroadcast(cotangent: Variable, like: Variable) -> Variable:
             sums += [axis] if theirs != 1 else []
         elif mine is not theirs and not isinstance(mine, int):
             certain = False
-    if not certain:
-        return SumTo()(cotangent, like)  # type: ignore[no-any-return]
-    reduced = Reduce(add, tuple(sums))(cotangent)
-    inner = [a - added for a in sums if a >= added]
-    return _keepdims(reduced, tuple(inner), like.ndim)  # type: ignore[no-any-return]
+    reduced = Reduce(add, tuple(sums))(cotangent) if sums else cotangent
+    aligned = _keepdims(reduced, tuple(a - added for a in sums if a >= added), like.ndim)
+    return aligned if certain else SumTo()(aligned, like)  # type: ignore[no-any-return]
 
 
 # --- the functions of the namespace

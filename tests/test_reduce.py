@@ -233,6 +233,16 @@ def test_unbroadcast_decides_at_build_what_it_can():
     assert isinstance(T.unbroadcast(x + column, column).owner.op, SumTo)
 
 
+def test_unbroadcast_sums_first_what_is_certain():
+    batch, bias = T.matrix("batch"), T.vector("bias")
+    rest = T.unbroadcast(batch * bias, bias).owner
+    assert rest.op == SumTo()
+    assert rest.inputs[0].owner.op == Reduce(T.add, (0,))
+    values = np.random.default_rng(3).normal(size=(4, 3))
+    assert_gradient(lambda x, b: x * b, values, values[0], static=False)
+    assert_gradient(lambda x, b: x * b, values, values[0, :1], static=False)
+
+
 @pytest.mark.parametrize("shape", [(4, 3), (1, 3), (4, 1), (1, 1), (3,), (1,), ()])
 def test_sum_to_undoes_the_broadcasting_that_the_run_shows(shape):
     g = np.random.default_rng(1).normal(size=(2, 4, 3))
