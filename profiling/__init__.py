@@ -13,8 +13,9 @@ from .optimizer import (
     SeqProfile,
     TopoProfile,
 )
+from .run import KernelProfile, RunProfile, StepProfile
 
 __all__ = [
-    "EquilibriumProfile", "Failure", "FusionProfile", "GemmProfile", "InplaceProfile", "MergeProfile",
-    "OptimizerProfile", "PassProfile", "RuleProfile", "SeqProfile", "TopoProfile",
+    "EquilibriumProfile", "Failure", "FusionProfile", "GemmProfile", "InplaceProfile", "KernelProfile", "MergeProfile",
+    "OptimizerProfile", "PassProfile", "RuleProfile", "RunProfile", "SeqProfile", "StepProfile", "TopoProfile",
 ]  # fmt: skip

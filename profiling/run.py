@@ -1,0 +1,156 @@
+"""What running cost: calls, time, share and memory traffic of each node of a compiled function, and of its kernels.
+
+Clocks stand in the C text of functions that are compiled with a profile, and nowhere else.  Compiling is never counted as running.
+"""
+
+from __future__ import annotations
+
+import html
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class StepProfile:
+    """One node: `text` is its expression, `kernel` what ran it, `lines` the user's lines it comes from."""
+
+    text: str
+    kernel: str = ""
+    lines: tuple[str, ...] = ()
+    calls: int = 0
+    seconds: float = 0.0
+    bytes: int = 0
+    """Read and written, each array once a call."""
+
+    @property
+    def bandwidth(self) -> float:
+        """GB/s; 0 where nothing was moved."""
+        return self.bytes / self.seconds / 1e9 if self.seconds else 0.0
+
+
+@dataclass(frozen=True)
+class KernelProfile:
+    """All nodes together that one kernel ran."""
+
+    kernel: str
+    nodes: int
+    calls: int
+    seconds: float
+    bytes: int
+
+
+class RunProfile:
+    """The run profile of one function; calls from several threads are added up.
+
+    `seconds` is the time in calls as Python sees them, `step_seconds` that of the nodes; what is between them is the entry: checks, outputs,
+    and the driver.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.calls = 0
+        self.seconds = 0.0
+        self.compile_seconds = 0.0
+        """Generating, compiling and loading; no part of `seconds`."""
+        self._steps: tuple[StepProfile, ...] = ()
+        self._lock = threading.Lock()
+
+    # --- filled in by the backend
+    def begin(self, steps: Sequence[StepProfile], compile_seconds: float) -> None:
+        """Say which nodes there are, and what compiling them took."""
+        self._steps, self.compile_seconds = tuple(steps), compile_seconds
+
+    def record(self, seconds: float, counts: Sequence[int]) -> None:
+        """Add one call: its seconds, and for each node its runs, nanoseconds and bytes in a row."""
+        with self._lock:
+            self.calls += 1
+            self.seconds += seconds
+            self._steps = tuple(
+                _added(step, *counts[3 * k : 3 * k + 3]) if counts[3 * k] else step for k, step in enumerate(self._steps)
+            )
+
+    def reset(self) -> None:
+        """Forget all calls."""
+        with self._lock:
+            self.calls, self.seconds = 0, 0.0
+            self._steps = tuple(replace(s, calls=0, seconds=0.0, bytes=0) for s in self._steps)
+
+    # --- what it says
+    @property
+    def steps(self) -> list[StepProfile]:
+        """The nodes that ran, those that took longest first."""
+        return sorted((s for s in self._steps if s.calls), key=lambda s: -s.seconds)
+
+    @property
+    def step_seconds(self) -> float:
+        return sum(s.seconds for s in self._steps)
+
+    def kernels(self) -> list[KernelProfile]:
+        """The kernels (and BLAS routines, copies) that ran, those that took longest first."""
+        groups: dict[str, list[StepProfile]] = {}
+        for step in self.steps:
+            groups.setdefault(step.kernel, []).append(step)
+        rows = [
+            KernelProfile(name, len(g), sum(s.calls for s in g), sum(s.seconds for s in g), sum(s.bytes for s in g))
+            for name, g in groups.items()
+        ]
+        return sorted(rows, key=lambda row: -row.seconds)
+
+    def share(self, seconds: float) -> float:
+        """The part of the time of all nodes, in percent."""
+        total = self.step_seconds
+        return 100 * seconds / total if total else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name, "calls": self.calls, "seconds": self.seconds, "step_seconds": self.step_seconds,
+            "compile_seconds": self.compile_seconds,
+            "steps": [
+                {"text": s.text, "kernel": s.kernel, "lines": list(s.lines), "calls": s.calls, "seconds": s.seconds,
+                 "share": self.share(s.seconds), "bytes": s.bytes, "bandwidth": s.bandwidth}
+                for s in self.steps
+            ],
+            "kernels": [
+                {"kernel": k.kernel, "nodes": k.nodes, "calls": k.calls, "seconds": k.seconds,
+                 "share": self.share(k.seconds), "bytes": k.bytes}
+                for k in self.kernels()
+            ],
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        each = self.seconds / self.calls if self.calls else 0.0
+        outside = max(self.seconds - self.step_seconds, 0.0)
+        lines = [
+            "Run Profile",
+            "-----------",
+            f" {self.name}  {self.calls} calls  {self.seconds:.6f}s in calls ({1e6 * each:.1f} us each)",
+            f"   {self.step_seconds:.6f}s in {len(self.steps)} nodes, {outside:.6f}s around them",
+            f"   {self.compile_seconds:.3f}s to compile, not part of the above",
+            "   share     time      calls      us each     GB/s  node",
+        ]
+        lines += [
+            f"  {self.share(s.seconds):5.1f}%  {s.seconds:8.4f}s {s.calls:8d} {1e6 * s.seconds / s.calls:12.2f} {s.bandwidth:8.2f}  "
+            f"{_short(s.text)}  {s.kernel}{_where(s.lines)}"
+            for s in self.steps
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    def __repr__(self) -> str:
+        return f"<run profile of {self.name}: {self.calls} calls, {self.seconds:.6f} s>"
+
+
+def _added(step: StepProfile, calls: int, nanoseconds: int, moved: int) -> StepProfile:
+    return replace(step, calls=step.calls + calls, seconds=step.seconds + nanoseconds / 1e9, bytes=step.bytes + moved)
+
+
+def _short(text: str, width: int = 60) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def _where(lines: tuple[str, ...]) -> str:
+    return f"  [{lines[0]}{', ...' if len(lines) > 1 else ''}]" if lines else ""
