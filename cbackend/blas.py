@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -57,20 +56,27 @@ class Blas:
 
 @cache
 def find_blas() -> Blas | None:
-    """The best BLAS in the process: NumPy's own before others'; None if there is none that speaks CBLAS."""
-    for library in sorted(_libraries(), key=lambda found: not _belongs_to_numpy(found.filepath)):
-        for spelling, wide in _SPELLINGS:
-            addresses = {dtype: _addresses(library.dynlib, spelling, dtype) for dtype in DTYPES}
-            if addresses["float64"][0]:
-                return Blas(
-                    library.internal_api, library.version or "", getattr(library, "architecture", None) or "",
-                    library.num_threads or 0, library.filepath, spelling, wide, addresses,
-                )  # fmt: skip
+    """The BLAS to use; None if the process has none that speaks CBLAS."""
+    return next(iter(all_blas()), None)
+
+
+def all_blas() -> list[Blas]:
+    """Every BLAS in the process that speaks CBLAS: NumPy's own first, then those with 64-bit integers."""
+    found = [
+        blas for library in ThreadpoolController().select(user_api="blas").lib_controllers if (blas := _speaks(library))
+    ]
+    return sorted(found, key=lambda blas: (not _belongs_to_numpy(blas.path), not blas.wide))
+
+
+def _speaks(library: Any) -> Blas | None:
+    for spelling, wide in _SPELLINGS:
+        addresses = {dtype: _addresses(library.dynlib, spelling, dtype) for dtype in DTYPES}
+        if addresses["float64"][0]:
+            return Blas(
+                library.internal_api, library.version or "", getattr(library, "architecture", None) or "",
+                library.num_threads or 0, library.filepath, spelling, wide, addresses,
+            )  # fmt: skip
     return None
-
-
-def _libraries() -> Iterator[Any]:
-    yield from ThreadpoolController().select(user_api="blas").lib_controllers
 
 
 def _belongs_to_numpy(path: str) -> bool:

@@ -1,0 +1,308 @@
+"""Matrix products through NumPy's BLAS and through our own loops, against NumPy: forms, sizes, strides, specials."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from arignote.cbackend import blas as blas_module
+from arignote.cbackend._abi import ffi
+from arignote.cbackend.blas import DTYPES, all_blas, find_blas
+from arignote.cbackend.build import build
+from arignote.cbackend.cache import Cache
+from arignote.cbackend.runtime import Runtime, load_runtime, product_source
+from arignote.cbackend.toolchain import Toolchain
+
+MEMBER = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
+SIZES = [
+    (1, 1, 1), (2, 3, 4), (1, 7, 5), (7, 1, 5), (7, 5, 1), (16, 16, 16), (17, 19, 23), (65, 40, 130), (100, 33, 300),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory) -> Cache:
+    return Cache.open(tmp_path_factory.mktemp("blas") / "cache")
+
+
+@pytest.fixture(scope="module")
+def toolchain(cache) -> Toolchain:
+    found = Toolchain.find(cache)
+    if found is None:
+        pytest.skip("needs a C compiler")
+    return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def restored(toolchain, cache):
+    yield
+    runtime = load_runtime(toolchain, cache)
+    for dtype in DTYPES:
+        runtime.install(dtype, build(product_source(dtype), toolchain, cache), find_blas())
+
+
+class Products:
+    """gemm, gemv, ger and dot of one dtype on NumPy arrays, through one BLAS or none.
+
+    What is installed is what every program of this process calls from then on: `restored` undoes it.
+    """
+
+    def __init__(self, runtime: Runtime, dtype: str, library: object, blas: object) -> None:
+        runtime.install(dtype, library, blas)
+        self.dtype = np.dtype(dtype)
+        self.table = getattr(runtime.table, MEMBER[dtype])
+
+    def gemm(self, a, b, c, alpha=1, beta=0, trans_a=0, trans_b=0, lda=None, ldb=None):
+        m, n = c.shape
+        k = a.shape[0] if trans_a else a.shape[1]
+        step = self.dtype.itemsize
+        lda, ldb = (x.strides[0] // step if ld is None else ld for x, ld in ((a, lda), (b, ldb)))
+        keep = np.array([alpha, beta], self.dtype)
+        self.table.gemm(trans_a, trans_b, m, n, k, _pointer(keep), _pointer(a), lda, _pointer(b), ldb,
+                        _pointer(keep[1:]), _pointer(c), c.strides[0] // step)  # fmt: skip
+
+    def gemv(self, a, x, y, alpha=1, beta=0, trans=0):
+        step = self.dtype.itemsize
+        keep = np.array([alpha, beta], self.dtype)
+        self.table.gemv(trans, *a.shape, _pointer(keep), _pointer(a), a.strides[0] // step, _pointer(x),
+                        x.strides[0] // step, _pointer(keep[1:]), _pointer(y), y.strides[0] // step)  # fmt: skip
+
+    def ger(self, x, y, a, alpha=1):
+        step = self.dtype.itemsize
+        keep = np.array([alpha], self.dtype)
+        self.table.ger(*a.shape, _pointer(keep), _pointer(x), x.strides[0] // step, _pointer(y), y.strides[0] // step,
+                       _pointer(a), a.strides[0] // step)  # fmt: skip
+
+    def dot(self, x, y):
+        step, out = self.dtype.itemsize, np.full(1, 99, self.dtype)
+        self.table.dot(len(x), _pointer(x), x.strides[0] // step, _pointer(y), y.strides[0] // step, _pointer(out))
+        return out[0]
+
+
+def _pointer(array: np.ndarray) -> object:
+    return ffi.cast("void *", array.ctypes.data)
+
+
+@pytest.fixture(scope="module", params=list(itertools.product(DTYPES, ("blas", "own"))), ids="-".join)
+def products(request, toolchain, cache) -> Products:
+    dtype, kind = request.param
+    blas = find_blas() if kind == "blas" else None
+    if kind == "blas" and blas is None:
+        pytest.skip("this NumPy has no BLAS")
+    return Products(load_runtime(toolchain, cache), dtype, build(product_source(dtype), toolchain, cache), blas)
+
+
+def numbers(shape, dtype, seed=0):
+    random = np.random.default_rng(seed)
+    real = random.uniform(-1, 1, shape)
+    return (real + 1j * random.uniform(-1, 1, shape) if dtype.kind == "c" else real).astype(dtype)
+
+
+def wide(*arrays):
+    """The arrays in double precision, and their magnitudes."""
+    kinds = [array.astype("complex128" if array.dtype.kind == "c" else "float64") for array in arrays]
+    return [*kinds, *map(np.abs, kinds)]
+
+
+def close(found, exact, terms, size):
+    """Within the a-priori bound: |error| <= (terms + 5) * unit roundoff * `size`, the sum of the products' magnitudes.
+
+    Twice that, for the reference is itself rounded; complex products are four real ones.
+    """
+    bound = (terms + 5) * np.finfo(found.dtype).eps * size * (4 if found.dtype.kind == "c" else 2)
+    assert (np.abs(found - exact) <= bound).all(), (found, exact)
+
+
+# ---- gemm ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("trans_a", "trans_b"), itertools.product((0, 1), repeat=2))
+@pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (1, 1), (0.5, -2), (-1, 0), (2, 0.25)])
+def test_gemm(products, trans_a, trans_b, alpha, beta):
+    for m, n, k in SIZES:
+        a = numbers((k, m) if trans_a else (m, k), products.dtype, 1)
+        b = numbers((n, k) if trans_b else (k, n), products.dtype, 2)
+        c = numbers((m, n), products.dtype, 3)
+        x, y, z, xs, ys, zs = wide(a.T if trans_a else a, b.T if trans_b else b, c)
+        products.gemm(a, b, c, alpha, beta, trans_a, trans_b)
+        close(c, alpha * (x @ y) + beta * z, k, abs(alpha) * (xs @ ys) + abs(beta) * zs)
+
+
+@pytest.mark.parametrize("size", [3, 20])
+def test_scalars_of_the_dtype(products, size):
+    alpha, beta = (1 + 2j, 0.5 - 1j) if products.dtype.kind == "c" else (1.3, 0.7)
+    a, b, c = (numbers((size, size), products.dtype, seed) for seed in range(3))
+    x, y, z, xs, ys, zs = wide(a, b, c)
+    products.gemm(a, b, c, alpha, beta)
+    close(c, alpha * (x @ y) + beta * z, size, abs(alpha) * (xs @ ys) + abs(beta) * zs)
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(3, 4, 0), (0, 4, 3), (3, 0, 4), (0, 0, 0), (30, 20, 0)])
+@pytest.mark.parametrize("beta", [0, 1, 3])
+def test_gemm_of_zero_sizes(products, m, n, k, beta):
+    c = numbers((m, n), products.dtype)
+    exact = beta * c
+    a, b = np.zeros((m, k), products.dtype), np.zeros((k, n), products.dtype)
+    products.gemm(a, b, c, 1, beta, lda=max(k, 1), ldb=max(n, 1))
+    np.testing.assert_array_equal(c, exact)
+
+
+@pytest.mark.parametrize("size", [3, 17, 70])
+def test_beta_zero_does_not_read_c(products, size):
+    a, b = numbers((size, size), products.dtype, 1), numbers((size, size), products.dtype, 2)
+    c = np.full((size, size), np.nan, products.dtype)
+    products.gemm(a, b, c)
+    x, y, xs, ys = wide(a, b)
+    close(c, x @ y, size, xs @ ys)
+    c[:] = np.inf
+    products.gemm(a[:, :0], b[:0], c, lda=size, ldb=size)
+    assert not c.any()
+
+
+def test_gemm_between_padded_rows(products):
+    whole = [np.full((40, 60), 7, products.dtype) for _ in range(3)]
+    a, b, c = whole[0][:31, 5:34], whole[1][:29, 3:50], whole[2][:31, :47]
+    a[:], b[:], c[:] = (numbers(x.shape, products.dtype, seed) for seed, x in enumerate((a, b, c)))
+    x, y, z, xs, ys, zs = wide(a, b, c)
+    products.gemm(a, b, c, 1, 1)
+    close(c, x @ y + z, 29, xs @ ys + zs)
+    assert (whole[2][31:] == 7).all()
+    assert (whole[2][:, 47:] == 7).all()
+
+
+@pytest.mark.parametrize("ld", [0, 1, -5, 2**40])
+def test_the_step_of_a_single_row_may_be_anything(products, ld):
+    a, b, c = (numbers(shape, products.dtype) for shape in ((1, 30), (30, 25), (1, 25)))
+    products.gemm(a, b, c, lda=ld)
+    x, y, xs, ys = wide(a, b)
+    close(c, x @ y, 30, xs @ ys)
+
+
+def test_a_broadcast_operand_repeats_its_row(products):
+    row, b, c = (numbers(shape, products.dtype) for shape in ((1, 30), (30, 25), (20, 25)))
+    products.gemm(np.broadcast_to(row, (20, 30)), b, c, lda=0)
+    x, y, xs, ys = wide(row, b)
+    close(c, x @ y, 30, xs @ ys)
+
+
+def test_special_values_go_through(products):
+    a, b, c = (numbers((20, 20), products.dtype, seed) for seed in range(3))
+    a[3, 4], b[7, 8] = np.nan, np.inf
+    products.gemm(a, b, c)
+    rows, columns = np.arange(20) != 3, np.arange(20) != 8
+    assert np.isnan(c[3]).all()
+    assert not np.isfinite(c[:, 8]).any()
+    assert np.isfinite(c[np.ix_(rows, columns)]).all()
+
+
+# ---- gemv, ger, dot --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trans", [0, 1])
+@pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (2, 1), (-0.5, 3), (0, 2), (0, 0)])
+@pytest.mark.parametrize("step", [1, 2, -1, -3])
+def test_gemv(products, trans, alpha, beta, step):
+    for m, n in [(1, 1), (5, 1), (1, 5), (13, 17), (130, 70)]:
+        a = numbers((m, n), products.dtype, 1)
+        x = numbers((m if trans else n) * abs(step), products.dtype, 2)[::step]
+        y = numbers((n if trans else m) * abs(step), products.dtype, 3)[::step]
+        if beta == 0:
+            y[:] = np.nan
+        p, q, r, ps, qs, rs = wide(a.T if trans else a, x, np.nan_to_num(y))
+        products.gemv(a, x, y, alpha, beta, trans)
+        close(y, alpha * (p @ q) + beta * r, max(m, n), abs(alpha) * (ps @ qs) + abs(beta) * rs)
+
+
+@pytest.mark.parametrize("trans", [0, 1])
+def test_gemv_of_zero_sizes(products, trans):
+    for m, n in [(0, 3), (3, 0), (0, 0)]:
+        y = np.full(n if trans else m, np.nan, products.dtype)
+        x = np.ones(m if trans else n, products.dtype)
+        products.gemv(np.zeros((m, max(n, 1)), products.dtype)[:, :n], x, y, 1, 0, trans)
+        assert not y.any()
+
+
+@pytest.mark.parametrize("steps", itertools.product((1, 2, -1, -2), repeat=2))
+def test_ger(products, steps):
+    for m, n in [(1, 1), (4, 1), (1, 6), (13, 17), (0, 3), (3, 0)]:
+        x = numbers(m * abs(steps[0]), products.dtype, 1)[:: steps[0]]
+        y = numbers(n * abs(steps[1]), products.dtype, 2)[:: steps[1]]
+        a = numbers((m, n + 2), products.dtype, 3)[:, :n]
+        p, q, r, ps, qs, rs = wide(a, x, y)
+        products.ger(x, y, a, 0.5)
+        close(a, p + 0.5 * np.multiply.outer(q, r), 1, ps + 0.5 * np.multiply.outer(qs, rs))
+
+
+@pytest.mark.parametrize("steps", itertools.product((1, 3, -1, -2), repeat=2))
+def test_dot(products, steps):
+    for n in (0, 1, 2, 7, 100, 1001):
+        x = numbers(n * abs(steps[0]), products.dtype, 1)[:: steps[0]]
+        y = numbers(n * abs(steps[1]), products.dtype, 2)[:: steps[1]]
+        p, q, ps, qs = wide(x, y)
+        close(products.dot(x, y), (p * q).sum(), n, (ps * qs).sum())
+
+
+# ---- Which BLAS ------------------------------------------------------------------------------------------------------
+
+
+def test_numpys_own_blas_is_found_with_every_routine():
+    blas = find_blas()
+    if blas is None:
+        pytest.skip("this NumPy has no BLAS")
+    assert all(all(addresses) for addresses in blas.addresses.values())
+    assert blas.threads >= 1
+    assert find_blas() is blas
+
+
+def test_a_blas_with_32_bit_integers(toolchain, cache):
+    """SciPy's wheels carry one of their own."""
+    pytest.importorskip("scipy.linalg")
+    narrow = [blas for blas in all_blas() if not blas.wide]
+    if not narrow:
+        pytest.skip("SciPy's BLAS has 64-bit integers here")
+    runtime = load_runtime(toolchain, cache)
+    for dtype in DTYPES:
+        products = Products(runtime, dtype, build(product_source(dtype), toolchain, cache), narrow[0])
+        test_gemm(products, 0, 1, 0.5, -2)
+        test_gemv(products, 1, -0.5, 3, 2)
+        test_ger(products, (1, 2))
+        test_dot(products, (1, 3))
+
+
+def test_sizes_beyond_32_bits_never_reach_a_narrow_blas(toolchain, cache):
+    called = []
+
+    @ffi.callback("double(int, double *, int, double *, int)")
+    def narrow_dot(n, x, incx, y, incy):
+        called.append(n)
+        return -1.0
+
+    address = int(ffi.cast("intptr_t", narrow_dot))
+    fake = blas_module.Blas("fake", "", "", 1, "", "", False, dict.fromkeys(DTYPES, (0, 0, 0, address)))
+    library = build(product_source("float64"), toolchain, cache)
+    products = Products(load_runtime(toolchain, cache), "float64", library, fake)
+    one = np.full(1, 3.0)
+    assert products.dot(one, one) == -1.0
+    out = np.zeros(1)
+    products.table.dot(1, _pointer(one), 2**33, _pointer(one), 1, _pointer(out))
+    assert (out[0], called) == (9.0, [1])
+
+
+def test_own_loops_serve_when_memory_for_packing_is_exhausted(toolchain, cache):
+    runtime = load_runtime(toolchain, cache)
+    library = build(product_source("float64"), toolchain, cache)
+    products = Products(runtime, "float64", library, None)
+    a, b, c = (numbers((70, 70), np.dtype("float64"), seed) for seed in range(3))
+
+    @ffi.callback("void *(int64_t)")
+    def nothing(size):
+        return ffi.NULL
+
+    kept = runtime.table.alloc
+    runtime.table.alloc = nothing
+    try:
+        products.gemm(a, b, c)
+    finally:
+        runtime.table.alloc = kept
+    x, y, xs, ys = wide(a, b)
+    close(c, x @ y, 70, xs @ ys)
