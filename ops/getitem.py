@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Constant, Variable
-from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
 from .checks import describe, normalize_axis
 from .creation import arange
 from .indexing import IncSubtensor, Subtensor
@@ -38,10 +38,18 @@ def getitem(x: Variable, key: Any) -> Variable:
 
 
 def _advanced(x: Variable, items: Sequence[Any]) -> Variable:
-    if None in items:  # new axes of x, whole: they part neighbours, as in NumPy
-        x = _with_new_axes(x, [i if i is None else slice(None) for i in items])
-    spec, indices = _spec_of([slice(None) if i is None else i for i in items])
-    return AdvancedSubtensor(spec)(x, *indices)  # type: ignore[no-any-return]
+    spec, indices = _spec_of([i for i in items if i is not None])
+    part = AdvancedSubtensor(spec)(x, *indices)
+    if None not in items:
+        return part  # type: ignore[no-any-return]
+    # New axes part neighbours, as slices do, so the joint axes may stand elsewhere than without them.
+    pointed = [k for k, i in enumerate(items) if i is not None and not isinstance(i, slice)]
+    rank, begin = max(items[k].ndim for k in pointed), joint_position(spec)
+    joint, others = list(range(begin, begin + rank)), [*range(begin), *range(begin + rank, part.ndim)]
+    own = iter(others)
+    order: list[int | str] = ["x" if i is None else next(own) for i in items if i is None or isinstance(i, slice)]
+    place = pointed[0] if pointed[-1] - pointed[0] == len(pointed) - 1 else 0
+    return DimShuffle((*order[:place], *joint, *order[place:], *own))(part)  # type: ignore[no-any-return]
 
 
 def _with_new_axes(x: Variable, items: Sequence[Any]) -> Variable:
@@ -116,7 +124,7 @@ def _spec_of(items: Sequence[Any]) -> tuple[tuple[str, ...], list[Variable]]:
 
 
 def set_subtensor(part: Variable, value: Any) -> Variable:
-    """For `part` an expression `x[...]`: `x` with `value` there, which broadcasts to the part.
+    """For `part` an expression `x[...]`, perhaps transposed: `x` with `value` there, which broadcasts to the part.
 
     Raises TypeError if `part` is no indexing expression or `value` cannot become the dtype of `x` without changing
     its kind.  An element indexed several times keeps the last value.
@@ -133,36 +141,26 @@ def inc_subtensor(part: Variable, value: Any) -> Variable:
 
 
 def _written(what: str, part: Any, value: Any, put: bool) -> Variable:
-    source, new_axes = _selection(part)
-    op = source.owner.op if source is not None and source.owner is not None else None
-    if source is None or not isinstance(op, (Subtensor, AdvancedSubtensor)):
+    node = part.owner if isinstance(part, Variable) else None
+    order: tuple[int | str, ...] | None = None
+    if node is not None and isinstance(node.op, DimShuffle):
+        order, node = node.op.order, node.inputs[0].owner
+    if node is None or not isinstance(node.op, (Subtensor, AdvancedSubtensor)):
         got = describe(part) if isinstance(part, Variable) else repr(part)
         raise TypeError(f"{what} takes an indexing expression, as in {what}(x[1:], value), got {got}")
-    x, *indices = source.owner.inputs  # type: ignore[union-attr]
-    y = _without_axes(_as_source(what, value, x), part.ndim, new_axes)
-    write = IncSubtensor if isinstance(op, Subtensor) else AdvancedIncSubtensor
-    return write(op.spec, set=put)(x, y, *indices)  # type: ignore[no-any-return]
+    x, *indices = node.inputs
+    y = _as_source(what, value, x)
+    if order is not None and y.ndim <= part.ndim:
+        y = _put_back(y, order, node.out.ndim)
+    write = IncSubtensor if isinstance(node.op, Subtensor) else AdvancedIncSubtensor
+    return write(node.op.spec, set=put)(x, y, *indices)  # type: ignore[no-any-return]
 
 
-def _selection(part: Any) -> tuple[Variable | None, tuple[int, ...]]:
-    """The indexing expression under the new axes of `part`, and those axes."""
-    if not isinstance(part, Variable) or part.owner is None:
-        return None, ()
-    op = part.owner.op
-    if not isinstance(op, DimShuffle):
-        return part, ()
-    below = part.owner.inputs[0]
-    only_adds = tuple(o for o in op.order if o != "x") == tuple(range(below.ndim))
-    return (below if only_adds else None), tuple(k for k, o in enumerate(op.order) if o == "x")
-
-
-def _without_axes(y: Variable, ndim: int, axes: tuple[int, ...]) -> Variable:
-    """`y`, aligned at the right with a part of rank `ndim`, without the new axes of that part (they have length 1)."""
-    if y.ndim > ndim:
-        return y  # refused by the op, which says so
-    gone = {axis - (ndim - y.ndim) for axis in axes}
-    kept = tuple(k for k in range(y.ndim) if k not in gone)
-    return y if len(kept) == y.ndim else DimShuffle(kept)(y)  # type: ignore[no-any-return]
+def _put_back(y: Variable, order: tuple[int | str, ...], ndim: int) -> Variable:
+    """`y`, aligned at the right with what `dimshuffle(order)` makes of a part of rank `ndim`, laid out as that part."""
+    missing = len(order) - y.ndim
+    places = [order.index(axis) - missing if axis in order else -1 for axis in range(ndim)]
+    return DimShuffle(tuple(k if k >= 0 else "x" for k in places))(y)  # type: ignore[no-any-return]
 
 
 def _as_source(what: str, value: Any, x: Variable) -> Variable:

@@ -18,49 +18,38 @@ def slice_dim(length: Dim, start: Dim | None, stop: Dim | None, step: Dim | None
         return None
     if isinstance(length, int) and all(b is None or isinstance(b, int) for b in (start, stop)):
         return len(range(*slice(start, stop, step).indices(length)))
-    return _forward(length, start, stop, step) if step > 0 else _backward(length, start, stop, -step)
+    if step < 0:  # the same positions upwards: from behind `stop` to behind `start`
+        if stop == -1:
+            return 0
+        lower, upper = (None if b is None or b == -1 else dims.add(b, 1) for b in (stop, start))
+    else:
+        lower, upper = start, stop
+    span = _span(length, lower, upper)
+    return None if span is None else dims.floordiv(dims.add(span, abs(step) - 1), abs(step))
 
 
-def _forward(length: Dim, start: Dim | None, stop: Dim | None, step: int) -> Dim | None:
-    first = 0 if start is None else _cut_off(start, length)
-    last = length if stop is None else _cut_off(stop, length)
-    if first is None or last is None:
-        return None
-    return _steps(_span(first, last), step)
-
-
-def _span(first: Dim, last: Dim) -> Dim:
-    """last - first; n - minimum(n, k) is maximum(n - k, 0), so that x[1:] and x[:-1] are of one length."""
-    if not isinstance(first, int) and first.kind == "minimum" and last in first.args:
-        n, k = first.args
-        return greater(difference(last, k if n is last else n), 0)  # type: ignore[arg-type]
-    return difference(last, first)
-
-
-def _backward(length: Dim, start: Dim | None, stop: Dim | None, step: int) -> Dim | None:
-    """The same for the bounds one further on, so that both are positions between 0 and the length."""
-    first = length if start is None else _one_further(start, length)
-    last = 0 if stop is None else _one_further(stop, length)
-    if first is None or last is None:
-        return None
-    return _steps(difference(first, last), step)
-
-
-def _one_further(bound: Dim, length: Dim) -> Dim | None:
-    return length if bound == -1 else _cut_off(dims.add(bound, 1), length)
+def _span(length: Dim, lower: Dim | None, upper: Dim | None) -> Dim | None:
+    """The number of positions from `lower` (None: the first) to before `upper` (None: the end)."""
+    from_front = lower is None or not_negative(lower)
+    to_back = upper is None or _negative(upper)
+    if from_front and to_back:  # neither bound needs to be cut off: what they leave is negative if they cross
+        return greater(difference(dims.add(length, upper or 0), lower or 0), 0)
+    if upper is None and lower is not None and _negative(lower):
+        return lesser(difference(0, lower), length)
+    first = 0 if lower is None else _cut_off(lower, length)
+    last = length if upper is None else _cut_off(upper, length)
+    return None if first is None or last is None else greater(difference(last, first), 0)
 
 
 def _cut_off(bound: Dim, length: Dim) -> Dim | None:
     """`bound` as a position between 0 and `length`; None if its sign is not known."""
     if not_negative(bound):
         return lesser(bound, length)
-    if not_negative(difference(-1, bound)):
-        return greater(dims.add(length, bound), 0)
-    return None
+    return greater(dims.add(length, bound), 0) if _negative(bound) else None
 
 
-def _steps(span: Dim, step: int) -> Dim:
-    return dims.floordiv(dims.add(greater(span, 0), step - 1), step)
+def _negative(dim: Dim) -> bool:
+    return not_negative(difference(-1, dim))
 
 
 # --- what is certainly not negative, not greater, the same
@@ -150,7 +139,5 @@ def lesser(a: Dim, b: Dim) -> Dim:
 def greater(a: Dim, b: Dim) -> Dim:
     """The maximum, which is one of the two where their order is known."""
     if at_most(b, a):
-        return a
-    if b == 0 and not isinstance(a, int) and a.kind == "sub" and at_most(a.args[1], a.args[0]):  # type: ignore[arg-type]
         return a
     return b if at_most(a, b) else dims.maximum(a, b)

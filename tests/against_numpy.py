@@ -1,4 +1,4 @@
-"""A function of variables held against the same function of arrays: values, dtype, and every claim made about shapes."""
+"""A function of variables held against the same function of arrays: values, dtype, and all that is said of shapes."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def variables(values, static):
 def assert_like_numpy(ours, numpys, *values, rtol=0.0):
     """`ours(variables)` has the value and dtype of `numpys(arrays)`, with lengths known when it is built and without.
 
-    Static lengths must be those of the result, and the lengths that the shape rules promise must be computable and right.
+    Static lengths must be those of the result; the lengths that the shape rules promise must be computable and right.
     """
     values = [np.asarray(v) for v in values]
     with np.errstate(all="ignore"):
@@ -48,6 +48,13 @@ def assert_like_numpy(ours, numpys, *values, rtol=0.0):
             assert n in (None, m)
         if static:
             assert None not in result.type.shape or not _all_constant(lengths)
+
+
+def assert_same_call(name, x, *arguments, **options):
+    """`T.name(x, ...)` is `np.name(x, ...)`."""
+    assert_like_numpy(
+        lambda v: getattr(T, name)(v, *arguments, **options), lambda v: getattr(np, name)(v, *arguments, **options), x
+    )
 
 
 def _all_constant(lengths):
