@@ -85,7 +85,7 @@ local_dot_to_dot22 = node_rule(
 )
 local_dot22_to_dot22scalar = node_rule(
     "local_dot22_to_dot22scalar", mul, dot22_to_dot22scalar, having=Dot22, uses=True,
-    formula="mul(s, dot22(x, y)) -> dot22scalar(x, y, s)", contract=relaxes("rounding", "overflow"),
+    formula="mul(s, dot22(x, y)) -> dot22scalar(x, y, s)", contract=relaxes("rounding"),
 )  # fmt: skip
 GEMM_TO_GEMV = [
     node_rule(

@@ -1,0 +1,239 @@
+"""Products as BLAS calls: before and after by structure, and values on random graphs of whole numbers, bit for bit."""
+
+import sys
+
+import numpy as np
+import pytest
+from arignote.graph import Door, FunctionGraph
+from arignote.ops.blas import Dot22, Dot22Scalar, Gemm, Gemv, Ger
+from arignote.ops.interpret import interpret
+from arignote.optdb.optimizers import SeqOptimizer, TopoOptimizer
+from arignote.optdb.rules.agreement import Agreement
+from arignote.optdb.rules.blas import GEMM_TO_GEMV, local_dot22_to_dot22scalar, local_dot_to_dot22
+from arignote.optdb.rules.conforming import TensorConform
+from arignote.optdb.rules.gemm import GemmOptimizer
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_graphs import random_graph
+
+from arignote import ops as T
+
+GRAPHS = settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+GEMM = GemmOptimizer(name="gemm_optimizer")
+
+
+def walk(*rules):
+    return TopoOptimizer(name="rules", rules=rules, conform=TensorConform(), strict=True)
+
+
+BLAS = SeqOptimizer(
+    name="BlasOpt",
+    strict=True,
+    optimizers=(walk(local_dot_to_dot22), GEMM, walk(local_dot22_to_dot22scalar), walk(*GEMM_TO_GEMV)),
+)
+
+X, Y = T.tensor("X", "float64", (3, 5)), T.tensor("Y", "float64", (5, 4))
+Z, Q = T.tensor("Z", "float64", (3, 4)), T.tensor("Q", "float64", (3, 4))
+M, U, V = T.tensor("M", "float64", (3, 5)), T.tensor("U", "float64", (3,)), T.tensor("V", "float64", (5,))
+S, BIAS = T.scalar("S"), T.vector("BIAS")
+IX, IY = T.tensor("IX", "int64", (3, 5)), T.tensor("IY", "int64", (5, 4))
+A, B = T.matrix("A"), T.matrix("B")
+INPUTS = [X, Y, Z, Q, M, U, V, S, BIAS, IX, IY, A, B]
+P = Dot22()(X, Y)
+
+
+def gemm(z, alpha, x, y, beta):
+    return Gemm()(z, T.as_tensor(alpha), x, y, T.as_tensor(beta))
+
+
+def graph_of(*outputs):
+    return FunctionGraph(INPUTS, outputs)
+
+
+# --- sums of products
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (Z + P, gemm(Z, 1.0, X, Y, 1.0)),
+        (P + Z, gemm(Z, 1.0, X, Y, 1.0)),
+        (Z - P, gemm(Z, -1.0, X, Y, 1.0)),
+        (P - Z, gemm(Z, 1.0, X, Y, -1.0)),
+        (-P - Z, gemm(Z, -1.0, X, Y, -1.0)),
+        (0.5 * Z - 2.0 * P, gemm(Z, -2.0, X, Y, 0.5)),
+        (Z - (Q - 3.0 * P), gemm(Z - Q, 3.0, X, Y, 1.0)),
+        (T.mul(P, T.as_tensor(2.0), T.as_tensor(4.0)) + Z, gemm(Z, 8.0, X, Y, 1.0)),
+        (T.dimshuffle(S, "x", "x") * P + Z, gemm(Z, S, X, Y, 1.0)),
+        (Z - S * P, gemm(Z, T.mul(-1.0, S), X, Y, 1.0)),
+        (S * Z + P, gemm(S * Z, 1.0, X, Y, 1.0)),  # a beta that turns out to be 0 would hide NaN in Z
+        (P + Dot22()(M, Y), gemm(P, 1.0, M, Y, 1.0)),
+        (2.0 * P - Dot22()(M, Y), gemm(Dot22Scalar()(X, Y, T.as_tensor(2.0)), -1.0, M, Y, 1.0)),
+        (T.tanh(P + Z + BIAS), T.tanh(gemm(Z, 1.0, X, Y, 1.0) + BIAS)),
+        (P - BIAS + Z, gemm(Z, 1.0, X, Y, 1.0) - BIAS),
+        (U + T.dot(M, V), Gemv()(U, T.as_tensor(1.0), M, V, T.as_tensor(1.0))),
+        (2.0 * U - T.dot(V, M.T), Gemv()(U, T.as_tensor(-1.0), M.T.T, V, T.as_tensor(2.0))),
+        (IX.dot(IY) + T.cast(Z, "int64"), IX.dot(IY) + T.cast(Z, "int64")),
+        (P + BIAS, P + BIAS),
+        (Dot22()(A, B) + A, Dot22()(A, B) + A),  # lengths of A and B may differ
+        (0.0 * P + Z, 0.0 * P + Z),
+        (np.inf * P + Z, np.inf * P + Z),
+        (P + P, P + P),
+        (T.exp(P) + P + Z, T.exp(P) + P + Z),
+    ],
+)
+def test_gemm(before, after):
+    assert str(GEMM(graph_of(before))[0]) == str(graph_of(after))
+
+
+def test_a_product_that_is_read_elsewhere_stays():
+    graph = graph_of(Z + P, T.exp(P))
+    after, profile = GEMM(graph)
+    assert after == graph
+    assert profile.nb_replacement == 0
+    assert profile.nb_replacement_didn_t_remove == 1
+
+
+def test_operands_of_a_sum_are_sums_themselves():
+    inner = Z - 2.0 * P
+    outer = Q + Dot22()(inner, inner.T)[:, :1] * 1.0 + Dot22()(M, Y)
+    after, profile = GEMM(graph_of(outer))
+    assert profile.nb_replacement == 2
+    values = arrays_for(INPUTS)
+    for a, b in zip(interpret(graph_of(outer), values), interpret(after, values)):
+        np.testing.assert_array_equal(a, b)
+
+
+def arrays_for(inputs, seed=0):
+    rng = np.random.default_rng(seed)
+    shapes = {BIAS: (4,), A: (3, 3), B: (3, 3)}
+    return [rng.integers(-4, 5, shapes.get(i, i.type.shape)).astype(i.dtype) for i in inputs]
+
+
+def test_the_update_of_a_layer_is_one_call():
+    """The rows of X.T and of W agree since X @ W is computed as well, though neither length is known."""
+    x, w = T.matrix("x"), T.matrix("w")
+    product = Dot22()(x, w)
+    step = w - 0.125 * Dot22()(x.T, T.fill(product, 2.0 * product))
+    after, _ = GEMM(FunctionGraph([x, w], [step], [(1, 0)]))
+    assert [n.op.name for n in after.order].count("gemm") == 1
+    assert after.updates == ((1, 0),)
+    without, _ = GEMM(FunctionGraph([x, w, A], [w - Dot22()(x.T, A)]))
+    assert "gemm" not in [n.op.name for n in without.order]
+
+
+def test_the_watcher_may_refuse():
+    graph = graph_of(Z + P)
+    assert GEMM(graph, Door(lambda entry: False))[0] == graph
+
+
+def test_a_long_sum_takes_linear_time():
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(300)
+    try:
+        total = Z
+        for k in range(20_000):
+            total = total - Q if k % 2 else total + Q
+        after, _ = GEMM(graph_of(total + P))
+        count = len(after)
+        del after, total
+    finally:
+        sys.setrecursionlimit(limit)
+    assert count == 20_001
+
+
+# --- rules on single nodes
+
+
+COLUMN, ROW = T.tensor("column", "float64", (5, 1)), T.tensor("row", "float64", (1, 3))
+X1, Y1 = T.tensor("x1", "float64", (3, 1)), T.tensor("y1", "float64", (1, 4))
+ONE = T.as_tensor(1.0)
+
+
+@pytest.mark.parametrize(
+    ("rules", "before", "after"),
+    [
+        ([local_dot_to_dot22], T.dot(X, Y), P),
+        ([local_dot_to_dot22], T.dot(X, V), T.dot(X, V)),
+        ([local_dot_to_dot22], T.dot(IX, IY), T.dot(IX, IY)),
+        ([local_dot22_to_dot22scalar], S * P, Dot22Scalar()(X, Y, S)),
+        ([local_dot22_to_dot22scalar], 2 * P, Dot22Scalar()(X, Y, T.as_tensor(2.0))),
+        ([local_dot22_to_dot22scalar], T.mul(S, P, Z), T.mul(S, P, Z)),
+        (GEMM_TO_GEMV, Dot22()(X, COLUMN), T.dimshuffle(T.dot(X, T.dimshuffle(COLUMN, 0)), 0, "x")),
+        (GEMM_TO_GEMV, Dot22()(ROW, X), T.dimshuffle(T.dot(T.dimshuffle(ROW, 1), X), "x", 0)),
+        (GEMM_TO_GEMV, Dot22()(X1, Y1), X1 * Y1),
+        (GEMM_TO_GEMV, gemm(Z, S, X1, Y1, 1.0), Ger()(Z, S, T.dimshuffle(X1, 0), T.dimshuffle(Y1, 1))),
+        (
+            GEMM_TO_GEMV,
+            gemm(X1, S, X, COLUMN, 2.0),
+            T.dimshuffle(Gemv()(T.dimshuffle(X1, 0), S, X, T.dimshuffle(COLUMN, 0), T.as_tensor(2.0)), 0, "x"),
+        ),
+        (
+            GEMM_TO_GEMV,
+            gemm(Y1, S, ROW, Z, 2.0),
+            T.dimshuffle(Gemv()(T.dimshuffle(Y1, 1), S, Z.T, T.dimshuffle(ROW, 1), T.as_tensor(2.0)), "x", 0),
+        ),
+    ],
+)
+def test_rules(rules, before, after):
+    inputs = [*INPUTS, COLUMN, ROW, X1, Y1]
+    rewritten, _ = walk(*rules)(FunctionGraph(inputs, [before]))
+    assert str(rewritten) == str(FunctionGraph(inputs, [after]))
+    values = arrays_for(inputs)
+    (a,), (b,) = interpret(FunctionGraph(inputs, [before]), values), interpret(rewritten, values)
+    assert (a.dtype, a.shape) == (b.dtype, b.shape)
+    np.testing.assert_array_equal(a, b)
+
+
+def test_dot22scalar_leaves_a_product_that_is_read_elsewhere():
+    graph = graph_of(S * P, P)
+    assert walk(local_dot22_to_dot22scalar)(graph)[0] == graph
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_scalars_of_other_dtypes_are_converted(dtype):
+    x, z = T.tensor("x", dtype, (3, 3)), T.tensor("z", dtype, (3, 3))
+    k = T.tensor("k", "int8", ())
+    graph = FunctionGraph([x, z, k], [k * Dot22()(x, x) + 2 * z, k * Dot22()(x, z)])
+    after, _ = BLAS(graph)
+    assert [n.op.name for n in after.order if n.op.name != "cast"] == ["gemm", "dot22scalar"]
+    values = [np.arange(9).reshape(3, 3).astype(dtype), np.eye(3).astype(dtype), np.int8(3) * np.ones((), "int8")]
+    for a, b in zip(interpret(graph, values), interpret(after, values)):
+        assert a.dtype == b.dtype == dtype
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_scalar_of_a_wider_dtype_is_not_absorbed():
+    x = T.tensor("x", "float32", (3, 3))
+    graph = FunctionGraph([x, S], [S * Dot22()(x, x) + T.cast(x, "float64")])
+    assert BLAS(graph)[0] == graph
+
+
+# --- lengths that agree
+
+
+def test_products_say_which_lengths_agree():
+    x, w, b, v = T.matrix("x"), T.matrix("w"), T.vector("b"), T.matrix("v")
+    hidden = T.dot(x, w) + b
+    graph = FunctionGraph([x, w, b, v], [T.dot(hidden, v)])
+    agreement = Agreement(graph)
+    assert agreement.same_shape(T.dot(x.T, T.fill(T.dot(x, w), 1.0)), w)
+    assert not agreement.same_shape(T.dot(hidden.T, x), w.T)
+    assert agreement.same_shape(T.dot(hidden.T, T.dot(hidden, v)), v)
+    assert not agreement.same_shape(b, w[0])  # b may have length 1
+    nothing = Agreement(graph, besides=graph.order)
+    assert not nothing.same_shape(T.dot(x.T, T.fill(T.dot(x, w), 1.0)), w)
+
+
+# --- random graphs
+
+
+@GRAPHS
+@given(st.randoms(use_true_random=False))
+def test_random_graphs_keep_their_values(random):
+    graph, arrays = random_graph(random)
+    after, profile = BLAS(graph)
+    assert not profile.all_failures()
+    for before, a, b in zip(graph.outputs, interpret(graph, arrays), interpret(after, arrays)):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape) == (before.dtype, a.shape)
+        np.testing.assert_array_equal(a, b)  # the sign of a zero may differ
