@@ -9,7 +9,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from ..graph import Apply
+from ..graph.text import op_text
 from ..ops.fused import InPlace
+from ..ops.nn import AlongAxis
 from . import emit
 from .describe import describe
 from .fold import folded_loops
@@ -17,6 +19,7 @@ from .group import Group, Result, group_of
 from .kernel import Kernel, Status
 from .loops import ZERO, Body, Const, Expr, If, Return, Statement, Var, equal, index, pruned
 from .lower_reduce import nest_order, reduction_nest
+from .lower_rows import row_group, row_nest
 from .nest import FAILED, Nest, Operands, specialized
 
 Alias = tuple[int, int]
@@ -30,21 +33,9 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = ()) -> Kernel:
     """
     if isinstance(node.op, InPlace):
         return lower(node.with_op(node.op.op), (*node.op.pairs, *aliases))
-    group = group_of(node)
-    operands = Operands(group)
-    parts = _parts(group.results)
-    _check_aliases(aliases, group, parts)
-    names = (f"v{n}" for n in itertools.count())
-    nests = [Nest(nest_order(loops, reduced), operands, names) for loops, reduced, _ in parts]
-    bodies = [_nest(nest, [(k, group.results[k]) for k in numbers]) for nest, (_, _, numbers) in zip(nests, parts, strict=True)]
-    guards = tuple(_guards(group))
-    body: Body = (*guards, *(folded_loops(nests[0], parts[0][1]) if len(nests) == 1 else ()), *itertools.chain(*bodies))
-    if any(nest.fallible for nest in nests):
-        body = (Var(FAILED.name, Const("int32", 0)), *body, Return(FAILED))
-    elif guards:
-        body = (*body, Return(_status(Status.OK)))
+    body, group, operands, comment = _row_kernel(node) if isinstance(node.op, AlongAxis) else _group_kernel(node, aliases)
     return emit.kernel(
-        describe(group),
+        comment,
         group.rank,
         operands.outputs,
         operands.inputs,
@@ -54,11 +45,41 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = ()) -> Kernel:
     )
 
 
-Part = tuple[tuple[int, ...], frozenset[int], tuple[int, ...]]
+_Pieces = tuple[Body, Group, Operands, str]
+"""What a kernel is made of; the string is its comment."""
+
+
+def _row_kernel(node: Apply) -> _Pieces:
+    group = row_group(node)
+    operands = Operands(group)
+    nest, body = row_nest(node, group, operands)
+    return (*folded_loops(nest, frozenset(nest.order[-1:])), *body), group, operands, f"y0 = {op_text(node.op)}(x0)"
+
+
+def _group_kernel(node: Apply, aliases: Sequence[Alias]) -> _Pieces:
+    group = group_of(node)
+    operands = Operands(group)
+    parts = _parts(group.results)
+    _check_aliases(aliases, group, parts)
+    names = (f"v{n}" for n in itertools.count())
+    nests = [Nest(nest_order(loops, reduced), operands, names) for loops, reduced, _ in parts]
+    bodies = [_nest(nest, [(k, group.results[k]) for k in numbers]) for nest, (_, _, numbers) in zip(nests, parts, strict=True)]
+    # The loops of several nests share extents and strides, so only a lone nest may change them.
+    prologue = folded_loops(nests[0], parts[0][1]) if len(nests) == 1 else ()
+    guards = tuple(_guards(group))
+    body: Body = (*guards, *prologue, *itertools.chain(*bodies))
+    if any(nest.fallible for nest in nests):
+        body = (Var(FAILED.name, Const("int32", 0)), *body, Return(FAILED))
+    elif guards:
+        body = (*body, Return(_status(Status.OK)))
+    return body, group, operands, describe(group)
+
+
+_Part = tuple[tuple[int, ...], frozenset[int], tuple[int, ...]]
 """One nest: its loops, those of them that are reduced, and the numbers of its results."""
 
 
-def _parts(results: Sequence[Result]) -> list[Part]:
+def _parts(results: Sequence[Result]) -> list[_Part]:
     """The nests that compute all results.
 
     Results over the same loops with the same ones reduced share a nest, and elementwise results over these loops join the last such nest.
@@ -76,7 +97,7 @@ def _parts(results: Sequence[Result]) -> list[Part]:
     return [(loops, reduced, tuple(sorted(numbers))) for (loops, reduced), numbers in parts.items()]
 
 
-def _check_aliases(aliases: Sequence[Alias], group: Group, parts: Sequence[Part]) -> None:
+def _check_aliases(aliases: Sequence[Alias], group: Group, parts: Sequence[_Part]) -> None:
     for output, source in aliases:
         if group.results[output].reduced or output not in parts[-1][2]:
             raise ValueError(f"output {output} cannot overwrite input {source}: it is not computed element by element at the end")

@@ -8,8 +8,7 @@ else the last axis is kept and stays innermost, cut into tiles whose accumulator
 
     for kept: for tiles: total[tile] = 0; for reduced, in blocks: part[tile] = 0; for row in block: part[j] += row[j]; total[j] += part[j]
 
-Only sums of floats need the two levels.  Sums of blocks are combined in float64, and in pairs where they are float64 themselves: the error
-is no larger than that of NumPy's pairwise summation.  The order of additions depends on the lengths alone.
+Only sums of floats need the two levels (blocks.py).
 """
 
 from __future__ import annotations
@@ -18,7 +17,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from .accumulate import Lane, Recipe, cast, recipe
+from .accumulate import Recipe, cast, recipe
+from .blocks import Slot, in_blocks, register, start, started, total
 from .group import Result
 from .loops import (
     ZERO,
@@ -46,31 +46,10 @@ from .loops import (
 from .lower_position import position_nest
 from .nest import Nest, specialized
 
-BLOCK = 256
-"""Elements that are added up before their sum is combined with others."""
 ROWS = 128
 """Rows that are added up before their sum is combined with others."""
 ACCUMULATORS = 1024
 """Accumulators of all tiles of a nest together, at most: 8 to 16 KB of stack."""
-
-
-@dataclass(frozen=True)
-class Slot:
-    """A lane at work: its names in C, and the expression that feeds it at the current indices."""
-
-    lane: Lane
-    part: str
-    total: str
-    fed: Expr
-
-    @property
-    def pairwise(self) -> bool:
-        return self.lane.blocked and self.lane.dtype == "float64"
-
-    @property
-    def total_dtype(self) -> str:
-        """Sums of blocks are combined in float64."""
-        return "float64" if self.lane.blocked else self.lane.dtype
 
 
 @dataclass(frozen=True)
@@ -122,56 +101,13 @@ def _slots(nest: Nest, results: Sequence[tuple[int, Result]]) -> list[Reducing]:
 
 def _along_inner(nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Statement], kept: int) -> Body:
     slots = [s for r in reducing for s in r.slots]
-    finish = [nest.store(r.number, r.recipe.result(tuple(_total(s) for s in r.slots))) for r in reducing]
-    updates = [Assign(_register(s), s.lane.step(Local(s.lane.dtype, _register(s)), s.fed)) for s in slots]
-    signs = [(s.lane.sign, _register(s)) for s in slots if s.lane.sign is not None]
+    finish = [nest.store(r.number, r.recipe.result(tuple(total(s) for s in r.slots))) for r in reducing]
+    updates = [Assign(register(s), s.lane.step(Local(s.lane.dtype, register(s)), s.fed)) for s in slots]
+    signs = [(s.lane.sign, register(s)) for s in slots if s.lane.sign is not None]
     general = nest.inner_loop((*updates, *stores), signs, simd=len(signs) == len(slots))
-    inner = _in_blocks(general, slots) if any(s.lane.blocked for s in slots) else specialized(general)
-    body = (*(s for slot in slots for s in _started(slot)), *nest.looped((inner,), len(nest.order) - 1, kept), *finish)
+    inner = in_blocks(general, slots)
+    body = (*(s for slot in slots for s in started(slot)), *nest.looped((inner,), len(nest.order) - 1, kept), *finish)
     return (*nest.at[0], *nest.looped(body, kept))
-
-
-def _register(slot: Slot) -> str:
-    """What the innermost loop accumulates in."""
-    return slot.part if slot.lane.blocked else slot.total
-
-
-def _started(slot: Slot) -> Body:
-    if slot.pairwise:
-        return (Declare(slot.total, "ag_pairwise"), Do(_pairwise("start", slot)))
-    return (Var(slot.total, _start(slot)),)
-
-
-def _start(slot: Slot) -> Const:
-    return Const(slot.total_dtype, slot.lane.start.value)
-
-
-def _pairwise(what: str, slot: Slot, *args: Expr) -> Expr:
-    return Op(f"pairwise_{what}", "float64", (Local("ag_pairwise", slot.total), *args))
-
-
-def _total(slot: Slot) -> Expr:
-    return _pairwise("total", slot) if slot.pairwise else Local(slot.total_dtype, slot.total)
-
-
-def _in_blocks(general: For, slots: Sequence[Slot]) -> Statement:
-    """The innermost loop cut into blocks, the sums of which are combined."""
-    begin, end = index("block"), index("block_end")
-    blocked = [s for s in slots if s.lane.blocked]
-    body = (
-        Let(end.name, smaller(plus(begin, number(BLOCK)), general.stop)),
-        *(Var(s.part, s.lane.start) for s in blocked),
-        specialized(replace(general, start=begin, stop=end)),
-        *(_combined(s) for s in blocked),
-    )
-    return For(begin.name, ZERO, general.stop, body, step=BLOCK)
-
-
-def _combined(slot: Slot) -> Statement:
-    part = Local(slot.lane.dtype, slot.part)
-    if slot.pairwise:
-        return Do(_pairwise("add", slot, part))
-    return Assign(slot.total, slot.lane.step(Local("float64", slot.total), cast(part, "float64")))
 
 
 # --- the innermost loop is kept
@@ -193,7 +129,7 @@ def _along_outer(nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Stat
     body = (
         Let(end.name, smaller(plus(begin, number(size)), index(f"n{inner}"))),
         *(d for s in slots for d in _declared(s, size)),
-        along_tile(tuple(_store(s.total, inner, _start(s)) for s in slots)),
+        along_tile(tuple(_store(s.total, inner, start(s)) for s in slots)),
         *nest.looped((rows,), len(nest.order) - 2, kept),
         specialized(along_tile(tuple(finish))),
     )
@@ -235,5 +171,5 @@ def _store(array: str, inner: int, value: Expr) -> Store:
 
 
 def _added(slot: Slot, inner: int) -> Store:
-    array = _register(slot)
+    array = register(slot)
     return _store(array, inner, slot.lane.step(_element(array, slot.lane.dtype, inner), slot.fed))
