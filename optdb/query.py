@@ -16,7 +16,7 @@ import difflib
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Union
 
 Tags = Union[str, Iterable[str]]
@@ -54,7 +54,7 @@ class Query:
     subquery: tuple[tuple[str, Query], ...] = ()
     """Given as a mapping or as pairs."""
     position_cutoff: float | None = None
-    name: str = ""
+    name: str = field(default="", compare=False)
     """What the selected optimizer is called; the text of the query if empty."""
 
     def __init__(
@@ -77,8 +77,8 @@ class Query:
         }
         if position_cutoff is not None and math.isnan(position_cutoff):
             raise ValueError("Query: position_cutoff is nan; expected a number")
-        for field, value in fields.items():
-            object.__setattr__(self, field, value)
+        for key, value in fields.items():
+            object.__setattr__(self, key, value)
 
     # --- other queries from this one
     def including(self, *tags: str) -> Query:
@@ -116,7 +116,7 @@ class Query:
         return " ".join([*items, *(f"{name}({query})" for name, query in self.subquery)])
 
     def __repr__(self) -> str:
-        return f"Query({str(self)!r})"
+        return f"Query.parse({str(self)!r})"
 
 
 def as_query(items: Iterable[Query | str], subqueries: Mapping[str, Query | str]) -> Query:
@@ -154,7 +154,8 @@ def _tags(what: str, tags: Tags) -> frozenset[str]:
     """A set of tags; a string is read as tags with blanks between them."""
     found = tags.split() if isinstance(tags, str) else list(tags)
     for tag in found:
-        if not isinstance(tag, str) or not tag or _ITEM.fullmatch(tag) is None or tag[0] in "+-&<":
+        spelled = _ITEM.fullmatch(tag) if isinstance(tag, str) else None
+        if spelled is None or spelled["tag"] != tag:
             raise TypeError(f"{what}: {tag!r} is no tag; expected a name without blanks, sign or brackets")
     return frozenset(found)
 

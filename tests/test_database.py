@@ -1,0 +1,255 @@
+"""Databases: what may be registered, what is refused, how things are found, and tables."""
+
+import math
+
+import pytest
+from arignote import ops as T
+from arignote.graph import FunctionGraph
+from arignote.ops.elementwise import exp, log, neg
+from arignote.optdb import (
+    EquilibriumDB,
+    EquilibriumOptimizer,
+    FromFunctionOptimizer,
+    LocalGroupDB,
+    MergeOptimizer,
+    ProxyDB,
+    SeqOptimizer,
+    SequenceDB,
+    TopoDB,
+    TopoOptimizer,
+    UnknownNameError,
+    relaxes,
+    rule,
+    wilds,
+)
+
+(x,) = wilds("x")
+NEG = rule("local_neg_neg", neg(neg(x)), x)
+LOG = rule("local_log_exp", log(exp(x)), x, contract=relaxes("overflow"))
+ANOTHER_NEG = rule("local_neg_neg", neg(exp(x)), x)
+
+
+def database():
+    canonicalize = EquilibriumDB().register_all([NEG, LOG], "fast_run")
+    return (
+        SequenceDB("optdb")
+        .register("late", MergeOptimizer(), "fast_run", position=9)
+        .register("canonicalize", canonicalize, "fast_run", position=1)
+        .register("early", MergeOptimizer(), "fast_run", "merging", position=-0.5)
+    )
+
+
+# --- what can be registered
+
+
+def test_members_stand_in_order_of_position_then_name():
+    db = database().register("b", MergeOptimizer(), "fast_run", position=1).register("end", MergeOptimizer(), "fast_run")
+    assert [m.name for m in db.query("fast_run").optimizers] == ["early", "b", "canonicalize", "late", "end"]
+    assert next(e.position for e in db.entries() if e.name == "end") == 10
+
+
+def test_rules_stand_in_order_of_registration():
+    assert [r.name for r in EquilibriumDB().register_all([LOG, NEG], "t").query("t").rules] == [LOG.name, NEG.name]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [(SequenceDB, SeqOptimizer), (EquilibriumDB, EquilibriumOptimizer), (TopoDB, TopoOptimizer), (LocalGroupDB, TopoOptimizer)],
+)
+def test_each_database_gives_its_optimizer(kind, expected):
+    db = kind("db").register("local_neg_neg", NEG, "t")
+    optimizer = db.query("t")
+    assert type(optimizer) is expected
+    a = T.vector("a")
+    graph, _ = optimizer(FunctionGraph([a], [-(-a)]))
+    assert graph.outputs == (a,)
+
+
+def test_a_rule_in_a_sequence_is_one_walk():
+    db = SequenceDB("db").register("local_neg_neg", NEG, "t", position=1)
+    (member,) = db.query("t").optimizers
+    assert isinstance(member, TopoOptimizer)
+    assert member.rules == (NEG,)
+
+
+def test_a_function_becomes_an_optimizer():
+    db = SequenceDB("db").register("mine", lambda graph: graph, "t", position=1)
+    assert isinstance(db["mine"], FromFunctionOptimizer)
+
+
+def test_an_equilibrium_keeps_the_roles_apart():
+    final, clean, plain = MergeOptimizer(), MergeOptimizer(), lambda graph: graph
+    db = (
+        EquilibriumDB("db", max_rounds=7)
+        .register("plain", plain, "t")
+        .register("final_rule", NEG, "t", final=True)
+        .register("final", final, "t", final=True)
+        .register("clean", clean, "t", cleanup=True)
+        .register("local_log_exp", LOG, "t")
+        .register("group", LocalGroupDB().register("local_neg_neg", NEG, "t", position=3), "t")
+        .register("walk", TopoDB().register("local_neg_neg", NEG, "t"), "t")
+    )
+    optimizer = db.query("t")
+    assert [r.name for r in optimizer.rules] == ["local_log_exp", "local_neg_neg"]
+    assert [o.name for o in optimizer.optimizers] == ["plain", "walk"]
+    assert [o.name for o in optimizer.final] == ["final_rule", "final"]
+    assert [o.name for o in optimizer.cleanup] == ["clean"]
+    assert optimizer.max_rounds == 7
+    with pytest.raises(ValueError, match=r"'both'.*final and cleanup"):
+        db.register("both", MergeOptimizer(), final=True, cleanup=True)
+
+
+def test_the_order_of_a_walk_is_an_option():
+    assert TopoDB(order="out_to_in").register("local_neg_neg", NEG, "t").query("t").order == "out_to_in"
+    with pytest.raises(ValueError, match="sideways"):
+        TopoDB(order="sideways").register("local_neg_neg", NEG, "t").query("t")
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("register", "words"),
+    [
+        (lambda db: db.register("late", MergeOptimizer(), position=2), ["'late'", "already at", __file__]),
+        (lambda db: db.register("merging", MergeOptimizer(), position=2), ["'merging'", "tag of 'early'", __file__]),
+        (lambda db: db.register("new", MergeOptimizer(), "late", position=2), ["tag 'late'", "'new'", __file__]),
+        (lambda db: db.add_tags("late", "early"), ["tag 'early'", "'late'"]),
+        (lambda db: db.register("new", MergeOptimizer(), position=math.nan), ["'new'", "nan"]),
+        (lambda db: db["canonicalize"].register("new", LOG, position=3), ["'new'", "order here is that of registration"]),
+        (lambda db: db.register("a b", MergeOptimizer(), position=3), ["'a b'", "spell"]),
+        (lambda db: db.register("-a", MergeOptimizer(), position=3), ["'-a'", "spell"]),
+    ],
+)
+def test_what_would_be_ambiguous_is_refused(register, words):
+    with pytest.raises(ValueError) as error:
+        register(database())
+    for word in words:
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize("thing", [42, "rule", None, MergeOptimizer])
+def test_what_is_no_optimizer_is_refused(thing):
+    with pytest.raises(TypeError, match="'new'"):
+        database().register("new", thing, position=3)
+    with pytest.raises(TypeError, match="'new'"):
+        LocalGroupDB("group").register("new", thing)
+
+
+def test_a_position_is_a_number():
+    with pytest.raises(TypeError, match="'new'"):
+        database().register("new", MergeOptimizer(), position="3")
+
+
+def test_a_group_takes_rules_alone():
+    with pytest.raises(TypeError, match="rule or a group"):
+        LocalGroupDB("group").register("merge", MergeOptimizer())
+
+
+# --- finding
+
+
+def test_things_are_found_by_name_and_by_path():
+    db = database()
+    assert db["local_neg_neg"] is NEG
+    assert db["canonicalize/local_neg_neg"] is NEG
+    assert isinstance(db["canonicalize"], EquilibriumDB)
+    assert "local_log_exp" in db
+    assert "canonicalize/local_log_exp" in db
+    assert "fast_run" not in db  # a tag, not an entry
+    with pytest.raises(UnknownNameError, match="did you mean local_neg_neg"):
+        db["local_neg_nag"]
+
+
+def test_a_name_for_several_things_needs_a_path():
+    db = database().register("walk", TopoDB().register("local_neg_neg", ANOTHER_NEG, "fast_run"), position=3)
+    with pytest.raises(KeyError, match="canonicalize/local_neg_neg, walk/local_neg_neg"):
+        db["local_neg_neg"]
+    assert db["walk/local_neg_neg"] is ANOTHER_NEG
+
+
+def test_entries_know_all_about_themselves():
+    (entry,) = (e for e in database().entries() if e.name == "local_log_exp")
+    assert entry.path == "canonicalize/local_log_exp"
+    assert entry.contract == relaxes("overflow")
+    assert entry.object is LOG
+    assert entry.position is None
+    assert entry.origin.startswith(__file__)
+    assert entry.tags == {
+        "local_log_exp", "PatternRule", "canonicalize", "fast_run", "relaxes", "relaxes_overflow",
+    }  # fmt: skip
+    assert [e.path for e in database().entries()][:3] == ["early", "canonicalize", "canonicalize/local_neg_neg"]
+
+
+def test_the_contract_of_an_optimizer_is_that_of_its_rules():
+    db = SequenceDB("db").register("walk", TopoOptimizer(rules=(NEG, LOG)), "t", position=1)
+    assert db.entries()[0].contract == LOG.contract
+    assert "relaxes_overflow" in db.entries()[0].tags
+
+
+def test_tags_can_be_added_and_taken_away():
+    db = database().add_tags("late", "mine").remove_tags("late", "fast_run")
+    assert [m.name for m in db.query("mine").optimizers] == ["late"]
+    assert "late" not in [m.name for m in db.query("fast_run").optimizers]
+    with pytest.raises(UnknownNameError, match="late"):
+        db.add_tags("lat", "mine")
+
+
+def test_a_copy_goes_its_own_way():
+    db = database()
+    other = db.copy()
+    other.register("new", MergeOptimizer(), "fast_run", position=5)
+    other["canonicalize"].register("new_rule", ANOTHER_NEG, "fast_run")
+    assert "new" in other
+    assert "new_rule" in other
+    assert "new" not in db
+    assert "new_rule" not in db
+    db["canonicalize"].register("only_here", ANOTHER_NEG, "fast_run")
+    assert "only_here" not in other
+
+
+def test_a_proxy_shares_what_it_holds():
+    inner = EquilibriumDB("inner").register("local_neg_neg", NEG, "t")
+    db = SequenceDB("db").register("first", inner, "t", position=1).register("second", ProxyDB(inner), "t", position=2)
+    db["second"].register("local_log_exp", LOG, "t")
+    assert [[r.name for r in m.rules] for m in db.query("t").optimizers] == [["local_neg_neg", "local_log_exp"]] * 2
+
+
+# --- tables
+
+
+def test_a_table_says_what_is_taken_and_why_not():
+    table = database().table("fast_run -merging -local_neg_neg &relaxes")
+    assert [(r.position, r.name, r.taken, r.reason) for r in table] == [
+        ("-0.5", "early", False, "has -merging"),
+        ("1", "local_neg_neg", False, "has -local_neg_neg"),
+        ("1", "local_log_exp", True, ""),
+        ("9", "late", False, "lacks &relaxes"),
+    ]
+    assert [r.reason for r in database().table("fast_run -canonicalize <9")] == [
+        "", "canonicalize has -canonicalize", "canonicalize has -canonicalize", "position 9 is not below 9",
+    ]  # fmt: skip
+    assert [r.reason for r in database().table("merging")][-1] == "not included"
+
+
+def test_a_table_agrees_with_the_optimizer():
+    for text in ("fast_run", "fast_run &exact", "merging", "fast_run <1", "canonicalize", "local_log_exp"):
+        taken = {r.name for r in database().table(text) if r.taken}
+        optimizer = database().query(text)
+        names = {m.name for m in optimizer.optimizers} - {"canonicalize"}
+        names |= {r.name for m in optimizer.optimizers for r in getattr(m, "rules", ())}
+        assert taken == names, text
+
+
+def test_a_table_prints_in_columns_and_as_html():
+    table = database().table("fast_run -late")
+    lines = str(table).splitlines()
+    assert len(lines) == len(table) + 1 == 5
+    assert lines[0].split() == ["position", "name", "class", "tags", "contract", "taken"]
+    assert lines[3].split() == [
+        "1", "canonicalize/local_log_exp", "PatternRule", "canonicalize", "fast_run", "relaxes", "relaxes_overflow",
+        'relaxes("overflow")', "yes",
+    ]  # fmt: skip
+    assert lines[4].endswith("no: has -late")
+    assert table._repr_html_().count("<tr>") == 5
+    assert "relaxes(&quot;overflow&quot;)" in table._repr_html_()
