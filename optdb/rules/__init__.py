@@ -27,7 +27,7 @@ from .names import other_names
 
 __all__ = ["QUERIES", "default_db", "is_default"]
 
-UNNOTICED = frozenset({"rounding", "signed zero", "errors"})
+UNNOTICED = frozenset({"rounding", "signed zero", "errors", "domain"})
 """What a rule of the default mode may relax."""
 
 IDENTITIES = (
@@ -45,12 +45,12 @@ STABLE = (
     inverses.INVERSES,
 )  # fmt: skip
 SPECIAL = (
-    *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, stability.QUOTIENTS, softmax.LOGARITHMS,
+    *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, softmax.LOGARITHMS,
     softmax.BACK, canonizer.CANONICAL, fills.THROUGH, fills.TO_ALLOC, shapes.LENGTHS, shapes.RESHAPES, dimshuffles.DIMSHUFFLES,
     indexing.MERGED, indexing.LIFTED, writing.WRITING, reductions.STRETCHED, reductions.EXTREMA,
 )  # fmt: skip
 UNSAFE = (
-    arithmetic.UNSAFE, powers.UNSAFE, canonizer.UNSAFE, switches.UNSAFE, reductions.UNSAFE, dots.UNSAFE, softmax.UNSAFE,
+    arithmetic.UNSAFE, powers.UNSAFE, stability.UNSAFE, canonizer.UNSAFE, switches.UNSAFE, reductions.UNSAFE, dots.UNSAFE, softmax.UNSAFE,
 )  # fmt: skip
 
 QUERIES = {

@@ -25,7 +25,7 @@ from .products import MOST_FACTORS, Product
 Terms = tuple[list[Variable], list[Variable]]
 """What is added, and what is subtracted."""
 
-x, y, z = wilds("x y z")
+x, y, z = wilds("x y z", is_float)
 CANCELLING = relaxes("nan", "inf", "overflow", "rounding", "signed zero", "underflow")
 
 

@@ -31,6 +31,7 @@ x = Wild("x")
 float_x = Wild("x", is_float)
 outer, inner = op_like(Reduce, "outer"), op_like(Reduce, "inner")
 total = op_like(Reduce, "r", lambda op: op.scalar is add)
+extremum = op_like(Reduce, "extremum", lambda op: op.scalar in (maximum, minimum))
 regrouped = relaxes("rounding")
 
 
@@ -195,10 +196,9 @@ def reduce_of_stack(node: Apply) -> Variable | None:
 # --- extrema
 
 
-def opposite_extremum(x: Variable, outer: Reduce) -> Variable | None:
+def opposite_extremum(x: Variable, extremum: Reduce) -> Variable:
     """-max(-x) as min(x), or the other way round."""
-    other = {maximum: minimum, minimum: maximum}.get(outer.scalar)
-    return None if other is None else Reduce(other, outer.axis)(x)  # type: ignore[no-any-return]
+    return Reduce(minimum if extremum.scalar is maximum else maximum, extremum.axis)(x)  # type: ignore[no-any-return]
 
 
 INCREASING = frozenset({exp, sigmoid, softplus, tanh, arctan})
@@ -214,7 +214,7 @@ def known_unbroadcast(node: Apply) -> Variable | None:
 
 AXES: list[Rule] = [
     rule("local_op_of_op", outer(inner(x)), reduce_of_reduce, contract=regrouped, formula="sum(sum(x)) -> sum(x)"),
-    rule("local_useless_reduce", outer(x), useless_reduce, formula="sum{axis=()}(x) -> x"),
+    rule("local_useless_reduce", outer(x), useless_reduce, contract=relaxes("signed zero"), formula="sum{axis=()}(x) -> x"),
     node_rule("local_reduce_broadcastable", Reduce, without_ones, contract=relaxes("signed zero"),
               formula="sum(x over an axis of length 1) -> dimshuffle(x)"),
     node_rule("local_reduce_of_dimshuffle", Reduce, reduce_of_dimshuffle, having=DimShuffle, contract=regrouped,
@@ -236,7 +236,7 @@ STRETCHED: list[Rule] = [
 ]
 
 EXTREMA: list[Rule] = [
-    rule("local_max_to_min", neg(outer(neg(float_x))), opposite_extremum, contract=relaxes("signed zero"),
+    rule("local_max_to_min", neg(extremum(neg(float_x))), opposite_extremum, contract=relaxes("signed zero"),
          formula="neg(max(neg(x))) -> min(x)"),
     rule("local_argmax_pushdown", position(increasing(float_x)), position(float_x), contract=stabilizes,
          formula="argmax(exp(x)) -> argmax(x)"),

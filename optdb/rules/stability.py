@@ -12,7 +12,7 @@ from ...ops.elementwise import (
     add, erf, erfc, exp, expm1, log, log1mexp, log1p, logaddexp, lt, minimum, mul, neg, reciprocal, sigmoid, softplus, sqrt, square,
     sub, switch, true_div,
 )  # fmt: skip
-from ..contract import stabilizes
+from ..contract import relaxes, stabilizes
 from ..patterns import Wild, wilds
 from ..rule import Rule, node_rule, rule
 from .facts import is_float, is_number, made_by, uniform_x, uniform_xy
@@ -26,10 +26,9 @@ LOG: list[Rule] = [
     rule("local_expm1", sub(exp(x), 1), expm1(x), contract=stabilizes, when=uniform_x),
     rule("local_expm1_of_sum", add(exp(x), -1), expm1(x), contract=stabilizes, when=uniform_x),
     rule("local_one_minus_exp", sub(1, exp(x)), neg(expm1(x)), contract=stabilizes, when=uniform_x),
-    rule("local_log_add", log(add(exp(x), exp(y))), logaddexp(x, y), contract=stabilizes, when=uniform_xy),
+    rule("local_log_add", log(add(exp(x), exp(y))), logaddexp(x, y), when=uniform_xy,
+         contract=stabilizes | relaxes("rounding")),
     rule("local_log_sqrt", log(sqrt(x)), mul(0.5, log(x)), contract=stabilizes),
-    rule("local_log_of_inverse", log(true_div(1, x)), neg(log(x)), contract=stabilizes, when=uniform_x),
-    rule("local_log_of_reciprocal", log(reciprocal(x)), neg(log(x)), contract=stabilizes),
     rule("local_log1p_minus_exp", log1p(neg(exp(x))), log1mexp(x), contract=stabilizes),
     rule("logmexpm1_to_log1mexp", log(neg(expm1(x))), log1mexp(x), contract=stabilizes),
 ]
@@ -49,10 +48,6 @@ LOGISTIC: list[Rule] = [
     rule("local_odds_sigmoid", true_div(sigmoid(x), sigmoid(neg(x))), exp(x), contract=stabilizes),
     rule("local_inv_odds_sigmoid", true_div(sigmoid(neg(x)), sigmoid(x)), exp(neg(x)), contract=stabilizes),
 ]  # fmt: skip
-
-QUOTIENTS: list[Rule] = [
-    rule("local_div_exp_to_mul_exp", true_div(y, exp(x)), mul(y, exp(neg(x))), contract=stabilizes, when=uniform_xy),
-]
 
 ERROR_FUNCTION: list[Rule] = [
     rule("local_one_minus_erf", sub(1, erf(x)), erfc(x), contract=stabilizes, when=uniform_x),
@@ -127,3 +122,12 @@ TAILS: list[Rule] = [
     node_rule("local_grad_log_erfc_neg", (mul, true_div), grad_log_erfc, contract=stabilizes,
               formula="y * exp(-x**2) / erfc(x) -> y * (sqrt(pi) x / series where x is large)"),
 ]  # fmt: skip
+
+UNSAFE: list[Rule] = [
+    rule("local_div_exp_to_mul_exp", true_div(y, exp(x)), mul(y, exp(neg(x))), when=uniform_xy,
+         contract=relaxes("nan", "overflow", "underflow", "rounding")),
+    rule("local_log_of_inverse", log(true_div(1, x)), neg(log(x)), when=uniform_x,
+         contract=relaxes("nan", "inf", "overflow", "rounding")),
+    rule("local_log_of_reciprocal", log(reciprocal(x)), neg(log(x)), contract=relaxes("nan", "inf", "overflow", "rounding")),
+]  # fmt: skip
+"""1/x and exp(-x) overflow on one side, x and exp(x) on the other."""

@@ -7,12 +7,13 @@ from ...ops.elementwise import Elementwise, floor_div, logical_not, mul, switch,
 from ..contract import relaxes
 from ..patterns import Number, Wild, once, op_like, wilds
 from ..rule import Rule, rule
-from .facts import is_bool, is_constant, is_discrete, number_of, same_dtype, uniform_xy
+from .facts import is_bool, is_constant, is_integer, number_of, same_dtype, uniform_xy
 
 a, b, c, d, x, y = wilds("a b c d x y")
 truth = Wild("c", is_bool)
 zero = Number(0, any_sign=True)
-whole_x, whole_y = wilds("x y", is_discrete)
+whole_x, whole_y = wilds("x y", is_integer)
+number_x = Wild("x", lambda v: not is_bool(v))
 cheap = op_like(Elementwise, "f", lambda op: op.arity in (None, 2) and op.cost <= 1)
 
 
@@ -45,9 +46,9 @@ CHOICES: list[Rule] = [
 ]  # fmt: skip
 
 UNSAFE: list[Rule] = [
-    rule("local_mul_switch_sink", mul(switch(c, zero, x), y), switch(c, 0, mul(x, y)), when=uniform_xy,
+    rule("local_mul_switch_sink", mul(switch(c, zero, number_x), y), switch(c, 0, mul(x, y)), when=uniform_xy,
          contract=relaxes("nan", "signed zero")),
-    rule("local_mul_switch_sink_else", mul(switch(c, x, zero), y), switch(c, mul(x, y), 0), when=uniform_xy,
+    rule("local_mul_switch_sink_else", mul(switch(c, number_x, zero), y), switch(c, mul(x, y), 0), when=uniform_xy,
          contract=relaxes("nan", "signed zero")),
     rule("local_div_switch_sink", true_div(switch(c, zero, x), y), switch(c, 0, true_div(x, y)), when=uniform_xy,
          contract=relaxes("nan", "signed zero")),
