@@ -52,7 +52,7 @@ def find_cache_folder(path: str | os.PathLike[str] | None = None) -> CacheFolder
             _prepare(candidate)
             return CacheFolder(candidate, True, tuple(problems))
         except OSError as error:
-            problems.append(f"{candidate}: {error.strerror or error}")
+            problems.append(f"{candidate}: {error.strerror}" if error.strerror else str(error))
             readable = readable or (candidate if _is_ours(candidate / ENTRIES) else None)
     return CacheFolder(readable, False, tuple(problems))
 

@@ -46,7 +46,7 @@ OPTIONAL = (
 # taken.
 VECTOR_MATH = (
     Group(('-DAG_SIMD=__attribute__((simd("notinbranch")))',), ("-lmvec",)),
-    Group(("-DAG_SIMD=", "-fveclib=libmvec"), ("-lmvec",)),
+    Group(("-DAG_SIMD=", "-fveclib=libmvec"), ("-Wl,--allow-shlib-undefined", "-lmvec")),  # lld frowns at libmvec's own
 )
 NO_VECTOR_MATH = Group(("-DAG_SIMD=",))
 NO_SANITIZER = Group(("-fno-sanitize=all",))  # zig instruments C unless told otherwise

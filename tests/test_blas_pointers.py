@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from arignote.cbackend import blas as blas_module
 from arignote.cbackend._abi import ffi
 from arignote.cbackend.blas import DTYPES, all_blas, find_blas

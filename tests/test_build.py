@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from arignote.cbackend import abi, probe
 from arignote.cbackend.build import build, build_all, compile_text, library_key
 from arignote.cbackend.cache import Cache, CacheWarning

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from arignote.cbackend import cache as cache_module
 from arignote.cbackend.cache import Cache, CacheWarning
 from arignote.cbackend.cache_folder import BAD, ENTRIES, WORK, find_cache_folder

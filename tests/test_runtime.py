@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
 from arignote.cbackend import abi, generate_abi
 from arignote.cbackend._abi import ffi
 from arignote.cbackend.build import build

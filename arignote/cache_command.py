@@ -1,0 +1,77 @@
+"""`python -m arignote cache ...`: how big the cache of compiled code is, what lies in it; verify, trim, clear it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+from .cbackend.cache import Cache, CacheWarning
+from .cbackend.cache_upkeep import EntryInfo, Trimmed, clear, entries, trim, verify
+from .cbackend.entry import Kind
+from .options import process_options
+
+ACTIONS = ("size", "list", "verify", "trim", "clear")
+
+
+def main(action: str) -> int:
+    """Do one of ACTIONS and print what came of it; 1 if damage was found, else 0."""
+    cache = Cache.open(process_options().cache)
+    if cache.folder.root is None:
+        print("There is no cache folder: `python -m arignote doctor` says why.")
+        return 1
+    if action == "list":
+        print(listing(cache))
+    elif action == "verify":
+        return _verify(cache)
+    elif action == "trim":
+        print(_removed(trim(cache)))
+    elif action == "clear":
+        print(_removed(clear(cache)))
+    else:
+        print(size(cache))
+    return 0
+
+
+def size(cache: Cache) -> str:
+    """Folder, number of entries, bytes, capacity."""
+    listed = entries(cache)
+    libraries = sum(entry.kind is Kind.LIBRARY for entry in listed)
+    used = sum(entry.size for entry in listed)
+    return (
+        f"{cache.folder.root}\n{libraries} libraries and {len(listed) - libraries} records, "
+        f"{_bytes(used)} of at most {_bytes(cache.capacity)}"
+    )
+
+
+def listing(cache: Cache) -> str:
+    """One line an entry, the most recently used first; beside each library its C text has the same name with `.c`."""
+    lines = [_line(entry) for entry in reversed(entries(cache))]
+    return "\n".join([f"{'used':<17}{'size':>10}  entry", *lines, size(cache)])
+
+
+def _line(entry: EntryInfo) -> str:
+    used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
+    return f"{used:<17}{_bytes(entry.size):>10}  {entry.path.name}"
+
+
+def _verify(cache: Cache) -> int:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CacheWarning)  # said below, by name
+        sound, unsound = verify(cache)
+    print(f"{sound} entries are sound")
+    for name in unsound:
+        print(f"damaged, moved aside, will be compiled anew when needed: {name}")
+    return 1 if unsound else 0
+
+
+def _removed(done: Trimmed) -> str:
+    removed = f"removed {done.removed} entries, {_bytes(done.removed_bytes)}"
+    return f"{removed}; {done.kept} remain, {_bytes(done.kept_bytes)}"
+
+
+def _bytes(number: int) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+        number /= 1024
+    return f"{number:.1f} GiB"

@@ -1,0 +1,158 @@
+"""`python -m arignote doctor`: what this machine offers, each finding with its state and the command that mends it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import stat
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+
+from . import __version__
+from .cbackend import abi, machine
+from .cbackend._abi import ffi
+from .cbackend.blas import find_blas
+from .cbackend.build import compile_text
+from .cbackend.cache import Cache, CacheWarning
+from .cbackend.cache_upkeep import entries
+from .cbackend.compiler_process import CompileError
+from .cbackend.loading import load_library
+from .cbackend.toolchain import Search, Toolchain, search
+from .options import process_options
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+_OWN_CACHE = 'export ARIGNOTE_CACHE="$HOME/.cache/arignote"  (or another folder of your own)'
+_INSTALL_COMPILER = "pip install 'arignote[compiler]'  (or your system's package, e.g. apt install gcc)"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report: what was looked at, its state (ok, warn, fail), what was found, what would mend it."""
+
+    subject: str
+    state: str
+    found: str
+    mend: str = ""
+
+    def __str__(self) -> str:
+        line = f"{self.state:<5}{self.subject:<14}{self.found}"
+        return f"{line}\n{'':19}mend: {self.mend}" if self.mend and self.state != OK else line
+
+
+def main() -> int:
+    """Print the report; 1 if anything failed, else 0."""
+    findings = examine()
+    print("\n".join(map(str, findings)))
+    counts = {state: sum(finding.state == state for finding in findings) for state in (OK, WARN, FAIL)}
+    print(f"\n{counts[OK]} ok, {counts[WARN]} to look at, {counts[FAIL]} failed")
+    return 1 if counts[FAIL] else 0
+
+
+def examine() -> list[Finding]:
+    """Everything there is to say, in the order in which one thing needs the other."""
+    options = process_options()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CacheWarning)  # its own finding says it
+        cache = Cache.open(options.cache)
+        found = search(cache, options.cc)
+        code = compiled_code(found.toolchain, cache)
+        return [*versions(), *compiler(found), *code, processor(), blas(), *cache_state(cache)]
+
+
+def versions() -> Iterator[Finding]:
+    """Python and the packages that we stand on."""
+    yield Finding("arignote", OK, f"{__version__} on Python {platform.python_version()}, {platform.platform()}")
+    for package in ("numpy", "cffi", "threadpoolctl"):
+        try:
+            yield Finding(package, OK, metadata.version(package))
+        except metadata.PackageNotFoundError:
+            yield Finding(package, FAIL, "not installed", f"pip install {package}")
+
+
+def compiler(found: Search) -> Iterator[Finding]:
+    """Which compiler is used, what was tried before it, and which flags it takes."""
+    for attempt in found.attempts:
+        if attempt.problem is not None:
+            first = attempt.problem.splitlines()[0]
+            command = shlex.join(attempt.command)
+            mend = "unset CC" if command == os.environ.get("CC") else _INSTALL_COMPILER
+            yield Finding("compiler", WARN, f"{command} does not work: {first}", mend)
+    toolchain = found.toolchain
+    if toolchain is None:
+        yield Finding("compiler", WARN, "none: functions run on NumPy, with the same results", _INSTALL_COMPILER)
+        return
+    yield Finding("compiler", OK, f"{shlex.join(toolchain.command)}: {toolchain.version}")
+    yield Finding("flags", OK, shlex.join((*toolchain.flags, *toolchain.link_flags)))
+    for flag, reason in toolchain.dropped:
+        yield Finding("flags", WARN, f"refused: {flag}: {reason.splitlines()[0]}", "a newer compiler, if speed matters")
+    if toolchain.vector_math:
+        yield Finding("vector math", OK, "exp, sin, log, ... of whole vectors, from libmvec")
+    else:
+        yield Finding("vector math", WARN, "none: exp, sin, ... one number at a time", "apt install gcc  (on glibc)")
+
+
+def compiled_code(toolchain: Toolchain | None, cache: Cache) -> Iterator[Finding]:
+    """Whether a program can be built, loaded and run, and how long that takes."""
+    if toolchain is None:
+        return
+    head = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
+    text = f"{head}i32 ag_entry(ag_call *call) {{ return call == 0 ? 7 : 0; }}\n"
+    try:
+        begun = time.perf_counter()
+        payload = compile_text(text, toolchain, cache)
+        seconds = time.perf_counter() - begun
+        library = load_library(payload, "doctor", cache.work_parents())
+        answer = library.ag_entry(ffi.NULL)
+    except (CompileError, OSError) as error:
+        yield Finding("compiled code", FAIL, str(error).splitlines()[0], _INSTALL_COMPILER)
+        return
+    state = OK if answer == 7 else FAIL
+    yield Finding("compiled code", state, f"built in {seconds * 1e3:.0f} ms, loaded and run", _INSTALL_COMPILER)
+
+
+def processor() -> Finding:
+    """The processor and the vector units that matter to us."""
+    known = machine.processor()
+    name = known.get("model name") or known.get("CPU part") or known.get("machine") or platform.machine()
+    units = [unit for unit in ("sse4_2", "avx2", "fma", "avx512f", "asimd", "sve") if unit in machine.features()]
+    return Finding("processor", OK, f"{name}, {os.cpu_count()} threads, {' '.join(units) or 'features not reported'}")
+
+
+def blas() -> Finding:
+    """The library that multiplies matrices."""
+    found = find_blas()
+    if found is None:
+        return Finding("BLAS", WARN, "none: our own loops multiply matrices", "pip install --force-reinstall numpy")
+    width = 64 if found.wide else 32
+    detail = f"{found.architecture + ', ' if found.architecture else ''}{found.threads} threads"
+    symbol = found.spelling.format("dgemm")
+    return Finding("BLAS", OK, f"{found.name} {found.version} ({detail}), {symbol}, {width}-bit sizes")
+
+
+def cache_state(cache: Cache) -> Iterator[Finding]:
+    """Where compiled code is kept, whether that folder is safe, and how much lies there."""
+    folder = cache.folder
+    for problem in folder.problems:
+        path = problem.partition(": ")[0]
+        mend = f"chmod go-w {shlex.quote(path)}" if "writable by others" in problem else _OWN_CACHE
+        yield Finding("cache", WARN, f"refused: {problem}", mend)
+    if folder.root is None:
+        yield Finding("cache", WARN, "none: every process compiles anew", _OWN_CACHE)
+        return
+    mode = stat.S_IMODE(os.stat(folder.root).st_mode)
+    listed = entries(cache)
+    size = sum(entry.size for entry in listed)
+    state = OK if folder.writable else WARN
+    kind = "" if folder.writable else ", read-only"
+    used = f"{len(listed)} entries, {size / 2**20:.1f} of {cache.capacity >> 20} MiB"
+    found = f"{folder.root} (mode {mode:04o}{kind}): {used}"
+    yield Finding("cache", state, found, f"chmod u+w {shlex.quote(str(folder.root))}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
