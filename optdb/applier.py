@@ -184,6 +184,13 @@ def fresh_nodes(outputs: Outputs, known: Collection[Apply]) -> list[Apply]:
     return order
 
 
+def hand_on_names(node: Apply, after: Outputs, fresh: Sequence[Apply]) -> None:
+    """Give the user's names of a node's outputs to new values that take their places."""
+    for before, new in zip(node.outputs, after, strict=True):
+        if before.name is not None and new is not None and new.name is None and new.owner in fresh:
+            new.name = before.name
+
+
 def _is_output_of(variable: Variable, node: Apply, index: int) -> bool:
     """Whether the variable is what the node computes as its output `index`, by the same op on the same inputs."""
     made = variable.owner

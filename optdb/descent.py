@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..graph import Apply, FunctionGraph, Variable, inheriting, rebuild
 from ..graph.fgraph import Use
-from .applier import Applier, Divergence, Outputs, fresh_nodes, node_key
+from .applier import Applier, Divergence, Outputs, fresh_nodes, hand_on_names, node_key
 from .sweep import limit_reached, surroundings
 
 Chain = tuple[tuple[object, str], ...]
@@ -64,6 +64,7 @@ class Descent:
         after = self._apart_from(node, after)
         fresh = fresh_nodes(after, self._seen)
         self._seen.update(fresh)
+        hand_on_names(node, after, fresh)
         tally.created += len(fresh)
         self._made += len(fresh)
         if self.max_nodes is not None and self._made > self.max_nodes:

@@ -17,7 +17,7 @@ from .applier import Applier, Divergence, Failures
 from .conform import Conform
 from .optimizers import MergeOptimizer, Optimizer, Result, attempted, node_limit
 from .rule import Rule
-from .sweep import Sweep
+from .sweep import MERGE, Sweep
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ class _Run:
         if self.sweep.stop is not None:
             self.stop = self.sweep.stop
             self.failures.limit(self.options.name or type(self.options).__name__, self.stop)
-        elif graph is began or graph == began:
+        elif graph is began or self._only_merged(began, graph):
             self.stop = "fixed point"
         elif self._met_before(began, graph):
             self._diverged(graph)
@@ -126,8 +126,12 @@ class _Run:
         elif deadline is not None and time.perf_counter() > deadline:
             self.stop = f"limit of {self.options.max_seconds} s"
 
+    def _only_merged(self, began: FunctionGraph, graph: FunctionGraph) -> bool:
+        """Whether the last pass did no more than make equal constants one, which leaves equal graphs."""
+        return all(name == MERGE for name, _ in self.passes[-1].fired) and graph == began
+
     def _met_before(self, began: FunctionGraph, graph: FunctionGraph) -> bool:
-        """Whether a pass has begun with this graph already."""
+        """Whether a pass, the last one among them, has begun with this graph already."""
         self.earlier[began] = len(self.passes) - 1
         return graph in self.earlier
 

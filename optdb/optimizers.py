@@ -192,8 +192,10 @@ class FromFunctionOptimizer(Optimizer):
         result = self.function(graph, door) if takes_door else self.function(graph)
         if result is None:
             result = graph
-        if takes_door or result is graph:
+        if takes_door:
             return result, OptimizerProfile()
+        if result == graph:
+            return graph, OptimizerProfile()
         self._check(graph, result)
         name = self.name or getattr(self.function, "__name__", type(self).__name__)
         pairs = [(old, new) for old, new in zip(graph.outputs, result.outputs, strict=True) if old is not new]

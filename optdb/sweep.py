@@ -16,7 +16,7 @@ from typing import Any
 
 from ..graph import Apply, Constant, FunctionGraph, Variable, inheriting, rebuild, show, toposort
 from ..graph.fgraph import Use
-from .applier import Applier, Divergence, Outputs, Tally, fresh_nodes, node_key
+from .applier import Applier, Divergence, Outputs, Tally, fresh_nodes, hand_on_names, node_key
 
 MERGE = "MergeOptimizer"
 """The name under which merges stand in journals and profiles."""
@@ -155,18 +155,16 @@ class Sweep:
         return frame
 
     def _take_in(self, tally: Tally, node: Apply, after: Outputs) -> list[Apply]:
-        """The new nodes of a replacement, counted; the user's names go on to them."""
+        """The new nodes of a replacement, counted."""
         fresh = fresh_nodes(after, self._seen)
         self._seen.update(fresh)
+        hand_on_names(node, after, fresh)
         tally.created += len(fresh)
         self._made += len(fresh)
         if self.max_nodes is not None and self._made > self.max_nodes:
             self.stop = limit_reached(self.max_nodes, tally.name)
         elif self.deadline is not None and time.perf_counter() > self.deadline:
             self.stop = "limit of time"
-        for before, new in zip(node.outputs, after, strict=True):
-            if before.name is not None and new is not None and new.name is None and new.owner in fresh:
-                new.name = before.name
         return fresh
 
     def _close(self, frame: Frame) -> None:
