@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import ops as T
-from .graph import Variable, leaves, toposort
+from .graph import Constant, Variable, leaves, toposort
 from .ops.backward import pull_back
 from .ops.checks import describe
 
@@ -114,6 +114,8 @@ def _like(given: Any, results: list[Variable]) -> Any:
 
 
 def _require_differentiable(variable: Variable, what: str) -> None:
+    if isinstance(variable, Constant):
+        raise TypeError(f"{what}: {describe(variable)} is a constant; make it an input or a shared variable")
     if variable.type.kind not in "fc":
         raise TypeError(
             f"{what}: {describe(variable)} is not differentiable; expected a floating-point or complex variable. "

@@ -20,16 +20,17 @@ def pull_back(
     *,
     constant: Collection[Variable] = (),
     known: Mapping[Variable, Variable] | None = None,
+    stop_at: Collection[Variable] = (),
 ) -> list[Variable | None]:
     """The cotangent of each variable of `wrt`, None where nothing flows back to it.
 
     `cotangents` gives one entry an output (None: zero), of the shape and dtype of the output.  Nothing passes through
-    the variables `constant`; those of `known` have the cotangent given there, whatever their users send back.  Nodes
-    that are built carry the lines of the nodes they are the derivative of.  Raises NoGradient, naming the op, its line
-    and the way out.
+    the variables `constant`; those of `known` have the cotangent given there, whatever their users send back; what is
+    above those of `stop_at` is left out.  Nodes that are built carry the lines of the nodes they are the derivative of.
+    Raises NoGradient, naming the op, its line and the way out.
     """
     known, constant = known or {}, set(constant)
-    order = toposort([*outputs, *known], stop_at=constant)
+    order = toposort([*outputs, *known], stop_at=constant.union(stop_at))
     active = _dependents(order, wrt)
     sums: dict[Variable, Variable] = {}
     for output, cotangent in zip(outputs, cotangents, strict=True):
@@ -47,6 +48,19 @@ def pull_back(
                     _check(node, i, sent)
                     _accumulate(sums, i, sent)
     return [sums.get(v) for v in wrt]
+
+
+def pull_back_to(
+    inputs: Sequence[Variable], outputs: Sequence[Variable], cotangents: Sequence[Variable | None]
+) -> list[Variable | None]:
+    """The vjp of an op that means `outputs` over `inputs`: a cotangent for each place among the inputs.
+
+    An input may be given twice (the first place gets the sum) and may be computed from another one (which gets no part
+    of its cotangent here).
+    """
+    distinct = list(dict.fromkeys(inputs))
+    found = dict(zip(distinct, pull_back(outputs, cotangents, distinct, stop_at=distinct), strict=True))
+    return [found.pop(i, None) for i in inputs]
 
 
 def _dependents(order: Sequence[Apply], sources: Sequence[Variable]) -> set[Variable]:

@@ -21,7 +21,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import broadcast_dims
-from .backward import pull_back
+from .backward import pull_back_to
 from .checks import describe, require_count
 from .shape import DimShuffle
 from .tensor import TensorOp
@@ -164,7 +164,7 @@ class BlasOp(TensorOp):
         return dtype
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back([self.meaning(*node.inputs)], cotangents, node.inputs)
+        return pull_back_to(node.inputs, [self.meaning(*node.inputs)], cotangents)
 
 
 def _merged(name: str, target: Variable, product: tuple[int | None, ...]) -> tuple[int | None, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable, rebuild
 from ..graph.dims import opaque_dims
-from .backward import pull_back
+from .backward import pull_back_to
 from .interpret import interpret
 from .tensor import TensorOp
 
@@ -56,7 +56,7 @@ class Fused(TensorOp):
         )
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back(self.expand(node.inputs), cotangents, node.inputs)
+        return pull_back_to(node.inputs, self.expand(node.inputs), cotangents)
 
     @property
     def fallible(self) -> bool:  # type: ignore[override]
@@ -100,7 +100,7 @@ class InPlace(TensorOp):
         return self.op.dims(node, inputs)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return self.op.vjp(node, cotangents)
+        return pull_back_to(node.inputs, node.with_op(self.op).outputs, cotangents)
 
     def views(self) -> dict[int, int]:
         return self.op.views()
