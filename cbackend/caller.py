@@ -1,0 +1,175 @@
+"""Calls of a compiled program: frames, the path for arguments that are not plain arrays, and what comes back."""
+
+from __future__ import annotations
+
+import math
+import struct
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph.types import numpy_dtype
+from ..profiling import RunProfile
+from ._abi import ffi
+from .build import Library
+from .checks import MISSING, Parameter, too_many
+from .entry_text import entry_text
+from .failures import failure
+from .host import HostSteps
+from .program import Outcome, Program
+from .runtime import Runtime
+
+Frame = tuple[Any, Any, Any, tuple[Any, ...]]
+"""One call's arguments: ag_call *, its data, its lengths as a buffer, and the rest: lengths, strides, profile."""
+
+
+class Caller:
+    """Makes calls of a program that is loaded as `library`.  `entry` is the function for the fast path, `text` its source."""
+
+    def __init__(
+        self, name: str, program: Program, library: Library, runtime: Runtime, shared: Sequence[Any],
+        profile: RunProfile | None, downcast: bool | None,
+    ) -> None:  # fmt: skip
+        self.name, self.program, self.library, self.runtime = name, program, library, runtime
+        self.shared, self.profile = tuple(shared), profile
+        graph = program.graph
+        self.parameters = parameters(name, program, self.shared, downcast)
+        self.updates = graph.updates
+        self.host = HostSteps(program)
+        self.inputs = len(graph.inputs)
+        self.ranks = [o.ndim for o in graph.outputs]
+        self.first_length = sum(i.ndim for i in graph.inputs)
+        self.guesses: list[tuple[int, ...]] = [(0,) * rank for rank in self.ranks]
+        self._frames: list[Frame] = []
+        self._constants = _constants(program)
+        self._declared = ffi.new("i64[]", [-1 if n is None else n for i in graph.inputs for n in i.type.shape] or 1)
+        self.text = entry_text(graph, [c is not None for c in self.shared], profile is not None, self.host.any)
+        self.entry: Callable[..., list[np.ndarray]] = self._made_entry()
+
+    def _made_entry(self) -> Any:
+        graph = self.program.graph
+        counts = self.first_length + sum(self.ranks)
+        names: dict[str, Any] = {
+            "MISSING": MISSING, "ndarray": np.ndarray, "empty": np.empty, "from_buffer": ffi.from_buffer,
+            "pack": struct.Struct(f"{counts}q").pack_into, "run": self.library.lib.ag_entry, "pop": self._frames.pop,
+            "push": self._frames.append, "general": self.general, "finish": self.finish, "guesses": self.guesses,
+            "clock": time.perf_counter, "record": self._record, "release": self.host.release,
+        }  # fmt: skip
+        names.update((f"d{k}", i.type.numpy) for k, i in enumerate(graph.inputs))
+        names.update((f"e{k}", o.type.numpy) for k, o in enumerate(graph.outputs))
+        names.update((f"c{k}", c) for k, c in enumerate(self.shared) if c is not None)
+        exec(compile(self.text, f"<entry of {self.name}>", "exec"), names)
+        return names["entry"]
+
+    # --- frames
+    def _frame(self) -> Frame:
+        try:
+            return self._frames.pop()
+        except IndexError:
+            return self._new_frame()
+
+    def _new_frame(self) -> Frame:
+        call = ffi.new("ag_call *")
+        data = ffi.new("char *[]", self.inputs + len(self.ranks) or 1)
+        lengths = ffi.new("i64[]", self.first_length + sum(self.ranks) or 1)
+        strides = ffi.new("i64[]", self.first_length or 1)
+        counts = ffi.new("i64[]", 3 * (len(self.program.sites) + 1)) if self.profile is not None else ffi.NULL
+        call.rt, call.data, call.lengths, call.declared, call.profile = self.runtime.table, data, lengths, self._declared, counts
+        call.constants, call.constant_lengths, _ = self._constants
+        call.host = self.host.callback
+        return call, data, ffi.buffer(lengths), (lengths, strides, counts)
+
+    # --- the general path
+    def general(self, arguments: Sequence[Any]) -> list[np.ndarray]:
+        """One call with any arguments.  Raises TypeError or ValueError for those that do not fit; see failures.py for the rest."""
+        start = time.perf_counter()
+        arrays = self._arrays(arguments)
+        frame = self._frame()
+        call, data, _, (lengths, strides, _) = frame
+        at = 0
+        for k, array in enumerate(arrays):
+            data[k] = ffi.cast("char *", array.__array_interface__["data"][0])
+            for n, step in zip(array.shape, array.strides, strict=True):
+                lengths[at], strides[at] = n, step // array.itemsize
+                at += 1
+        for k in range(len(self.ranks)):
+            data[self.inputs + k] = ffi.NULL
+        call.strides = strides
+        try:
+            outcome = self.library.lib.ag_entry(call)
+        finally:
+            call.strides = ffi.NULL
+        if self.profile is not None:
+            self._record(time.perf_counter() - start, frame)
+        return self._results(outcome, frame, [None] * len(self.ranks))
+
+    def _arrays(self, arguments: Sequence[Any]) -> list[np.ndarray]:
+        own = [p for p, c in zip(self.parameters, self.shared, strict=True) if c is None]
+        if len(arguments) > len(own):
+            raise too_many(self.name, [p.name for p in own], len(arguments))
+        given = iter([*arguments, *[MISSING] * (len(own) - len(arguments))])
+        return [p.array(next(given) if c is None else c.value) for p, c in zip(self.parameters, self.shared, strict=True)]
+
+    def finish(self, outcome: int, frame: Frame, arguments: Sequence[Any], outputs: list[np.ndarray | None]) -> list[np.ndarray]:
+        """What a call on the fast path returns that did not go as expected."""
+        if outcome in (Outcome.MISALIGNED, Outcome.DECLARED):  # these say it before anything is done
+            self._frames.append(frame)
+            return self.general(arguments)
+        return self._results(outcome, frame, outputs)
+
+    # --- what comes back
+    def _results(self, outcome: int, frame: Frame, outputs: list[np.ndarray | None]) -> list[np.ndarray]:
+        call, data, _, (lengths, _, _) = frame
+        error = self.host.release(call) if self.host.any else None
+        if outcome not in (Outcome.DONE, Outcome.OTHER_OUTPUTS):
+            said = list(call.detail)
+            self._frames.append(frame)
+            raise error or failure(self.name, self.program, outcome, call.step, call.operand, said)
+        found, at = [], self.first_length
+        for k, (rank, output) in enumerate(zip(self.ranks, outputs, strict=True)):
+            shape = tuple(lengths[at : at + rank])
+            at += rank
+            self.guesses[k] = shape
+            found.append(self._output(k, shape, output, data))
+        self._frames.append(frame)
+        for i, o in self.updates:
+            self.shared[i].value = found[o]
+        updated = {o for _, o in self.updates}
+        return [array for k, array in enumerate(found) if k not in updated]
+
+    def _output(self, k: int, shape: tuple[int, ...], guess: np.ndarray | None, data: Any) -> np.ndarray:
+        """Output number `k`: in the memory that it was given, or copied out of a block of the runtime."""
+        address = data[self.inputs + k]
+        if guess is not None and address == ffi.from_buffer(guess):
+            return guess.reshape(shape)
+        result = np.empty(shape, numpy_dtype(self.program.graph.outputs[k].dtype))
+        ffi.memmove(ffi.from_buffer(result), address, result.nbytes)
+        self.runtime.table.release(address)
+        return result
+
+    def _record(self, seconds: float, frame: Frame) -> None:
+        counts = frame[3][2]
+        assert self.profile is not None
+        self.profile.record(seconds, list(counts))
+        ffi.memmove(counts, bytes(ffi.sizeof(counts)), ffi.sizeof(counts))
+
+
+def parameters(name: str, program_or_graph: Any, shared: Sequence[Any], downcast: bool | None) -> tuple[Parameter, ...]:
+    """What each input must be; positions count the arguments alone."""
+    graph = getattr(program_or_graph, "graph", program_or_graph)
+    position, found = 0, []
+    for i, container in zip(graph.inputs, shared, strict=True):
+        found.append(Parameter(name, position, i.name, i.type, downcast))
+        position += container is None
+    return tuple(found)
+
+
+def _constants(program: Program) -> tuple[Any, Any, list[np.ndarray]]:
+    """Addresses and lengths of the constants, and the arrays that keep them alive."""
+    arrays = [np.ascontiguousarray(c.data).reshape(c.data.shape) for c in program.graph.constants]
+    aligned = [a if a.flags.aligned and a.dtype.isnative else np.array(a, a.dtype.newbyteorder("=")) for a in arrays]
+    addresses = ffi.new("char *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in aligned] or 1)
+    lengths = ffi.new("i64[]", [n for a in aligned for n in a.shape] or 1)
+    return addresses, lengths, aligned
