@@ -340,7 +340,7 @@ class _Reader:
 
 
 def _read_constant(kind: TensorType, literal: str) -> np.ndarray:
-    if literal.startswith("bits "):
+    if literal.split(" ", 1)[0] == "bits":  # followed by nothing where there are no elements
         data = np.frombuffer(base64.b64decode(literal[5:]), dtype=kind.numpy)
     else:
         data = np.asarray(ast.literal_eval(literal), dtype=kind.numpy)

@@ -1,0 +1,111 @@
+"""Every op is written and read back: a graph for each, through text and through pickle."""
+
+import importlib
+import inspect
+import pickle
+import pkgutil
+
+import numpy as np
+import pytest
+
+import arignote.ops as T
+from arignote.graph import FunctionGraph, Op, ParseError, parse
+from arignote.ops.elementwise import ELEMENTWISE
+from arignote.ops.vocabulary import vocabulary
+
+X, Y, V, K = T.matrix("x"), T.matrix("y"), T.vector("v"), T.lscalar("k")
+A, B = T.scalar("a"), T.scalar("b")
+N = T.lvector("n")
+
+
+def group():
+    x, v = T.matrix("p"), T.vector("q")
+    return T.Fused(FunctionGraph([x, v], [T.exp(x) * v, T.sum(T.exp(x) * v, axis=1)]))
+
+
+ZOO = [
+    X.shape, T.ShapeI(1)(X), T.stack([K, X.shape[0]]), X.T[None], X.dimshuffle(1, "x", 0), X.reshape((K, -1)),
+    T.broadcast_to(V, (K, V.shape[0])), T.zeros((K, 3), "int8"), T.arange(0, K, 2), T.eye(K, 4, 1, "complex64"),
+    T.concatenate([X, Y], 1), X[1:, K], X[::-1, None, -1], T.set_subtensor(X[0], 1.5), T.inc_subtensor(X[K:], Y),
+    X[N], X[N, 1:], T.set_subtensor(X[N, N], V), T.inc_subtensor(X[:, N], 2.0), T.dot(X, V), T.matmul(X[None], Y),
+    T.Dot22()(X, Y), T.Dot22Scalar()(X, Y, A), T.Gemm()(X, A, X, Y, B), T.Gemv()(V, A, X, V, B), T.Ger()(X, A, V, V),
+    T.softmax(X), T.log_softmax(X, 0), T.logsumexp(X, 1), T.sum(X, axis=1), T.max(X), T.any(X, axis=0), T.argmin(X, 1),
+    T.cumsum(X, 1), T.cumprod(X, 0), T.SumTo()(X, V), T.cast(X, "float16"), T.where(X > 0, X, -X), T.add(X, Y, 1.0),
+    T.constant([1.5, np.nan]) + V,
+    T.constant(np.zeros((0, 3))) + X[0, :3], T.constant(np.arange(40.0)) * A, T.constant(1 + 2j) * A, ~(X > 0),
+    *group()(X, V), T.InPlace(T.add, ((0, 1),))(X, Y), T.InPlace(group(), ((0, 0),))(X, V)[1],
+    T.InPlace(T.IncSubtensor(("s100",), set=True), ((0, 0),))(X, Y, K),
+]  # fmt: skip
+
+
+def graph_of(*outputs):
+    return FunctionGraph([X, Y, V, K, A, B, N], outputs)
+
+
+@pytest.mark.parametrize("output", ZOO, ids=lambda v: str(v.owner.op)[:40])
+def test_text_is_read_back(output):
+    graph = graph_of(output)
+    again = parse(str(graph), vocabulary())
+    assert again == graph
+    assert str(again) == str(graph)
+    assert pickle.loads(pickle.dumps(graph)) == graph
+    assert hash(again) == hash(graph)
+
+
+def test_all_of_it_in_one_graph():
+    graph = graph_of(*ZOO)
+    assert parse(str(graph), vocabulary()) == graph
+
+
+def test_a_graph_inside_an_op_inside_an_op():
+    text = str(graph_of(ZOO[-2]))
+    assert "inplace{op=fused, pairs=((0, 0),)}(x, v) op.graph = fn(p: float64[?, ?], q: float64[?]) {" in text
+
+
+def test_every_op_is_in_the_vocabulary():
+    names = set(vocabulary().ops)
+    found = set()
+    for module in pkgutil.iter_modules(T.__path__):
+        for _, kind in inspect.getmembers(importlib.import_module(f"arignote.ops.{module.name}"), inspect.isclass):
+            if issubclass(kind, Op) and isinstance(getattr(kind, "name", None), str):
+                found.add(kind.name)
+    assert found <= names
+    assert set(ELEMENTWISE) <= names
+    assert {"dot22", "gemm", "fused", "inplace", "dimshuffle"} <= found
+
+
+def test_the_zoo_has_every_op():
+    shown = set()
+    for output in ZOO:
+        for node in graph_of(output).order:
+            shown.add(node.op.name)
+    missing = set(vocabulary().ops) - shown - set(ELEMENTWISE) - {"prod", "min", "all", "argmax"}
+    assert not missing, f"no graph shows {missing}"
+
+
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_elementwise_ops_are_read_back(name):
+    op = vocabulary().ops[name]
+    assert op is ELEMENTWISE[name]
+    for dtype in ("float64", "int64", "bool", "complex128"):
+        inputs = [T.vector(f"x{k}", dtype) for k in range(op.arity or 2)]
+        try:
+            graph = FunctionGraph(inputs, [op(*inputs)])
+        except TypeError:
+            continue
+        assert parse(str(graph), vocabulary()) == graph
+        return
+    pytest.fail(f"{name} takes none of the dtypes tried")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("fn(x: float64[?]) {\n  v0: float64[?] = sinus(x)\n  return v0\n}", "'sinus' is not an op"),
+        ("fn(x: float64[?]) {\n  v0: float64[2] = sin(x)\n  return v0\n}", "said to be"),
+        ("fn(x: float64[?]) {\n  v0: float64[?] = inplace{op=sine, pairs=((0, 0),)}(x)\n  return v0\n}", "'sine'"),
+    ],
+)
+def test_text_that_is_no_graph(text, message):
+    with pytest.raises(ParseError, match=message):
+        parse(text, vocabulary())
