@@ -24,12 +24,14 @@ class Sketch:
     """Variables of a graph that is being made, with the arrays that stand for them."""
 
     random: Random
+    known: float = 0.25
+    """How likely the graph knows the length of an axis of an input."""
     array: dict[Variable, np.ndarray] = field(default_factory=dict)
     inputs: list[Variable] = field(default_factory=list)
 
     def input(self, shape: tuple[int, ...]) -> Variable:
-        """An input of this shape, of which the graph knows a random part."""
-        known = tuple(n if self.random.random() < 0.25 else None for n in shape)
+        """An input of this shape, of which the graph knows a part."""
+        known = tuple(n if self.random.random() < self.known else None for n in shape)
         variable = T.tensor(f"x{len(self.inputs)}", "float64", known)
         data = np.array([self.random.randint(-3, 3) for _ in range(int(np.prod(shape)))], dtype="float64")
         self.array[variable] = data.reshape(shape)
@@ -47,11 +49,17 @@ class Sketch:
             else self.random.choice(found)
         )
 
+    def value(self, variable: Variable) -> np.ndarray:
+        """The array of `variable`, which may be some nodes away from what is known."""
+        if isinstance(variable, Constant):
+            return variable.data
+        if variable in self.array:
+            return self.array[variable]
+        return variable.owner.op.evaluate(*map(self.value, variable.owner.inputs))[0]
+
     def add(self, variable: Variable) -> None:
         """Keep `variable` if its values stay exact."""
-        node = variable.owner
-        operands = [i.data if isinstance(i, Constant) else self.array[i] for i in node.inputs]
-        (value,) = node.op.evaluate(*operands)
+        value = self.value(variable)
         if value.size <= 400 and (value.size == 0 or np.abs(value).max() < EXACT):
             self.array[variable] = value
 
@@ -68,17 +76,23 @@ def _broadcasts(a: np.ndarray, b: np.ndarray) -> bool:
     return all(m == n or 1 in (m, n) for m, n in zip(a.shape[::-1], b.shape[::-1], strict=False))
 
 
+def _stretches_to(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    return len(shape) <= len(whole) and all(m in (1, n) for m, n in zip(shape[::-1], whole[::-1], strict=False))
+
+
 def _sum(s: Sketch) -> Variable | None:
-    terms = [v for v, a in s.array.items() if a.ndim == 2 or (a.ndim == 1 and s.random.random() < 0.5)]
-    if not terms:
+    """A matrix or vector, and a product of the same shape, both perhaps scaled."""
+    x = s.pick(lambda a: a.ndim in (1, 2))
+    a = None if x is None else s.pick(lambda v: v.ndim == 2 and v.shape[0] == s.array[x].shape[0])
+    if a is None:
         return None
-    x = s.random.choice(terms)
-    y = s.pick(lambda a: a.shape == s.array[x].shape)
-    scale = s.random.choice([0.5, 2.0, -1.0, 1.0, None])
-    y = T.mul(scale, y) if scale is not None else y
-    if y.owner is not None and y not in s.array:
-        s.add(y)
-    return s.random.choice([T.add, T.sub])(x, y) if y in s.array else None
+    b = s.pick(lambda v: v.shape == (s.array[a].shape[1], *s.array[x].shape[1:]))
+    if b is None:
+        return None
+    scales = [s.random.choice([0.5, 2.0, -1.0, None, None]) for _ in range(2)]
+    terms = [v if scale is None else T.mul(scale, v) for v, scale in zip((x, T.dot(a, b)), scales, strict=True)]
+    s.random.shuffle(terms)
+    return s.random.choice([T.add, T.sub])(*terms)
 
 
 def _dimshuffle(s: Sketch) -> Variable | None:
@@ -119,15 +133,16 @@ def _part(s: Sketch) -> Variable | None:
 
 
 POINTWISE = (_pointwise, _pointwise, _pointwise, _dimshuffle, _reduce)
+PRODUCTS = (_pointwise, _dimshuffle, _dot, _sum, _sum, _sum)
 EVERYTHING = (_pointwise, _pointwise, _pointwise, _pointwise, _dimshuffle, _reduce, _dot, _sum, _part)
 Step = Callable[[Sketch], "Variable | None"]
 
 
 def random_graph(
-    random: Random, updates: bool = False, steps: Sequence[Step] = EVERYTHING
+    random: Random, updates: bool = False, steps: Sequence[Step] = EVERYTHING, known: float = 0.25
 ) -> tuple[FunctionGraph, list[np.ndarray]]:
     """A graph of up to 25 steps and arrays for its inputs; with `updates`, some inputs are replaced by results."""
-    s = Sketch(random)
+    s = Sketch(random, known)
     n, m = random.choice([(2, 3), (3, 3), (1, 3), (2, 1)])
     for shape in random.sample([(n, m), (n, m), (m, n), (n, 1), (1, m), (m,), (n,), (), (m, m)], 4):
         s.input(shape)
@@ -138,10 +153,21 @@ def random_graph(
     results = [v for v in s.array if v.owner is not None] or s.inputs
     outputs = random.sample(results, min(len(results), random.randint(1, 4)))
     pairs = []
-    if updates:
-        for position, i in enumerate(s.inputs):
-            fits = [v for v in results if s.array[v].shape == s.array[i].shape and v.dtype == i.dtype]
-            if fits and random.random() < 0.7:
-                pairs.append((position, len(outputs)))
-                outputs.append(random.choice(fits))
+    for position, i in enumerate(s.inputs if updates else ()):
+        new = _update(s, i, results)
+        if new is not None:
+            pairs.append((position, len(outputs)))
+            outputs.append(new)
     return FunctionGraph(s.inputs, outputs, pairs), [s.array[i] for i in s.inputs]
+
+
+def _update(s: Sketch, i: Variable, results: Sequence[Variable]) -> Variable | None:
+    """A value to replace the input `i` by, often one computed from it."""
+    if s.random.random() < 0.2:
+        same = [v for v in results if s.array[v].shape == s.array[i].shape]
+        return s.random.choice(same) if same else None
+    if i.ndim and s.array[i].shape[0] > 1 and s.random.random() < 0.2:
+        return T.inc_subtensor(i[1:], 1.0)
+    shape = s.array[i].shape
+    fits = [v for v in results if _stretches_to(s.array[v].shape, shape)]
+    return T.sub(i, T.mul(0.5, s.random.choice(fits) if fits else i))
