@@ -15,7 +15,7 @@ from ..graph import Door, FunctionGraph
 from ..profiling import EquilibriumProfile, OptimizerProfile, PassProfile
 from .applier import Applier, Divergence, Failures
 from .conform import Conform
-from .optimizers import MergeOptimizer, Optimizer, Result, attempted, node_limit
+from .optimizers import MergeOptimizer, Optimizer, Result, attempted, node_limit, ordered
 from .rule import Rule
 from .sweep import MERGE, Sweep
 
@@ -74,14 +74,13 @@ class _Run:
         fired = [tally.fired for tally in self.tallies]
         children: list[OptimizerProfile] = []
         graph = self._members("global", self.options.optimizers, began, children)
-        before_order = time.perf_counter()
-        size = len(graph.order)
-        toposort_time = time.perf_counter() - before_order
+        size, before = ordered(graph)
         self.largest = max(self.largest, size)
         swept = self.sweep.walk(graph)
         if swept is not graph:
             swept = self._members("cleanup", self.cleanup, swept, children)
         graph = self._members("final", self.options.final, swept, children)
+        _, after = ordered(graph)
         counts = Counter({t.name: t.fired - f for t, f in zip(self.tallies, fired, strict=True)})
         counts.update({child.name: child.replacements for child in children})
         around = sum(child.time for child in children)
@@ -89,7 +88,7 @@ class _Run:
             PassProfile(
                 time=time.perf_counter() - start,
                 global_time=around,
-                toposort_time=toposort_time,
+                toposort_time=before + after,
                 nodes=size,
                 fired=tuple((name, count) for name, count in counts.most_common() if count),
                 children=tuple(children),

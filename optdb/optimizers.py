@@ -54,13 +54,13 @@ class Optimizer:
         Raises TypeError if the optimizer gives a graph of other inputs, or of outputs of other types.
         """
         door = Door() if door is None else door
-        nodes = set(graph.order)
         entries, validate, callback = len(door.journal), door.validate_time, door.callback_time
         start = time.perf_counter()
         result, profile = self.optimize(graph, door)
         elapsed = time.perf_counter() - start
         if result is not graph:
             self._check(graph, result)
+        known = set(graph.order)
         return result, replace(
             profile,
             name=self.name or type(self).__name__,
@@ -68,10 +68,10 @@ class Optimizer:
             time=profile.time or elapsed,
             validate_time=door.validate_time - validate,
             callback_time=door.callback_time - callback,
-            nodes_before=len(nodes),
+            nodes_before=len(known),
             nodes_after=len(result),
             replacements=len(door.journal) - entries,
-            nodes_created=0 if result is graph else sum(node not in nodes for node in result.order),
+            nodes_created=0 if result is graph else sum(node not in known for node in result.order),
         )
 
     def _check(self, graph: FunctionGraph, result: FunctionGraph) -> None:
@@ -141,9 +141,7 @@ class TopoOptimizer(Optimizer):
         object.__setattr__(self, "rules", tuple(self.rules))
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        start = time.perf_counter()
-        size = len(graph.order)
-        toposort = time.perf_counter() - start
+        size, toposort_time = ordered(graph)
         failures = Failures(self.strict)
         applier = Applier(self.rules, door, self.conform, failures)
         limit = node_limit(size)
@@ -151,10 +149,11 @@ class TopoOptimizer(Optimizer):
         walker = Descent(applier, max_nodes=limit) if inwards else Sweep(applier, max_nodes=limit)
         start = time.perf_counter()
         result = walker.walk(graph)
+        loop_time = time.perf_counter() - start
         failures.limit(self.name or type(self).__name__, walker.stop)
         return result, TopoProfile(
-            toposort_time=toposort,
-            loop_time=time.perf_counter() - start,
+            toposort_time=toposort_time + ordered(result)[1],
+            loop_time=loop_time,
             table=tuple(tally.row() for tally in applier.tallies),
             failures=failures.all(),
             stop=walker.stop or "",
@@ -201,6 +200,13 @@ class FromFunctionOptimizer(Optimizer):
         pairs = [(old, new) for old, new in zip(graph.outputs, result.outputs, strict=True) if old is not new]
         admitted = [door.admit(name, old, new) for old, new in pairs]
         return (result if all(admitted) else graph), OptimizerProfile()
+
+
+def ordered(graph: FunctionGraph) -> tuple[int, float]:
+    """The number of nodes of a graph and the seconds that it took to put them in order."""
+    start = time.perf_counter()
+    size = len(graph.order)
+    return size, time.perf_counter() - start
 
 
 def node_limit(size: int) -> int:

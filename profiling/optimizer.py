@@ -114,7 +114,7 @@ class OptimizerProfile:
             "name": self.name, "class": self.optimizer, "time": self.time, "validate_time": self.validate_time,
             "callback_time": self.callback_time, "nodes_before": self.nodes_before, "nodes_after": self.nodes_after,
             "passes": [], "rules": [row.to_dict() for row in self.table],
-            "failures": [failure.to_dict() for failure in self.failures],
+            "failures": [failure.to_dict() for failure in self.failures], "details": dict(self.facts()),
             "children": [child.to_dict() for child in self.children],
         }  # fmt: skip
 
@@ -274,17 +274,20 @@ class TopoProfile(OptimizerProfile):
     stop: str = ""
     """The limit that was reached, if one was."""
 
+    def facts(self) -> Iterator[tuple[str, Any]]:
+        yield "init io_toposort", self.toposort_time
+        yield "loop time", self.loop_time
+        yield "callback_time", self.callback_time
+
     def lines(self, level: int = 0) -> Iterator[str]:
         blanks = "    " * level
         yield f"{blanks} {self.optimizer}"
         yield f"{blanks}   nb_node (start, end, changed) {(self.nodes_before, self.nodes_after, self.replacements)}"
-        yield f"{blanks}   init io_toposort {self.toposort_time:.6f}"
-        yield f"{blanks}   loop time {self.loop_time:.6f}"
-        yield f"{blanks}   callback_time {self.callback_time:.6f}"
-        if len(self.table) > 1:
+        yield from (f"{blanks}   {label} {_figure(number)}" for label, number in self.facts())
+        tried = [row for row in summed(self.table) if row.tried]
+        if len(self.table) > 1 and tried:
             yield f"{blanks}   time taken - times applied - times tried - name - node_created:"
-        for r in summed(self.table) if len(self.table) > 1 else ():
-            if r.fired or r.time > 0:
+            for r in tried:
                 yield f"{blanks}   {r.time:.3f}s - {r.fired} - {r.tried} - {r.name} - {r.nodes_created}"
         yield from self.failure_lines(level)
 
@@ -300,6 +303,12 @@ class MergeProfile(OptimizerProfile):
     nb_constant: int = 0
     """Constants that were merged."""
     replace_time: float = 0.0
+
+    def facts(self) -> Iterator[tuple[str, Any]]:
+        yield "nb_fail", self.nb_fail
+        yield "nb_merged", self.nb_merged
+        yield "nb_constant", self.nb_constant
+        yield "replace_time", self.replace_time
 
     def lines(self, level: int = 0) -> Iterator[str]:
         blanks = "    " * level
