@@ -2,8 +2,8 @@
 
 Each node is rebuilt on its rewritten inputs, merged with an equal node if there is one, and offered to the rules that
 its op selects; what a rule returns is visited in turn, before anything else.  A node that no rule takes is settled, for
-good: nodes are immutable, so nothing above it can change.  Rules that look at users are the exception; they are tried in
-each walk, on nodes of the graph that the walk began with, for only there users are known.
+good: nodes are immutable, so nothing above it can change.  Rules that look at users are the exception; they are tried
+in each walk, on nodes of the graph that the walk began with, for only there users are known.
 
 The cost is linear in the nodes ever made, and nothing recurses.
 """

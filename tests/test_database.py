@@ -3,6 +3,7 @@
 import math
 
 import pytest
+
 from arignote import ops as T
 from arignote.graph import FunctionGraph
 from arignote.ops.elementwise import exp, log, neg
@@ -43,7 +44,8 @@ def database():
 
 
 def test_members_stand_in_order_of_position_then_name():
-    db = database().register("b", MergeOptimizer(), "fast_run", position=1).register("end", MergeOptimizer(), "fast_run")
+    db = database().register("b", MergeOptimizer(), "fast_run", position=1)
+    db.register("end", MergeOptimizer(), "fast_run")
     assert [m.name for m in db.query("fast_run").optimizers] == ["early", "b", "canonicalize", "late", "end"]
     assert next(e.position for e in db.entries() if e.name == "end") == 10
 
@@ -54,14 +56,19 @@ def test_rules_stand_in_order_of_registration():
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
-    [(SequenceDB, SeqOptimizer), (EquilibriumDB, EquilibriumOptimizer), (TopoDB, TopoOptimizer), (LocalGroupDB, TopoOptimizer)],
+    [
+        (SequenceDB, SeqOptimizer),
+        (EquilibriumDB, EquilibriumOptimizer),
+        (TopoDB, TopoOptimizer),
+        (LocalGroupDB, TopoOptimizer),
+    ],
 )
 def test_each_database_gives_its_optimizer(kind, expected):
     db = kind("db").register("local_neg_neg", NEG, "t")
     optimizer = db.query("t")
     assert type(optimizer) is expected
     a = T.vector("a")
-    graph, _ = optimizer(FunctionGraph([a], [-(-a)]))
+    graph, _ = optimizer(FunctionGraph([a], [neg(-a)]))
     assert graph.outputs == (a,)
 
 
@@ -116,7 +123,7 @@ def test_the_order_of_a_walk_is_an_option():
         (lambda db: db.register("new", MergeOptimizer(), "late", position=2), ["tag 'late'", "'new'", __file__]),
         (lambda db: db.add_tags("late", "early"), ["tag 'early'", "'late'"]),
         (lambda db: db.register("new", MergeOptimizer(), position=math.nan), ["'new'", "nan"]),
-        (lambda db: db["canonicalize"].register("new", LOG, position=3), ["'new'", "order here is that of registration"]),
+        (lambda db: db["canonicalize"].register("new", LOG, position=3), ["'new'", "order here"]),
         (lambda db: db.register("a b", MergeOptimizer(), position=3), ["'a b'", "spell"]),
         (lambda db: db.register("-a", MergeOptimizer(), position=3), ["'-a'", "spell"]),
     ],

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+
 from arignote import ops as T
 from arignote.graph import Constant, Door, FunctionGraph
 from arignote.ops.elementwise import add, cos, exp, log, mul, neg, sin, sub, tanh
@@ -55,7 +56,7 @@ def equilibrium(*rules, merging=True, **options):
 ENGINES = [
     pytest.param(lambda *rules: walk("in_to_out", *rules), id="in_to_out"),
     pytest.param(lambda *rules: walk("out_to_in", *rules), id="out_to_in"),
-    pytest.param(lambda *rules: equilibrium(*rules), id="equilibrium"),
+    pytest.param(equilibrium, id="equilibrium"),
     pytest.param(lambda *rules: equilibrium(*rules, merging=False), id="equilibrium without merging"),
 ]
 
@@ -66,10 +67,10 @@ ENGINES = [
 @pytest.mark.parametrize(
     ("rules", "before", "after"),
     [
-        ([NEG_NEG], -(-A), A),
-        ([NEG_NEG], -(-(-(-(-A)))), -A),
-        ([NEG_NEG], A + -(-B), A + B),
-        ([NEG_NEG, LOG_EXP], T.log(T.exp(-(-T.log(T.exp(A))))), A),
+        ([NEG_NEG], neg(-A), A),
+        ([NEG_NEG], neg(neg(neg(neg(-A)))), -A),
+        ([NEG_NEG], A + neg(-B), A + B),
+        ([NEG_NEG, LOG_EXP], T.log(T.exp(neg(-T.log(T.exp(A))))), A),
         ([FACTOR], A * B + A * A, A * (B + A)),
         ([rule("sin_cos", sin(x), cos(x)), rule("cos_tanh", cos(x), tanh(x))], T.sin(A), T.tanh(A)),
         ([rule("exps", sub(exp(x), exp(y)), cos(x))], T.exp(A) - B, T.exp(A) - B),
@@ -94,7 +95,7 @@ def test_what_nothing_changes_is_the_graph_itself(engine):
 def test_outputs_may_become_inputs_or_constants_and_stay_in_order(engine):
     constant = T.constant(np.ones(3))
     swallow = rule("tanh_one", tanh(x), lambda x: constant if isinstance(x, Constant) else None)
-    result, _ = engine(NEG_NEG, swallow)(graph(-(-A), T.tanh(constant), -(-A), M))
+    result, _ = engine(NEG_NEG, swallow)(graph(neg(-A), T.tanh(constant), neg(-A), M))
     assert result.outputs[0] is A
     assert result.outputs[2] is A
     assert result.outputs[3] is M
@@ -104,14 +105,14 @@ def test_outputs_may_become_inputs_or_constants_and_stay_in_order(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_updates_are_kept(engine):
-    g = FunctionGraph([A], [-(-A), A + 1], updates=[(0, 1)])
+    g = FunctionGraph([A], [neg(-A), A + 1], updates=[(0, 1)])
     assert engine(NEG_NEG)(g)[0].updates == ((0, 1),)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_results_have_the_same_values(engine):
     rules = [NEG_NEG, FACTOR, LOG_EXP]
-    expression = T.exp(-(-A)) * B + T.exp(A) * T.log(T.exp(B)) - (A * B + A * A)
+    expression = T.exp(neg(-A)) * B + T.exp(A) * T.log(T.exp(B)) - (A * B + A * A)
     g = graph(expression, inputs=(A, B))
     values = [np.array([0.5, -1.5, 2.0]), np.array([1.0, 2.0, -3.0])]
     result, profile = engine(*rules)(g)
@@ -172,7 +173,7 @@ def test_a_node_rule_may_answer_for_each_output_or_by_name():
 
 def test_settled_nodes_are_not_tried_again():
     tried = []
-    spy = node_rule("spy", exp, lambda node: tried.append(node), formula="exp(x) -> nothing")
+    spy = node_rule("spy", exp, tried.append, formula="exp(x) -> nothing")
     other = rule("late", tanh(x), sin(x))
     final = FromFunctionOptimizer(name="final", function=lambda g: walk("in_to_out", other)(g)[0])
     optimizer = equilibrium(spy, final=(final,))
@@ -199,7 +200,7 @@ def test_rules_that_look_at_users_wait_until_these_are_known():
 
 def test_users_of_rebuilt_nodes_are_those_of_what_they_stand_for():
     single = rule("single", neg(once(exp(x))), sin(x))
-    inner = T.exp(-(-A))
+    inner = T.exp(neg(-A))
     assert walk("in_to_out", NEG_NEG, single)(graph(-inner))[0] == graph(T.sin(A))
     shared = T.exp(A)
     assert walk("in_to_out", NEG_NEG, single)(graph(-inner, inner))[0] == graph(-shared, shared)
@@ -276,7 +277,7 @@ def test_the_watcher_may_forbid_a_merge():
 
 
 def test_an_equilibrium_merges_only_if_told_to():
-    shared = graph(T.exp(-(-A)), T.exp(A))
+    shared = graph(T.exp(neg(-A)), T.exp(A))
     merged, profile = equilibrium(NEG_NEG)(shared)
     assert merged.outputs[0] is merged.outputs[1]
     assert {r.name: r.fired for r in profile.table}["MergeOptimizer"] == 1
@@ -286,6 +287,7 @@ def test_an_equilibrium_merges_only_if_told_to():
 
 # --- conforming
 
+MINUS = rule("minus", sub(add(x, y), y), x)
 I8, F32 = T.vector("I8", dtype="int8"), T.vector("F32", dtype="float32")
 
 
@@ -294,7 +296,7 @@ I8, F32 = T.vector("I8", dtype="int8"), T.vector("F32", dtype="float32")
     [
         (rule("add_zero", add(x, 0), x), I8 + np.int64(0), T.cast(I8, "int64"), [I8]),
         (rule("add_zero", add(x, 0), x), F32 + np.zeros((), "float64"), T.cast(F32, "float64"), [F32]),
-        (rule("minus", sub(add(x, y), y), x), (A + A) - A, A, [A]),
+        (MINUS, (A + A) - A, A, [A]),
         (rule("zero", sub(x, x), 0), A - A, T.fill(A, 0.0), [A]),
     ],
     ids=str,
@@ -309,8 +311,8 @@ def test_results_are_made_to_fit(r, before, after, inputs):
 @pytest.mark.parametrize(
     ("r", "before", "inputs", "shapes"),
     [
-        (rule("minus", sub(add(x, y), y), x), (A + B) - B, [A, B], [[(1,), (5,)], [(5,), (1,)], [(0,), (1,)], [(3,), (3,)]]),
-        (rule("minus", sub(add(x, y), y), x), (A + M) - M, [A, M], [[(4,), (3, 4)], [(1,), (3, 4)], [(4,), (1, 1)]]),
+        (MINUS, (A + B) - B, [A, B], [[(1,), (5,)], [(5,), (1,)], [(0,), (1,)], [(3,), (3,)]]),
+        (MINUS, (A + M) - M, [A, M], [[(4,), (3, 4)], [(1,), (3, 4)], [(4,), (1, 1)]]),
         (rule("zero", sub(x, x), 0), (A + M) - (A + M), [A, M], [[(4,), (3, 1)]]),
         (rule("zeros", sub(mul(x, y), mul(x, y)), 0), A * M - A * M, [A, M], [[(4,), (3, 1)]]),
         (rule("first", add(x, y, z), x), add(A, B, M), [A, B, M], [[(1,), (4,), (3, 1)], [(4,), (1,), (1, 1)]]),
@@ -367,7 +369,7 @@ NOT_A_VALUE = node_rule("not_a_value", cos, lambda node: "text", formula="cos(x)
 @pytest.mark.parametrize("r", [RAISES, WRONG_TYPE, WRONG_RANK, WRONG_COUNT, STRANGE, NOT_A_VALUE], ids=lambda r: r.name)
 @pytest.mark.parametrize("order", ["in_to_out", "out_to_in", "equilibrium"])
 def test_a_wrong_rule_is_recorded_once_and_left_out(r, order):
-    g = graph(T.sin(A), T.cos(A), T.sin(B), T.cos(B), -(-A))
+    g = graph(T.sin(A), T.cos(A), T.sin(B), T.cos(B), neg(-A))
     options = {"rules": (r, NEG_NEG), "conform": TensorConform()}
     optimizer = EquilibriumOptimizer(**options) if order == "equilibrium" else TopoOptimizer(order=order, **options)
     with pytest.warns(OptimizerWarning, match=r.name) as record:
@@ -408,7 +410,7 @@ def test_they_are_left_out_with_a_warning_where_the_optimizer_is_not_strict(engi
     optimizer = engine(TO_SIN, TO_COS, NEG_NEG)
     optimizer = type(optimizer)(**{**vars(optimizer), "strict": False})
     with pytest.warns(OptimizerWarning, match="undo one another"):
-        result, profile = optimizer(graph(-T.cos(A) + B, -(-A)))
+        result, profile = optimizer(graph(-T.cos(A) + B, neg(-A)))
     assert result == graph(-T.cos(A) + B, A)
     assert profile.failures[0].rule in ("to_sin, to_cos", "to_cos, to_sin")
 
@@ -423,7 +425,7 @@ def test_a_rule_and_its_inverse_through_a_larger_graph():
 
 def test_passes_that_come_back_to_an_earlier_graph_are_a_divergence():
     there = FromFunctionOptimizer(name="there", function=lambda g: walk("in_to_out", TO_SIN)(g)[0])
-    with pytest.raises(Divergence, match="there and to_cos undo|to_cos and there undo"):
+    with pytest.raises(Divergence, match=r"(there and to_cos|to_cos and there) undo"):
         equilibrium(TO_COS, final=(there,))(graph(T.sin(A), T.sin(B)))
     turn = {"sin": T.cos, "cos": T.tanh, "tanh": T.sin}
     step = FromFunctionOptimizer(name="step", function=lambda g: graph(turn[g.outputs[0].owner.op.name](A)))
@@ -476,7 +478,7 @@ def test_limits_on_passes_nodes_and_seconds():
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_change_is_in_the_journal(engine):
     door = Door()
-    _, profile = engine(NEG_NEG, LOG_EXP)(graph(-(-T.log(T.exp(A)))), door)
+    _, profile = engine(NEG_NEG, LOG_EXP)(graph(neg(-T.log(T.exp(A)))), door)
     assert sorted(entry.rule for entry in door.journal) == ["log_exp", "neg_neg"]
     assert profile.replacements == len(door.journal) == sum(r.fired for r in profile.rules())
     assert [entry.index for entry in door.journal] == [0, 1]
@@ -484,18 +486,18 @@ def test_every_change_is_in_the_journal(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_veto_leaves_the_graph_as_it_is(engine):
-    g = graph(-(-A), T.log(T.exp(B)))
+    g = graph(neg(-A), T.log(T.exp(B)))
     result, profile = engine(NEG_NEG, LOG_EXP)(g, Door(lambda entry: entry.rule != "neg_neg"))
-    assert result == graph(-(-A), B)
+    assert result == graph(neg(-A), B)
     assert {r.name: r.fired for r in profile.rules()}["neg_neg"] == 0
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_veto_after_k_changes_gives_each_state_on_the_way(engine):
     states = set()
+    g = graph(neg(-T.log(T.exp(A))), neg(-B))
     for k in range(4):
-        result, _ = engine(NEG_NEG, LOG_EXP)(graph(-(-T.log(T.exp(A))), -(-B)), Door(lambda entry, k=k: entry.index < k))
-        states.add(result)
+        states.add(engine(NEG_NEG, LOG_EXP)(g, Door(lambda entry, k=k: entry.index < k))[0])
     assert len(states) == 4
     assert graph(A, B) in states
 
@@ -608,7 +610,7 @@ def test_long_chains_need_no_recursion(engine):
             idle = graph(deep(A, lambda v: T.sin(T.exp(v * B) + B)))
             assert len(idle) == DEEP
             assert engine(NEG_NEG, FACTOR, LOG_EXP)(idle)[0] is idle
-            busy = graph(deep(A, lambda v: -(-T.log(T.exp(v)))))
+            busy = graph(deep(A, lambda v: neg(-T.log(T.exp(v)))))
             result, profile = engine(NEG_NEG, LOG_EXP)(busy)
             assert result.outputs[0] is A
             # With merging, each step is found to be the first one again.
@@ -645,4 +647,4 @@ def test_the_cost_is_linear():
 def test_no_warning_is_given_where_nothing_is_wrong():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        equilibrium(NEG_NEG, strict=False)(graph(-(-A)))
+        equilibrium(NEG_NEG, strict=False)(graph(neg(-A)))
