@@ -199,7 +199,7 @@ class _Reader:
 
     def several(self, one: Callable[[], Any], end: str) -> list[Any]:
         """Pieces with commas between them, up to the mark `end`."""
-        found = []
+        found: list[Any] = []
         while self.peek() != end:
             if found:
                 self.take(",")
@@ -324,7 +324,7 @@ class _Reader:
         self.take("fn")
         self.take("(")
         known: dict[str, Variable] = {}
-        inputs = []
+        inputs: list[Variable] = []
         updates: list[tuple[int, int]] = []
         for name, kind, output in self.several(self._input, ")"):
             if output is not None:

@@ -94,12 +94,12 @@ def _count(start: Any, stop: Any, step: Any) -> int:
         raise ValueError("arange: the step is 0")
     if isinstance(step, np.integer):
         start, stop, step = int(start), int(stop), int(step)
-        return max(-((start - stop) // step), 0)
+        return int(max(-((start - stop) // step), 0))
     with np.errstate(all="ignore"):
         span = (stop - start) / step
     if not math.isfinite(span):
         raise ValueError(f"arange: a range from {start} to {stop} by {step} has no length")
-    return max(math.ceil(span), 0)
+    return int(max(math.ceil(span), 0))
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,55 +133,55 @@ class Eye(TensorOp):
 # --- NumPy's functions
 
 
-def alloc(value: Any, *lengths: Any) -> Variable:
+def alloc(value: Any, *lengths: Any) -> Any:
     """A new tensor of the lengths given, filled with `value`, which broadcasts to it (Theano's `alloc`)."""
-    return Alloc()(as_tensor(value), *as_lengths(lengths, "alloc"))  # type: ignore[no-any-return]
+    return Alloc()(as_tensor(value), *as_lengths(lengths, "alloc"))
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None) -> Variable:
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     """A tensor of `shape` (integers, integer scalars, a vector of known length) filled with `fill_value`.
 
     `dtype` is that of `fill_value` unless it is given.  Raises TypeError for lengths that are no integers.
     """
     value = as_tensor(fill_value) if dtype is None else T.cast(as_tensor(fill_value), dtype_name(dtype))
-    return Alloc()(value, *as_lengths(shape, "full"))  # type: ignore[no-any-return]
+    return Alloc()(value, *as_lengths(shape, "full"))
 
 
-def zeros(shape: Any, dtype: Any = "float64") -> Variable:
+def zeros(shape: Any, dtype: Any = "float64") -> Any:
     """A tensor of `shape` filled with 0."""
-    return Alloc()(constant(0, dtype), *as_lengths(shape, "zeros"))  # type: ignore[no-any-return]
+    return Alloc()(constant(0, dtype), *as_lengths(shape, "zeros"))
 
 
-def ones(shape: Any, dtype: Any = "float64") -> Variable:
+def ones(shape: Any, dtype: Any = "float64") -> Any:
     """A tensor of `shape` filled with 1."""
-    return Alloc()(constant(1, dtype), *as_lengths(shape, "ones"))  # type: ignore[no-any-return]
+    return Alloc()(constant(1, dtype), *as_lengths(shape, "ones"))
 
 
-def empty(shape: Any, dtype: Any = "float64") -> Variable:
+def empty(shape: Any, dtype: Any = "float64") -> Any:
     """A tensor of `shape` whose elements are yet to be set: zeros, since a graph has no undefined values."""
     return zeros(shape, dtype)
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Variable:
+def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     """A tensor of the shape of `x` (and its dtype unless one is given) filled with `fill_value`."""
     x = as_tensor(x)
     value = as_tensor(fill_value)
-    return T.fill(x, with_dtype(value, x.dtype if dtype is None else dtype_name(dtype)))  # type: ignore[no-any-return]
+    return T.fill(x, with_dtype(value, x.dtype if dtype is None else dtype_name(dtype)))
 
 
-def zeros_like(x: Any, dtype: Any = None) -> Variable:
+def zeros_like(x: Any, dtype: Any = None) -> Any:
     """A tensor of the shape of `x` (and its dtype unless one is given) filled with 0; values of `x` are not read."""
     x = as_tensor(x)
-    return T.fill(x, constant(0, x.dtype if dtype is None else dtype))  # type: ignore[no-any-return]
+    return T.fill(x, constant(0, x.dtype if dtype is None else dtype))
 
 
-def ones_like(x: Any, dtype: Any = None) -> Variable:
+def ones_like(x: Any, dtype: Any = None) -> Any:
     """A tensor of the shape of `x` (and its dtype unless one is given) filled with 1; values of `x` are not read."""
     x = as_tensor(x)
-    return T.fill(x, constant(1, x.dtype if dtype is None else dtype))  # type: ignore[no-any-return]
+    return T.fill(x, constant(1, x.dtype if dtype is None else dtype))
 
 
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Variable:
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
     """NumPy's `arange`: a vector from `start` (0 if it is the only argument) up to but not including `stop`.
 
     The dtype is the joint one of the arguments and int64, unless it is given.
@@ -191,16 +191,16 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Va
     bounds = [as_tensor(v) for v in (start, stop, step)]
     if dtype is None:
         dtype = result_type(["int64", *(b.dtype for b in bounds)])
-    return Arange()(*(with_dtype(b, dtype_name(dtype)) for b in bounds))  # type: ignore[no-any-return]
+    return Arange()(*(with_dtype(b, dtype_name(dtype)) for b in bounds))
 
 
-def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = "float64") -> Variable:
+def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = "float64") -> Any:
     """An n by m matrix (n by n without m) of zeros with ones on diagonal `k`, above the main one if positive."""
     lengths = as_length(n, "eye"), as_length(n if m is None else m, "eye"), as_length(k, "eye")
-    return Eye(dtype_name(dtype))(*lengths)  # type: ignore[no-any-return]
+    return Eye(dtype_name(dtype))(*lengths)
 
 
-def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Variable:
+def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
     """`num` evenly spaced numbers from `start` to `stop` (left out without `endpoint`), along a new first axis.
 
     `num` is an integer known when the graph is built.  The dtype is floating-point unless it is given.
@@ -214,4 +214,4 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype:
     y = T.add(T.mul(steps, T.true_div(span, gaps)) if gaps > 0 else T.mul(steps, span), start)
     if endpoint and num > 1:  # exactly, whatever the rounding before it
         y = T.set_subtensor(y[-1], stop)
-    return y if dtype is None else T.cast(y, dtype_name(dtype))  # type: ignore[no-any-return]
+    return y if dtype is None else T.cast(y, dtype_name(dtype))

@@ -23,7 +23,7 @@ from .tensor import as_tensor, constant
 _ACCEPTED = "an index is an integer, a slice, None, ..., or an array of integers"
 
 
-def getitem(x: Variable, key: Any) -> Variable:
+def getitem(x: Variable, key: Any) -> Any:
     """`x[key]` with NumPy's meaning; integers, bounds and arrays may be variables.
 
     A mask must be a constant array (its number of true elements is a length).  Raises IndexError for too many indices
@@ -34,14 +34,14 @@ def getitem(x: Variable, key: Any) -> Variable:
         return _advanced(x, items)
     spec, scalars = _spec_of([i for i in items if i is not None])
     part = Subtensor(spec)(x, *scalars)
-    return _with_new_axes(part, items) if None in items else part  # type: ignore[no-any-return]
+    return _with_new_axes(part, items) if None in items else part
 
 
-def _advanced(x: Variable, items: Sequence[Any]) -> Variable:
+def _advanced(x: Variable, items: Sequence[Any]) -> Any:
     spec, indices = _spec_of([i for i in items if i is not None])
     part = AdvancedSubtensor(spec)(x, *indices)
     if None not in items:
-        return part  # type: ignore[no-any-return]
+        return part
     # New axes part neighbours, as slices do, so the joint axes may stand elsewhere than without them.
     pointed = [k for k, i in enumerate(items) if i is not None and not isinstance(i, slice)]
     rank, begin = max(items[k].ndim for k in pointed), joint_position(spec)
@@ -49,14 +49,14 @@ def _advanced(x: Variable, items: Sequence[Any]) -> Variable:
     own = iter(others)
     order: list[int | str] = ["x" if i is None else next(own) for i in items if i is None or isinstance(i, slice)]
     place = pointed[0] if pointed[-1] - pointed[0] == len(pointed) - 1 else 0
-    return DimShuffle((*order[:place], *joint, *order[place:], *own))(part)  # type: ignore[no-any-return]
+    return DimShuffle((*order[:place], *joint, *order[place:], *own))(part)
 
 
-def _with_new_axes(x: Variable, items: Sequence[Any]) -> Variable:
+def _with_new_axes(x: Variable, items: Sequence[Any]) -> Any:
     """`x`, whose axes are those of the slices among `items` and further ones, with new axes where None stands."""
     own = iter(range(x.ndim))
     order: list[int | str] = ["x" if i is None else next(own) for i in items if i is None or isinstance(i, slice)]
-    return DimShuffle((*order, *own))(x)  # type: ignore[no-any-return]
+    return DimShuffle((*order, *own))(x)
 
 
 def _expanded(x: Variable, key: tuple[Any, ...]) -> list[Any]:
@@ -93,7 +93,7 @@ def _converted(item: Any) -> Sequence[Any]:
     return [constant(data, "int64")]
 
 
-def _integers(index: Variable) -> Variable:
+def _integers(index: Variable) -> Any:
     if index.type.kind == "b":
         raise TypeError(
             f"{describe(index)} cannot be an index: how many elements a mask selects is not known when the graph is "
@@ -123,7 +123,7 @@ def _spec_of(items: Sequence[Any]) -> tuple[tuple[str, ...], list[Variable]]:
 # --- writing
 
 
-def set_subtensor(part: Variable, value: Any) -> Variable:
+def set_subtensor(part: Variable, value: Any) -> Any:
     """For `part` an expression `x[...]`, perhaps transposed: `x` with `value` there, which broadcasts to the part.
 
     Raises TypeError if `part` is no indexing expression or `value` cannot become the dtype of `x` without changing
@@ -132,7 +132,7 @@ def set_subtensor(part: Variable, value: Any) -> Variable:
     return _written("set_subtensor", part, value, True)
 
 
-def inc_subtensor(part: Variable, value: Any) -> Variable:
+def inc_subtensor(part: Variable, value: Any) -> Any:
     """For `part` an expression `x[...]`: `x` with `value` added there.
 
     An element indexed several times gets each addition.  Errors are those of `set_subtensor`.
@@ -140,7 +140,7 @@ def inc_subtensor(part: Variable, value: Any) -> Variable:
     return _written("inc_subtensor", part, value, False)
 
 
-def _written(what: str, part: Any, value: Any, put: bool) -> Variable:
+def _written(what: str, part: Any, value: Any, put: bool) -> Any:
     node = part.owner if isinstance(part, Variable) else None
     order: tuple[int | str, ...] | None = None
     if node is not None and isinstance(node.op, DimShuffle):
@@ -153,17 +153,17 @@ def _written(what: str, part: Any, value: Any, put: bool) -> Variable:
     if order is not None and y.ndim <= part.ndim:
         y = _put_back(y, order, node.out.ndim)
     write = IncSubtensor if isinstance(node.op, Subtensor) else AdvancedIncSubtensor
-    return write(node.op.spec, set=put)(x, y, *indices)  # type: ignore[no-any-return]
+    return write(node.op.spec, set=put)(x, y, *indices)
 
 
-def _put_back(y: Variable, order: tuple[int | str, ...], ndim: int) -> Variable:
+def _put_back(y: Variable, order: tuple[int | str, ...], ndim: int) -> Any:
     """`y`, aligned at the right with what `dimshuffle(order)` makes of a part of rank `ndim`, laid out as that part."""
     missing = len(order) - y.ndim
     places = [order.index(axis) - missing if axis in order else -1 for axis in range(ndim)]
-    return DimShuffle(tuple(k if k >= 0 else "x" for k in places))(y)  # type: ignore[no-any-return]
+    return DimShuffle(tuple(k if k >= 0 else "x" for k in places))(y)
 
 
-def _as_source(what: str, value: Any, x: Variable) -> Variable:
+def _as_source(what: str, value: Any, x: Variable) -> Any:
     """`value` in the dtype of `x`."""
     weak = weak_type(value)
     if weak is not None and x.type.kind in _HOLD[weak]:
@@ -183,7 +183,7 @@ _HOLD = {int: "iufc", float: "fc", complex: "c"}
 # --- NumPy's functions
 
 
-def take(x: Any, indices: Any, axis: int | None = None) -> Variable:
+def take(x: Any, indices: Any, axis: int | None = None) -> Any:
     """The elements of `x` at `indices` along `axis` (of the flattened `x` for None)."""
     x = as_tensor(x)
     if axis is None:
@@ -191,7 +191,7 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Variable:
     return getitem(x, (slice(None),) * normalize_axis(axis, x.ndim, "take") + (indices,))
 
 
-def take_along_axis(x: Any, indices: Any, axis: int = -1) -> Variable:
+def take_along_axis(x: Any, indices: Any, axis: int = -1) -> Any:
     """NumPy's `take_along_axis`: `x[i, ..., indices[i, ..., k, ...], ...]` with the index in the place of `axis`.
 
     `indices` is an integer tensor of the rank of `x` that broadcasts against it on the other axes.
@@ -207,6 +207,6 @@ def take_along_axis(x: Any, indices: Any, axis: int = -1) -> Variable:
     return getitem(x, tuple(indices if k == axis else positions for k, positions in enumerate(own)))
 
 
-def scatter_add(x: Any, indices: Any, values: Any, axis: int = 0) -> Variable:
+def scatter_add(x: Any, indices: Any, values: Any, axis: int = 0) -> Any:
     """`x` with `values` added at `indices` along `axis`; an index given several times gets each addition."""
     return inc_subtensor(T.take(as_tensor(x), indices, axis), values)

@@ -81,45 +81,45 @@ def _cut(x: Variable, lengths: Sequence[Variable], axis: int) -> list[Variable]:
     return pieces
 
 
-def _plus(a: Variable, b: Variable) -> Variable:
+def _plus(a: Variable, b: Variable) -> Any:
     if isinstance(a, Constant) and isinstance(b, Constant):
         return constant(a.data + b.data, "int64")
-    return T.add(a, b)  # type: ignore[no-any-return]
+    return T.add(a, b)
 
 
-def _part(x: Any, axis: int, start: Any, stop: Any) -> Variable:
-    return x[(slice(None),) * axis + (slice(start, stop),)]  # type: ignore[no-any-return]
+def _part(x: Any, axis: int, start: Any, stop: Any) -> Any:
+    return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
 # --- NumPy's functions
 
 
-def concatenate(arrays: Sequence[Any], axis: int = 0) -> Variable:
+def concatenate(arrays: Sequence[Any], axis: int = 0) -> Any:
     """The arrays one after the other along `axis`, in their joint dtype."""
     variables = in_joint_dtype(arrays)
     if not variables:
         raise ValueError("concatenate: at least one array is needed")
-    return Join(normalize_axis(axis, variables[0].ndim, "concatenate"))(*variables)  # type: ignore[no-any-return]
+    return Join(normalize_axis(axis, variables[0].ndim, "concatenate"))(*variables)
 
 
-def stack(arrays: Sequence[Any], axis: int = 0) -> Variable:
+def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
     """The arrays, which have one shape, along a new axis `axis`."""
     variables = in_joint_dtype(arrays)
     if not variables:
         raise ValueError("stack: at least one array is needed")
     place = normalize_axis(axis, variables[0].ndim + 1, "stack")
     if not variables[0].ndim:
-        return T.MakeVector()(*variables)  # type: ignore[no-any-return]
-    return Join(place)(*(expand_dims(v, place) for v in variables))  # type: ignore[no-any-return]
+        return T.MakeVector()(*variables)
+    return Join(place)(*(expand_dims(v, place) for v in variables))
 
 
-def vstack(arrays: Sequence[Any]) -> Variable:
+def vstack(arrays: Sequence[Any]) -> Any:
     """The arrays one below the other; a vector is a row."""
     variables = [v if v.ndim > 1 else reshape(v, (1, -1)) for v in map(as_tensor, arrays)]
     return concatenate(variables, axis=0)
 
 
-def hstack(arrays: Sequence[Any]) -> Variable:
+def hstack(arrays: Sequence[Any]) -> Any:
     """The arrays side by side: along the second axis, vectors along their only one."""
     variables = [v if v.ndim else expand_dims(v, 0) for v in map(as_tensor, arrays)]
     return concatenate(variables, axis=0 if variables and variables[0].ndim == 1 else 1)
@@ -145,10 +145,10 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Variable]:
     # As a tensor with an axis of `count`: the reshape raises where there is a remainder.
     own = lengths_of(x)
     parts = reshape(x, (*own[:axis], count, T.floor_div(own[axis], count), *own[axis + 1 :]))
-    return [parts[(slice(None),) * axis + (k,)] for k in range(count)]  # type: ignore[index]
+    return [parts[(slice(None),) * axis + (k,)] for k in range(count)]
 
 
-def tile(x: Any, reps: Any) -> Variable:
+def tile(x: Any, reps: Any) -> Any:
     """NumPy's `tile`: `x` repeated as a block, `reps` times along each axis (integers or integer scalars)."""
     x = as_tensor(x)
     counts = [as_length(r, "tile") for r in (reps if isinstance(reps, (tuple, list)) else [reps])]
@@ -160,7 +160,7 @@ def tile(x: Any, reps: Any) -> Variable:
     return reshape(stretched, [T.mul(count, length) for count, length in zip(counts, own, strict=True)])
 
 
-def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
+def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
     """NumPy's `repeat`: each element of `x` `repeats` times along `axis` (of the flattened `x` for None).
 
     `repeats` is an integer, an integer scalar, or one integer an element, all known when the graph is built.
@@ -171,20 +171,20 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
     axis = normalize_axis(axis, x.ndim, "repeat")
     if not isinstance(repeats, Variable) and np.ndim(repeats):
         positions = np.repeat(np.arange(len(repeats)), repeats)
-        return T.take(x, positions, axis)  # type: ignore[no-any-return]
+        return T.take(x, positions, axis)
     count, own = as_length(repeats, "repeat"), lengths_of(x)
     stretched = broadcast_to(expand_dims(x, axis + 1), (*own[: axis + 1], count, *own[axis + 1 :]))
     return reshape(stretched, (*own[:axis], T.mul(own[axis], count), *own[axis + 1 :]))
 
 
-def flip(x: Any, axis: int | Sequence[int] | None = None) -> Variable:
+def flip(x: Any, axis: int | Sequence[int] | None = None) -> Any:
     """`x` with its elements in reverse order along `axis` (all axes for None)."""
     x = as_tensor(x)
     axes = range(x.ndim) if axis is None else normalize_axes(axis, x.ndim, "flip")
-    return x[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(x.ndim))]  # type: ignore[no-any-return]
+    return x[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(x.ndim))]
 
 
-def roll(x: Any, shift: Any, axis: int | Sequence[int] | None = None) -> Variable:
+def roll(x: Any, shift: Any, axis: int | Sequence[int] | None = None) -> Any:
     """NumPy's `roll`: elements moved on by `shift` along `axis`, those beyond the end put at the beginning.
 
     With `axis=None` the flattened `x` is rolled.  `shift` is an integer or an integer scalar, or one of them an axis.
@@ -199,10 +199,10 @@ def roll(x: Any, shift: Any, axis: int | Sequence[int] | None = None) -> Variabl
         cut = T.mod(T.neg(as_length(by, "roll")), own[k])
         rolled = Join(k)(_part(x, k, cut, None), _part(x, k, None, cut))
         x = reshape(rolled, own)  # says what the sum of two lengths does not: that the shape is that of x
-    return x  # type: ignore[no-any-return]
+    return x
 
 
-def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Variable:
+def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Any:
     """`x` with `constant_values` around it: `pad_width` is n, (before, after), or one such pair an axis.
 
     Raises ValueError for another mode than "constant".
@@ -215,7 +215,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0
     outer = [_plus(_plus(before, n), after) for n, (before, after) in zip(own, widths, strict=True)]
     border = Alloc()(with_dtype(as_tensor(constant_values), x.dtype), *outer)
     inside = tuple(slice(before, _plus(before, n)) for n, (before, _) in zip(own, widths, strict=True))
-    return T.set_subtensor(border[inside], x)  # type: ignore[no-any-return]
+    return T.set_subtensor(border[inside], x)
 
 
 def _pairs(pad_width: Any, ndim: int) -> list[tuple[Any, Any]]:

@@ -75,11 +75,11 @@ class MakeVector(TensorOp):
         return (np.array(values, dtype=values[0].dtype if values else np.int64),)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        (g,) = cotangents
-        return [None if g is None else g[n] for n in range(len(node.inputs))]  # type: ignore[index]
+        g: Any = cotangents[0]
+        return [None if g is None else g[n] for n in range(len(node.inputs))]
 
 
-def shape(x: Any) -> Variable:
+def shape(x: Any) -> Any:
     """The shape of `x`: an int64 vector of known length, so it can be indexed, iterated and given to `reshape`."""
     return Shape()(x)
 
@@ -118,7 +118,7 @@ def as_lengths(shape: Any, what: str) -> tuple[Variable, ...]:
     return tuple(as_length(n, what) for n in shape)
 
 
-def _elements(vector: Variable, what: str) -> Sequence[Any]:
+def _elements(vector: Any, what: str) -> Sequence[Any]:
     count = vector.type.shape[0]
     if count is None:
         raise ValueError(
@@ -126,12 +126,12 @@ def _elements(vector: Variable, what: str) -> Sequence[Any]:
             "of the result is not; give the lengths one by one, as in (n, m)"
         )
     if isinstance(vector, Constant):
-        return vector.data.tolist()  # type: ignore[no-any-return]
+        return list(vector.data.tolist())
     if vector.owner is not None and isinstance(vector.owner.op, Shape):
         return lengths_of(vector.owner.inputs[0])
     if vector.owner is not None and isinstance(vector.owner.op, MakeVector):
-        return vector.owner.inputs
-    return [vector[n] for n in range(count)]  # type: ignore[index]
+        return tuple(vector.owner.inputs)
+    return [vector[n] for n in range(count)]
 
 
 # --- what a given length proves
@@ -221,12 +221,12 @@ def _parts(dim: Dim) -> tuple[Dim, ...]:
     return () if isinstance(dim, int) or dim.kind in ("extent", "value") else dim.args  # type: ignore[return-value]
 
 
-def _compute(dim: Dim, made: dict[Dim, Variable]) -> Variable:
+def _compute(dim: Dim, made: dict[Dim, Variable]) -> Any:
     if isinstance(dim, int):
         return constant(dim, "int64")
     if dim.kind == "extent":
         variable, axis = dim.args
-        return ShapeI(axis)(variable)  # type: ignore[arg-type, no-any-return]
+        return ShapeI(axis)(variable)  # type: ignore[arg-type]
     if dim.kind == "value":
         return as_length(dim.args[0], "a length")
     operands = [made[part] for part in _parts(dim)]
@@ -236,10 +236,10 @@ def _compute(dim: Dim, made: dict[Dim, Variable]) -> Variable:
     return result
 
 
-def _combine(kind: str, a: Variable, b: Variable) -> Variable:
+def _combine(kind: str, a: Variable, b: Variable) -> Any:
     if kind == "broadcast":
         return T.switch(T.eq(a, 1), b, a)
-    return getattr(T, "floor_div" if kind == "floordiv" else kind)(a, b)  # type: ignore[no-any-return]
+    return getattr(T, "floor_div" if kind == "floordiv" else kind)(a, b)
 
 
 # --- stretching

@@ -129,25 +129,25 @@ class LogSumExp(AlongAxis):
 # --- the functions of the softmax family
 
 
-def _as_float(x: Any) -> Variable:
+def _as_float(x: Any) -> Any:
     """`x` as a tensor; booleans and integers as float64."""
     x = as_tensor(x)
     return x if x.type.kind in "fc" else with_dtype(x, "float64")
 
 
-def softmax(x: Any, axis: int = -1) -> Variable:
+def softmax(x: Any, axis: int = -1) -> Any:
     """exp(x) / sum(exp(x)) along `axis`: positive numbers whose sum is 1."""
     x = _as_float(x)
-    return Softmax(normalize_axis(axis, x.ndim, "softmax"))(x)  # type: ignore[no-any-return]
+    return Softmax(normalize_axis(axis, x.ndim, "softmax"))(x)
 
 
-def log_softmax(x: Any, axis: int = -1) -> Variable:
+def log_softmax(x: Any, axis: int = -1) -> Any:
     """The logarithm of `softmax(x, axis)`, exact also where the softmax is 0 to working precision."""
     x = _as_float(x)
-    return LogSoftmax(normalize_axis(axis, x.ndim, "log_softmax"))(x)  # type: ignore[no-any-return]
+    return LogSoftmax(normalize_axis(axis, x.ndim, "log_softmax"))(x)
 
 
-def logsumexp(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Variable:
+def logsumexp(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
     """log(sum(exp(x))) along `axis` (several, or all for None), without overflow."""
     x = _as_float(x)
     axes = tuple(range(x.ndim)) if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, "logsumexp")))
@@ -163,41 +163,41 @@ def logsumexp(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = 
 # --- activations
 
 
-def gelu(x: Any) -> Variable:
+def gelu(x: Any) -> Any:
     """x times the normal distribution function of x, by `erfc`, which does not cancel for negative x."""
     x = _as_float(x)
-    return T.mul(T.mul(0.5, x), T.erfc(T.mul(x, -1 / math.sqrt(2))))  # type: ignore[no-any-return]
+    return T.mul(T.mul(0.5, x), T.erfc(T.mul(x, -1 / math.sqrt(2))))
 
 
-def silu(x: Any) -> Variable:
+def silu(x: Any) -> Any:
     """x * sigmoid(x)."""
     x = _as_float(x)
-    return T.mul(x, T.sigmoid(x))  # type: ignore[no-any-return]
+    return T.mul(x, T.sigmoid(x))
 
 
-def leaky_relu(x: Any, slope: Any = 0.01) -> Variable:
+def leaky_relu(x: Any, slope: Any = 0.01) -> Any:
     """x where it is positive, else `slope` * x."""
     x = _as_float(x)
-    return T.switch(T.gt(x, 0), x, T.mul(slope, x))  # type: ignore[no-any-return]
+    return T.switch(T.gt(x, 0), x, T.mul(slope, x))
 
 
-def elu(x: Any, alpha: Any = 1.0) -> Variable:
+def elu(x: Any, alpha: Any = 1.0) -> Any:
     """x where it is positive, else `alpha` * (exp(x) - 1)."""
     x = _as_float(x)
     # The minimum keeps the branch that is not taken finite, so that its derivative is not 0 * inf.
-    return T.switch(T.gt(x, 0), x, T.mul(alpha, T.expm1(T.minimum(x, 0))))  # type: ignore[no-any-return]
+    return T.switch(T.gt(x, 0), x, T.mul(alpha, T.expm1(T.minimum(x, 0))))
 
 
 # --- losses: one value an example; take the mean of it
 
 
-def one_hot(labels: Any, classes: Any, dtype: Any = "float64") -> Variable:
+def one_hot(labels: Any, classes: Any, dtype: Any = "float64") -> Any:
     """1 where the new last axis, of length `classes`, is at the label, else 0; zeros for a label out of range."""
     labels = as_tensor(labels)
-    return T.cast(T.eq(expand_dims(labels, labels.ndim), arange(classes)), dtype)  # type: ignore[no-any-return]
+    return T.cast(T.eq(expand_dims(labels, labels.ndim), arange(classes)), dtype)
 
 
-def categorical_crossentropy(probabilities: Any, targets: Any) -> Variable:
+def categorical_crossentropy(probabilities: Any, targets: Any) -> Any:
     """-log of the probability of the target, for each example; the classes are the last axis of `probabilities`.
 
     `targets`: integer labels, of one rank less, or a distribution over the classes, of the same rank.  Raises
@@ -208,49 +208,49 @@ def categorical_crossentropy(probabilities: Any, targets: Any) -> Variable:
     return _crossentropy("categorical_crossentropy", p, T.log(p), as_tensor(targets))
 
 
-def softmax_crossentropy(logits: Any, targets: Any) -> Variable:
+def softmax_crossentropy(logits: Any, targets: Any) -> Any:
     """`categorical_crossentropy(softmax(logits), targets)`, exact also where a probability underflows."""
     logits = _as_float(logits)
     return _crossentropy("softmax_crossentropy", logits, log_softmax(logits), as_tensor(targets))
 
 
-def _crossentropy(name: str, given: Variable, logs: Variable, targets: Variable) -> Variable:
+def _crossentropy(name: str, given: Variable, logs: Variable, targets: Variable) -> Any:
     if targets.ndim == logs.ndim:
-        return T.neg(T.sum(T.mul(_target(targets, logs), logs), axis=-1))  # type: ignore[no-any-return]
+        return T.neg(T.sum(T.mul(_target(targets, logs), logs), axis=-1))
     if targets.ndim != logs.ndim - 1 or targets.type.kind not in "iu":
         raise TypeError(
             f"{name}: targets are integer labels of rank {logs.ndim - 1} or a distribution of rank {logs.ndim} "
             f"for {describe(given)}, got {describe(targets)}"
         )
-    return T.neg(_picked(logs, targets))  # type: ignore[no-any-return]
+    return T.neg(_picked(logs, targets))
 
 
-def _picked(x: Variable, labels: Variable) -> Variable:
+def _picked(x: Any, labels: Variable) -> Any:
     """The element of the last axis of `x` that the label names, for each label."""
     if x.ndim == 1:
-        return x[labels]  # type: ignore[index, no-any-return]
+        return x[labels]
     if x.ndim == 2:
-        return x[arange(ShapeI(0)(x)), labels]  # type: ignore[index, no-any-return]
+        return x[arange(ShapeI(0)(x)), labels]
     return squeeze(take_along_axis(x, expand_dims(labels, labels.ndim), -1), -1)
 
 
-def binary_crossentropy(probabilities: Any, targets: Any) -> Variable:
+def binary_crossentropy(probabilities: Any, targets: Any) -> Any:
     """-(t log(p) + (1 - t) log(1 - p)), elementwise, for probabilities p and targets t between 0 and 1.
 
     It is NaN where p is 0 or 1 exactly and t the same; for a p that is a sigmoid see `sigmoid_crossentropy`.
     """
     p = _as_float(probabilities)
     t = _target(targets, p)
-    return T.neg(T.add(T.mul(t, T.log(p)), T.mul(T.sub(1, t), T.log1p(T.neg(p)))))  # type: ignore[no-any-return]
+    return T.neg(T.add(T.mul(t, T.log(p)), T.mul(T.sub(1, t), T.log1p(T.neg(p)))))
 
 
-def sigmoid_crossentropy(logits: Any, targets: Any) -> Variable:
+def sigmoid_crossentropy(logits: Any, targets: Any) -> Any:
     """`binary_crossentropy(sigmoid(logits), targets)`, exact for all logits: softplus(x) - t x."""
     x = _as_float(logits)
-    return T.sub(T.softplus(x), T.mul(_target(targets, x), x))  # type: ignore[no-any-return]
+    return T.sub(T.softplus(x), T.mul(_target(targets, x), x))
 
 
-def _target(targets: Any, p: Variable) -> Variable:
+def _target(targets: Any, p: Variable) -> Any:
     """The targets; integers and booleans in the dtype of `p`, so that float32 stays float32."""
     t = as_tensor(targets)
     return with_dtype(t, p.dtype) if t.type.kind in "biu" else t

@@ -14,17 +14,17 @@ from .operands import in_joint_dtype
 from .shape import DimShuffle, broadcast_to, expand_dims, ravel, reshape, squeeze
 
 
-def dot(a: Any, b: Any) -> Variable:
+def dot(a: Any, b: Any) -> Any:
     """NumPy's `dot`: the last axis of `a` summed against the second last of `b` (its only one); a scalar multiplies."""
     a, b = in_joint_dtype((a, b))
     if a.ndim == 0 or b.ndim == 0:
-        return T.mul(a, b)  # type: ignore[no-any-return]
+        return T.mul(a, b)
     if a.ndim <= 2 and b.ndim <= 2:
-        return Dot()(a, b)  # type: ignore[no-any-return]
+        return Dot()(a, b)
     return tensordot(a, b, axes=((-1,), (max(b.ndim - 2, 0),)))
 
 
-def matmul(a: Any, b: Any) -> Variable:
+def matmul(a: Any, b: Any) -> Any:
     """NumPy's `matmul`: matrices in the last two axes, vectors as rows or columns; leading axes broadcast.
 
     Raises TypeError for a scalar, and ValueError for lengths that are known not to agree.
@@ -34,35 +34,35 @@ def matmul(a: Any, b: Any) -> Variable:
         if operand.ndim == 0:
             raise TypeError(f"matmul takes no scalars, got {describe(operand)}; multiply with *")
     if a.ndim <= 2 and b.ndim <= 2:
-        return Dot()(a, b)  # type: ignore[no-any-return]
+        return Dot()(a, b)
     if a.ndim == 1:
         return squeeze(MatMul()(expand_dims(a, 0), b), -2)
     if b.ndim == 1:
         return squeeze(MatMul()(a, expand_dims(b, 1)), -1)
-    return MatMul()(a, b)  # type: ignore[no-any-return]
+    return MatMul()(a, b)
 
 
-def outer(a: Any, b: Any) -> Variable:
+def outer(a: Any, b: Any) -> Any:
     """The matrix of all products of an element of `a` and one of `b`, both taken as vectors."""
     a, b = (x if x.ndim == 1 else ravel(x) for x in in_joint_dtype((a, b)))
-    return Dot()(expand_dims(a, 1), expand_dims(b, 0))  # type: ignore[no-any-return]
+    return Dot()(expand_dims(a, 1), expand_dims(b, 0))
 
 
-def inner(a: Any, b: Any) -> Variable:
+def inner(a: Any, b: Any) -> Any:
     """NumPy's `inner`: the last axes summed against one another; a scalar multiplies."""
     a, b = in_joint_dtype((a, b))
     if a.ndim == 0 or b.ndim == 0:
-        return T.mul(a, b)  # type: ignore[no-any-return]
+        return T.mul(a, b)
     return tensordot(a, b, axes=((-1,), (-1,)))
 
 
-def vdot(a: Any, b: Any) -> Variable:
+def vdot(a: Any, b: Any) -> Any:
     """The sum of the products of the elements of both, those of `a` conjugated."""
     a, b = in_joint_dtype((a, b))
-    return Dot()(ravel(T.conj(a) if a.type.kind == "c" else a), ravel(b))  # type: ignore[no-any-return]
+    return Dot()(ravel(T.conj(a) if a.type.kind == "c" else a), ravel(b))
 
 
-def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Variable:
+def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
     """NumPy's `tensordot`: axes `axes[0]` of `a` summed against `axes[1]` of `b`; the last n against the first n for n.
 
     Where several axes are summed over and lengths are known only at run time, an axis of `b` of length 1 is stretched.
@@ -86,11 +86,11 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Variable:
     return reshape(Dot()(rows, columns), [*(lengths_a[k] for k in kept_a), *(lengths_b[k] for k in kept_b)])
 
 
-def _as_matrix(x: Variable, rows: int) -> Variable:
+def _as_matrix(x: Variable, rows: int) -> Any:
     """`x` with its first `rows` axes made one, and the others too."""
     if x.ndim == 2 and rows == 1:
         return x
-    sizes = [T.constant(1, "int64"), T.constant(1, "int64")]
+    sizes: list[Any] = [T.constant(1, "int64"), T.constant(1, "int64")]
     for axis, length in enumerate(lengths_of(x)):
         side = int(axis >= rows)
         sizes[side] = length if getattr(sizes[side], "data", None) == 1 else T.mul(sizes[side], length)

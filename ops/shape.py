@@ -165,7 +165,7 @@ class BroadcastTo(TensorOp):
 # --- NumPy's functions
 
 
-def dimshuffle(x: Any, *order: int | str) -> Variable:
+def dimshuffle(x: Any, *order: int | str) -> Any:
     """`x` with axis k of the result being axis `order[k]` of `x`, or a new axis of length 1 where that is "x".
 
     The order is given as arguments or as one sequence.  Axes left out are dropped; ValueError if their length is not 1.
@@ -176,7 +176,7 @@ def dimshuffle(x: Any, *order: int | str) -> Variable:
     return DimShuffle(tuple(o if o == "x" else normalize_axis(o, x.ndim, "dimshuffle") for o in order))(x)
 
 
-def transpose(x: Any, axes: Sequence[int] | None = None) -> Variable:
+def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     """`x` with its axes in reverse order, or in the order `axes`."""
     x = as_tensor(x)
     order = tuple(reversed(range(x.ndim))) if axes is None else normalize_axes(axes, x.ndim, "transpose")
@@ -185,7 +185,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Variable:
     return DimShuffle(order)(x)
 
 
-def expand_dims(x: Any, axis: int | Sequence[int]) -> Variable:
+def expand_dims(x: Any, axis: int | Sequence[int]) -> Any:
     """`x` with new axes of length 1 where the result's axes `axis` are."""
     x = as_tensor(x)
     count = len(axis) if isinstance(axis, Sequence) else 1
@@ -194,7 +194,7 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> Variable:
     return DimShuffle(tuple("x" if k in new else next(old) for k in range(x.ndim + count)))(x)
 
 
-def squeeze(x: Any, axis: int | Sequence[int] | None = None) -> Variable:
+def squeeze(x: Any, axis: int | Sequence[int] | None = None) -> Any:
     """`x` without the axes `axis`, whose length must be 1; by default without those known to be of length 1."""
     x = as_tensor(x)
     if axis is None:
@@ -204,7 +204,7 @@ def squeeze(x: Any, axis: int | Sequence[int] | None = None) -> Variable:
     return DimShuffle(tuple(k for k in range(x.ndim) if k not in gone))(x)
 
 
-def swapaxes(x: Any, axis1: int, axis2: int) -> Variable:
+def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     """`x` with two axes interchanged."""
     x = as_tensor(x)
     a, b = normalize_axis(axis1, x.ndim, "swapaxes"), normalize_axis(axis2, x.ndim, "swapaxes")
@@ -213,7 +213,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Variable:
     return DimShuffle(tuple(order))(x)
 
 
-def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Variable:
+def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
     """`x` with the axes `source` moved to the places `destination`; the others keep their order."""
     x = as_tensor(x)
     moved, places = normalize_axes(source, x.ndim, "moveaxis"), normalize_axes(destination, x.ndim, "moveaxis")
@@ -225,12 +225,12 @@ def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[in
     return DimShuffle(tuple(order))(x)
 
 
-def broadcast_to(x: Any, shape: Any) -> Variable:
+def broadcast_to(x: Any, shape: Any) -> Any:
     """`x` stretched to `shape`: integers, integer scalars, or a vector of them whose length is known."""
     return BroadcastTo()(as_tensor(x), *as_lengths(shape, "broadcast_to"))
 
 
-def reshape(x: Any, *shape: Any) -> Variable:
+def reshape(x: Any, *shape: Any) -> Any:
     """The elements of `x`, in C order, under other lengths; one of them may be -1 and is then worked out.
 
     `shape`: integers or integer scalars, as one sequence or as arguments, or an integer vector of known length.
@@ -247,7 +247,7 @@ def reshape(x: Any, *shape: Any) -> Variable:
     return Reshape()(x, *wanted)
 
 
-def _missing_length(x: Variable, others: Sequence[Variable]) -> Variable:
+def _missing_length(x: Variable, others: Sequence[Variable]) -> Any:
     """The number of elements of `x` divided by the other lengths; lengths that stand on both sides cancel."""
     numbers, divisor, rest = 1, 1, []
     own: list[tuple[Dim, int]] = [(dim, axis) for axis, dim in enumerate(dims_of(x))]
@@ -269,28 +269,28 @@ def _missing_length(x: Variable, others: Sequence[Variable]) -> Variable:
     return _quotient(_product(numbers, factors), _product(divisor, rest))
 
 
-def _product(number: int, factors: Sequence[Variable]) -> Variable:
-    result = constant(number, "int64") if number != 1 or not factors else None
+def _product(number: int, factors: Sequence[Variable]) -> Any:
+    result: Any = constant(number, "int64") if number != 1 or not factors else None
     for factor in factors:
         result = factor if result is None else T.mul(result, factor)
     assert result is not None
     return result
 
 
-def _quotient(a: Variable, b: Variable) -> Variable:
+def _quotient(a: Variable, b: Variable) -> Any:
     if not isinstance(b, Constant):
-        return T.floor_div(a, b)  # type: ignore[no-any-return]
+        return T.floor_div(a, b)
     if isinstance(a, Constant):
         return constant(int(a.data) // int(b.data), "int64")
     return a if b.data == 1 else T.floor_div(a, b)
 
 
-def ravel(x: Any) -> Variable:
+def ravel(x: Any) -> Any:
     """The elements of `x` in C order, as a vector."""
     return reshape(x, (-1,))
 
 
-def flatten(x: Any, ndim: int = 1) -> Variable:
+def flatten(x: Any, ndim: int = 1) -> Any:
     """`x` with its last axes made one, so that `ndim` axes are left (Theano's `flatten`; NumPy's for ndim=1)."""
     x = as_tensor(x)
     if ndim < 1 or ndim > max(x.ndim, 1):
