@@ -3,6 +3,7 @@
 import copy
 import pickle
 import sys
+from pathlib import Path
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,7 +97,7 @@ def test_a_node_knows_the_line_that_built_it():
     x = leaf()
     node = JOIN(x, x).owner
     assert node.origin[0].file == __file__
-    assert open(__file__).read().splitlines()[node.origin[0].line - 1].strip() == "node = JOIN(x, x).owner"
+    assert Path(__file__).read_text().splitlines()[node.origin[0].line - 1].strip() == "node = JOIN(x, x).owner"
     with inheriting(node.origin):
         assert JOIN(x, x).owner.origin == node.origin
     assert JOIN(x, x).owner.origin != node.origin
