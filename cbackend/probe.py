@@ -49,8 +49,8 @@ VECTOR_MATH = (
     Group(("-DAG_SIMD=", "-fveclib=libmvec"), ("-Wl,--allow-shlib-undefined", "-lmvec")),  # lld frowns at libmvec's own
 )
 NO_VECTOR_MATH = Group(("-DAG_SIMD=",))
-NO_SANITIZER = Group(("-fno-sanitize=all",))  # zig instruments C unless told otherwise
-WANTED_TEXT = " ".join(map(str, (*OPTIONAL, *VECTOR_MATH, NO_SANITIZER))) + " ".join((*REQUIRED, *REQUIRED_LINK))
+ZIG = Group(("-fno-sanitize=all", "-g0"))  # by itself it instruments C, and writes the path of the folder into it
+WANTED_TEXT = " ".join(map(str, (*OPTIONAL, *VECTOR_MATH, ZIG))) + " ".join((*REQUIRED, *REQUIRED_LINK))
 
 _EXPECTED = ["12.1824939607035", "0x0.0000000000001p-1022", "-2147483648"]
 _TIMEOUT = 60.0  # zig builds parts of the C library on its first run
@@ -133,7 +133,7 @@ def probe(command: tuple[str, ...], folder: Path, extra: Mapping[str, str]) -> P
     (folder / "probe.c").write_text(PROBE_TEXT)
     trial = _Trial(command, folder, extra)
     version = run([*command, "--version"], folder, _TIMEOUT, extra=extra).output.partition("\n")[0].strip()
-    groups, dropped = _choose(trial, NO_SANITIZER if "clang" in version.lower() else None)
+    groups, dropped = _choose(trial, ZIG if "clang" in version.lower() else None)
     programs, features = _describe(command, folder, flags_of(groups), extra)
     vector_math = any(group in VECTOR_MATH for group in groups)
     return ProbeResult(version, flags_of(groups), link_flags_of(groups), dropped, features, vector_math, programs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import stat
@@ -453,7 +454,7 @@ def test_flags_are_the_ones_promised(toolchain):
 @pytest.mark.parametrize("cut", ["half", "empty", "script"])
 def test_a_compiler_that_leaves_half_a_library_is_caught_before_the_loader(toolchain, tmp_path, cache, cut):
     spoil = {"half": "head -c 9000 code.so > x; mv x", "empty": ": >", "script": "echo '#!/bin/sh' >"}
-    lying = fake(tmp_path, f'{_REAL} "$@"\n{spoil[cut]} code.so')
+    lying = fake(tmp_path, f'{shlex.join(toolchain.command)} "$@"\n{spoil[cut]} code.so')
     with pytest.raises(CompileError, match="no usable library"):
         build(returning(1), replace(toolchain, command=(lying,)), cache)
     assert entries(cache) == []
@@ -491,7 +492,7 @@ def test_a_process_that_never_ends_is_killed(tmp_path):
 def test_a_full_cache_folder_compiles_elsewhere(toolchain, cache, tmp_path):
     """The compiler says that its folder is full; the next folder serves, and the answer is right."""
     full = f'case "$PWD" in {tmp_path}*) echo "error writing to code.s: No space left on device"; exit 1;; esac'
-    body = f'{full}\nexec {_REAL} "$@"'
+    body = f'{full}\nexec {shlex.join(toolchain.command)} "$@"'
     library = build(returning(3), replace(toolchain, command=(fake(tmp_path, body),)), cache)
     assert answer(library) == 3
 
