@@ -3,8 +3,8 @@
 import copy
 import pickle
 import sys
-from pathlib import Path
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
