@@ -10,7 +10,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 from ..graph import Apply, Constant, Door, Op, Variable
 from ..profiling import Failure, RuleProfile
@@ -64,7 +64,7 @@ class Failures:
         if self.strict and isinstance(error, Divergence):
             raise error
         if self.strict:
-            raise RuleError(f"rule {rule!r} failed on {node}: {error}") from error
+            raise RuleError(f"{rule} failed on {node}: {error}") from error
         known = self._found.get(rule)
         if known is not None:
             self._found[rule] = Failure(rule, known.node, known.error, known.count + 1)
@@ -83,18 +83,33 @@ class Failures:
         return tuple(self._found.values())
 
 
+class Firing(NamedTuple):
+    """A change that has passed the door."""
+
+    tally: Tally
+    outputs: Outputs
+    fresh: list[Apply]
+    """The nodes that the rule made, inputs before users."""
+
+
 Offers = tuple[tuple[Tally, ...], tuple[Tally, ...]]
 """The rules for a node: those that depend on what lies above it, and those that look at its users."""
 
 
 class Applier:
-    """The rules of one optimizer at work."""
+    """The rules of one optimizer at work.
+
+    `known` and `inputs` belong to the walk: the nodes that it has seen (those of its graph first of all), and the inputs
+    of its graph, on which alone the result of a rule may depend.
+    """
 
     def __init__(self, rules: Iterable[Rule], door: Door, conform: Conform | None, failures: Failures) -> None:
         self.tallies = [Tally(rule.name, rule) for rule in rules]
         self.door = door
         self.conform = conform
         self.failures = failures
+        self.known: set[Apply] = set()
+        self.inputs: Collection[Variable] = ()
         self.looks_at_users = any(t.rule is not None and t.rule.uses for t in self.tallies)
         self._by_op: dict[Op, list[Tally]] = {}
         self._offers: dict[tuple[Op, tuple[Head, ...]], Offers] = {}
@@ -113,31 +128,49 @@ class Applier:
     def _select(self, op: Op, heads: tuple[Head, ...]) -> Offers:
         if op not in self._by_op:
             self._by_op[op] = [t for t in self.tallies if t.rule is not None and _is_for(t.rule, op)]
-        fitting = [t for t in self._by_op[op] if t.rule is not None and t.rule.may_match(op, heads)]
+        fitting = [t for t in self._by_op[op] if self._may_match(t.rule, op, heads)]
         plain = tuple(t for t in fitting if t.rule is not None and not t.rule.uses)
         return plain, tuple(t for t in fitting if t not in plain)
 
-    def fire(self, node: Apply, tallies: Sequence[Tally], users: Users) -> tuple[Tally, Outputs] | None:
-        """The first rule that changes the node, with what stands for its outputs now; that has passed the door."""
+    def _may_match(self, rule: Any, op: Op, heads: tuple[Head, ...]) -> bool:
+        try:
+            return bool(rule.may_match(op, heads))
+        except Exception as error:  # as below
+            self.failures.record(rule.name, f"a node of {op}", error)
+            return False
+
+    def fire(self, node: Apply, tallies: Sequence[Tally], users: Users) -> Firing | None:
+        """The change that the first rule makes which has one to make."""
         now = time.perf_counter()
         for tally in tallies:
             tally.tried += 1
-            outputs = self._attempt(tally.rule, node, users)
+            change = self._attempt(tally.rule, node, users)
             then = time.perf_counter()
             tally.time += then - now
             now = then
-            if outputs is not None:
+            if change is not None:
+                outputs, fresh = change
                 tally.fired += 1
-                return tally, outputs
+                tally.created += len(fresh)
+                return Firing(tally, outputs, fresh)
         return None
 
-    def _attempt(self, rule: Any, node: Apply, users: Users) -> Outputs | None:
+    def _attempt(self, rule: Any, node: Apply, users: Users) -> tuple[Outputs, list[Apply]] | None:
         try:
             proposal = rule.propose(node, users)
             if proposal is None:
                 return None
             outputs = self._fitted(rule, node, proposal)
-            return None if outputs is None else self._admitted(rule, node, outputs)
+            if outputs is None:
+                return None
+            fresh = fresh_nodes(outputs, self.known)
+            self._refuse_strangers(outputs, fresh)
+            admitted = self._admitted(rule, node, outputs)
+            if admitted is None:
+                return None
+            self.known.update(fresh)
+            hand_on_names(node, admitted, fresh)
+            return admitted, fresh
         except Exception as error:  # a rule may be anybody's; what it raises must not cost the user his program
             self.failures.record(rule.name, repr(node), error)
             return None
@@ -154,6 +187,15 @@ class Applier:
         )
         changes = any(o is not None and not _is_output_of(o, node, k) for k, o in enumerate(outputs))
         return outputs if changes else None
+
+    def _refuse_strangers(self, outputs: Outputs, fresh: Sequence[Apply]) -> None:
+        """Raise ValueError if a result depends on an input that is not one of the graph."""
+        leaves = [i for node in fresh for i in node.inputs if i.owner is None]
+        leaves += [o for o in outputs if o is not None and o.owner is None]
+        for leaf in leaves:
+            if not isinstance(leaf, Constant) and leaf not in self.inputs:
+                name = leaf.name or "a new variable"
+                raise ValueError(f"the result depends on {name} ({leaf.type}), which is no input of the graph")
 
     def _admitted(self, rule: Rule, node: Apply, outputs: Outputs) -> Outputs | None:
         admitted = tuple(

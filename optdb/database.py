@@ -164,7 +164,12 @@ class Database:
         return len(self._members)
 
     def table(self, *query: Query | str, **subqueries: Query | str) -> Table:
-        """One row a rule or optimizer: position, name, class, tags, contract, taken or why not."""
+        """One row a rule or optimizer: position, name, class, tags, contract, taken or why not.
+
+        Without a query the last column is empty.
+        """
+        if not query and not subqueries:
+            return Table(tuple(rows_of(self._entries(), None)))
         wanted = as_query(query, subqueries)
         self._check(wanted)
         return Table(tuple(rows_of(self._entries(), wanted)))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..graph import Apply, FunctionGraph, Variable, inheriting, rebuild
 from ..graph.fgraph import Use
-from .applier import Applier, Divergence, Outputs, fresh_nodes, hand_on_names, node_key
+from .applier import Applier, Divergence, Outputs, fresh_nodes, node_key
 from .sweep import limit_reached, surroundings
 
 Chain = tuple[tuple[object, str], ...]
@@ -30,7 +30,8 @@ class Descent:
         self._graph = graph
         self._replaced: dict[Variable, Variable] = {}
         self._live = {o.owner for o in graph.outputs}
-        self._seen = set(graph.order)
+        self.applier.known.update(graph.order)
+        self.applier.inputs = frozenset(graph.inputs)
         self._kept: set[Apply] = set()
         with inheriting() as self._lines:
             for node in reversed(graph.order):
@@ -60,12 +61,8 @@ class Descent:
         if firing is None:
             self._live.update(i.owner for i in node.inputs)
             return ()
-        tally, after = firing
-        after = self._apart_from(node, after)
-        fresh = fresh_nodes(after, self._seen)
-        self._seen.update(fresh)
-        hand_on_names(node, after, fresh)
-        tally.created += len(fresh)
+        tally, after, fresh = firing
+        after, fresh = self._apart_from(node, after, fresh)
         self._made += len(fresh)
         if self.max_nodes is not None and self._made > self.max_nodes:
             self.stop = limit_reached(self.max_nodes, tally.name)
@@ -78,19 +75,21 @@ class Descent:
         roots = {a.owner for a in after if a is not None}
         return [(new, (*chain, (key, tally.name)) if new in roots else ()) for new in fresh]
 
-    def _apart_from(self, node: Apply, after: Outputs) -> Outputs:
-        """The replacement over a copy of `node` where it is built upon the node itself, for that would never end."""
-        fresh = fresh_nodes(after, self._seen)
+    def _apart_from(self, node: Apply, after: Outputs, fresh: list[Apply]) -> tuple[Outputs, list[Apply]]:
+        """A replacement over a copy of `node` where it is built upon the node itself, for that would never end."""
         key = node_key(node)
         roots = [a.owner for a in after if a is not None]
         self._kept.update(new for new in fresh if new not in roots and node_key(new) == key)
         if not any(i.owner is node for new in fresh for i in new.inputs):
-            return after
+            return after, fresh
         copy = Apply(node.op, node.inputs, node.origin)
         self._kept.add(copy)
         images = dict(zip(node.outputs, copy.outputs, strict=True))
         found = iter(rebuild([a for a in after if a is not None], images))
-        return tuple(a if a is None else next(found) for a in after)
+        apart = tuple(a if a is None else next(found) for a in after)
+        again = fresh_nodes(apart, self.applier.known)
+        self.applier.known.update(again)
+        return apart, again
 
     def _users(self, variable: Variable) -> Sequence[Use]:
         """Who reads the value in the graph that the walk began with."""

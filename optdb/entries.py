@@ -80,7 +80,8 @@ class Row:
     """The class."""
     tags: tuple[str, ...]
     contract: str
-    taken: bool
+    taken: bool | None
+    """None where no query was given."""
     reason: str
     """Why it is not taken."""
 
@@ -102,8 +103,7 @@ class Table(Sequence[Row]):
     def cells(self) -> list[tuple[str, ...]]:
         """The text of each row."""
         return [
-            (r.position, r.path, r.kind, " ".join(r.tags), r.contract, "yes" if r.taken else f"no: {r.reason}")
-            for r in self.rows
+            (row.position, row.path, row.kind, " ".join(row.tags), row.contract, _answer(row)) for row in self.rows
         ]
 
     def __str__(self) -> str:
@@ -118,22 +118,33 @@ class Table(Sequence[Row]):
         return "<table>" + line("th", self.HEADER) + "".join(line("td", row) for row in self.cells()) + "</table>"
 
 
-def rows_of(entries: Sequence[Entry], query: Query) -> Iterator[Row]:
-    """One row an entry that is not a container, in order, with what the query says of it."""
+def _answer(row: Row) -> str:
+    if row.taken is None:
+        return ""
+    return "yes" if row.taken else f"no: {row.reason}"
 
-    def visit(
-        entries: Sequence[Entry], query: Query, above: str, around: frozenset[str], places: tuple[str, ...]
-    ) -> Iterator[Row]:
-        for entry in entries:
-            reason = above or past_cutoff(entry, query) or refusal(entry, query, around)
-            here = places if entry.position is None else (*places, f"{entry.position:g}")
-            if entry.is_container:
-                why = f"{entry.name} {reason}" if reason and not above else reason
-                yield from visit(entry.inside, query.inside(entry.name), why, around | entry.tags, here)
-                continue
-            own = tuple(sorted(entry.tags - {entry.name, type(entry.object).__name__}))
-            contract = "" if entry.contract is None else str(entry.contract)
-            kind = type(entry.object).__name__
-            yield Row(":".join(here), entry.name, entry.path, kind, own, contract, not reason, reason)
 
-    yield from visit(entries, query, "", frozenset(), ())
+def rows_of(
+    entries: Sequence[Entry],
+    query: Query | None,
+    above: str = "",
+    around: frozenset[str] = frozenset(),
+    places: tuple[str, ...] = (),
+) -> Iterator[Row]:
+    """One row an entry that is not a container, in order, with what the query says of it.
+
+    `above`: why the container they stand in is left out; `around`: the tags of the containers; `places`: their positions.
+    """
+    for entry in entries:
+        reason = above or ("" if query is None else past_cutoff(entry, query) or refusal(entry, query, around))
+        here = places if entry.position is None else (*places, f"{entry.position:g}")
+        if entry.is_container:
+            why = f"{entry.name} {reason}" if reason and not above else reason
+            inner = None if query is None else query.inside(entry.name)
+            yield from rows_of(entry.inside, inner, why, around | entry.tags, here)
+            continue
+        kind = type(entry.object).__name__
+        tags = tuple(sorted(entry.tags - {entry.name, kind}))
+        contract = "" if entry.contract is None else str(entry.contract)
+        taken = None if query is None else not reason
+        yield Row(":".join(here), entry.name, entry.path, kind, tags, contract, taken, reason)

@@ -17,7 +17,7 @@ from typing import ClassVar, TypeVar
 
 from ..graph import Door, FunctionGraph
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
-from .applier import Applier, Divergence, Failures
+from .applier import Applier, Divergence, Failures, RuleError
 from .conform import Conform
 from .contract import Contract, exact
 from .descent import Descent
@@ -112,7 +112,7 @@ def attempted(member: Optimizer, graph: FunctionGraph, door: Door, failures: Fai
     start = time.perf_counter()
     try:
         return member(graph, door)
-    except Divergence:
+    except (Divergence, RuleError):
         raise
     except Exception as error:  # members may be anybody's; one that fails must not cost the user his program
         name = member.name or type(member).__name__

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..graph import Apply, Constant, FunctionGraph, Variable, inheriting, rebuild, show, toposort
 from ..graph.fgraph import Use
-from .applier import Applier, Divergence, Outputs, Tally, fresh_nodes, hand_on_names, node_key
+from .applier import Applier, Divergence, Outputs, Tally, node_key
 
 MERGE = "MergeOptimizer"
 """The name under which merges stand in journals and profiles."""
@@ -63,7 +63,6 @@ class Sweep:
         self.refused_merges = 0
         self._made = 0
         self._settled: set[Apply] = set()
-        self._seen: set[Apply] = set()
         self._equal: dict[Any, Apply] = {}
         self._constants: dict[Any, Constant] = {}
 
@@ -74,7 +73,8 @@ class Sweep:
         self._stand_ins: dict[Variable, list[Variable]] = {}
         self._frames: list[Frame] = []
         self._open: dict[Any, Frame] = {}
-        self._seen.update(graph.order)
+        self.applier.known.update(graph.order)
+        self.applier.inputs = frozenset(graph.inputs)
         if self.merging:
             self._merge_constants(graph)
         with inheriting() as self._lines:
@@ -129,7 +129,7 @@ class Sweep:
         if not image or not any(i in image for i in node.inputs):
             return node
         new = node.with_inputs([image.get(i, i) for i in node.inputs])
-        self._seen.add(new)
+        self.applier.known.add(new)
         return new
 
     def _stands_for(self, source: Apply, node: Apply, in_graph: bool) -> None:
@@ -147,25 +147,20 @@ class Sweep:
         firing = self.applier.fire(node, tallies, self._users)
         if firing is None:
             return None
-        tally, after = firing
-        fresh = self._take_in(tally, node, after)
+        tally, after, fresh = firing
+        self._count(fresh, tally.name)
         frame = self._open[node_key(node)] = Frame(source, node, after, fresh, tally.name)
         stays = any(a is None for a in after) or any(i.owner is node for inner in fresh for i in inner.inputs)
         (self._settled.add if stays else self._settled.discard)(node)
         return frame
 
-    def _take_in(self, tally: Tally, node: Apply, after: Outputs) -> list[Apply]:
-        """The new nodes of a replacement, counted."""
-        fresh = fresh_nodes(after, self._seen)
-        self._seen.update(fresh)
-        hand_on_names(node, after, fresh)
-        tally.created += len(fresh)
+    def _count(self, fresh: Sequence[Apply], rule: str) -> None:
+        """Set `stop` if rules have made too much, or taken too long."""
         self._made += len(fresh)
         if self.max_nodes is not None and self._made > self.max_nodes:
-            self.stop = limit_reached(self.max_nodes, tally.name)
+            self.stop = limit_reached(self.max_nodes, rule)
         elif self.deadline is not None and time.perf_counter() > self.deadline:
             self.stop = "limit of time"
-        return fresh
 
     def _close(self, frame: Frame) -> None:
         """All of a replacement is settled: it takes the place of what it is for."""
@@ -205,7 +200,7 @@ class Sweep:
             if any(self._constants.setdefault(c.key, c) is not c for c in constants):
                 inputs = [self._constants[i.key] if isinstance(i, Constant) else i for i in node.inputs]
                 node = node.with_inputs(inputs)
-                self._seen.add(node)
+                self.applier.known.add(node)
         first = self._equal.setdefault((node.op, node.inputs), node)
         if first is node:
             return node

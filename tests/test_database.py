@@ -237,6 +237,7 @@ def test_a_table_says_what_is_taken_and_why_not():
         "", "canonicalize has -canonicalize", "canonicalize has -canonicalize", "position 9 is not below 9",
     ]  # fmt: skip
     assert [r.reason for r in database().table("merging")][-1] == "not included"
+    assert [(r.name, r.taken) for r in database().table()][:2] == [("early", None), ("local_neg_neg", None)]
 
 
 def test_a_table_agrees_with_the_optimizer():

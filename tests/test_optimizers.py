@@ -10,7 +10,7 @@ import pytest
 
 from arignote import ops as T
 from arignote.graph import Constant, Door, FunctionGraph
-from arignote.ops.elementwise import add, cos, exp, log, mul, neg, sin, sub, tanh
+from arignote.ops.elementwise import Elementwise, add, cos, exp, log, mul, neg, sin, sub, tanh
 from arignote.ops.interpret import interpret
 from arignote.ops.reduce import Reduce
 from arignote.optdb import (
@@ -363,10 +363,15 @@ WRONG_TYPE = rule("wrong_type", cos(x), wrong_type)
 WRONG_RANK = rule("wrong_rank", cos(x), wrong_rank)
 WRONG_COUNT = node_rule("wrong_count", cos, lambda node: [node.inputs[0]] * 2, formula="cos(x) -> x, x")
 STRANGE = node_rule("strange", cos, lambda node: {A: B}, formula="cos(x) -> elsewhere")
+STRANGER = rule("stranger", cos(x), lambda x: x + T.vector("W"))
+BAD_GUARD = rule("bad_guard", cos(op_like(Elementwise, "f", when=lambda op: op.missing)(x)), x)
 NOT_A_VALUE = node_rule("not_a_value", cos, lambda node: "text", formula="cos(x) -> text")
 
 
-@pytest.mark.parametrize("r", [RAISES, WRONG_TYPE, WRONG_RANK, WRONG_COUNT, STRANGE, NOT_A_VALUE], ids=lambda r: r.name)
+WRONG_RULES = [RAISES, WRONG_TYPE, WRONG_RANK, WRONG_COUNT, STRANGE, STRANGER, NOT_A_VALUE]
+
+
+@pytest.mark.parametrize("r", WRONG_RULES, ids=lambda r: r.name)
 @pytest.mark.parametrize("order", ["in_to_out", "out_to_in", "equilibrium"])
 def test_a_wrong_rule_is_recorded_once_and_left_out(r, order):
     g = graph(T.sin(A), T.cos(A), T.sin(B), T.cos(B), neg(-A))
@@ -384,6 +389,13 @@ def test_a_wrong_rule_is_recorded_once_and_left_out(r, order):
     assert r.name in str(profile)
     with pytest.raises(RuleError, match=r.name):
         TopoOptimizer(rules=(r,), conform=TensorConform(), strict=True)(g)
+
+
+def test_a_guard_on_ops_that_raises_is_recorded_too():
+    with pytest.warns(OptimizerWarning, match="bad_guard.*missing"):
+        result, profile = TopoOptimizer(rules=(BAD_GUARD, NEG_NEG))(graph(T.cos(T.sin(A)), neg(-A)))
+    assert result == graph(T.cos(T.sin(A)), A)
+    assert profile.failures[0].rule == "bad_guard"
 
 
 def test_without_conforming_ops_a_number_cannot_be_a_result():
