@@ -99,8 +99,8 @@ Offers = tuple[tuple[Tally, ...], tuple[Tally, ...]]
 class Applier:
     """The rules of one optimizer at work.
 
-    `known` and `inputs` belong to the walk: the nodes that it has seen (those of its graph first of all), and the inputs
-    of its graph, on which alone the result of a rule may depend.
+    `known` and `inputs` belong to the walk: the nodes that it has seen (those of its graph first of all), and the
+    inputs of its graph, on which alone the result of a rule may depend.
     """
 
     def __init__(self, rules: Iterable[Rule], door: Door, conform: Conform | None, failures: Failures) -> None:

@@ -133,7 +133,7 @@ def rows_of(
 ) -> Iterator[Row]:
     """One row an entry that is not a container, in order, with what the query says of it.
 
-    `above`: why the container they stand in is left out; `around`: the tags of the containers; `places`: their positions.
+    `above`: why the container they stand in is left out; `around`: the containers' tags; `places`: their positions.
     """
     for entry in entries:
         reason = above or ("" if query is None else past_cutoff(entry, query) or refusal(entry, query, around))
