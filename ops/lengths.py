@@ -154,7 +154,7 @@ def tensor_to_dim(scalar: Variable, depth: int = _DEPTH) -> Dim:
     if name == "subtensor":
         element = _element_dim(node, depth)
         return dims.value(scalar) if element is None else element
-    if name == "cast" and node.inputs[0].type.kind in "iu" and scalar.dtype == "int64":
+    if name == "cast" and node.inputs[0].type.kind in "biu" and scalar.dtype == "int64":
         return tensor_to_dim(node.inputs[0], depth - 1)
     if name == "switch" and (joint := _joint_operands(node)) is not None:
         return dims.broadcast([tensor_to_dim(i, depth - 1) for i in joint])
@@ -228,7 +228,7 @@ def _compute(dim: Dim, made: dict[Dim, Variable]) -> Any:
         variable, axis = dim.args
         return ShapeI(axis)(variable)  # type: ignore[arg-type]
     if dim.kind == "value":
-        return as_length(dim.args[0], "a length")
+        return T.cast(dim.args[0], "int64")
     operands = [made[part] for part in _parts(dim)]
     result = operands[0]
     for operand in operands[1:]:

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 from against_numpy import sample
+from gradients import assert_gradient
 
 from arignote import ops as T
 from arignote.calculus import grad, hvp, jvp, value_and_grad, vjp
@@ -264,6 +265,30 @@ def test_hvp_and_second_derivatives():
     z = T.scalar("z")
     third = grad(grad(grad(z**4, z), z), z)
     assert np.isclose(evaluated(third, {z: 2.0}), 48)
+
+
+SECOND = {
+    "softmax": lambda x: T.softmax(x, 0),
+    "log_softmax": T.log_softmax,
+    "logsumexp": lambda x: T.logsumexp(x, 1),
+    "dot": lambda x: T.dot(x, T.dot(x.T, x)),
+    "matmul": lambda x: T.matmul(x[None] * T.constant([[[1.0]], [[2.0]]]), x.T),
+    "parts": lambda x: T.inc_subtensor(x[1:, ::-1], x[:-1] ** 2),
+    "set": lambda x: T.set_subtensor(x[0], x[1] * x[1]),
+    "gathered": lambda x: x[[0, 1, 1], [2, 0, 0]] * x[1, 1],
+    "scattered": lambda x: T.inc_subtensor(x[[1, 1]], x[[0, 0]] ** 2),
+    "joined": lambda x: T.concatenate([x, x * x], 1) ** 2,
+    "stretched": lambda x: T.broadcast_to(x[:1], x.shape) * x,
+    "reshaped": lambda x: T.dot(x.reshape((3, 2)), x.reshape((-1, 3))),
+    "gemm": lambda x: T.Gemm()(x, x[0, 0], x, T.dot(x.T, x), x[0, 1]),
+    "loss": lambda x: T.nn.softmax_crossentropy(x, T.constant([0, 2])),
+}
+
+
+@pytest.mark.parametrize("static", [True, False])
+@pytest.mark.parametrize("name", SECOND)
+def test_derivatives_of_derivatives(name, static):
+    assert_gradient(lambda x: grad(T.sum(SECOND[name](x) ** 2), x), sample((2, 3)), static=static)
 
 
 # --- groups of ops

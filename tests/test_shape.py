@@ -195,6 +195,8 @@ def test_make_vector():
         lambda x, n: x.shape[0] + 1,
         lambda x, n: 2 * x.shape[1] - x.shape[0],
         lambda x, n: n // 2,
+        lambda x, n: x.shape[0] + (n > 2),
+        lambda x, n: T.constant(np.int8(3)) + n,
         lambda x, n: T.maximum(n, x.shape[0]),
         lambda x, n: T.minimum(T.cast(n, "int32"), 3),
         lambda x, n: T.stack([n, x.shape[1]])[1],
