@@ -43,10 +43,10 @@ def normalize_axes(axes: Any, ndim: int, what: str) -> tuple[int, ...]:
     return found
 
 
-def require_count(name: str, inputs: tuple[Variable, ...], count: int, most: int | None = None) -> None:
-    """Raises TypeError unless there are `count` inputs (or `count` to `most`)."""
-    if not count <= len(inputs) <= (count if most is None else most):
-        raise TypeError(f"{name} takes {count if most is None else f'{count} to {most}'} inputs, got {len(inputs)}")
+def require_count(name: str, inputs: tuple[Variable, ...], count: int) -> None:
+    """Raises TypeError unless there are `count` inputs."""
+    if len(inputs) != count:
+        raise TypeError(f"{name} takes {count} inputs, got {len(inputs)}")
 
 
 def require_index_scalar(name: str, variable: Variable, role: str) -> None:

@@ -95,7 +95,8 @@ class Reshape(TensorOp):
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
-        require_count(self.name, inputs, 1, len(inputs) or 1)
+        if not inputs:
+            raise TypeError("reshape takes a tensor and one length an axis")
         x, lengths = inputs[0], inputs[1:]
         for n in lengths:
             require_index_scalar(self.name, n, "a length")
@@ -249,7 +250,7 @@ def reshape(x: Any, *shape: Any) -> Any:
 
 def _missing_length(x: Variable, others: Sequence[Variable]) -> Any:
     """The number of elements of `x` divided by the other lengths; lengths that stand on both sides cancel."""
-    numbers, divisor, rest = 1, 1, []
+    divisor, rest = 1, []
     own: list[tuple[Dim, int]] = [(dim, axis) for axis, dim in enumerate(dims_of(x))]
     for n in others:
         dim = tensor_to_dim(n)
