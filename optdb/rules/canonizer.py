@@ -20,6 +20,7 @@ from ..contract import exact, relaxes, stabilizes, ulp
 from ..patterns import wilds
 from ..rule import Rule, node_rule, rule
 from .facts import is_float, is_integer, is_scalar_constant, uniform_xyz
+from .fills import stretched_by
 from .products import MOST_FACTORS, Product
 
 Terms = tuple[list[Variable], list[Variable]]
@@ -84,7 +85,7 @@ def simpler_sum(node: Apply) -> Variable | None:
         plus, minus = _one_constant(plus, minus, node.out.dtype)
     if len(plus) + len(minus) == len(before[0]) + len(before[1]):
         return None
-    return _summed(plus, minus, node.out.dtype)
+    return stretched_by([*before[0], *before[1]], _summed(plus, minus, node.out.dtype), node.out)
 
 
 def _one_constant(plus: list[Variable], minus: list[Variable], dtype: str) -> Terms:
@@ -162,7 +163,8 @@ def simpler_product(node: Apply) -> Variable | None:
     above, below = cancelled(product.above, product.below)
     if not is_float(node.out) or len(above) == len(product.above):
         return None
-    return Product(tuple(above), tuple(below), product.negative, product.dtype).build()
+    rest = Product(tuple(above), tuple(below), product.negative, product.dtype).build()
+    return stretched_by(product.above, rest, node.out)
 
 
 CANONICAL: list[Rule] = [

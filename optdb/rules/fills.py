@@ -6,6 +6,8 @@ nothing of it is left.  Shapes are compared by their Dims, so a value that might
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...graph import Apply, Variable, dims, dims_of, same_shape
 from ...graph.dims import broadcast_dims
 from ...ops.creation import Alloc
@@ -54,17 +56,18 @@ def fill_sunk(node: Apply) -> Variable | None:
     operands = [i.owner.inputs[1] if made_by(i, fill) else i for i in node.inputs]  # type: ignore[union-attr]
     if all(new is old for new, old in zip(operands, node.inputs, strict=True)):
         return None
-    result = node.op(*operands)
-    for i in node.inputs:
-        if made_by(i, fill) and not same_shape(result, node.out):
-            result = _filled(i.owner.inputs[0], result)  # type: ignore[union-attr]
-    return result  # type: ignore[no-any-return]
+    likes = [i.owner.inputs[0] for i in node.inputs if made_by(i, fill)]  # type: ignore[union-attr]
+    return stretched_by(likes, node.op(*operands), node.out)
 
 
-def _filled(like: Variable, value: Variable) -> Variable:
-    """fill(like, value), or the value where `like` cannot stretch it."""
-    joint = broadcast_dims([dims_of(like), dims_of(value)])
-    return value if joint == dims_of(value) else fill(like, value)  # type: ignore[no-any-return]
+def stretched_by(likes: Sequence[Variable], value: Variable, whole: Variable) -> Variable:
+    """The value filled along those of `likes` that it needs to get the shape of `whole`."""
+    for like in likes:
+        if same_shape(value, whole):
+            return value
+        if broadcast_dims([dims_of(like), dims_of(value)]) != dims_of(value):
+            value = fill(like, value)
+    return value
 
 
 def fill_like_operand(node: Apply) -> Variable | None:

@@ -132,7 +132,8 @@ def subtensor_of_dimshuffle(node: Apply) -> Variable | None:
         if isinstance(index, slice):
             kept.append(place)
     left = [axis for axis, index in enumerate(own) if isinstance(index, slice)]
-    return DimShuffle(tuple("x" if p == "x" else left.index(p) for p in kept))(read(x, own))  # type: ignore[no-any-return]
+    part, placed = read(x, own), tuple("x" if p == "x" else left.index(p) for p in kept)
+    return part if placed == tuple(range(part.ndim)) else DimShuffle(placed)(part)  # type: ignore[no-any-return]
 
 
 def subtensor_of_alloc(node: Apply) -> Variable | None:

@@ -22,7 +22,7 @@ always_with_itself = op_like(Elementwise, "weak", lambda op: op in (le, ge))
 extremum = op_like(Elementwise, "extremum", lambda op: op in (maximum, minimum))
 
 
-def comparison_of_lengths(node: Apply) -> Variable | bool | None:
+def comparison_of_lengths(node: Apply) -> Variable | None:
     """What comparing a length with a number that is not positive gives, or the larger or smaller of the two."""
     a, b = node.inputs if len(node.inputs) == 2 else (None, None)
     if a is None or b is None or a.ndim or b.ndim or a.dtype != "int64" or b.dtype != "int64":
@@ -36,7 +36,8 @@ def comparison_of_lengths(node: Apply) -> Variable | bool | None:
         return constant(0, "int64")
     if bound > 0 or (bound == 0 and node.op not in (lt, ge)):
         return None
-    return _FOR_NEGATIVE.get(node.op)
+    answer = _FOR_NEGATIVE.get(node.op)
+    return None if answer is None else constant(answer)
 
 
 _FOR_NEGATIVE = {lt: False, le: False, eq: False, gt: True, ge: True, ne: True}

@@ -7,9 +7,9 @@ out of a floating-point sum may overflow where the sum itself did not, and is no
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from ...graph import Apply, Constant, Variable, dims_of, same_shape
+from ...graph import Apply, Dim, Variable, dims_of, same_shape
 from ...ops.creation import Alloc
 from ...ops.elementwise import Elementwise, add, cast, exp, maximum, minimum, mul, neg, pow, sigmoid, softplus, tanh, true_div  # noqa: A004
 from ...ops.elementwise import arctan, logical_and, logical_or
@@ -144,8 +144,8 @@ def reduce_of_alloc(node: Apply) -> Variable | None:
         return None
     value, *lengths = x.owner.inputs
     axes = tuple(axis for axis in op.axis if _stretched_factor(value, [axis], x.ndim))  # type: ignore[attr-defined]
-    scale = _scaled(op, value, [dims_of(x)[axis] for axis in axes], node.out.dtype)  # type: ignore[arg-type]
-    if not axes or scale is None:
+    scale = _scaled(op, value, [dims_of(x)[axis] for axis in axes], node.out.dtype) if axes else None  # type: ignore[arg-type]
+    if scale is None:
         return None
     smaller = _reduced_factor(value, axes, x.ndim)
     left = [axis for axis in range(x.ndim) if axis not in axes]
@@ -154,20 +154,29 @@ def reduce_of_alloc(node: Apply) -> Variable | None:
     return Reduce(op.scalar, rest)(stretched) if rest else stretched  # type: ignore[attr-defined, no-any-return]
 
 
-def _scaled(op: Reduce, value: Variable, dims: Sequence[object], dtype: str):  # type: ignore[no-untyped-def]
-    """What the reduction makes of one value that is seen as often as `dims` say; None if that may differ for no elements."""
-    known = all(isinstance(dim, int) for dim in dims)
-    count = math.prod(dim for dim in dims if isinstance(dim, int)) if known else None
-    if op.scalar in SELECTING and (value.dtype == "bool" or op.scalar in (maximum, minimum)):
-        return (lambda v: v) if count else None
-    if op.scalar is not add or not (count or is_discrete(value) or _is_finite_constant(value)):
+def _scaled(op: Reduce, value: Variable, dims: Sequence[Dim], dtype: str) -> Callable[[Variable], Variable] | None:
+    """What the reduction makes of one value that is seen as often as `dims` say; None where that may differ."""
+    known = [dim for dim in dims if isinstance(dim, int)]
+    seen = 0 not in known and len(known) == len(dims)
+    if op.scalar in SELECTING:
+        fits = seen and (value.dtype == "bool" or op.scalar in (maximum, minimum))
+        return (lambda v: v) if fits else None
+    # 0 * inf is NaN where the sum of nothing is 0; float16 does not hold large counts.
+    finite = is_discrete(value) or _is_finite_constant(value)
+    if op.scalar is not add or dtype == "float16" or not (seen or finite):
         return None
-    times = constant(count, "int64") if known else None
-    if times is None:
-        times = dim_to_tensor(dims[0])  # type: ignore[arg-type]
-        for dim in dims[1:]:
-            times = mul(times, dim_to_tensor(dim))  # type: ignore[arg-type]
-    return lambda v: mul(cast(v, dtype), cast(times, dtype))
+    count = _count(dims, dtype)
+    return lambda v: mul(cast(v, dtype), count)
+
+
+def _count(dims: Sequence[Dim], dtype: str) -> Variable:
+    """The product of the lengths, in `dtype`."""
+    if all(isinstance(dim, int) for dim in dims):
+        return constant(math.prod(dims), dtype)  # type: ignore[arg-type]
+    count = dim_to_tensor(dims[0])
+    for dim in dims[1:]:
+        count = mul(count, dim_to_tensor(dim))
+    return cast(count, dtype)  # type: ignore[no-any-return]
 
 
 def _is_finite_constant(value: Variable) -> bool:
@@ -184,13 +193,23 @@ def reduce_of_stack(node: Apply) -> Variable | None:
     if any(part.type.shape[axis] != 1 for part in parts) or not 2 <= len(parts) <= 8 or node.out.dtype != x.dtype:
         return None
     order = tuple(k for k in range(x.ndim) if k != axis)
-    values = [DimShuffle(order)(part) for part in parts]
+    values = [_unstacked(part, order) for part in parts]
     if op.scalar.arity is None:  # type: ignore[attr-defined]
         return op.scalar(*values)  # type: ignore[attr-defined, no-any-return]
     result = values[0]
     for value in values[1:]:
         result = op.scalar(result, value)  # type: ignore[attr-defined]
     return result  # type: ignore[no-any-return]
+
+
+def _unstacked(part: Variable, order: tuple[int, ...]) -> Variable:
+    """The part without the axis that it was stacked along."""
+    if made_by(part, DimShuffle):
+        inner = part.owner.op.order  # type: ignore[union-attr]
+        placed = tuple(inner[o] for o in order)
+        x = part.owner.inputs[0]  # type: ignore[union-attr]
+        return x if placed == tuple(range(x.ndim)) else DimShuffle(placed)(x)  # type: ignore[no-any-return]
+    return DimShuffle(order)(part)  # type: ignore[no-any-return]
 
 
 # --- extrema
@@ -229,9 +248,9 @@ FACTORS: list[Rule] = [
 ]
 
 STRETCHED: list[Rule] = [
-    node_rule("local_opt_alloc", Reduce, reduce_of_alloc, having=STRETCHING, contract=stabilizes | relaxes("overflow"),
+    node_rule("local_opt_alloc", Reduce, reduce_of_alloc, having=STRETCHING, contract=stabilizes | relaxes("signed zero"),
               formula="sum(alloc(x, n)) -> n * x"),
-    node_rule("local_reduce_join", Reduce, reduce_of_stack, having=Join, contract=relaxes("rounding", "signed zero"),
+    node_rule("local_reduce_join", Reduce, reduce_of_stack, having=Join, contract=relaxes("rounding", "signed zero", "errors"),
               formula="sum(stack([a, b])) -> a + b"),
 ]
 

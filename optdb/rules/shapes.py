@@ -47,7 +47,8 @@ def reshape_of_reshape(node: Apply) -> Variable | None:
 def useless_reshape(node: Apply) -> Variable | None:
     """x, where it has the lengths asked for; a vector reshaped to a vector cannot have others."""
     x = node.inputs[0]
-    return x if same_shape(x, node.out) or x.ndim == node.out.ndim == 1 else None
+    vectors = x.ndim == node.out.ndim == 1 and x.type.refines(node.out.type)
+    return x if vectors or same_shape(x, node.out) else None
 
 
 def reshape_to_dimshuffle(node: Apply) -> Variable | None:

@@ -27,9 +27,12 @@ def is_whole(index: Any) -> bool:
 
 def read(x: Variable, within: Sequence[Any]) -> Variable:
     """`x[within]`; x itself where every entry is whole."""
-    if all(map(is_whole, within)):
+    touched = list(within)
+    while touched and is_whole(touched[-1]):
+        touched.pop()
+    if not touched:
         return x
-    spec, inputs = spec_of(within)
+    spec, inputs = spec_of(touched)
     op = AdvancedSubtensor(spec) if "a" in spec else Subtensor(spec)
     return op(x, *inputs)  # type: ignore[no-any-return]
 

@@ -167,7 +167,7 @@ def _unscaled_write(write: Variable, y: Variable) -> Variable | None:
 
 
 RECOGNIZED: list[Rule] = [
-    node_rule("local_softmax_stabilize", true_div, exp_over_sum, having=exp, contract=stabilizes,
+    node_rule("local_softmax_stabilize", true_div, exp_over_sum, having=exp, contract=stabilizes | relaxes("domain"),
               formula="exp(x) / sum(exp(x)) -> softmax(x)"),
     node_rule("local_log_sum_exp", log, log_of_sum_of_exp, having=(Reduce, DimShuffle), contract=stabilizes,
               formula="log(sum(exp(x))) -> logsumexp(x)"),

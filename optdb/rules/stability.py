@@ -65,11 +65,16 @@ _SERIES_FROM = {"float16": 2.75, "float32": 9.0, "float64": 26.0}
 """Where the asymptotic series takes over: erfc is still normal there, and the term left out is below the precision."""
 
 
+_COEFFICIENTS = (-1 / 2, 3 / 4, -15 / 8, 105 / 16, -945 / 32, 10395 / 64, -135135 / 128)
+"""(-1)**k (2k - 1)!! / 2**k.  At 26 the next term is 1e-19."""
+
+
 def _series(x: Variable) -> Variable:
-    """erfc(x) * sqrt(pi) * x * exp(x**2) for large x: 1 - 1/(2x**2) + 3/(4x**4) - 15/(8x**6) + 105/(16x**8) (DLMF 7.12.1)."""
+    """erfc(x) * sqrt(pi) * x * exp(x**2) for large x: 1 - 1/(2x**2) + 3/(4x**4) - 15/(8x**6) + ... (DLMF 7.12.1)."""
     t = reciprocal(square(x))
-    result = mul(t, 105 / 16)
-    for coefficient in (-15 / 8, 3 / 4, -1 / 2):
+    *rest, last = _COEFFICIENTS
+    result = mul(t, last)
+    for coefficient in reversed(rest):
         result = mul(t, add(coefficient, result))
     return add(1, result)  # type: ignore[no-any-return]
 

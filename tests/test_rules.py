@@ -1,0 +1,156 @@
+"""Every rule by example: a row is (name, before, after), and the graph after one walk of the rule must be that of `after`."""
+
+import sys
+
+import numpy as np
+import pytest
+import rule_rows
+import rule_rows_shapes
+from rewriting import graph_of, rewritten, tame, values_of
+
+from arignote import ops as T
+from arignote.graph import FunctionGraph
+from arignote.ops.creation import Alloc
+from arignote.optdb import MergeOptimizer, Query, Rule
+from arignote.optdb.rules import QUERIES, default_db, is_default
+
+DB = default_db()
+RULES = {e.name: e.object for e in DB.entries() if isinstance(e.object, Rule)}
+ELSEWHERE = {rule.name for rule in DB["local_gemm_to_gemv_db"].query("fast_run").rules} | {
+    "local_dot_to_dot22", "local_dot22_to_dot22scalar",
+}  # fmt: skip
+"""Rules with tests of their own, in test_blas_rules.py."""
+ROWS = [*rule_rows.ROWS, *rule_rows_shapes.ROWS]
+UNCHANGED = [*rule_rows.UNCHANGED, *rule_rows_shapes.UNCHANGED]
+
+
+def merged(graph):
+    return MergeOptimizer()(graph)[0]
+
+
+@pytest.mark.parametrize(("name", "before", "after"), ROWS, ids=[f"{k}-{row[0]}" for k, row in enumerate(ROWS)])
+def test_row(name, before, after):
+    graph = graph_of(before)
+    result = rewritten(graph, RULES[name])
+    assert result is not graph, f"{RULES[name]} does not fire on\n{graph}"
+    want = FunctionGraph(graph.inputs, [after])
+    assert merged(result) == merged(want), f"{RULES[name]}\n{graph}\n->\n{result}\nexpected\n{want}"
+
+
+@pytest.mark.parametrize(("name", "before"), UNCHANGED, ids=[f"{k}-{row[0]}" for k, row in enumerate(UNCHANGED)])
+def test_unchanged(name, before):
+    graph = graph_of(before)
+    assert rewritten(graph, RULES[name]) is graph
+
+
+def test_every_rule_has_a_row():
+    assert set(RULES) - {name for name, *_ in ROWS} == ELSEWHERE
+
+
+# --- the database
+
+
+def optimized(graph, *query):
+    return DB.query(*query, strict=True)(graph)[0]
+
+
+@pytest.mark.parametrize("query", ["fast_run -fusion -inplace", "fast_run unsafe -fusion -inplace", "canonicalize unsafe", "fast_compile"])
+def test_rules_come_to_rest(query):
+    """No two rules undo one another, and a second run finds nothing to do."""
+    for k, row in enumerate(ROWS):
+        graph = graph_of(row[1])
+        once = optimized(graph, query)
+        assert optimized(once, query) == once, f"{k} {row[0]}\n{graph}\n{once}"
+
+
+def test_values_stay_in_the_default_mode():
+    rng = np.random.default_rng(3)
+    for k, row in enumerate(ROWS):
+        graph = graph_of(row[1])
+        result = optimized(graph, "fast_run")
+        for size in (3, 1, 9):
+            shapes = [[size if known is None else known for known in v.type.shape] for v in graph.inputs]
+            arrays = [tame(rng, v.dtype, shape) for v, shape in zip(graph.inputs, shapes, strict=True)]
+            want = values_of(graph, arrays)
+            if want is None:
+                continue
+            (got,) = values_of(result, arrays)
+            assert (got.dtype, got.shape) == (want[0].dtype, want[0].shape), f"{k} {row[0]}"
+            np.testing.assert_allclose(got, want[0], rtol=1e-9, atol=1e-12, err_msg=f"{k} {row[0]}\n{graph}\n{result}")
+
+
+def test_default_mode_takes_only_contracts_that_nobody_notices():
+    taken = [r for r in DB.table("fast_run") if r.taken]
+    assert len(taken) > 300
+    for entry in DB.entries():
+        if isinstance(entry.object, Rule) and entry.name not in ELSEWHERE:
+            assert ("fast_run" in entry.tags) == is_default(entry.contract)
+            assert ("unsafe" in entry.tags) != is_default(entry.contract)
+
+
+@pytest.mark.parametrize(("expression", "kept"), [(rule_rows.x - rule_rows.x, "sub"), (rule_rows.x * 0, "mul"), (0 / rule_rows.x, "true_div")])
+def test_nan_comes_through_in_the_default_mode(expression, kept):
+    names = [node.op.name for node in optimized(graph_of(expression), "fast_run").order]
+    assert kept in names
+    assert kept not in [node.op.name for node in optimized(graph_of(expression), "fast_run unsafe").order]
+
+
+def test_container_names_do_not_take_what_is_unsafe():
+    graph = graph_of(rule_rows.x - rule_rows.x)
+    assert optimized(graph, "canonicalize specialize") == graph
+    assert optimized(graph, "canonicalize specialize unsafe") != graph
+
+
+def test_a_contract_can_be_excluded():
+    graph = graph_of(rule_rows.x + 0.0)
+    assert len(optimized(graph, "fast_run")) == 0
+    assert optimized(graph, "fast_run -relaxes_signed_zero") == graph
+
+
+def test_names_of_theano_select():
+    graph = graph_of(rule_rows.x**2)
+    assert optimized(graph, "fast_run -local_pow_specialize -fusion") == graph
+    assert "local_remove_switch_const_cond" in DB.table("fast_run", "-local_remove_switch_const_cond").__str__()
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_predefined_queries(name):
+    optimizer = DB.query(QUERIES[name])
+    assert optimizer.optimizers
+    assert isinstance(QUERIES[name], Query)
+
+
+def test_positions_are_those_that_users_know():
+    positions = {e.name: e.position for e in DB.entries() if "/" not in e.path}
+    assert positions["canonicalize"] == 1
+    assert positions["stabilize"] == 1.5
+    assert positions["BlasOpt"] == 1.7
+    assert positions["specialize"] == 2
+    assert positions["uncanonicalize"] == 3
+    assert positions["elemwise_fusion"] == positions["merge2"] == 49
+    assert positions["add_destroy_handler"] == 49.5
+    assert list(positions) == sorted(positions, key=lambda name: (positions[name], name))
+
+
+def test_folding_starts_nothing_large():
+    x = T.zeros((100_000_000,)) + 1.0
+    assert any(isinstance(node.op, Alloc) for node in optimized(graph_of(x), "fast_run -fusion").order)
+
+
+def test_folding_leaves_what_raises():
+    graph = graph_of(T.pow(T.constant(2), T.constant(-1)))
+    assert optimized(graph, "fast_run") == graph
+
+
+def test_a_long_chain_is_settled_in_one_walk_each():
+    sys_limit = sys.getrecursionlimit()
+    v = rule_rows.x
+    for k in range(5000):
+        v = -(-v) * 1.0 + (k + 0.5)
+    graph = graph_of(v)
+    sys.setrecursionlimit(300)
+    try:
+        result = optimized(graph, "fast_run", "-fusion", "-inplace")
+    finally:
+        sys.setrecursionlimit(sys_limit)
+    assert len(result) == 5000
