@@ -117,7 +117,7 @@ def close(found, exact, terms, size):
 # ---- gemm ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("trans_a", "trans_b"), itertools.product((0, 1), repeat=2))
+@pytest.mark.parametrize(("trans_a", "trans_b"), list(itertools.product((0, 1), repeat=2)))
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (1, 1), (0.5, -2), (-1, 0), (2, 0.25)])
 def test_gemm(products, trans_a, trans_b, alpha, beta):
     for m, n, k in SIZES:
@@ -223,7 +223,7 @@ def test_gemv_of_zero_sizes(products, trans):
         assert not y.any()
 
 
-@pytest.mark.parametrize("steps", itertools.product((1, 2, -1, -2), repeat=2))
+@pytest.mark.parametrize("steps", list(itertools.product((1, 2, -1, -2), repeat=2)))
 def test_ger(products, steps):
     for m, n in [(1, 1), (4, 1), (1, 6), (13, 17), (0, 3), (3, 0)]:
         x = numbers(m * abs(steps[0]), products.dtype, 1)[:: steps[0]]
@@ -234,7 +234,7 @@ def test_ger(products, steps):
         close(a, p + 0.5 * np.multiply.outer(q, r), 1, ps + 0.5 * np.multiply.outer(qs, rs))
 
 
-@pytest.mark.parametrize("steps", itertools.product((1, 3, -1, -2), repeat=2))
+@pytest.mark.parametrize("steps", list(itertools.product((1, 3, -1, -2), repeat=2)))
 def test_dot(products, steps):
     for n in (0, 1, 2, 7, 100, 1001):
         x = numbers(n * abs(steps[0]), products.dtype, 1)[:: steps[0]]
