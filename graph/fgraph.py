@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from .door import Door
 from .node import Apply, Constant, Variable
 from .pickling import flatten, unflatten
 from .text import show
-from .walk import leaves, rebuild, toposort
+from .walk import rebuild, toposort
 
 Use = tuple["Apply | None", int]
 """Who reads a variable: (node, input position), or (None, output position) for an output of the graph."""
@@ -41,8 +41,10 @@ class FunctionGraph:
             if i.owner is not None or isinstance(i, Constant):
                 what = "a constant" if isinstance(i, Constant) else f"computed by {i.owner!r}"
                 raise ValueError(f"input {position} ({i.name or i.type}) is {what}; an input is a variable without owner")
+        self.order: tuple[Apply, ...] = tuple(toposort(self.outputs))
+        """The nodes, inputs before users; the order depends on structure alone."""
         known = set(self.inputs)
-        for leaf in leaves(self.outputs):
+        for leaf in self._leaves():
             if leaf not in known and not isinstance(leaf, Constant):
                 raise ValueError(f"an output depends on {leaf.name or 'an unnamed variable'} ({leaf.type}), which is not an input")
         self._check_updates()
@@ -59,10 +61,11 @@ class FunctionGraph:
                 name = self.inputs[i].name or f"input {i}"
                 raise ValueError(f"the update of {name} ({old}) has another dtype or rank: {new}")
 
-    @cached_property
-    def order(self) -> tuple[Apply, ...]:
-        """The nodes, inputs before users; the order depends on structure alone."""
-        return tuple(toposort(self.outputs))
+    def _leaves(self) -> Iterator[Variable]:
+        """The variables without owner that are read, in order; one that is read twice comes twice."""
+        for node in self.order:
+            yield from (i for i in node.inputs if i.owner is None)
+        yield from (o for o in self.outputs if o.owner is None)
 
     @cached_property
     def uses(self) -> dict[Variable, list[Use]]:
@@ -78,7 +81,7 @@ class FunctionGraph:
     @cached_property
     def constants(self) -> tuple[Constant, ...]:
         """The constants, in order of first use."""
-        return tuple(leaf for leaf in leaves(self.outputs) if isinstance(leaf, Constant))
+        return tuple(dict.fromkeys(leaf for leaf in self._leaves() if isinstance(leaf, Constant)))
 
     def __len__(self) -> int:
         """The number of nodes."""
