@@ -13,6 +13,7 @@ from ..graph import Apply, TensorType, Variable
 from ..graph.types import numpy_dtype
 from ..ops.advanced_indexing import joint_position
 from ..ops.elementwise import add, logical_or
+from ..ops.fused import unmarked
 from ..ops.tensor import TensorVariable
 from .helper import storage_type
 from .kernel import Kernel, Status, named
@@ -27,7 +28,7 @@ def plan_inc_subtensor(p: Planner, node: Apply) -> None:
     value = p.arrays[node.inputs[1]]
     part = window(p, p.modifiable(node, 0), node, node.inputs[2:])
     fits(p, value, part.lengths)
-    if node.op.set:  # type: ignore[attr-defined]
+    if unmarked(node.op).set:
         p.copy(part, value)
         return
     operands = [TensorVariable(TensorType(part.dtype, (None,) * len(a.lengths))) for a in (part, value)]
@@ -54,7 +55,7 @@ def plan_scatter(p: Planner, node: Apply) -> None:
     value = p.arrays[node.inputs[1]]
     access = _access(p, p.modifiable(node, 0), node, node.inputs[2:])
     fits(p, value, access.extents)
-    how = "set" if node.op.set else "add"  # type: ignore[attr-defined]
+    how = "set" if unmarked(node.op).set else "add"
     _launch(p, access, how, value.dtype, value, writes=access.x, reads=value)
 
 
@@ -74,7 +75,7 @@ class _Access:
 
 
 def _access(p: Planner, whole: Array, node: Apply, indices: Sequence[Variable]) -> _Access:
-    spec: tuple[str, ...] = node.op.spec  # type: ignore[attr-defined]
+    spec: tuple[str, ...] = unmarked(node.op).spec
     x = window(p, whole, node, indices)
     arrays = tuple(p.arrays[i] for i in _index_arrays(spec, indices))
     joint_rank = max(len(a.lengths) for a in arrays)

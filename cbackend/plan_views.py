@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..graph import Apply
+from ..ops.fused import unmarked
 from .planner import Planner
 from .program import Array, Lengths, Outcome, Quantity
 
@@ -62,7 +63,7 @@ def window(p: Planner, x: Array, node: Apply, scalars: Any) -> Array:
     lengths: list[Quantity] = []
     strides: list[Quantity] = []
     offsets: list[Quantity] = []
-    spec: tuple[str, ...] = node.op.spec  # type: ignore[attr-defined]
+    spec: tuple[str, ...] = unmarked(node.op).spec
     for axis, (length, stride) in enumerate(zip(x.lengths, x.strides, strict=True)):
         entry = spec[axis] if axis < len(spec) else "s000"
         if entry == "i":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -112,3 +113,8 @@ class InPlace(TensorOp):
     @property
     def fallible(self) -> bool:  # type: ignore[override]
         return self.op.fallible
+
+
+def unmarked(op: Op) -> Any:
+    """The op itself, without the leave to write in place."""
+    return op.op if isinstance(op, InPlace) else op
