@@ -288,8 +288,10 @@ def _pruned(body: Body, used: set[str]) -> Body:
     """One walk from the end: a name is read after the statement that makes it."""
     kept: list[Statement] = []
     for s in reversed(body):
-        if isinstance(s, (Let, Point)) and s.name not in used:
-            continue
+        if isinstance(s, (Let, Point)):
+            if s.name not in used:
+                continue
+            used.discard(s.name)  # what stands before it means another one of this name
         if isinstance(s, For):
             s = replace(s, body=_pruned(s.body, used))
         elif isinstance(s, If):

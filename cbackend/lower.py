@@ -52,8 +52,8 @@ _Pieces = tuple[Body, Group, Operands, str]
 def _row_kernel(node: Apply) -> _Pieces:
     group = row_group(node)
     operands = Operands(group)
-    nest, body = row_nest(node, group, operands)
-    return (*folded_loops(nest, frozenset(nest.order[-1:])), *body), group, operands, f"y0 = {op_text(node.op)}(x0)"
+    nest, along, body = row_nest(node, group, operands)
+    return (*folded_loops(nest, along), *body), group, operands, f"y0 = {op_text(node.op)}(x0)"
 
 
 def _group_kernel(node: Apply, aliases: Sequence[Alias]) -> _Pieces:

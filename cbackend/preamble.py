@@ -58,6 +58,9 @@ def used(text: str) -> tuple[str, ...]:
 
 
 def preamble(names: Iterable[str]) -> str:
-    """The C text of the types and of the helpers `names`.  Raises KeyError for what is no helper."""
+    """The C text of the types and of the helpers `names`.  Raises ValueError for what is no helper."""
     wanted = set(names)
-    return TYPES + "".join("\n" + HELPERS[name].text for name in sorted(wanted, key=list(HELPERS).index))
+    unknown = wanted - set(HELPERS)
+    if unknown:
+        raise ValueError(f"no helper is called {min(unknown)!r}")
+    return TYPES + "".join("\n" + helper.text for name, helper in HELPERS.items() if name in wanted)

@@ -1,0 +1,76 @@
+#ifndef AG_SIMD
+#define AG_SIMD
+#endif
+typedef __INT8_TYPE__ i8;
+typedef __INT16_TYPE__ i16;
+typedef __INT32_TYPE__ i32;
+typedef __INT64_TYPE__ i64;
+typedef __UINT8_TYPE__ u8;
+typedef __UINT16_TYPE__ u16;
+typedef __UINT32_TYPE__ u32;
+typedef __UINT64_TYPE__ u64;
+typedef _Bool b8;
+typedef u16 f16; /* the bits of an IEEE binary16; arithmetic is done in f32 */
+typedef float f32;
+typedef double f64;
+typedef float _Complex c64;
+typedef double _Complex c128;
+
+/* Sums of 1, 2, 4, ... blocks: bit k of `count` says whether one of 2^k blocks waits on the stack (N. Higham, "The accuracy of
+   floating point summation", 1993). */
+typedef struct ag_pairwise {
+    f64 waiting[64];
+    i64 count, depth;
+} ag_pairwise;
+
+static inline void ag_pairwise_start(ag_pairwise *sum)
+{
+    sum->count = sum->depth = 0;
+}
+
+static inline void ag_pairwise_add(ag_pairwise *sum, f64 block)
+{
+    for (i64 bits = sum->count++; bits & 1; bits >>= 1)
+        block = sum->waiting[--sum->depth] + block;
+    sum->waiting[sum->depth++] = block;
+}
+
+static inline f64 ag_pairwise_total(const ag_pairwise *sum)
+{
+    if (sum->depth == 0)
+        return 0;
+    f64 total = sum->waiting[sum->depth - 1];
+    for (i64 k = sum->depth - 2; k >= 0; k--)
+        total = sum->waiting[k] + total;
+    return total;
+}
+
+/* y0 = sum{axis=(1,)}(x0 * x0) */
+static void k_fffc5eeb9a936c7a(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
+{
+    for (i64 i0 = 0; i0 < n0; i0++) {
+        const f64 *x0_0 = x0 + i0 * x0_s0;
+        ag_pairwise total0;
+        ag_pairwise_start(&total0);
+        for (i64 block = 0; block < n1; block += 256) {
+            const i64 block_end = block + 256 < n1 ? block + 256 : n1;
+            f64 part0 = 0.0;
+            if (x0_s1 == 1) {
+                #pragma omp simd reduction(+:part0)
+                for (i64 i1 = block; i1 < block_end; i1++) {
+                    const f64 v0 = x0_0[i1];
+                    const f64 v1 = v0 * v0;
+                    part0 = part0 + v1;
+                }
+            } else {
+                for (i64 i1 = block; i1 < block_end; i1++) {
+                    const f64 v0 = x0_0[i1 * x0_s1];
+                    const f64 v1 = v0 * v0;
+                    part0 = part0 + v1;
+                }
+            }
+            ag_pairwise_add(&total0, part0);
+        }
+        y0[i0 * y0_s0] = ag_pairwise_total(&total0);
+    }
+}
