@@ -69,7 +69,7 @@ def _removed(done: Trimmed) -> str:
     return f"{removed}; {done.kept} remain, {_bytes(done.kept_bytes)}"
 
 
-def _bytes(number: int) -> str:
+def _bytes(number: float) -> str:
     for unit in ("B", "KiB", "MiB"):
         if number < 1024:
             return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"

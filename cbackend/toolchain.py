@@ -54,10 +54,6 @@ class Toolchain:
         """A hexadecimal digest of everything that shapes the code it makes."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
-    @property
-    def is_zig(self) -> bool:
-        return self.command[-1] == "cc" and len(self.command) > 1
-
     def argv(self, source: str, target: str) -> list[str]:
         """The command that compiles the C file `source` to the library `target`."""
         return [*self.command, *self.flags, "-shared", "-fPIC", "-o", target, source, *self.link_flags]
@@ -150,7 +146,7 @@ def file_identity(path: str) -> tuple[str, int, int] | None:
 
 def zig_environment(cache: Cache, command: tuple[str, ...]) -> dict[str, str]:
     """zig keeps its own libraries, built on first use, in a folder that must outlive one compilation."""
-    if command[-1] != "cc" or len(command) == 1 or not (cache.folder.root and cache.folder.writable):
+    if os.path.basename(command[0]) != "zig" or not (cache.folder.root and cache.folder.writable):
         return {}
     return {"ZIG_GLOBAL_CACHE_DIR": str(cache.folder.root / "zig")}
 
