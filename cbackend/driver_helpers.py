@@ -153,16 +153,15 @@ static void ag_span_count(const f64 *span, i64 *count)
 }
 """),
     Helper("ag_alloc", """\
-/* The size of an array in bytes, -1 if it exceeds an i64. */
+/* The size of an array in bytes; -1 if it exceeds an i64, or would without its lengths of 0: NumPy has no such array. */
 static i64 ag_bytes(i64 item, i32 rank, const i64 *n)
 {
-    i64 bytes = item;
-    i32 overflow = 0;
+    i64 bytes = item, empty = 0;
     for (i32 k = 0; k < rank; k++) {
-        if (n[k] == 0) return 0;
-        overflow |= __builtin_mul_overflow(bytes, n[k], &bytes);
+        empty |= n[k] == 0;
+        if (__builtin_mul_overflow(bytes, n[k] ? n[k] : 1, &bytes)) return -1;
     }
-    return overflow ? -1 : bytes;
+    return empty ? 0 : bytes;
 }
 /* Memory for an array, NULL if there is none. */
 static void *ag_alloc(const ag_runtime *rt, i64 item, i32 rank, const i64 *n)

@@ -126,16 +126,19 @@ def _origin_of(output: Variable) -> Variable:
         destroyed = node.op.destroys()
         if output.index in destroyed:
             output = node.inputs[destroyed[output.index]]
-        elif isinstance(node.op, Reshape) or (isinstance(node.op, DimShuffle) and _is_in_order(node.op)):
+        elif _shows_whole(node.op):
             output = node.inputs[0]
         else:
             break
     return output
 
 
-def _is_in_order(op: DimShuffle) -> bool:
-    kept = [o for o in op.order if isinstance(o, int)]
-    return kept == sorted(kept)
+def _shows_whole(op: Op) -> bool:
+    """Whether the output of a view has the elements of the input, all of them and in their order."""
+    if isinstance(op, DimShuffle):
+        kept = [o for o in op.order if isinstance(o, int)]
+        return kept == sorted(kept)
+    return isinstance(op, Reshape) or (isinstance(op, Subtensor) and all(entry == "s000" for entry in op.spec))
 
 
 def _own_array(p: Planner, number: int, array: Array) -> Array:

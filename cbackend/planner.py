@@ -33,6 +33,9 @@ from .program import (
     Vector,
 )
 
+_PARTS = 16
+"""The parts of a joint length that are remembered: a sum of 20,000 inputs stays linear."""
+
 
 class Planner:
     """A program in the making.  `arrays` holds the array of each variable that is planned already."""
@@ -57,8 +60,10 @@ class Planner:
         self.shared: set[Memory] = set()
         """Memory that shows under a second variable although no op says so: it must not be overwritten."""
         self.buffers = 0
-        self._lowered: dict[tuple[Op, tuple[TensorType, ...], tuple[tuple[int, int], ...]], Kernel] = {}
+        self._lowered: dict[tuple[Op, tuple[TensorType, ...], tuple[int, ...], tuple[tuple[int, int], ...]], Kernel] = {}
         self._known: dict[tuple[object, ...], str] = {}
+        self._joints: dict[frozenset[Quantity], Quantity] = {}
+        self._joined: dict[Quantity, frozenset[Quantity]] = {}
         self._strides: dict[Lengths, Lengths] = {}
 
     # --- names
@@ -118,11 +123,20 @@ class Planner:
         return names[0] if len(names) == 1 else self.let("sum", *names)
 
     def join(self, lengths: Iterable[Quantity], axis: int = 0) -> Quantity:
-        """The joint length of axes that broadcast against one another."""
+        """The joint length of axes that broadcast against one another.
+
+        What was joined before is known by its parts: join(join(a, b), a) is join(a, b).
+        """
         distinct = list(dict.fromkeys(n for n in lengths if n != 1))
         if len(distinct) <= 1:
             return distinct[0] if distinct else 1
-        return self.let("join", *distinct, failure=Outcome.LENGTHS, axis=axis)
+        parts = frozenset[Quantity]().union(*(self._joined.get(n, (n,)) for n in distinct))
+        found = self._joints.get(parts)
+        if found is None:
+            found = self._joints[parts] = self.let("join", *distinct, failure=Outcome.LENGTHS, axis=axis)
+            if len(parts) <= _PARTS:
+                self._joined[found] = parts
+        return found
 
     def along(self, length: Quantity, extent: Quantity, stride: Quantity) -> Quantity:
         """The stride with which an axis follows a loop of `extent` steps: 0 if it is stretched."""
@@ -252,7 +266,9 @@ class Planner:
 
     def kernel(self, node: Apply, pairs: tuple[tuple[int, int], ...] = ()) -> Kernel:
         """The kernel of `node`, made once for equal ops on equal types.  `pairs`: outputs that may lie in the memory of an input."""
-        key = (node.op, tuple(i.type for i in node.inputs), pairs)
+        first: dict[Variable, int] = {}
+        same = tuple(first.setdefault(i, k) for k, i in enumerate(node.inputs))  # x * x reads one array
+        key = (node.op, tuple(i.type for i in node.inputs), same, pairs)
         found = self._lowered.get(key)
         if found is None:
             found = self._lowered[key] = lower(node, pairs)

@@ -1,0 +1,179 @@
+"""Programs: what is a view and what is work, which memory is used when, and that equal graphs give equal text."""
+
+import numpy as np
+import pytest
+from compiled import check, compiled
+
+from arignote import ops as T
+from arignote.cbackend.driver import c_text
+from arignote.cbackend.plan import plan
+from arignote.cbackend.program import Allocate, Call, Finish, Let, Pack, Release
+from arignote.graph import Apply, FunctionGraph
+from arignote.ops.fused import InPlace
+
+
+def program(inputs, outputs, updates=()):
+    return plan(FunctionGraph(inputs, outputs, updates))
+
+
+def steps(of, kind):
+    return [step for step in of.steps if isinstance(step, kind)]
+
+
+def calls(of):
+    return ["kernel" if c.kernel else c.function for c in steps(of, Call)]
+
+
+X, Y, V = T.matrix("x"), T.matrix("y"), T.vector("v")
+
+
+def test_views_move_nothing():
+    x = X + 0
+    parts = [x.T, x[1:], x[:, ::-1].T[::2], T.broadcast_to(x[0], (3, T.lscalar())), x[None, :, None], T.reshape(x, (4, 5))]
+    scalar = parts[3].owner.inputs[2]
+    p = program([X, scalar], [T.exp(part) for part in parts])
+    assert calls(p) == ["kernel"] * (1 + len(parts))
+    assert not steps(p, Pack)
+
+
+def test_a_reshape_copies_what_may_not_be_contiguous():
+    assert len(steps(program([X], [T.exp(T.reshape(X, (-1,)))]), Pack)) == 1  # a caller may give any strides
+    assert len(steps(program([X], [T.exp(T.reshape((X + 1).T, (-1,)))]), Pack)) == 1
+    assert not steps(program([X], [T.exp(T.reshape((X + 1)[2:], (-1,)))]), Pack)
+
+
+def test_outputs_are_computed_where_the_caller_wants_them():
+    y = X + 1
+    p = program([X], [y, T.exp(y)[:, None], T.reshape(y * 2, (3, 4)), y.sum(0)[None]])
+    assert calls(p) == ["kernel"] * 4
+    assert all(a.buffer.output is not None for a in steps(p, Allocate))
+
+
+@pytest.mark.parametrize(
+    "output, copies",
+    [(X, 1), (X.T, 1), ((X + 1).T, 1), ((X + 1)[1:], 1), (T.constant(np.ones(2)), 1), (X * 2, 0), ((X * 2)[None], 0)],
+    ids=str,
+)
+def test_outputs_that_are_views_or_inputs_are_copied(output, copies):
+    assert calls(program([X], [output])).count("ag_copy") == copies
+
+
+def test_a_chain_runs_in_two_blocks():
+    y = V
+    for _ in range(50):
+        y = T.sin(y) * V
+    p = program([V], [y])
+    assert len(set(p.slots.values())) == 2
+    assert len([a for a in steps(p, Allocate) if a.buffer.output is None]) == 2
+    assert len(steps(p, Release)) == 2
+
+
+def test_blocks_of_another_size_are_not_taken_over():
+    y = T.exp(T.exp(X).sum(0) * T.exp(V)).sum()
+    p = program([X, V], [y])
+    sizes = {}
+    for array in (a for call in steps(p, Call) for a in call.writes if a.buffers and a.base.output is None):
+        sizes.setdefault(p.slots[array.base], set()).add(array.lengths)
+    assert len(sizes) > 1 and all(len(found) == 1 for found in sizes.values())
+
+
+def test_blocks_live_as_long_as_their_views():
+    y = T.exp(X)
+    top = y[0]
+    z = T.exp(X * 2) + 1  # could take over the block of y if only y itself counted
+    check([X], [z.sum() + top.sum()], [np.arange(12.0).reshape(3, 4)])
+    check([X], [(T.exp(z) * top).sum()], [np.arange(12.0).reshape(3, 4) / 10])
+
+
+def test_equal_lengths_are_checked_once():
+    p = program([X, Y], [X + Y, X * Y, T.exp(X + Y) - X])
+    assert len([s for s in steps(p, Let) if s.operator == "join"]) == 2  # one an axis
+
+
+def test_lengths_known_to_be_one_are_not_computed():
+    row = T.row("r")
+    p = program([row, V], [row + V[None]])
+    assert not [s for s in steps(p, Let) if s.operator == "join" and "in0_n0" in s.operands]
+
+
+def test_finishing_comes_last():
+    p = program([X], [X, X.T, X + 1])
+    assert all(isinstance(s, (Finish, Release)) for s in p.steps[-3:])
+
+
+def test_text_is_the_same_for_equal_graphs_and_other_constants():
+    def graph(scale, name, rows):
+        x = T.matrix(name)
+        y = x * scale + T.constant(np.ones((rows, 1)))
+        return FunctionGraph([x], [T.dot(y, y.T)[1:], T.zeros((rows, 3))])
+
+    texts = {c_text(plan(graph(*given))) for given in [(2.0, "x", 5), (2.0, "other", 5), (-0.5, "x", 7)]}
+    assert len(texts) == 1
+
+
+def test_the_driver_of_a_long_program_is_cut_into_parts():
+    y = V
+    for _ in range(600):
+        y = T.sin(y)
+    source = c_text(program([V], [y]))
+    assert source.count("static i32 part_") == 4
+    check([V], [y], [np.linspace(-1, 1, 9)])
+
+
+# --- in place
+
+
+def in_place(node, *pairs):
+    return Apply(InPlace(node.op, pairs), node.inputs).outputs
+
+
+def test_an_op_overwrites_its_input_where_it_may():
+    y = T.exp(X)
+    (z,) = in_place((y + X).owner, (0, 0))
+    (w,) = in_place(T.sin(z).owner, (0, 0))
+    p = program([X], [w])
+    assert len(steps(p, Allocate)) == 1 and not p.slots
+    check([X], [w], [np.arange(6.0).reshape(2, 3)])
+
+
+def test_parts_are_set_in_place():
+    y, z = T.exp(X), T.exp(V)
+    (a,) = in_place(T.set_subtensor(y[0], V).owner, (0, 0))
+    (b,) = in_place(T.inc_subtensor(z[::2], 1.0).owner, (0, 0))
+    (c,) = in_place(T.inc_subtensor(T.sin(V)[T.arange(2)], 1.0).owner, (0, 0))
+    assert "ag_copy" not in calls(program([X, V], [b, c]))
+    check([X, V], [a, b, c], [np.arange(6.0).reshape(2, 3), np.arange(3.0)])
+
+
+def test_products_are_added_in_place():
+    z = T.dot(X, X.T)
+    one = T.constant(1.0)
+    (g,) = in_place(T.Gemm()(z, one, X, X.T, one).owner, (0, 0))
+    p = program([X], [g])
+    assert calls(p) == ["ag_gemm", "ag_gemm"] and len(steps(p, Allocate)) == 1
+    check([X], [g], [np.arange(6.0).reshape(2, 3)])
+
+
+def test_leave_to_overwrite_is_declined_where_memory_is_shared_or_strided():
+    y = T.exp(X)
+    (z,) = in_place(T.sin(y.T).owner, (0, 0))  # y.T is no C-contiguous array
+    check([X], [z], [np.arange(6.0).reshape(2, 3)])
+    like = T.matrix("like")
+    kept = T.SumTo()(y, like)  # may be y itself when it runs
+    (w,) = in_place(T.sin(kept).owner, (0, 0))
+    function = compiled([X, like], [w, y.sum()])
+    for shape in [(2, 3), (1, 3)]:
+        check([X, like], [w, y.sum()], [np.arange(6.0).reshape(2, 3), np.zeros(shape)], function=function)
+
+
+def test_inputs_are_never_changed():
+    one = T.constant(1.0)
+    outputs = [
+        T.set_subtensor(X[0], 1.0), T.inc_subtensor(X[:, 1:], 1.0), T.Gemm()(X, one, Y, Y, one), T.Ger()(X, one, V, V),
+        T.inc_subtensor(V[T.arange(2)], 1.0), T.Gemv()(V, one, X, V, one),
+    ]  # fmt: skip
+    values = [np.arange(9.0).reshape(3, 3), np.ones((3, 3)), np.arange(3.0)]
+    before = [v.copy() for v in values]
+    check([X, Y, V], outputs, values)
+    for v, b in zip(values, before, strict=True):
+        np.testing.assert_array_equal(v, b)
