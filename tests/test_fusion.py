@@ -124,6 +124,23 @@ def test_axes_permuted_or_added_inside_a_group_are_index_maps():
     assert names(optimized([A, V], [(V + 1.0).dimshuffle(0, "x") * A])) == [["add", "dimshuffle", "mul"]]
 
 
+def test_a_value_whose_shape_alone_is_asked_for_is_not_written():
+    t = A + V
+    graph = optimized([A, V, B], [T.dot(T.exp(t), B), T.SumTo()(B, t), t.shape[0]])
+    (group,) = groups(graph)
+    assert names(graph)[0] == ["add", "exp"]
+    assert len(group.outputs) == 1
+    assert all(n.inputs[-1] is group.out for n in graph.order if n.op.name == "sum_to")
+    only = optimized([A, V], [T.sum(T.exp(t)), t.shape[0]])
+    assert len(groups(only)[0].outputs) == 2  # there is no other value of the shape of t
+
+
+def test_what_nothing_is_read_of_is_not_computed():
+    t, u = T.sin(A + V), T.exp(A + V)
+    graph = optimized([A, V], [u, t.shape[0]])
+    assert names(graph)[0] == ["add", "exp"]
+
+
 def test_a_value_read_along_two_maps_is_computed_once():
     t = T.exp(A)
     assert names(optimized([A], [t + t.T])) == ["exp", "dimshuffle", "add"]

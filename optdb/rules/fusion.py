@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ...graph import Apply, Constant, Door, FunctionGraph, Variable, union
+from ...graph import Apply, Constant, Door, FunctionGraph, Variable, same_shape, union
 from ...ops.elementwise import add, mul
 from ...ops.fused import Fused
 from ...ops.tensor import TensorVariable
 from ...profiling import FusionProfile
 from ..optimizers import Optimizer, Result
-from .fusion_groups import Facts, Group, is_index_map, partition
+from .fusion_groups import Facts, Group, is_index_map, partition, reads_elements
 
 MAX_OPERANDS = 16
 """Operands of a flattened sum or product; a longer chain becomes several."""
@@ -63,10 +63,11 @@ def fuse(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
     known: dict[Variable, Variable] = {}
     for group in partition(graph, facts):
         if len(group.nodes) > 1:
-            outputs = results(group, facts)
-            after = fused(group, outputs, facts, known)
+            outputs, stand_ins = results(group, facts)
+            after = fused(needed(group, outputs, facts), outputs, facts, known)
             if door.admit(by, outputs[0], after.outputs[0]):
                 known.update(zip(outputs, after.outputs, strict=True))
+                known.update((v, known[o]) for v, o in stand_ins.items())
                 continue
         for node in group.nodes:
             rebuilt = node.with_inputs([image(i, known) for i in node.inputs])
@@ -74,23 +75,51 @@ def fuse(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
     return FunctionGraph(graph.inputs, [image(o, known) for o in graph.outputs], graph.updates)
 
 
-def results(group: Group, facts: Facts) -> list[Variable]:
-    """The values of a group that are read outside, in the order of its nodes."""
+def results(group: Group, facts: Facts) -> tuple[list[Variable], dict[Variable, Variable]]:
+    """The values of a group that it must give, in the order of its nodes, and outputs that stand in for others.
+
+    Of a value that is asked outside for nothing but its shape, an output of that shape will do as well.
+    """
     inside = set(group.nodes)
-    return [
-        node.out
-        for node in group.nodes
-        if node in facts.kept or any(reader not in inside for reader, _ in facts.readers.get(node, ()))
-    ]
+    outputs, shapes = [], []
+    for node in group.nodes:
+        outer = [(reader, operand) for reader, operand in facts.readers.get(node, ()) if reader not in inside]
+        if node in facts.kept or any(reads_elements(reader, operand) for reader, operand in outer):
+            outputs.append(node.out)
+        elif outer:
+            shapes.append(node.out)
+    stand_ins: dict[Variable, Variable] = {}
+    for value in shapes:
+        like = next((o for o in outputs if same_shape(o, value) and _knows_lengths_of(o, value)), None)
+        if like is None:
+            outputs.append(value)
+        else:
+            stand_ins[value] = like
+    return outputs, stand_ins
 
 
-def fused(group: Group, outputs: list[Variable], facts: Facts, known: dict[Variable, Variable]) -> Apply:
-    """The node that computes `outputs` of the group, on the images of its operands."""
-    inside = {node.out for node in group.nodes}
+def _knows_lengths_of(a: Variable, b: Variable) -> bool:
+    return a.type.with_dtype(b.dtype).refines(b.type)
+
+
+def needed(group: Group, outputs: list[Variable], facts: Facts) -> list[Apply]:
+    """The nodes of a group that its outputs are computed from."""
+    wanted = set(outputs)
+    nodes = []
+    for node in reversed(group.nodes):
+        if node.out in wanted:
+            nodes.append(node)
+            wanted.update(map(facts.source, node.inputs))
+    return nodes[::-1]
+
+
+def fused(nodes: list[Apply], outputs: list[Variable], facts: Facts, known: dict[Variable, Variable]) -> Apply:
+    """`nodes` as one that computes `outputs`, on the images of their operands."""
+    inside = {node.out for node in nodes}
     inner: dict[Variable, Variable] = {}
     operands: list[Variable] = []
     constants: dict[Any, Variable] = {}
-    for node in group.nodes:
+    for node in nodes:
         for i in node.inputs:
             if i in inner or facts.source(i) in inside:
                 continue
@@ -102,7 +131,7 @@ def fused(group: Group, outputs: list[Variable], facts: Facts, known: dict[Varia
         copy.out.name = None
         inner[node.out] = copy.out
     op = Fused(FunctionGraph([inner[i] for i in operands], [inner[o] for o in outputs]))
-    made = Apply(op, [image(i, known) for i in operands], union(*(node.origin for node in group.nodes)))
+    made = Apply(op, [image(i, known) for i in operands], union(*(node.origin for node in nodes)))
     for new, old in zip(made.outputs, outputs, strict=True):
         new.name = old.name
     return made

@@ -26,9 +26,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ...graph import Apply, Dim, FunctionGraph, Variable, dims_of
+from ...graph import Apply, Dim, FunctionGraph, Op, Variable, dims_of
 from ...ops.elementwise import Pointwise
-from ...ops.reduce import Reduce
+from ...ops.lengths import Shape, ShapeI
+from ...ops.reduce import Reduce, SumTo
 from ...ops.shape import DimShuffle
 
 MAX_NODES = 180
@@ -78,6 +79,16 @@ def is_pointwise(node: Apply) -> bool:
 def is_index_map(node: Apply) -> bool:
     """Whether the node only permutes and adds axes."""
     return isinstance(node.op, DimShuffle) and not node.op.dropped(node.inputs[0].ndim)
+
+
+_SHAPE_ALONE: dict[type[Op], int] = {Shape: 0, ShapeI: 0, SumTo: 1}
+"""Ops that ask nothing but the shape of an input, and which."""
+
+
+def reads_elements(node: Apply, operand: Variable) -> bool:
+    """Whether `node` reads the elements of `operand`, not its shape alone."""
+    unread = _SHAPE_ALONE.get(type(node.op))
+    return any(i is operand and n != unread for n, i in enumerate(node.inputs))
 
 
 class Facts:
