@@ -2,8 +2,8 @@
 
     recipe(name, dtype) -> Recipe
 
-A reduction of elements of `dtype` has one accumulator or two: a complex sum has one for each part, a floating maximum has one for the numbers and
-one for whether there was a NaN, so that both vectorize.  float16 accumulates in float32.
+A reduction of elements of `dtype` has one accumulator or two: a complex sum has one for each part, a floating maximum
+has one for the numbers and one for whether there was a NaN, so that both vectorize.  float16 accumulates in float32.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A reduction: the accumulators, the expressions that feed them from an element, and the result from their final values."""
+    """A reduction: its accumulators, what an element feeds them, and the result from their final values."""
 
     lanes: tuple[Lane, ...]
     feed: Callable[[Expr], tuple[Expr, ...]]

@@ -1,7 +1,8 @@
-"""Accumulators at work: sums of floats along the innermost loop are cut into blocks, the sums of which are combined more exactly.
+"""Accumulators at work: sums of floats along the innermost loop are made of sums of blocks, combined more exactly.
 
-A block is added up in the dtype of the elements, by vectors.  Sums of blocks are combined in float64, and in pairs where they are float64
-themselves: the error is no larger than that of NumPy's pairwise summation.  The order of additions depends on the lengths alone.
+A block is added up in the dtype of the elements, by vectors.  Sums of blocks are combined in float64, and in pairs
+where they are float64 themselves: the error is no larger than that of NumPy's pairwise summation.  The order of
+additions depends on the lengths alone.
 """
 
 from __future__ import annotations
@@ -10,7 +11,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .accumulate import Lane, cast
-from .loops import ZERO, Assign, Body, Const, Declare, Do, Expr, For, Let, Local, Op, Statement, Var, index, number, plus, smaller
+from .loops import (
+    ZERO,
+    Assign,
+    Body,
+    Const,
+    Declare,
+    Do,
+    Expr,
+    For,
+    Let,
+    Local,
+    Op,
+    Statement,
+    Var,
+    index,
+    number,
+    plus,
+    smaller,
+)
 from .nest import specialized
 
 BLOCK = 256

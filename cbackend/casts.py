@@ -1,4 +1,7 @@
-"""Conversions between dtypes in C, equal to NumPy's `astype` on x86-64 bit for bit (see helpers_integer.py for floats out of range)."""
+"""Conversions between dtypes in C, equal to NumPy's `astype` on x86-64 bit for bit.
+
+What becomes of floats that an integer cannot hold is said in helpers_integer.py.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ _PART = {"complex64": "float32", "complex128": "float64"}
 
 
 def cast_form(source: str, target: str) -> Form:
-    """The C of a value of dtype `source` as one of dtype `target`; of a complex number only the real part becomes real."""
+    """The C of a value of dtype `source` as one of dtype `target`; a complex number becomes its real part."""
     if source == target:
         return ITSELF
     if target == "bool":

@@ -9,8 +9,8 @@ from .group import Group, is_literal
 
 LIMIT = 200
 _INFIX = {
-    "add": "+", "sub": "-", "mul": "*", "true_div": "/", "floor_div": "//", "mod": "%", "lt": "<", "le": "<=", "gt": ">",
-    "ge": ">=", "eq": "==", "ne": "!=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
+    "add": "+", "sub": "-", "mul": "*", "true_div": "/", "floor_div": "//", "mod": "%", "lt": "<", "le": "<=",
+    "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
 }  # fmt: skip
 
 
@@ -46,7 +46,9 @@ def _applied(value: Variable, args: list[str]) -> str:
     assert value.owner is not None
     op = value.owner.op
     if isinstance(op, DimShuffle):
-        return args[0] if op.order == tuple(range(value.ndim)) else _cut(f"dimshuffle({_bare(args[0])}, {list(op.order)})")
+        return (
+            args[0] if op.order == tuple(range(value.ndim)) else _cut(f"dimshuffle({_bare(args[0])}, {list(op.order)})")
+        )
     if op.name in _INFIX:
         return _cut(f"({f' {_INFIX[op.name]} '.join(args)})")
     return _cut(f"{op_text(op)}({', '.join(map(_bare, args))})")

@@ -22,7 +22,6 @@ from .loops import (
     Let,
     Load,
     Local,
-    Op,
     Point,
     Return,
     Statement,

@@ -14,7 +14,7 @@ from .nest import Nest, Operands
 
 
 def folded_loops(nest: Nest, reduced: frozenset[int]) -> Iterator[Statement]:
-    """The prologue that folds each loop of a nest into the next one, from the outermost on, where both are kept or both reduced."""
+    """The prologue that folds each loop into the next one, from the outermost on, if both are kept or both reduced."""
     for outer, inner in zip(nest.order, nest.order[1:], strict=False):
         if outer + 1 == inner and (outer in reduced) == (inner in reduced):
             pairs = _strides(nest.operands, outer, inner)

@@ -10,9 +10,10 @@ from enum import IntEnum
 
 
 class Binding(IntEnum):
-    """The precedence levels of C, strongest first.  An operand that binds less strongly than its place asks for is put in parentheses.
+    """The precedence levels of C, strongest first.
 
-    Bit operations, `&&` and `||` ask for unary operands where C does not need it, because compilers warn of the mixture.
+    An operand that binds less strongly than its place asks for is put in parentheses.  Bit operations, `&&` and `||` ask
+    for more than C needs, because compilers warn of mixtures.
     """
 
     ATOM = 0
@@ -30,7 +31,7 @@ class Binding(IntEnum):
 
 @dataclass(frozen=True)
 class Form:
-    """C text with `{0}`, `{1}`, ... for the operands, its own binding, and the weakest binding that each operand may have."""
+    """C text with `{0}`, `{1}`, ... for operands, its binding, and the weakest binding that each operand may have."""
 
     text: str
     binding: Binding = Binding.ATOM

@@ -2,8 +2,9 @@
 
     Elementwise, Cast, Fused, Reduce, ArgReduce  --group_of-->  Group(leaves, results)
 
-Loops are numbered by the axes of the widest result, from the left, without axes whose length is known to be 1 in all results.  `Place` maps the
-axes of a value to loops; through the graph it follows broadcasting and `DimShuffle` from results to leaves.
+Loops are numbered by the axes of the widest result, from the left, without axes whose length is known to be 1 in all
+results.  `Place` maps the axes of a value to loops; through the graph it follows broadcasting and `DimShuffle` from
+results to leaves.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Place = tuple["int | None", ...]
 
 @dataclass(frozen=True)
 class Result:
-    """An output of `dtype`: the value that is computed in the nest, its place, and how it is reduced along which of its axes.
+    """An output of `dtype`: the value that the nest computes, its place, and how it is reduced along which axes.
 
     `fold` is sum, prod, max, min, any, all, argmax or argmin; None: it is not reduced.
     """
@@ -76,7 +77,9 @@ def group_of(node: Apply) -> Group:
     moving = [p for p in range(positions) if any(_moves(value, p - positions) for value, _, _ in folds)]
     loop_at = {p - positions: loop for loop, p in enumerate(moving)}
     results = tuple(
-        Result(value, tuple(loop_at[a] if _moves(value, a) else None for a in range(-value.ndim, 0)), fold, axes, o.dtype)
+        Result(
+            value, tuple(loop_at[a] if _moves(value, a) else None for a in range(-value.ndim, 0)), fold, axes, o.dtype
+        )
         for o, (value, fold, axes) in zip(outputs, folds, strict=True)
     )
     return Group(leaves, results, len(moving))

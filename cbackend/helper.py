@@ -1,7 +1,7 @@
 """What a helper is: a named piece of C that kernels call, and how one pattern makes it for several dtypes.
 
-The pieces stand in `helpers_*.py`, one file a subject.  Names of functions start with `ag_`; prototypes of the C library carry
-their own name.  preamble.py puts those that are used at the head of a file.
+The pieces stand in `helpers_*.py`, one file a subject.  Names of functions start with `ag_`; prototypes of the C
+library carry their own name.  preamble.py puts those that are used at the head of a file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ class Helper:
 
 
 def instances(pattern: Helper, dtypes: Iterable[str], **more: Mapping[str, str]) -> list[Helper]:
-    """The helper for each dtype: `{T}` is its C type, `{f}` the suffix of C library names, other words come from `more[word][dtype]`."""
+    """The helper for each dtype.
+
+    `{T}` is its C type, `{f}` the suffix of C library names, another `{word}` is `more[word][dtype]`.
+    """
     made = []
     for dtype in dtypes:
         words = {"T": C_TYPES[dtype], "f": suffix(dtype)} | {word: values[dtype] for word, values in more.items()}

@@ -18,10 +18,12 @@ LIBRARY_UNARY = (
 
 
 def _function(name: str, arguments: str, body: str, result: str = "{T}") -> Helper:
-    """`static inline result ag_<name>_{T}(arguments) { body }`; `xr`, `xi` in the body are the parts of `x`, and so for y."""
+    """The function `ag_<name>_{T}`; in its body `xr` and `xi` are the parts of the argument `x`, and so for others."""
     names = [a.split()[-1] for a in arguments.split(", ")]
     parts = "".join(
-        f"    const {{R}} {n}r = __real__ {n}, {n}i = __imag__ {n};\n" for n in names if f"{n}r" in body or f"{n}i" in body
+        f"    const {{R}} {n}r = __real__ {n}, {n}i = __imag__ {n};\n"
+        for n in names
+        if f"{n}r" in body or f"{n}i" in body
     )
     text = f"static inline {result} ag_{name}_{{T}}({arguments})\n{{\n{parts}{body}}}\n"
     return Helper(f"ag_{name}_{{T}}", text)
@@ -30,7 +32,12 @@ def _function(name: str, arguments: str, body: str, result: str = "{T}") -> Help
 _X, _XY = "{T} x", "{T} x, {T} y"
 
 _PATTERNS = (
-    Helper("ag_make_{T}", "static inline {T} ag_make_{T}({R} re, {R} im)\n{\n    return __builtin_complex(re, im);\n}\n"),
+    Helper("ag_make_{T}", """\
+static inline {T} ag_make_{T}({R} re, {R} im)
+{
+    return __builtin_complex(re, im);
+}
+"""),
     *(Helper(f"{name}{{f}}", f"{{T}} {name}{{f}}({{T}});\n") for name in LIBRARY_UNARY),
     Helper("cpow{f}", "{T} cpow{f}({T}, {T});\n"),
     _function("mul", _XY, "    return ag_make_{T}(xr * yr - xi * yi, xr * yi + xi * yr);\n"),
@@ -57,12 +64,18 @@ _PATTERNS = (
     _function("abs", _X, "    return hypot{f}(xr, xi);\n", result="{R}"),
     _function("angle", _X, "    return atan2{f}(xi, xr);\n", result="{R}"),
     _function("isnan", _X, "    return xr != xr || xi != xi;\n", result="b8"),
-    _function("isinf", _X, "    return fabs{f}(xr) == __builtin_inf() || fabs{f}(xi) == __builtin_inf();\n", result="b8"),
-    _function("isfinite", _X, "    return fabs{f}(xr) < __builtin_inf() && fabs{f}(xi) < __builtin_inf();\n", result="b8"),
+    _function("isinf", _X, """\
+    return fabs{f}(xr) == __builtin_inf() || fabs{f}(xi) == __builtin_inf();
+""", result="b8"),
+    _function("isfinite", _X, """\
+    return fabs{f}(xr) < __builtin_inf() && fabs{f}(xi) < __builtin_inf();
+""", result="b8"),
     # The order is lexicographic; nothing with a NaN is before or after anything.
     *(
-        _function(name, _XY, f"    return (xr {sign} yr && xi == xi && yi == yi) || (xr == yr && xi {sign}{orequal} yi);\n", result="b8")
-        for name, sign, orequal in (("lt", "<", ""), ("le", "<", "="), ("gt", ">", ""), ("ge", ">", "="))
+        _function(name, _XY, f"""\
+    return (xr {strict} yr && xi == xi && yi == yi) || (xr == yr && xi {sign} yi);
+""", result="b8")
+        for name, strict, sign in (("lt", "<", "<"), ("le", "<", "<="), ("gt", ">", ">"), ("ge", ">", ">="))
     ),
     _function("maximum", _XY, "    return ag_isnan_{T}(x) || ag_ge_{T}(x, y) ? x : y;\n"),
     _function("minimum", _XY, "    return ag_isnan_{T}(x) || ag_le_{T}(x, y) ? x : y;\n"),

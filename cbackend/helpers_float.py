@@ -1,6 +1,7 @@
 """Helpers on float32 and float64: prototypes of the C library, and functions that it lacks.
 
-The vector forms of glibc's libmvec are declared with AG_SIMD; they are accurate to 4 ulp and pass special values on to the scalar forms.
+The vector forms of glibc's libmvec are declared with AG_SIMD; they are accurate to 4 ulp and pass special values on to
+the scalar forms.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ static inline {T} ag_minimum_{T}({T} a, {T} b)
 """,
 )
 
-# NumPy's npy_divmod (numpy/_core/src/npymath/npy_math_internal.h.src): the quotient is rounded down, the remainder has the sign of b.
+# NumPy's npy_divmod (numpy/_core/src/npymath/npy_math_internal.h.src): the quotient is rounded down, the remainder has
+# the sign of b.
 _FLOOR_DIV = Helper(
     "ag_floor_div_{T}",
     """\
@@ -151,7 +153,8 @@ static inline {T} ag_gammaln_{T}({T} x)
 _DIGAMMA = Helper(
     "ag_digamma_f64",
     """\
-/* The logarithmic derivative of gamma: on [1, 2] J. Maddock's rational form (Boost.Math, digamma.hpp, 53 bits), reached by
+/* The logarithmic derivative of gamma: on [1, 2] J. Maddock's rational form (Boost.Math, digamma.hpp, 53 bits),
+reached by
    digamma(x + 1) = digamma(x) + 1/x; from 10 on the asymptotic series (DLMF 5.11.2); below 0 by reflection. */
 static inline f64 ag_digamma_f64(f64 x)
 {
@@ -183,10 +186,10 @@ static inline f64 ag_digamma_f64(f64 x)
         x += 1;
     }
     const f64 t = x - 1;
-    const f64 p = 0.25479851061131551 + t * (-0.32555031186804491 + t * (-0.65031853770896507 + t * (-0.28919126444774784
-        + t * (-0.045251321448739056 + t * -0.0020713321167745952))));
-    const f64 q = 1.0 + t * (2.0767117023730469 + t * (1.4606242909763515 + t * (0.43593529692665969 + t * (0.054151797245674225
-        + t * (0.0021284987017821144 + t * -0.55789841321675513e-6)))));
+    const f64 p = 0.25479851061131551 + t * (-0.32555031186804491 + t * (-0.65031853770896507
+        + t * (-0.28919126444774784 + t * (-0.045251321448739056 + t * -0.0020713321167745952))));
+    const f64 q = 1.0 + t * (2.0767117023730469 + t * (1.4606242909763515 + t * (0.43593529692665969
+        + t * (0.054151797245674225 + t * (0.0021284987017821144 + t * -0.55789841321675513e-6)))));
     const f64 distance = ((x - 1569415565 / 0x1p30) - 381566830 / 0x1p60) - 9.016312093258695e-20; /* from the root */
     return result + (shift + (distance * 0.99558162689208984375 + distance * (p / q)));
 }

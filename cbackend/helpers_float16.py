@@ -1,6 +1,7 @@
 """Helpers that convert binary16, stored as its bits, from and to wider floats; branch-free, so that they vectorize.
 
-After F. Giesen, "Half to float done quick" and its companion with rounding to nearest even; subnormals, infinities and NaN are right.
+After F. Giesen, "Half to float done quick" and its companion with rounding to nearest even; subnormals, infinities and
+NaN are right.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ static inline f16 ag_f16_from_{T}({T} x)
     const {U} subnormal = small.u - (({U}){magic_exponent} << {mantissa});
     const {U} normal = (v.u - (({U}){rebias} << {mantissa}) + (({U})1 << {half}) - 1 + ((v.u >> {drop}) & 1)) >> {drop};
     const {U} infinite = v.u > ({U}){infinity} << {mantissa} ? 0x7e00u : 0x7c00u;
-    const {U} bits = v.u >= ({U}){overflow} << {mantissa} ? infinite : v.u < ({U}){least} << {mantissa} ? subnormal : normal;
+    const {U} finite = v.u < ({U}){least} << {mantissa} ? subnormal : normal;
+    const {U} bits = v.u >= ({U}){overflow} << {mantissa} ? infinite : finite;
     return (f16)(bits | sign >> {sign_shift});
 }
 """,
@@ -50,7 +52,8 @@ def _layout(bias: int, mantissa: int, bits: int, dtype: str) -> dict[str, dict[s
     words = {
         "U": f"u{bits}", "top": bits - 1, "mantissa": mantissa, "drop": drop, "half": drop - 1,
         "magic": f"0x1p{drop - 14}" + "f" * (bits == 32), "magic_exponent": bias - 14 + drop,
-        "rebias": bias - 15, "infinity": 2 * bias + 1, "overflow": bias + 16, "least": bias - 14, "sign_shift": bits - 16,
+        "rebias": bias - 15, "infinity": 2 * bias + 1, "overflow": bias + 16, "least": bias - 14,
+        "sign_shift": bits - 16,
     }  # fmt: skip
     return {name: {dtype: str(word)} for name, word in words.items()}
 

@@ -1,4 +1,4 @@
-"""Helpers of reductions: sums of many blocks added in pairs, so that rounding errors grow with the logarithm of their number."""
+"""Helpers of reductions: sums of blocks added in pairs, so that errors grow with the logarithm of their number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ REDUCE = [
     Helper(
         "ag_pairwise",
         """\
-/* Sums of 1, 2, 4, ... blocks: bit k of `count` says whether one of 2^k blocks waits on the stack (N. Higham, "The accuracy of
+/* Sums of 1, 2, 4, ... blocks: bit k of `count` says whether one of 2^k blocks waits on the stack (N. Higham, "The
+accuracy of
    floating point summation", 1993). */
 typedef struct ag_pairwise {
     f64 waiting[64];

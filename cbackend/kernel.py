@@ -1,8 +1,9 @@
 """A kernel: one C function over strided arrays, and what a caller must know to launch it.
 
-A kernel runs `rank` loops.  Each operand is an array whose axes each run along one loop; strides are counted in elements.
-The extent of a loop is the joint (broadcast) length of the input axes that run along it; an axis of length 1 against a longer extent has
-stride 0.  An output has the extents of its loops as lengths, and 1 where an axis runs along none.
+A kernel runs `rank` loops.  Each operand is an array whose axes each run along one loop; strides are counted in
+elements. The extent of a loop is the joint (broadcast) length of the input axes that run along it; an axis of length 1
+against a longer extent has stride 0.  An output has the extents of its loops as lengths, and 1 where an axis runs
+along none.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ class Status(IntEnum):
 class Operand:
     """One array argument.  `axes` gives for each axis of the array the loop it runs along; None: its length is 1.
 
-    `source` is the position among the node's inputs (or outputs) of the array.  Two operands may have one source: `x + x.T` reads `x`
-    along two orders of loops.
+    `source` is the position among the node's inputs (or outputs) of the array.  Two operands may have one source: `x +
+    x.T` reads `x` along two orders of loops.
     """
 
     dtype: str

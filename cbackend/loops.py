@@ -16,8 +16,9 @@
                 | Load(dtype, array, index)              array[index]
                 | Op(name, dtype, args)                  a scalar operation; its C is a row of scalars.py
 
-Every expression has the dtype of its value; "int64" is the dtype of indices.  Values are immutable; a pass makes new ones.  Expressions stay
-shallow (lowering names each value by a Let), so functions over them may recurse; nothing recurses over the graph.
+Every expression has the dtype of its value; "int64" is the dtype of indices.  Values are immutable; a pass makes new
+ones.  Expressions stay shallow (lowering names each value by a Let), so functions over them may recurse; nothing
+recurses over the graph.
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ class Do:
 class For:
     """Runs `body` for `index` in start, start + step, ... below stop.
 
-    `simd`: iterations may run in any order and together, apart from the accumulators that `reductions` names as (operator, local) pairs.
+    `simd`: iterations may run in any order and together, apart from the accumulators that `reductions` names as
+    (operator, local) pairs.
     """
 
     index: str
@@ -221,7 +223,7 @@ def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
 def substituted(body: Iterable[Statement], values: Mapping[str, Expr]) -> Body:
     """`body` with locals replaced by name in every expression.
 
-        y[i * s] = x[i * t];   -->   y[i] = x[i];      with {s: 1, t: 1}
+    y[i * s] = x[i * t];   -->   y[i] = x[i];      with {s: 1, t: 1}
     """
     return tuple(_in_statement(s, values) for s in body)
 

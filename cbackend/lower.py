@@ -1,6 +1,6 @@
 """From graph nodes to kernels: one kernel for an elementwise op, a cast, a fused group, a reduction or a softmax.
 
-    lower(node)  ->  Group, Nests over it (nest.py, lower_reduce.py, lower_rows.py)  ->  Kernel (emit.py)
+lower(node)  ->  Group, Nests over it (nest.py, lower_reduce.py, lower_rows.py)  ->  Kernel (emit.py)
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = ()) -> Kernel:
     """
     if isinstance(node.op, InPlace):
         return lower(node.with_op(node.op.op), (*node.op.pairs, *aliases))
-    body, group, operands, comment = _row_kernel(node) if isinstance(node.op, AlongAxis) else _group_kernel(node, aliases)
+    body, group, operands, comment = (
+        _row_kernel(node) if isinstance(node.op, AlongAxis) else _group_kernel(node, aliases)
+    )
     return emit.kernel(
         comment,
         group.rank,
@@ -63,7 +65,10 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias]) -> _Pieces:
     _check_aliases(aliases, group, parts)
     names = (f"v{n}" for n in itertools.count())
     nests = [Nest(nest_order(loops, reduced), operands, names) for loops, reduced, _ in parts]
-    bodies = [_nest(nest, [(k, group.results[k]) for k in numbers]) for nest, (_, _, numbers) in zip(nests, parts, strict=True)]
+    bodies = [
+        _nest(nest, [(k, group.results[k]) for k in numbers])
+        for nest, (_, _, numbers) in zip(nests, parts, strict=True)
+    ]
     # The loops of several nests share extents and strides, so only a lone nest may change them.
     prologue = folded_loops(nests[0], parts[0][1]) if len(nests) == 1 else ()
     guards = tuple(_guards(group))
@@ -82,8 +87,9 @@ _Part = tuple[tuple[int, ...], frozenset[int], tuple[int, ...]]
 def _parts(results: Sequence[Result]) -> list[_Part]:
     """The nests that compute all results.
 
-    Results over the same loops with the same ones reduced share a nest, and elementwise results over these loops join the last such nest.
-    Nests that write elementwise results come last, since these may overwrite an input that others read.
+    Results over the same loops with the same ones reduced share a nest, and elementwise results over these loops join
+    the last such nest. Nests that write elementwise results come last, since these may overwrite an input that others
+    read.
     """
     parts: dict[tuple[tuple[int, ...], frozenset[int]], list[int]] = {}
     for k, r in enumerate(results):
@@ -100,7 +106,9 @@ def _parts(results: Sequence[Result]) -> list[_Part]:
 def _check_aliases(aliases: Sequence[Alias], group: Group, parts: Sequence[_Part]) -> None:
     for output, source in aliases:
         if group.results[output].reduced or output not in parts[-1][2]:
-            raise ValueError(f"output {output} cannot overwrite input {source}: it is not computed element by element at the end")
+            raise ValueError(
+                f"output {output} cannot overwrite input {source}: it is not computed element by element at the end"
+            )
 
 
 def _nest(nest: Nest, results: Sequence[tuple[int, Result]]) -> Body:

@@ -1,7 +1,7 @@
 """Loop nests of argmax and argmin: the position of the first extremum, where a NaN counts as one.
 
-Along the inner loop in two passes, both of which vectorize: the extremum, then the least position at which it stands.  Along an outer loop in
-one: the best element so far of each column of a tile, and its position.
+Along the inner loop in two passes, both of which vectorize: the extremum, then the least position at which it stands.
+Along an outer loop in one: the best element so far of each column of a tile, and its position.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NOWHERE = 2**63 - 1
 
 
 def position_nest(nest: Nest, output: int, result: Result) -> Body:
-    """The statements that store the positions of the extrema of `result.value`, counted in row-major order of the reduced axes."""
+    """The statements that store the positions of the extrema, counted in row-major order of the reduced axes."""
     element = nest.value(result.value, result.place)
     if element.dtype == "float16":
         element = nest.cast(element, "float32")
@@ -60,7 +60,10 @@ def _along_inner(nest: Nest, output: int, result: Result, element: Expr, name: s
     extremum, position, here = Local(element.dtype, "extremum"), index("position"), index("here")
     first = nest.inner_loop(updates, signs, simd=len(signs) == len(totals))
     closer = Op("logical_and", "bool", (_is(extremum, element), Op("lt", "bool", (here, position))))
-    search = (Let(here.name, _linear(nest, kept)), Assign(position.name, Op("switch", "int64", (closer, here, position))))
+    search = (
+        Let(here.name, _linear(nest, kept)),
+        Assign(position.name, Op("switch", "int64", (closer, here, position))),
+    )
     second = nest.inner_loop(search, [("min", position.name)])
     body = (
         *(Var(t.name, l.start) for t, l in zip(totals, how.lanes, strict=True)),

@@ -1,12 +1,18 @@
 """Loop nests of reductions: along the inner loop into registers, or along outer loops into a row of accumulators.
 
-Reduced loops go inside of kept ones.  If the last axis is reduced, it is the innermost loop and accumulates in registers:
+Reduced loops go inside of kept ones.  If the last axis is reduced, it is the innermost loop and accumulates in
+registers:
 
-    for kept: total = 0; for reduced: for blocks of the innermost: part = 0; for element in block: part += element; total += part
+    for kept:
+        total = 0
+        for reduced:
+            for blocks of the innermost: part = 0; for element in block: part += element; total += part
 
 else the last axis is kept and stays innermost, cut into tiles whose accumulators fit the first-level cache:
 
-    for kept: for tiles: total[tile] = 0; for reduced, in blocks: part[tile] = 0; for row in block: part[j] += row[j]; total[j] += part[j]
+    for kept, for tiles:
+        total[tile] = 0
+        for reduced, in blocks of rows: part[tile] = 0; for row in block: part[j] += row[j]; total[j] += part[j]
 
 Only sums of floats need the two levels (blocks.py).
 """
@@ -25,18 +31,14 @@ from .loops import (
     ZERO,
     Assign,
     Body,
-    Const,
     Declare,
-    Do,
     Expr,
     For,
     Let,
     Load,
     Local,
-    Op,
     Statement,
     Store,
-    Var,
     index,
     loop,
     minus,
@@ -50,8 +52,8 @@ from .nest import Nest, specialized
 ROWS = 128
 """Rows that are added up before their sum is combined with others."""
 TILE_BYTES = 48 * 1024
-"""What all accumulators of a tile may take of the stack.  Wide tiles read memory in long runs: at 3000 columns of float32 one of 4096 is twice
-as fast as one of 1024."""
+"""What all accumulators of a tile may take of the stack.  Wide tiles read memory in long runs: with 3000 columns of
+float32 tiles of 4096 are twice as fast as tiles of 1024."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Reducing:
 
 
 def reduction_nest(nest: Nest, results: Sequence[tuple[int, Result]]) -> Body:
-    """The statements of a nest that computes these outputs (number, result): reduced ones, and elementwise ones over the same loops."""
+    """The statements of a nest for these outputs (number, result): reduced ones and elementwise ones over its loops."""
     if results[0][1].fold in ("argmax", "argmin"):
         return position_nest(nest, *results[0])
     elementwise = [(k, r) for k, r in results if not r.reduced]
@@ -120,7 +122,10 @@ def _along_outer(nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Stat
     inner = nest.order[-1]
     size = _tile_length(slots)
     begin, end = index("tile"), index("tile_end")
-    finish = [nest.store(r.number, r.recipe.result(tuple(_element(s.total, s.total_dtype, inner) for s in r.slots))) for r in reducing]
+    finish = [
+        nest.store(r.number, r.recipe.result(tuple(_element(s.total, s.total_dtype, inner) for s in r.slots)))
+        for r in reducing
+    ]
     updates = [_added(s, inner) for s in slots]
     tiled = replace(nest.inner_loop((*updates, *stores), simd=True), start=begin, stop=end)
 
@@ -139,14 +144,20 @@ def _along_outer(nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Stat
     return (*nest.at[0], *nest.looped((tiles,), kept))
 
 
-def _in_row_blocks(nest: Nest, tiled: Statement, blocked: Sequence[Slot], along_tile: Callable[[Body], For]) -> Statement:
+def _in_row_blocks(
+    nest: Nest, tiled: Statement, blocked: Sequence[Slot], along_tile: Callable[[Body], For]
+) -> Statement:
     """The innermost reduced loop around the tile; in blocks of rows, if sums of floats are among the accumulators."""
     row_loop = loop(nest.order[-2], (*nest.at[-2], tiled))
     if not blocked:
         return row_loop
     begin, end, inner = index("rows"), index("rows_end"), nest.order[-1]
     combine = tuple(
-        _store(s.total, inner, s.lane.step(_element(s.total, "float64", inner), cast(_element(s.part, s.lane.dtype, inner), "float64")))
+        _store(
+            s.total,
+            inner,
+            s.lane.step(_element(s.total, "float64", inner), cast(_element(s.part, s.lane.dtype, inner), "float64")),
+        )
         for s in blocked
     )
     body = (

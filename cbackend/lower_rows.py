@@ -1,8 +1,11 @@
-"""Kernels of the softmax family: rows along one axis, or a tile of columns, read two or three times while they lie in the cache.
+"""Kernels of the softmax family: rows, or tiles of columns, read two or three times while they lie in the cache.
 
-    top = max(row);  total = sum(exp(row - top));  then  exp(row - top) / total,  row - top - log(total)  or  log(total) + top
+    top = max(row)
+    total = sum(exp(row - top))
+    result = exp(row - top) / total   or   row - top - log(total)   or   log(total) + top
 
-float16 is computed in float32 and rounded once.  Infinities and NaN come out as in the NumPy meaning of the ops (ops/nn.py).
+float16 is computed in float32 and rounded once.  Infinities and NaN come out as in the NumPy meaning of the ops
+(ops/nn.py).
 """
 
 from __future__ import annotations
@@ -17,7 +20,26 @@ from .accumulate import cast, choose, recipe
 from .blocks import Slot, in_blocks, started, total
 from .group import Group, Result
 from .loops import (
-    ZERO, Assign, Body, Const, Declare, Expr, For, Let, Load, Local, Op, Statement, Store, Var, index, loop, minus, number, plus, smaller,
+    ZERO,
+    Assign,
+    Body,
+    Const,
+    Declare,
+    Expr,
+    For,
+    Let,
+    Load,
+    Local,
+    Op,
+    Statement,
+    Store,
+    Var,
+    index,
+    loop,
+    minus,
+    number,
+    plus,
+    smaller,
 )
 from .lower_reduce import nest_order
 from .nest import Nest, Operands, specialized
@@ -27,7 +49,7 @@ TILE = 1024
 
 
 def row_group(node: Apply) -> Group:
-    """The group of a softmax: its result before anything is reduced; the axis has a loop even if its length is known to be 1."""
+    """The group of a softmax, whose axis has a loop even if its length is known to be 1."""
     (x,) = node.inputs
     assert isinstance(node.op, AlongAxis)
     axis = node.op.axis
@@ -43,7 +65,9 @@ def row_nest(node: Apply, group: Group, operands: Operands) -> tuple[Nest, froze
     assert isinstance(node.op, AlongAxis)
     along = result.place[node.op.axis]
     assert along is not None
-    nest = Nest(nest_order(tuple(range(group.rank)), frozenset((along,))), operands, (f"v{n}" for n in itertools.count()))
+    nest = Nest(
+        nest_order(tuple(range(group.rank)), frozenset((along,))), operands, (f"v{n}" for n in itertools.count())
+    )
     value = nest.value(result.value, result.place)
     x = nest.cast(value, "float32" if value.dtype == "float16" else value.dtype)
     if nest.order[-1] == along:
@@ -63,7 +87,7 @@ def _row(nest: Nest, node: Apply, x: Expr) -> Body:
     slot = Slot(lane, "part", "total", term)
     output = nest.store(0, term)
     exponential = _exponential(x, shift)
-    adding = (Let(term.name, exponential), Assign(slot.part, lane.step(Local(x.dtype, slot.part), term)))
+    adding: Body = (Let(term.name, exponential), Assign(slot.part, lane.step(Local(x.dtype, slot.part), term)))
     if _keeps_terms(node, x):
         adding = (*adding, output)
         exponential = Load(x.dtype, output.array, output.index)
@@ -131,7 +155,10 @@ def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
     def along_rows(body: Body) -> Statement:
         return loop(row, (*nest.at[-2], along_tile((*nest.at[-1], *body))))
 
-    adding: Body = (Let(term.name, exponential), Store("total", column, Op("add", "float64", (total, cast(term, "float64")))))
+    adding: Body = (
+        Let(term.name, exponential),
+        Store("total", column, Op("add", "float64", (total, cast(term, "float64")))),
+    )
     if _keeps_terms(node, x):
         adding = (*adding, output)
         exponential = Load(x.dtype, output.array, output.index)
@@ -144,7 +171,12 @@ def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
     )
     if isinstance(node.op, LogSumExp):
         finish = cast(_logsumexp(total, top), node.out.dtype)
-        body = (*body, along_tile((Store("top", column, _shift(node, top)),)), along_rows(adding), along_tile((nest.store(0, finish),)))
+        body = (
+            *body,
+            along_tile((Store("top", column, _shift(node, top)),)),
+            along_rows(adding),
+            along_tile((nest.store(0, finish),)),
+        )
     else:
         scale = Load(x.dtype, "scale", column)
         known = Store("scale", column, _scale(node, total, x.dtype))

@@ -1,7 +1,7 @@
-"""One loop nest under construction: which scalar operation is done at which depth, and where operands are read and written.
+"""One loop nest under construction: what is computed at which depth, and where operands are read and written.
 
-A value is computed at the shallowest depth at which its operands are known: what does not change along the inner loop is computed, and
-read, once outside of it.  Everything is named by one `Let` each; equal operations share a name.
+A value is computed at the shallowest depth at which its operands are known: what does not change along the inner loop
+is computed, and read, once outside of it.  Everything is named by one `Let` each; equal operations share a name.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _LOGICAL = ("logical_and", "logical_or", "logical_xor", "logical_not")
 
 
 class Operands:
-    """The array arguments of a kernel: outputs first, then each (leaf, place) that its nests read, by position of the leaf."""
+    """The array arguments of a kernel: outputs, then each (leaf, place) that is read, by position of the leaf."""
 
     def __init__(self, group: Group) -> None:
         self.outputs = tuple(Operand(r.dtype, r.kept, k) for k, r in enumerate(group.results))
@@ -88,7 +88,7 @@ def _leaf_keys(group: Group, leaves: dict[Variable, int]) -> Iterator[Key]:
 
 
 class Nest:
-    """The statements of one nest over `order` (loop numbers, outermost first), sorted by depth: `at[d]` stands inside d loops."""
+    """The statements of a nest over `order` (loop numbers, outermost first) by depth: `at[d]` stands inside d loops."""
 
     def __init__(self, order: Sequence[int], operands: Operands, names: Iterator[str]) -> None:
         self.order = tuple(order)
@@ -249,7 +249,7 @@ class Nest:
         return loop(self.order[-1], (*self.at[-1], *body), simd=simd, reductions=tuple(reductions))
 
     def looped(self, inside: Iterable[Statement], depth: int, outermost: int = 0) -> Body:
-        """`inside`, which stands in `depth` loops after what is computed there, with the loops below depth `outermost` around it."""
+        """`inside`, which stands in `depth` loops after what is computed there, with the loops down to `outermost`."""
         body = tuple(inside)
         for d in range(depth, outermost, -1):
             body = (loop(self.order[d - 1], (*self.at[d], *body)),)
@@ -262,7 +262,9 @@ Reductions = Sequence[tuple[str, str]]
 def specialized(general: For) -> Statement:
     """The loop, with a form for operands of stride 1 along it, which is the one that is vectorized.
 
-        for (i) y[i * s] = x[i * t];   -->   if (s == 1 && t == 1) { for (i) y[i] = x[i]; } else { for (i) y[i * s] = x[i * t]; }
+        for (i) y[i * s] = x[i * t];
+        -->
+        if (s == 1 && t == 1) { for (i) y[i] = x[i]; } else { for (i) y[i * s] = x[i * t]; }
 
     Vectors made of strided elements win little and cost the compiler 10 to 100 ms a kernel.
     """

@@ -1,7 +1,7 @@
 """The head of a generated C file: the scalar types, and the helpers that its kernels use, each once and in order.
 
-`AG_SIMD` is defined by the compiler's flags: the attribute that declares vector forms of a function (`simd("notinbranch")`) where
-the platform has them, else nothing.
+`AG_SIMD` is defined by the compiler's flags: the attribute that declares vector forms of a function
+(`simd("notinbranch")`) where the platform has them, else nothing.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""The table `scalar operation, dtypes -> C` for bools, integers and real floats; complex numbers are in scalars_complex.py.
+"""The table `scalar operation, dtypes -> C` for bools, integers and real floats (scalars_complex.py has the rest).
 
-A row gives one form for each kind of dtype: b bool, i signed, u unsigned, f float32 and float64.  In a form, `{T}` is the C type of the
-operands and `{f}` the suffix of library names.  Results are NumPy's: bit for bit for integers and bools, a few ulp for functions of
-the C library.  What has no row is rewritten by lowering (`scalar_graph.py`) in terms of what has: float16 is computed in float32 and rounded after
-each op, as in NumPy; logical ops take bools; `clip` is a minimum of a maximum.
+A row gives one form for each kind of dtype: b bool, i signed, u unsigned, f float32 and float64.  In a form, `{T}` is
+the C type of the operands and `{f}` the suffix of library names.  Results are NumPy's: bit for bit for integers and
+bools, a few ulp for functions of the C library.  What has no row is rewritten by lowering (nest.py) in terms
+of what has: float16 is computed in float32 and rounded after each op, as in NumPy; logical ops take bools; `clip` is a
+minimum of a maximum.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from ..graph.types import numpy_dtype
 from .casts import cast_form
@@ -16,8 +17,6 @@ from .forms import BITS, BOTH, CHOICE, EQUALITY, ITSELF, ORDER, PRODUCT, SUM, Bi
 from .helper import C_TYPES, suffix
 from .loops import Op
 from .scalars_complex import COMPLEX_FORMS
-
-
 
 
 def _helper(name: str, arity: int = 1) -> Form:
@@ -55,7 +54,11 @@ _ROWS: dict[str, dict[str, Form]] = {
     "pow": {"iu": _helper("pow", 2), "f": _library("pow", 2)},
     "neg": {"iuf": prefix("-")},
     "abs": {"bu": ITSELF, "i": template("{0} < 0 ? -{0} : {0}", Binding.CHOICE), "f": _library("fabs")},
-    "sign": {"u": template("{0} != 0", Binding.EQUALITY), "i": template("({0} > 0) - ({0} < 0)", Binding.SUM), "f": _helper("sign")},
+    "sign": {
+        "u": template("{0} != 0", Binding.EQUALITY),
+        "i": template("({0} > 0) - ({0} < 0)", Binding.SUM),
+        "f": _helper("sign"),
+    },
     "square": {"b": ITSELF, "iuf": template("{0} * {0}", Binding.PRODUCT)},
     "reciprocal": {"f": template("1 / {0}", Binding.PRODUCT)},
     "hypot": {"f": _library("hypot", 2)},
@@ -135,7 +138,7 @@ def fixed_value(name: str, dtype: str) -> int | None:
     return int(value) if kind_of(dtype) in kinds else None
 
 
-@lru_cache(maxsize=None)
+@cache
 def _form(name: str, result: str, dtypes: tuple[str, ...]) -> Form:
     if name == "cast":
         return cast_form(dtypes[0], result)

@@ -1,7 +1,7 @@
 """Kernels compiled and run by themselves, without the driver: a small harness for the tests of the lowering.
 
-    library = Library([kernel, ...])
-    outputs = library.run(kernel, [array, ...])
+library = Library([kernel, ...])
+outputs = library.run(kernel, [array, ...])
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FLAGS = [
     "-O3", "-std=c11", "-march=native", "-shared", "-fPIC", "-fwrapv", "-fno-math-errno", "-fno-trapping-math",
     "-ffp-contract=off", "-fno-strict-aliasing", "-fopenmp-simd", "-Wall", "-Wextra", "-Werror", "-pedantic",
 ]  # fmt: skip
-VECTORS = ["-DAG_SIMD=__attribute__((simd(\"notinbranch\")))"]
+VECTORS = ['-DAG_SIMD=__attribute__((simd("notinbranch")))']
 
 
 class Library:

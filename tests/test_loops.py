@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 import pytest
-
 from ckernel import Library
 
 from arignote.cbackend import emit, preamble
@@ -94,7 +93,11 @@ def test_a_float_constant_reads_back(value):
 
 
 def test_blocks_and_else_if():
-    small = If(Op("lt", "bool", (A, B)), (Assign("c", A),), (If(Op("lt", "bool", (B, A)), (Assign("c", B),), (Assign("c", C),)),))
+    small = If(
+        Op("lt", "bool", (A, B)),
+        (Assign("c", A),),
+        (If(Op("lt", "bool", (B, A)), (Assign("c", B),), (Assign("c", C),)),),
+    )
     assert list(emit.statements([loop(0, [small])], 0)) == [
         "for (i64 i0 = 0; i0 < n0; i0++) {",
         "    if (a < b) {",
@@ -114,7 +117,14 @@ def test_simd_clauses_are_gathered_by_operator():
 
 
 def test_substitution_reaches_everything_and_simplifies():
-    body = (For("i", ZERO, index("n"), (Store("y", times(index("i"), index("s")), Load(F, "x", times(index("i"), index("t")))),)),)
+    body = (
+        For(
+            "i",
+            ZERO,
+            index("n"),
+            (Store("y", times(index("i"), index("s")), Load(F, "x", times(index("i"), index("t")))),),
+        ),
+    )
     (changed,) = substituted(body, {"s": ONE, "t": ONE})
     assert changed == For("i", ZERO, index("n"), (Store("y", index("i"), Load(F, "x", index("i"))),))
 

@@ -1,4 +1,4 @@
-"""Kernels of whole nodes: broadcasting, strides, reductions along any axes, groups, softmax, in place; and their C text.
+"""Kernels of whole nodes: broadcasting, strides, reductions, groups, softmax, in place; and their C text.
 
 Values are compared with the NumPy meaning of the node, for lengths 0, 1 and odd ones and for arrays of any strides.
 """
@@ -78,7 +78,16 @@ X, Y = tensors(2, 2)
 ROW, COLUMN = var("float64", 1, None), var("float64", None, 1)
 POINT, VECTOR = var("float64"), var("float64", None)
 CUBE = var("float64", None, None, None)
-PAIRS = [(X, Y), (X, ROW), (COLUMN, ROW), (X, POINT), (VECTOR, X), (CUBE, COLUMN), (CUBE, VECTOR), (POINT, var("float64"))]
+PAIRS = [
+    (X, Y),
+    (X, ROW),
+    (COLUMN, ROW),
+    (X, POINT),
+    (VECTOR, X),
+    (CUBE, COLUMN),
+    (CUBE, VECTOR),
+    (POINT, var("float64")),
+]
 LENGTHS = {"a": [0, 1, 3], "b": [1, 4, 9]}
 
 
@@ -173,7 +182,10 @@ def test_constants_inside_a_group_are_exact_numbers():
 
 
 def test_a_constant_argument_is_an_operand():
-    assert lower(E.mul(X, constant(2.0)).owner).text.split("\n", 1)[1] == lower(E.mul(X, constant(3.0)).owner).text.split("\n", 1)[1]
+    assert (
+        lower(E.mul(X, constant(2.0)).owner).text.split("\n", 1)[1]
+        == lower(E.mul(X, constant(3.0)).owner).text.split("\n", 1)[1]
+    )
 
 
 def test_array_constants_must_be_inputs():
@@ -236,6 +248,8 @@ def test_softmax_in_place(op, dtype):
 def reductions() -> list[Apply]:
     nodes = []
     for dtype, ndim in itertools.product(DTYPES, (1, 2, 3)):
+        if ndim == 3 and dtype not in ("bool", "int16", "uint64", "float32", "float64", "complex64"):
+            continue
         (x,) = tensors(1, ndim, dtype)
         for count in range(ndim + 1):
             for axis in itertools.combinations(range(ndim), count):
@@ -288,11 +302,21 @@ def agree(library: Library, node: Apply, x: np.ndarray, rtol: float, atol: float
     check(library, node, x, rtol=rtol, atol=atol)
 
 
-@pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin", "sum", "any", "softmax", "log_softmax", "logsumexp"])
+@pytest.mark.parametrize(
+    "name", ["max", "min", "argmax", "argmin", "sum", "any", "softmax", "log_softmax", "logsumexp"]
+)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_infinities_and_nan_in_reductions(name, dtype, reduced):
     nodes, library = reduced
-    rows = [[np.nan, 1, 2], [1, np.nan, np.nan], [np.inf, 1, np.nan], [np.inf, np.inf, 0], [-np.inf] * 3, [-np.inf, 1, np.inf], [np.nan] * 3]
+    rows = [
+        [np.nan, 1, 2],
+        [1, np.nan, np.nan],
+        [np.inf, 1, np.nan],
+        [np.inf, np.inf, 0],
+        [-np.inf] * 3,
+        [-np.inf, 1, np.inf],
+        [np.nan] * 3,
+    ]
     for node in nodes[name, dtype]:
         if node.inputs[0].ndim == 2:
             for x in (np.array(rows, dtype), np.array(rows, dtype).T.copy()):
@@ -311,7 +335,12 @@ def test_positions_of_complex_extrema(dtype, reduced):
 
 def test_a_known_length_of_1_needs_no_loop():
     x = var("float64", None, 1)
-    for node in (Reduce(E.add, (1,))(x).owner, ArgReduce("argmax", 1)(x).owner, Softmax(1)(x).owner, LogSumExp(1)(x).owner):
+    for node in (
+        Reduce(E.add, (1,))(x).owner,
+        ArgReduce("argmax", 1)(x).owner,
+        Softmax(1)(x).owner,
+        LogSumExp(1)(x).owner,
+    ):
         check(Library([lower(node)]), node, random("float64", (6, 1)))
     assert lower(Reduce(E.add, (1,))(x).owner).rank == 1
 
@@ -319,7 +348,13 @@ def test_a_known_length_of_1_needs_no_loop():
 def test_reductions_with_producers_and_other_outputs_in_one_nest():
     product = E.mul(X, Y)
     for axes in ((0,), (1,), (0, 1)):
-        node = fused([X, Y], Reduce(E.add, axes)(product), product, Reduce(E.maximum, axes)(X), Reduce(E.logical_or, axes)(E.gt(X, Y)))
+        node = fused(
+            [X, Y],
+            Reduce(E.add, axes)(product),
+            product,
+            Reduce(E.maximum, axes)(X),
+            Reduce(E.logical_or, axes)(E.gt(X, Y)),
+        )
         library = Library([lower(node)])
         for shape in ((1, 1), (5, 9), (200, 700), (3, 5000)):
             for x, y in zip(layouts(random("float64", shape)), layouts(random("float64", shape)), strict=True):
@@ -388,7 +423,10 @@ def test_golden_kernels_run():
     library = Library([lower(node) for node in GOLDEN.values()])
     for node in GOLDEN.values():
         shapes = {0: (), 1: (37,), 2: (5, 37)}
-        values = [random(i.dtype, tuple(n or m for n, m in zip(i.type.shape, shapes[i.ndim], strict=True))) for i in node.inputs]
+        values = [
+            random(i.dtype, tuple(n or m for n, m in zip(i.type.shape, shapes[i.ndim], strict=True)))
+            for i in node.inputs
+        ]
         if node.op is E.pow:
             values[1] = np.abs(values[1] >> 1)
         check(library, node, *values, atol=16)
@@ -401,6 +439,8 @@ def test_transcendental_functions_are_called_in_vectors(tmp_path):
     source.write_text(preamble(kernel.helpers) + kernel.text.replace("static void", "void"))
     flags = [f for f in FLAGS if f not in ("-Werror", "-shared")]
     subprocess.run(["gcc", *flags, *VECTORS, "-c", str(source), "-o", str(target)], check=True, timeout=60)
-    code = subprocess.run(["objdump", "-dr", str(target)], capture_output=True, text=True, check=True, timeout=60).stdout
+    code = subprocess.run(
+        ["objdump", "-dr", str(target)], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
     for function in ("exp", "sin"):
         assert any(f"_ZGV{isa}v_{function}" in code for isa in ("eN8", "dN4", "cN4", "bN2")), function

@@ -19,7 +19,8 @@ from arignote.ops.tensor import TensorVariable
 
 MIXED = [("int64", "uint64"), ("uint64", "int64"), ("int8", "uint64"), ("int8", "float32"), ("bool", "int16")]
 FLOATS = [
-    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -3.7, 7.0, 0.1, 1e-3, -1e-3, 20.3, -20.3, 88.0, -88.0, 100.0, 710.0,
+    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -3.7, 7.0, 0.1, 1e-3, -1e-3, 20.3, -20.3, 88.0, -88.0,
+    100.0, 710.0,
     -745.0, 1e10, -1e10, 1e300, -1e300, 5e-324, 1e-310, 1e-40, 65504.0, 6e-8, np.nan, np.inf, -np.inf, 2.0**31, 2.0**63,
     -(2.0**31) - 0.5, -(2.0**63), 2.0**64, 3e9, 1.0000001, 0.9999999,
 ]  # fmt: skip
@@ -86,7 +87,7 @@ def ordered(x: np.ndarray) -> np.ndarray:
 
 
 def assert_close(got: np.ndarray, expected: np.ndarray, slack: np.ndarray | float = 0.0, signs: bool = True) -> None:
-    """Within ULP units in the last place, or `slack` epsilons absolutely; the same specials, `signs` of zeros among them."""
+    """Within ULP units in the last place, or `slack` epsilons; the same specials, and `signs` of zeros."""
     nan = np.isnan(expected)
     assert np.array_equal(np.isnan(got), nan)
     assert np.array_equal(np.isinf(got), np.isinf(expected))
@@ -106,7 +107,9 @@ def slack_of(name: str, args: list[np.ndarray], expected: np.ndarray) -> np.ndar
     with np.errstate(all="ignore"):
         if name == "logaddexp":
             return 4 * np.maximum(1, np.abs(np.maximum(*args)).astype("float64"))
-        if name == "gammaln":  # NumPy's meaning takes Python's own lgamma, which is less exact near 1 and 2 than the C library
+        if (
+            name == "gammaln"
+        ):  # NumPy's meaning takes Python's own lgamma, which is less exact near 1 and 2 than the C library
             return 4 * np.maximum(1, np.abs(args[0].astype("float64")))
         if expected.dtype.kind == "c":
             return ULP * np.nan_to_num(np.abs(expected.astype("complex128")), posinf=0.0)
@@ -138,20 +141,25 @@ def test_op_in_c_is_its_numpy_meaning(name, compiled):
             assert_close(got.real.copy(), expected.real.copy(), slack, signs=False)
             assert_close(got.imag.copy(), expected.imag.copy(), slack, signs=False)
         else:
-            # which zero is the larger is not said by IEEE 754, and NumPy's vector code decides otherwise than its scalar code
+            # which zero is the larger is not said by IEEE 754, and NumPy's vector code decides otherwise than its
+            # scalar code
             assert_close(got, expected, slack, signs=name not in ("maximum", "minimum", "clip"))
 
 
 @pytest.mark.parametrize("name", ["lt", "logical_and", "isnan", "switch", "cast"])
 def test_bools_are_stored_as_0_and_1_and_read_as_any_byte(name, compiled):
     kernels, library = compiled
-    dtypes = {"switch": ("bool", "bool", "bool"), "cast": ("float64", "bool"), "isnan": ("float64",)}.get(name, ("bool", "bool"))
+    dtypes = {"switch": ("bool", "bool", "bool"), "cast": ("float64", "bool"), "isnan": ("float64",)}.get(
+        name, ("bool", "bool")
+    )
     node, kernel = kernels[name, dtypes]
     bytes_ = np.array([0, 1, 2, 128, 255], np.uint8)
     args = [bytes_.view(bool) if d == "bool" else values(d)[:5] for d in dtypes[: len(node.inputs)]]
     (got,) = library.run(kernel, args)
     assert set(got.view(np.uint8)) <= {0, 1}
-    assert np.array_equal(got, node.op.evaluate(*(a.astype(bool) if a.dtype == bool else a for a in map(clean, args)))[0])
+    assert np.array_equal(
+        got, node.op.evaluate(*(a.astype(bool) if a.dtype == bool else a for a in map(clean, args)))[0]
+    )
 
 
 def clean(x: np.ndarray) -> np.ndarray:
@@ -187,7 +195,9 @@ def test_rounding_to_float16_is_to_nearest_even(wide, compiled):
     halves = np.arange(2**15, dtype=np.uint16).view(np.float16)
     halves = halves[np.isfinite(halves)].astype(wide)
     between = (halves[:-1] + halves[1:]) / 2
-    x = np.concatenate([between, np.nextafter(between, np.inf), np.nextafter(between, -np.inf), [65519.9, 65520, 1e5, 3e-8]]).astype(wide)
+    x = np.concatenate(
+        [between, np.nextafter(between, np.inf), np.nextafter(between, -np.inf), [65519.9, 65520, 1e5, 3e-8]]
+    ).astype(wide)
     with np.errstate(over="ignore"):
         expected = x.astype(np.float16)
     (got,) = library.run(kernels["cast", (wide, "float16")][1], [x])
@@ -207,7 +217,9 @@ def test_division_of_every_pair_of_bytes(name, dtype, compiled):
 SPECIAL = pytest.importorskip("scipy.special")
 
 
-@pytest.mark.parametrize(("name", "exact"), [("digamma", SPECIAL.digamma), ("gammaln", SPECIAL.gammaln), ("erfc", SPECIAL.erfc)])
+@pytest.mark.parametrize(
+    ("name", "exact"), [("digamma", SPECIAL.digamma), ("gammaln", SPECIAL.gammaln), ("erfc", SPECIAL.erfc)]
+)
 def test_special_functions_against_scipy(name, exact, compiled):
     kernels, library = compiled
     x = np.concatenate([np.linspace(-9.97, 30, 4001), [1e-10, 1e5, 1e15, 1.4616321449683622]])

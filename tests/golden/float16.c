@@ -39,7 +39,8 @@ static inline f16 ag_f16_from_f32(f32 x)
     const u32 subnormal = small.u - ((u32)126 << 23);
     const u32 normal = (v.u - ((u32)112 << 23) + ((u32)1 << 12) - 1 + ((v.u >> 13) & 1)) >> 13;
     const u32 infinite = v.u > (u32)255 << 23 ? 0x7e00u : 0x7c00u;
-    const u32 bits = v.u >= (u32)143 << 23 ? infinite : v.u < (u32)113 << 23 ? subnormal : normal;
+    const u32 finite = v.u < (u32)113 << 23 ? subnormal : normal;
+    const u32 bits = v.u >= (u32)143 << 23 ? infinite : finite;
     return (f16)(bits | sign >> 16);
 }
 

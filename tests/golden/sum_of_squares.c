@@ -16,7 +16,8 @@ typedef double f64;
 typedef float _Complex c64;
 typedef double _Complex c128;
 
-/* Sums of 1, 2, 4, ... blocks: bit k of `count` says whether one of 2^k blocks waits on the stack (N. Higham, "The accuracy of
+/* Sums of 1, 2, 4, ... blocks: bit k of `count` says whether one of 2^k blocks waits on the stack (N. Higham, "The
+accuracy of
    floating point summation", 1993). */
 typedef struct ag_pairwise {
     f64 waiting[64];
