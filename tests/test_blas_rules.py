@@ -14,6 +14,7 @@ from arignote.optdb.rules.agreement import Agreement
 from arignote.optdb.rules.blas import GEMM_TO_GEMV, local_dot22_to_dot22scalar, local_dot_to_dot22
 from arignote.optdb.rules.conforming import TensorConform
 from arignote.optdb.rules.gemm import GemmOptimizer
+from arignote.optdb.rules.sum_to import SumToOptimizer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_graphs import PRODUCTS, random_graph
@@ -225,6 +226,19 @@ def test_products_say_which_lengths_agree():
     assert not agreement.same_shape(b, w[0])  # b may have length 1
     nothing = Agreement(graph, besides=graph.order)
     assert not nothing.same_shape(T.dot(x.T, T.fill(T.dot(x, w), 1.0)), w)
+
+
+def test_a_sum_over_no_axis_is_its_operand():
+    x, w, v = T.matrix("x"), T.matrix("w"), T.matrix("v")
+    hidden = T.tanh(T.dot(x, w))
+    result = T.dot(hidden, v)
+    back = T.SumTo()(T.dot(result, v.T) * (1 - hidden * hidden), hidden)
+    twice = T.SumTo()(back * 2.0, hidden)
+    after, profile = SumToOptimizer(name="useless_sum_to")(FunctionGraph([x, w, v], [T.dot(x.T, twice)]))
+    assert profile.replacements == 2
+    assert "sum_to" not in [node.op.name for node in after.order]
+    alone = FunctionGraph([x, v], [T.SumTo()(x * v, x)])
+    assert SumToOptimizer()(alone)[0] is alone
 
 
 # --- random graphs

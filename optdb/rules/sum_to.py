@@ -1,0 +1,43 @@
+"""Sums over axes that were stretched, where products of matrices say that none was.
+
+    h = tanh(x @ w);  grad: sum_to(g * (1 - h * h), h) with g = d @ v.T
+    h @ v is computed as well, so v has as many rows as h has columns: the sum is its operand
+
+A rule on the node alone cannot know that; the lengths are independent symbols.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...graph import Apply, Door, FunctionGraph, Variable
+from ...ops.reduce import SumTo
+from ...profiling import OptimizerProfile
+from ..optimizers import Optimizer, Result
+from .agreement import Agreement
+
+
+@dataclass(frozen=True, kw_only=True)
+class SumToOptimizer(Optimizer):
+    """Puts `x` in the place of `sum_to(x, like)` where both have one shape in every run that raises nothing."""
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        useless = _useless(graph)
+        known: dict[Variable, Variable] = {}
+        for node in graph.order if useless else ():
+            images = node.with_inputs([known.get(i, i) for i in node.inputs])
+            if node in useless and door.admit(self.name, node.out, images.inputs[0]):
+                known[node.out] = images.inputs[0]
+            else:
+                known.update(zip(node.outputs, images.outputs, strict=True))
+        if not useless:
+            return graph, OptimizerProfile()
+        outputs = [known.get(o, o) for o in graph.outputs]
+        return FunctionGraph(graph.inputs, outputs, graph.updates), OptimizerProfile()
+
+
+def _useless(graph: FunctionGraph) -> set[Apply]:
+    """The sums that are certainly over no axis."""
+    sums = [node for node in graph.order if isinstance(node.op, SumTo) and node.inputs[0].type.refines(node.out.type)]
+    agreement = Agreement(graph) if sums else None
+    return {node for node in sums if agreement is not None and agreement.same_shape(*node.inputs)}
