@@ -12,8 +12,8 @@ from enum import IntEnum
 class Binding(IntEnum):
     """The precedence levels of C, strongest first.
 
-    An operand that binds less strongly than its place asks for is put in parentheses.  Bit operations, `&&` and `||` ask
-    for more than C needs, because compilers warn of mixtures.
+    An operand that binds less strongly than its place asks for is put in parentheses.  Bit operations, `&&` and `||`
+    ask for more than C needs, because compilers warn of mixtures.
     """
 
     ATOM = 0
