@@ -59,7 +59,7 @@ def entry_text(graph: FunctionGraph, shared: Sequence[bool], profile: bool, host
     lines.append("            push(frame)")
     lines += [f"            c{i}.value = y{o}" for i, o in graph.updates]
     lines.append(f"            return [{', '.join(f'y{k}' for k in _own_outputs(graph))}]")
-    lines.append(f"    return general(({given}*extra))")
+    lines.append(f"    return general(({given}*extra,))")
     return "\n".join(lines) + "\n"
 
 
