@@ -260,13 +260,15 @@ typedef T dot_narrow(i32, const T *, i32, const T *, i32);
     (wide ? ((kind##_wide *)symbols[index])(__VA_ARGS__) : ((kind##_narrow *)symbols[index])(__VA_ARGS__))
 #define LETTER(trans) ((trans) ? TRANSPOSE : NO_TRANSPOSE)
 
+/* A BLAS leaves the product out where alpha is 0.  What is meant is 0 times the product, which is NaN where that is not finite:
+   our own loops compute it. */
 static void gemm(i32 trans_a, i32 trans_b, i64 m, i64 n, i64 k, const void *alpha_, const void *a_, i64 lda,
                        const void *b_, i64 ldb, const void *beta_, void *c_, i64 ldc)
 {
     const T *alpha = alpha_, *a = a_, *b = b_, *beta = beta_;
     T *c = c_;
     if (m <= 0 || n <= 0) return;
-    if (k <= 0 || *alpha == 0) {
+    if (k <= 0) {
         scale_rows(m, n, *beta, c, ldc);
         return;
     }
@@ -289,12 +291,12 @@ static void gemv(i32 trans, i64 m, i64 n, const void *alpha_, const void *a_, i6
     const T *alpha = alpha_, *a = a_, *x = x_, *beta = beta_;
     T *y = y_;
     if (*beta == 0) scale(trans ? n : m, *beta, y, incy); /* some BLAS multiply NaN by this zero */
-    if (m <= 0 || n <= 0 || *alpha == 0) {
+    if (m <= 0 || n <= 0) {
         scale(trans ? n : m, *beta, y, incy);
         return;
     }
     if (m == 1) lda = n;
-    if (symbols[1] && lda >= n && incx > 0 && incy > 0 && fits(m, n, lda, incx, incy, 0))
+    if (symbols[1] && *alpha != 0 && lda >= n && incx > 0 && incy > 0 && fits(m, n, lda, incx, incy, 0))
         BLAS(1, gemv, ROW_MAJOR, LETTER(trans), m, n, VALUE(alpha), a, lda, x, incx, VALUE(beta), y, incy);
     else
         own_gemv(trans, m, n, *alpha, a, lda, x, incx, *beta, y, incy);
@@ -304,9 +306,9 @@ static void ger(i64 m, i64 n, const void *alpha_, const void *x_, i64 incx, cons
 {
     const T *alpha = alpha_, *x = x_, *y = y_;
     T *a = a_;
-    if (m <= 0 || n <= 0 || *alpha == 0) return;
+    if (m <= 0 || n <= 0) return;
     if (m == 1) lda = n;
-    if (symbols[2] && lda >= n && incx > 0 && incy > 0 && fits(m, n, lda, incx, incy, 0))
+    if (symbols[2] && *alpha != 0 && lda >= n && incx > 0 && incy > 0 && fits(m, n, lda, incx, incy, 0))
         BLAS(2, ger, ROW_MAJOR, m, n, VALUE(alpha), x, incx, y, incy, a, lda);
     else
         for (i64 i = 0; i < m; i++) add_scaled(n, MULTIPLY(*alpha, x[i * incx]), y, incy, a + i * lda, 1);

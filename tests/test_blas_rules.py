@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_graphs import PRODUCTS, random_graph
 
+import arignote as ag
 from arignote import ops as T
 
 GRAPHS = settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -210,6 +211,21 @@ def test_a_scalar_of_a_wider_dtype_is_not_absorbed():
     x = T.tensor("x", "float32", (3, 3))
     graph = FunctionGraph([x, S], [S * Dot22()(x, x) + T.cast(x, "float64")])
     assert BLAS(graph)[0] == graph
+
+
+@pytest.mark.parametrize("size", [3, 70])
+def test_a_scalar_that_turns_out_to_be_zero_does_not_hide_what_is_not_finite(size):
+    x, z = T.tensor("x", "float64", (size, size)), T.tensor("z", "float64", (size, size))
+    v, w = T.tensor("v", "float64", (size,)), T.tensor("w", "float64", (size,))
+    outputs = [z + S * T.dot(x, x), S * T.dot(x, z), v + S * T.dot(x, w), z - S * T.outer(v, w)]
+    f = ag.function([x, z, v, w, S], outputs)
+    values = [np.ones(i.type.shape) for i in (x, z, v, w)]
+    values[0][1, 2] = values[3][1] = np.inf
+    with np.errstate(invalid="ignore"):
+        expected = interpret(FunctionGraph([x, z, v, w, S], outputs), [*values, np.zeros(())])
+    assert np.isnan(expected[0]).any()
+    for a, b in zip(expected, f(*values, 0.0)):
+        np.testing.assert_array_equal(a, b)
 
 
 # --- lengths that agree
