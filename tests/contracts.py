@@ -1,15 +1,14 @@
-"""Whether two results agree as far as a contract demands, with the true value from mpmath where one may be the better one."""
+"""Whether two results agree as far as a contract demands, with the true value from mpmath where one may be better."""
 
 import math
 
 import numpy as np
-
 from arignote.graph import Constant
 
 DIGITS = 400
 """Of true values: 1 - erf(26) is 1e-296."""
 SPARE_ULPS = 4
-"""What two evaluations by NumPy may differ by where a contract asks for the nearer one of them: both may be a few ulp off."""
+"""What two evaluations may differ by where a contract asks for the nearer one: both may be a few ulp off."""
 
 
 def ordinals(x):
@@ -72,7 +71,7 @@ def _real_disagreements(contract, a, b, scale, finite):
 
 
 def farther_from_truth(output, at, before, after):
-    """Whether `after` is farther than `before` from the true value of `output` for the leaves' values `at`, beyond rounding.
+    """Whether `after` is farther than `before` from the true value of `output` for the values `at` of the leaves.
 
     A NaN must come from a NaN; at infinities the two must agree unless `before` is NaN or only limits could tell.
     """
@@ -148,12 +147,15 @@ def _functions(mp):
         return lambda *xs: xs[0] if len(xs) == 1 else fold(f)(f(xs[0], xs[1]), *xs[2:])
 
     return {
-        "add": fold(lambda a, b: a + b), "mul": fold(lambda a, b: a * b), "sub": lambda a, b: a - b, "true_div": lambda a, b: a / b,
+        "add": fold(lambda a, b: a + b), "mul": fold(lambda a, b: a * b), "sub": lambda a, b: a - b,
+        "true_div": lambda a, b: a / b,
         "neg": lambda a: -a, "abs": abs, "square": lambda a: a * a, "sqrt": mp.sqrt, "reciprocal": lambda a: 1 / a,
-        "exp": mp.exp, "exp2": lambda a: mp.mpf(2) ** a, "expm1": mp.expm1, "log": mp.log, "log2": lambda a: mp.log(a, 2),
+        "exp": mp.exp, "exp2": lambda a: mp.mpf(2) ** a, "expm1": mp.expm1, "log": mp.log,
+        "log2": lambda a: mp.log(a, 2),
         "log1p": lambda a: mp.log(1 + a), "logaddexp": lambda a, b: mp.log(mp.exp(a) + mp.exp(b)),
         "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "arcsin": mp.asin, "arccos": mp.acos, "arctan": mp.atan,
-        "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh, "arcsinh": mp.asinh, "arccosh": mp.acosh, "arctanh": mp.atanh,
+        "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh,
+        "arcsinh": mp.asinh, "arccosh": mp.acosh, "arctanh": mp.atanh,
         "deg2rad": mp.radians, "rad2deg": mp.degrees, "erf": lambda a: mp.erf(max(min(a, 1e100), -1e100)),
         "erfc": lambda a: mp.erfc(a) if a < 1e100 else mp.exp(-a * a) / (a * mp.sqrt(mp.pi)),
         "sigmoid": lambda a: 1 / (1 + mp.exp(-a)), "softplus": lambda a: mp.log1p(mp.exp(a)),

@@ -1,7 +1,6 @@
 """One rule at work on an expression, and data to see what it does to values."""
 
 import numpy as np
-
 from arignote.graph import FunctionGraph, leaves
 from arignote.graph.node import Constant
 from arignote.ops.interpret import interpret
@@ -36,9 +35,9 @@ def values_of(graph, arrays):
 
 
 FLOATS = [
-    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, np.nan, np.inf, -np.inf, 1e-3, -1e-3, 1e-7, -1e-7, 1e-9, 1e-20, -1e-20, 0.1,
-    0.9999, 1.0001, 5.0, -5.0, 9.5, -9.5, 12.0, 17.0, 26.5, -27.0, 40.0, -40.0, 88.0, -88.0, 100.0, -104.0, 700.0, -708.0, 745.0,
-    -745.0, 800.0, -800.0, 1e5, -1e5, 1e10, 1e30, -1e30, 1e155, 1e200, -1e300,
+    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, np.nan, np.inf, -np.inf, 1e-3, -1e-3, 1e-7, -1e-7, 1e-9, 1e-20,
+    -1e-20, 0.1, 0.9999, 1.0001, 5.0, -5.0, 9.5, -9.5, 12.0, 17.0, 26.5, -27.0, 40.0, -40.0, 88.0, -88.0, 100.0, -104.0,
+    700.0, -708.0, 745.0, -745.0, 800.0, -800.0, 1e5, -1e5, 1e10, 1e30, -1e30, 1e155, 1e200, -1e300,
 ]  # fmt: skip
 
 
@@ -61,7 +60,8 @@ def sample(rng, dtype, shape):
         return made
     limits = np.finfo(dtype)
     with np.errstate(all="ignore"):
-        own = [limits.max, -limits.max, limits.smallest_normal, limits.smallest_subnormal, -limits.smallest_subnormal, limits.eps]
+        tiny = limits.smallest_subnormal
+        own = [limits.max, -limits.max, limits.smallest_normal, tiny, -tiny, limits.eps]
         pool = np.concatenate([np.array(FLOATS).astype(dtype), np.array(own, dtype=dtype)])
         random = (rng.standard_normal(size) * 10.0 ** rng.integers(-4, 3, size)).astype(dtype)
     picked = np.where(rng.random(size) < 0.6, pool[rng.integers(0, len(pool), size)], random)

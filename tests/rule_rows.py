@@ -1,13 +1,15 @@
 """What each rule on elementwise ops does: (name, before, after), in the notation of users.
 
-Vectors x, y, z; matrices A, B; scalars s, t; integers i, j (vectors), n (a scalar); bytes u; truth values b, c, d; complex w.
+Vectors x, y, z; matrices A, B; scalars s, t; integers i, j (vectors) and n (a scalar); bytes u; truth values b, c, d;
+complex numbers w; float32 f.
 """
 
 import math
 
-from arignote import ops as T
 from arignote.ops.elementwise import fill, identity, square, stop_gradient
 from arignote.ops.shape import DimShuffle
+
+from arignote import ops as T
 
 x, y, z = (T.vector(name) for name in "xyz")
 A, B = (T.matrix(name) for name in "AB")
@@ -176,7 +178,11 @@ LOGIC = [
     ("local_switch_in_else", T.switch(b, x, T.switch(b, y, z)), fill(y, T.switch(b, x, z))),
     ("local_switch_of_truths", T.switch(b, True, False), b),
     ("local_switch_of_untruths", T.switch(b, False, True), T.logical_not(b)),
-    ("local_merge_switch_same_cond", T.switch(b, x, 1.0) + T.switch(b, y, 2.0), T.switch(b, x + y, T.constant(1.0) + T.constant(2.0))),
+    (
+        "local_merge_switch_same_cond",
+        T.switch(b, x, 1.0) + T.switch(b, y, 2.0),
+        T.switch(b, x + y, T.constant(1.0) + T.constant(2.0)),
+    ),
     ("local_integer_mul_switch_sink", T.switch(b, 0, i) * j, T.switch(b, 0, i * j)),
     ("local_integer_mul_switch_sink_else", T.switch(b, i, 0) * j, T.switch(b, i * j, 0)),
     ("local_mul_switch_sink", T.switch(b, 0, x) * y, T.switch(b, 0, x * y)),

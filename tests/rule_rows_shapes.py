@@ -1,17 +1,16 @@
 """What each rule on shapes, parts, reductions and products of matrices does: (name, before, after)."""
 
-from rule_rows import A, B, i, n, s, x, y
-
-from arignote import ops as T
-from arignote.graph import dims_of
 from arignote.ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from arignote.ops.creation import Alloc, arange
 from arignote.ops.elementwise import add, fill, maximum
 from arignote.ops.join import Join
-from arignote.ops.lengths import MakeVector, ShapeI, dim_to_tensor
+from arignote.ops.lengths import MakeVector, ShapeI
 from arignote.ops.nn import LogSoftmax, LogSumExp, Softmax
 from arignote.ops.reduce import Reduce, SumTo
 from arignote.ops.shape import DimShuffle, Reshape
+from rule_rows import A, B, i, j, n, s, x, y
+
+from arignote import ops as T
 
 C = T.matrix("C")
 M = T.tensor("M", shape=(4, 3))
@@ -115,6 +114,12 @@ WRITING = [
     ("local_set_to_inc_subtensor", put(A, A[n] + x, n), add_part(A, x, n)),
     ("local_write_of_write_same_indices", put(put(A, x, n), y, n), put(A, y, n)),
     ("local_add_of_sparse_write", A + add_part(T.zeros_like(A), x, n), add_part(A, x, n)),
+    ("local_sub_from_sparse_write", add_part(T.zeros_like(A), x, n) - A, add_part(-A, x, n)),
+    (
+        "local_sum_of_sparse_write",
+        T.sum(AdvancedIncSubtensor(("a", "a"), set=False)(T.zeros_like(A), x, i, j), axis=1),
+        AdvancedIncSubtensor(("a",), set=False)(Alloc()(T.constant(0.0), length(A, 0)), x, fill(j, i)),
+    ),
 ]
 
 JOINS = [
@@ -168,7 +173,7 @@ SOFTMAX = [
     ("local_log_softmax_from_logsumexp", A - keep(LogSumExp(1)(A), 1), LogSoftmax(1)(A)),
     ("local_logsoftmax", T.log(Softmax(1)(A)), LogSoftmax(1)(A)),
     ("local_advanced_indexing_crossentropy_onehot", T.log(_soft[_rows, i]), LogSoftmax(1)(A)[_rows, i]),
-    ("local_logsoftmax_grad", softmax_grad(_scaled), fill(_soft, B) - _soft * T.sum(fill(_soft, B), axis=1, keepdims=True)),
+    ("local_logsoftmax_grad", softmax_grad(_scaled), softmax_grad(fill(_soft, B))),
     ("local_logsoftmax_grad", softmax_grad(_written), softmax_grad(_unscaled)),
     ("local_exp_log_softmax", T.exp(LogSoftmax(1)(A)), Softmax(1)(A)),
     ("local_argmax_of_softmax", T.argmax(Softmax(1)(A), axis=1), T.argmax(A, axis=1)),

@@ -1,4 +1,4 @@
-"""Every rule by example: a row is (name, before, after), and the graph after one walk of the rule must be that of `after`."""
+"""Every rule by example: a row is (name, before, after), and one walk of the rule must make `after` of `before`."""
 
 import sys
 
@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import rule_rows
 import rule_rows_shapes
-from rewriting import graph_of, rewritten, tame, values_of
-
-from arignote import ops as T
 from arignote.graph import FunctionGraph
 from arignote.ops.creation import Alloc
 from arignote.optdb import MergeOptimizer, Query, Rule
 from arignote.optdb.rules import QUERIES, default_db, is_default
+from rewriting import graph_of, rewritten, tame, values_of
+
+from arignote import ops as T
 
 DB = default_db()
 RULES = {e.name: e.object for e in DB.entries() if isinstance(e.object, Rule)}
@@ -22,6 +22,7 @@ ELSEWHERE = {rule.name for rule in DB["local_gemm_to_gemv_db"].query("fast_run")
 """Rules with tests of their own, in test_blas_rules.py."""
 ROWS = [*rule_rows.ROWS, *rule_rows_shapes.ROWS]
 UNCHANGED = [*rule_rows.UNCHANGED, *rule_rows_shapes.UNCHANGED]
+X = rule_rows.x
 
 
 def merged(graph):
@@ -54,7 +55,9 @@ def optimized(graph, *query):
     return DB.query(*query, strict=True)(graph)[0]
 
 
-@pytest.mark.parametrize("query", ["fast_run -fusion -inplace", "fast_run unsafe -fusion -inplace", "canonicalize unsafe", "fast_compile"])
+@pytest.mark.parametrize(
+    "query", ["fast_run -fusion -inplace", "fast_run unsafe -fusion -inplace", "canonicalize unsafe", "fast_compile"]
+)
 def test_rules_come_to_rest(query):
     """No two rules undo one another, and a second run finds nothing to do."""
     for k, row in enumerate(ROWS):
@@ -88,7 +91,7 @@ def test_default_mode_takes_only_contracts_that_nobody_notices():
             assert ("unsafe" in entry.tags) != is_default(entry.contract)
 
 
-@pytest.mark.parametrize(("expression", "kept"), [(rule_rows.x - rule_rows.x, "sub"), (rule_rows.x * 0, "mul"), (0 / rule_rows.x, "true_div")])
+@pytest.mark.parametrize(("expression", "kept"), [(X - X, "sub"), (X * 0, "mul"), (0 / X, "true_div")])
 def test_nan_comes_through_in_the_default_mode(expression, kept):
     names = [node.op.name for node in optimized(graph_of(expression), "fast_run").order]
     assert kept in names
@@ -96,19 +99,19 @@ def test_nan_comes_through_in_the_default_mode(expression, kept):
 
 
 def test_container_names_do_not_take_what_is_unsafe():
-    graph = graph_of(rule_rows.x - rule_rows.x)
+    graph = graph_of(X - X)
     assert optimized(graph, "canonicalize specialize") == graph
     assert optimized(graph, "canonicalize specialize unsafe") != graph
 
 
 def test_a_contract_can_be_excluded():
-    graph = graph_of(rule_rows.x + 0.0)
+    graph = graph_of(X + 0.0)
     assert len(optimized(graph, "fast_run")) == 0
     assert optimized(graph, "fast_run -relaxes_signed_zero") == graph
 
 
 def test_names_of_theano_select():
-    graph = graph_of(rule_rows.x**2)
+    graph = graph_of(X**2)
     assert optimized(graph, "fast_run -local_pow_specialize -fusion") == graph
     assert "local_remove_switch_const_cond" in DB.table("fast_run", "-local_remove_switch_const_cond").__str__()
 
@@ -144,7 +147,7 @@ def test_folding_leaves_what_raises():
 
 def test_a_long_chain_is_settled_in_one_walk_each():
     sys_limit = sys.getrecursionlimit()
-    v = rule_rows.x
+    v = X
     for k in range(5000):
         v = -(-v) * 1.0 + (k + 0.5)
     graph = graph_of(v)

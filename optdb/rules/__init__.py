@@ -1,8 +1,8 @@
 """The knowledge: one file a subject, and here the whole order in which it is used.
 
-A rule is in the default mode if its contract is one that users of NumPy would not notice: the same bits, a few ulp, a better
-value, another rounding of a sum (whose order is not specified), the sign of a zero, or an error less.  What gives another
-value where there is a NaN, an infinity or an overflow has the tag "unsafe" instead.
+A rule is in the default mode if its contract is one that users of NumPy would not notice: the same bits, a few ulp, a
+better value, another rounding of a sum (whose order is not specified), the sign of a zero, or an error less.  What
+gives another value where there is a NaN, an infinity or an overflow has the tag "unsafe" instead.
 """
 
 from __future__ import annotations
@@ -16,14 +16,34 @@ from ..optimizers import MergeOptimizer
 from ..query import Query
 from ..rule import Rule
 from . import (
-    arithmetic, blas, canonizer, casts, constants, dimshuffles, dots, fills, indexing, inplace, integers, inverses, joins, logic,
-    powers, reductions, shapes, softmax, stability, switches, writing,
-)  # fmt: skip
+    arithmetic,
+    blas,
+    canonizer,
+    casts,
+    constants,
+    dimshuffles,
+    dots,
+    fills,
+    indexing,
+    inplace,
+    integers,
+    inverses,
+    joins,
+    logic,
+    powers,
+    reductions,
+    shapes,
+    softmax,
+    stability,
+    switches,
+    writing,
+)
 from .conforming import TensorConform
 from .destroy import AddDestroyHandler
 from .fusion import FlattenOptimizer, FusionOptimizer
 from .gemm import GemmOptimizer
 from .names import other_names
+from .sum_to import SumToOptimizer
 
 __all__ = ["QUERIES", "default_db", "is_default"]
 
@@ -35,22 +55,26 @@ IDENTITIES = (
     inverses.COMPLEX_PARTS, fills.FILLS, fills.ALLOCS, reductions.AXES, indexing.USELESS, joins.JOINS,
 )  # fmt: skip
 """What removes nodes."""
+CARRIED = (
+    fills.THROUGH, shapes.LENGTHS, shapes.RESHAPES, dimshuffles.DIMSHUFFLES, indexing.MERGED, indexing.LIFTED,
+    writing.WRITING, reductions.STRETCHED,
+)  # fmt: skip
+"""What carries axes, parts and lengths towards the inputs, where they meet and vanish."""
 CANONICAL = (
-    *IDENTITIES, arithmetic.SIGNS, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST], shapes.LENGTHS, shapes.RESHAPES,
-    dimshuffles.DIMSHUFFLES, fills.THROUGH, reductions.FACTORS, reductions.STRETCHED, indexing.MERGED, indexing.LIFTED, writing.WRITING,
-    dots.DOTS,
+    *IDENTITIES, arithmetic.SIGNS, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST], *CARRIED,
+    reductions.FACTORS, dots.DOTS,
 )  # fmt: skip
 STABLE = (
-    softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, stability.LOGISTIC, stability.ERROR_FUNCTION, stability.TAILS,
-    inverses.INVERSES,
+    softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, stability.LOGISTIC, stability.ERROR_FUNCTION,
+    stability.TAILS, inverses.INVERSES,
 )  # fmt: skip
 SPECIAL = (
-    *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, softmax.LOGARITHMS,
-    softmax.BACK, canonizer.CANONICAL, fills.THROUGH, fills.TO_ALLOC, shapes.LENGTHS, shapes.RESHAPES, dimshuffles.DIMSHUFFLES,
-    indexing.MERGED, indexing.LIFTED, writing.WRITING, reductions.STRETCHED, reductions.EXTREMA,
+    *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, canonizer.CANONICAL, *CARRIED,
+    softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, reductions.EXTREMA,
 )  # fmt: skip
 UNSAFE = (
-    arithmetic.UNSAFE, powers.UNSAFE, stability.UNSAFE, canonizer.UNSAFE, switches.UNSAFE, reductions.UNSAFE, dots.UNSAFE, softmax.UNSAFE,
+    arithmetic.UNSAFE, powers.UNSAFE, stability.UNSAFE, canonizer.UNSAFE, switches.UNSAFE, reductions.UNSAFE,
+    dots.UNSAFE, softmax.UNSAFE,
 )  # fmt: skip
 
 QUERIES = {
@@ -75,6 +99,8 @@ def is_default(contract: Contract) -> bool:
 def default_db() -> SequenceDB:
     """The database: what runs at which position, under which tags."""
     merge, run, both = MergeOptimizer(), ("fast_run",), ("fast_run", "fast_compile")
+    cross_entropy = filled(TopoDB(), (softmax.LOGARITHMS,))
+    in_place = (*run, "inplace")
     db = SequenceDB("optdb", conform=TensorConform())
     db.register("merge1", merge, *both, "merge", position=0)
     db.register("ShapeOpt", filled(TopoDB(), (shapes.LENGTHS,), "fast_compile"), *both, position=0.1)
@@ -85,17 +111,18 @@ def default_db() -> SequenceDB:
     db.register("stabilize", equilibrium(STABLE), *run, position=1.5)
     db.register("local_fill_to_alloc", fills.TO_ALLOC[0], *run, "local_second_to_alloc", position=1.51)
     db.register("local_elemwise_alloc", fills.THROUGH[1], *run, "local_alloc_elemwise", position=1.52)
+    db.register("useless_sum_to", SumToOptimizer(), *run, position=1.65)
     db.register("BlasOpt", blas_db(), *both, position=1.7)
     db.register("specialize", equilibrium(SPECIAL), *run, position=2)
-    db.register("crossentropy_to_crossentropy_with_softmax", filled(TopoDB(), (softmax.LOGARITHMS,)), *run, "xent", position=2.01)
+    db.register("crossentropy_to_crossentropy_with_softmax", cross_entropy, *run, "xent", position=2.01)
     db.register("uncanonicalize", equilibrium((reductions.AXES, reductions.EXTREMA)), *run, position=3)
     db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
     db.register("merge2", merge, *run, "merge", position=49)
-    db.register("add_destroy_handler", AddDestroyHandler(), *run, "inplace", position=49.5)
-    db.register("local_inplace_setsubtensor", inplace.inplace_setsubtensor(), *run, "inplace", position=60)
-    db.register("local_inplace_incsubtensor1", inplace.inplace_incsubtensor1(), *run, "inplace", position=60)
-    db.register("InplaceBlasOpt", inplace.inplace_blas(), *run, "inplace", "blas_opt_inplace", position=70)
-    db.register("inplace_elemwise_optimizer", inplace.inplace_elemwise(), *run, "inplace", "inplace_elemwise_opt", position=75)
+    db.register("add_destroy_handler", AddDestroyHandler(), *in_place, position=49.5)
+    db.register("local_inplace_setsubtensor", inplace.inplace_setsubtensor(), *in_place, position=60)
+    db.register("local_inplace_incsubtensor1", inplace.inplace_incsubtensor1(), *in_place, position=60)
+    db.register("InplaceBlasOpt", inplace.inplace_blas(), *in_place, "blas_opt_inplace", position=70)
+    db.register("inplace_elemwise_optimizer", inplace.inplace_elemwise(), *in_place, position=75)
     db.register("merge3", merge, *run, "merge", position=100)
     return db
 

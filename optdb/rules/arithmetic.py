@@ -1,20 +1,20 @@
 """Sums, products, quotients and signs.
 
-Most of these keep every bit, because negation is exact and rounding is symmetric in sign.  What holds for integers alone (they
-are computed modulo a power of two) stands in integers.py; what would reorder floating-point sums or products in canonizer.py.
+Most of these keep every bit, because negation is exact and rounding is symmetric in sign.  What holds for integers
+alone (they are computed modulo a power of two) stands in integers.py, what reorders sums or products in canonizer.py.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...graph import Apply, Variable
+from ...graph import Constant, Variable
 from ...ops.elementwise import Elementwise, abs, add, cos, cosh, mul, neg, reciprocal, square, sub, true_div
 from ...ops.tensor import constant
 from ..contract import relaxes
 from ..patterns import Number, Wild, op_like, wilds
 from ..rule import Rule, rule
-from .facts import is_constant, is_float, is_real, is_signed, not_complex, uniform_x, uniform_xy
+from .facts import Node, Value, is_constant, is_float, is_real, is_signed, not_complex, uniform_x, uniform_xy
 
 x, y = wilds("x y")
 real_x = Wild("x", not_complex)
@@ -27,14 +27,14 @@ EVEN = frozenset({abs, square, cos, cosh})
 even = op_like(Elementwise, "even", lambda op: op in EVEN)
 
 
-def real_result(node: Apply) -> bool:
+def real_result(node: Node) -> bool:
     """Whether the result is not complex: 1 * z is not z, because NumPy multiplies all four parts and inf * 0 is NaN."""
-    return node.out.type.kind != "c"
+    return not_complex(node.out)
 
 
-def _inverse_of_power_of_two(number: Variable) -> Variable | None:
+def _inverse_of_power_of_two(number: Constant) -> Value | None:
     """The constant 1/number if that is exact and normal, else None."""
-    data = number.data  # type: ignore[attr-defined]
+    data = number.data
     with np.errstate(all="ignore"):
         mantissa, _ = np.frexp(data)
         inverse = np.asarray(1 / data, dtype=data.dtype)
@@ -43,15 +43,15 @@ def _inverse_of_power_of_two(number: Variable) -> Variable | None:
     return constant(inverse) if data.size and bool(np.all((np.abs(mantissa) == 0.5) & normal)) else None
 
 
-def divided(x: Variable, c: Variable) -> Variable | None:
+def divided(x: Variable, c: Constant) -> Value | None:
     """x / c as a product, where that is exact: both are the rounding of one real number."""
     inverse = _inverse_of_power_of_two(c)
-    return None if inverse is None else mul(x, inverse)  # type: ignore[no-any-return]
+    return None if inverse is None else mul(x, inverse)
 
 
-def negated(x: Variable, c: Variable) -> Variable:
+def negated(x: Variable, c: Constant) -> Value:
     """-(c * x) with the sign in the constant."""
-    return mul(constant(-c.data), x)  # type: ignore[attr-defined, no-any-return]
+    return mul(constant(-c.data), x)
 
 
 SIGNS: list[Rule] = [
@@ -83,7 +83,8 @@ UNITS: list[Rule] = [
 SPECIAL: list[Rule] = [
     rule("local_mul_to_sqr", mul(x, x), square(x), when=lambda node, x: is_real(x)),
     rule("local_div_to_inv", true_div(1, float_x), reciprocal(x), when=uniform_x),
-    rule("local_div_by_power_of_two", true_div(float_x, c), divided, when=lambda node, x, c: x.dtype == c.dtype == node.out.dtype,
+    rule("local_div_by_power_of_two", true_div(float_x, c), divided,
+         when=lambda node, x, c: x.dtype == c.dtype == node.out.dtype,
          formula="true_div(x, 2**k) -> mul(x, 2**-k)"),
     rule("local_abs_merge", mul(abs(float_x), abs(float_y)), abs(mul(x, y)), when=uniform_xy),
     rule("local_abs_merge_div", true_div(abs(float_x), abs(float_y)), abs(true_div(x, y)), when=uniform_xy),

@@ -1,8 +1,8 @@
 """Sums and products taken apart, cancelled, and put together again: Theano's canonizers.
 
-Integers obey the algebra exactly, so all of it is on for them.  For floating-point numbers the constants of a product are
-folded, which costs a rounding and saves one; cancelling equal terms or factors is not part of the default mode, because
-(x + y) - x is not y where x is large, and x * y / x is NaN where x is zero.
+Integers obey the algebra exactly, so all of it is on for them.  For floating-point numbers the constants of a product
+are folded, which costs a rounding and saves one; cancelling equal terms or factors is not part of the default mode,
+because (x + y) - x is not y where x is large, and x * y / x is NaN where x is zero.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Variable
+from ...graph import Constant, Variable
 from ...ops.elementwise import Elementwise, add, mul, neg, sub, true_div
 from ...ops.tensor import constant
 from ..contract import exact, relaxes, stabilizes, ulp
 from ..patterns import wilds
 from ..rule import Rule, node_rule, rule
-from .facts import is_float, is_integer, is_scalar_constant, uniform_xyz
+from .facts import Node, Value, is_float, is_integer, is_scalar_constant, uniform_xyz
 from .fills import stretched_by
 from .products import MOST_FACTORS, Product
 
@@ -77,7 +78,7 @@ def _less(variables: Sequence[Variable], gone: Counter[Variable]) -> list[Variab
     return kept
 
 
-def simpler_sum(node: Apply) -> Variable | None:
+def simpler_sum(node: Node) -> Value | None:
     """The sum with equal terms cancelled; integer constants added up."""
     before = terms_of(node.out)
     plus, minus = cancelled(*before)
@@ -90,36 +91,45 @@ def simpler_sum(node: Apply) -> Variable | None:
 
 def _one_constant(plus: list[Variable], minus: list[Variable], dtype: str) -> Terms:
     """Both sides with one scalar constant for all that there are; none for 0."""
-    constants = [(c, 1) for c in plus if is_scalar_constant(c)] + [(c, -1) for c in minus if is_scalar_constant(c)]
-    if len(constants) < 2:
+    added, subtracted = scalars(plus), scalars(minus)
+    if len(added) + len(subtracted) < 2:
         return plus, minus
-    total = sum(sign * int(c.data.flat[0]) for c, sign in constants)  # type: ignore[attr-defined]
-    folded = np.array(total % (1 << 64), dtype=np.uint64).astype(dtype)
+    folded = wrapped(sum(added) - sum(subtracted), dtype)
     rest = [[t for t in side if not is_scalar_constant(t)] for side in (plus, minus)]
     return ([constant(folded)] if folded else []) + rest[0], rest[1]
 
 
-def _summed(plus: Sequence[Variable], minus: Sequence[Variable], dtype: str) -> Variable:
+def scalars(variables: Sequence[Variable]) -> list[Any]:
+    """The Python numbers that the constants of one element hold."""
+    return [v.data.item() for v in variables if isinstance(v, Constant) and v.data.size == 1]
+
+
+def wrapped(number: int, dtype: str) -> np.ndarray:
+    """The integer modulo the power of two that `dtype` computes by."""
+    return np.array(number % (1 << 64), dtype=np.uint64).astype(dtype)
+
+
+def _summed(plus: Sequence[Variable], minus: Sequence[Variable], dtype: str) -> Value:
     if not plus and not minus:
         return constant(0, dtype)
     if not plus:
-        return neg(_folded(add, minus))  # type: ignore[no-any-return]
-    return sub(_folded(add, plus), _folded(add, minus)) if minus else _folded(add, plus)  # type: ignore[no-any-return]
+        return neg(_folded(add, minus))
+    return sub(_folded(add, plus), _folded(add, minus)) if minus else _folded(add, plus)
 
 
-def _folded(op: Elementwise, operands: Sequence[Variable]) -> Variable:
+def _folded(op: Elementwise, operands: Sequence[Variable]) -> Value:
     result = operands[0]
     for operand in operands[1:]:
         result = op(result, operand)
     return result
 
 
-def simpler_integer_sum(node: Apply) -> Variable | None:
+def simpler_integer_sum(node: Node) -> Value | None:
     """`simpler_sum` where it is exact."""
     return simpler_sum(node) if is_integer(node.out) else None
 
 
-def simpler_float_sum(node: Apply) -> Variable | None:
+def simpler_float_sum(node: Node) -> Value | None:
     """`simpler_sum` where it rounds otherwise."""
     return simpler_sum(node) if is_float(node.out) else None
 
@@ -127,7 +137,7 @@ def simpler_float_sum(node: Apply) -> Variable | None:
 # --- products
 
 
-def one_constant_factor(node: Apply) -> Variable | None:
+def one_constant_factor(node: Node) -> Value | None:
     """The product with one constant for several: of integers in any order, of a float and constants alone."""
     product = Product.of(node.out)
     constants = [f for f in (*product.above, *product.below) if is_scalar_constant(f)]
@@ -142,22 +152,25 @@ def one_constant_factor(node: Apply) -> Variable | None:
     return Product((factor, *above), below, False, product.dtype).build()
 
 
-def _factor(product: Product) -> Variable | None:
+def _factor(product: Product) -> Value | None:
     """All constants and the sign as one constant; None if that is not a normal number."""
-    above = [f.data.flat[0].item() for f in product.above if is_scalar_constant(f)]  # type: ignore[attr-defined]
-    below = [f.data.flat[0].item() for f in product.below if is_scalar_constant(f)]  # type: ignore[attr-defined]
+    above, below = scalars(product.above), scalars(product.below)
     sign = -1 if product.negative else 1
     kind = np.dtype(product.dtype)
     if kind.kind in "iu":
-        return constant(np.array(sign * math.prod(above) % (1 << 64), dtype=np.uint64).astype(kind))
+        return constant(wrapped(sign * math.prod(above), product.dtype))
     with np.errstate(all="ignore"):
-        exact_value = sign * np.prod(np.array(above, dtype=np.longdouble)) / np.prod(np.array(below, dtype=np.longdouble))
-        value = exact_value.astype(kind)
+        value = (sign * _wide_product(above) / _wide_product(below)).astype(kind)
     limits = np.finfo(kind)
     return constant(value) if limits.smallest_normal <= abs(value) <= limits.max else None
 
 
-def simpler_product(node: Apply) -> Variable | None:
+def _wide_product(numbers: Sequence[float]) -> Any:
+    """The product, in the widest floating-point numbers there are."""
+    return np.prod(np.array(numbers, dtype=np.longdouble))
+
+
+def simpler_product(node: Node) -> Value | None:
     """The product with equal factors cancelled."""
     product = Product.of(node.out)
     above, below = cancelled(product.above, product.below)
@@ -170,7 +183,8 @@ def simpler_product(node: Apply) -> Variable | None:
 CANONICAL: list[Rule] = [
     node_rule("local_add_canonizer", (add, sub, neg), simpler_integer_sum, having=(add, sub, neg), contract=exact,
               formula="(x + a) - (y + a) -> x - y  for integers"),
-    node_rule("local_mul_canonizer", (mul, true_div), one_constant_factor, having=(mul, true_div, neg), contract=ulp(3) | stabilizes,
+    node_rule("local_mul_canonizer", (mul, true_div), one_constant_factor, having=(mul, true_div, neg),
+              contract=ulp(3) | stabilizes,
               formula="2 * (3 * x) -> 6 * x"),
 ]  # fmt: skip
 
@@ -179,5 +193,6 @@ UNSAFE: list[Rule] = [
               formula="(x + y) - x -> y"),
     node_rule("local_mul_canonizer_float", (mul, true_div), simpler_product, contract=CANCELLING,
               formula="x * y / x -> y"),
-    rule("local_greedy_distributor", mul(add(true_div(y, x), z), x), add(y, mul(z, x)), when=uniform_xyz, contract=CANCELLING),
+    rule("local_greedy_distributor", mul(add(true_div(y, x), z), x), add(y, mul(z, x)), when=uniform_xyz,
+         contract=CANCELLING),
 ]  # fmt: skip

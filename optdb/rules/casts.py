@@ -6,7 +6,7 @@ from ...graph import Apply, Variable
 from ...ops.elementwise import Cast, Elementwise, cast, identity, stop_gradient
 from ..patterns import op_like, wilds
 from ..rule import Rule, rule
-from .facts import not_complex, preserves
+from .facts import Value, not_complex, preserves
 
 (x,) = wilds("x")
 outer, inner = op_like(Cast, "outer"), op_like(Cast, "inner")
@@ -14,18 +14,18 @@ view = op_like(Elementwise, "view", lambda op: op in (identity, stop_gradient))
 idempotent = op_like(Elementwise, "f", lambda op: op.idempotent and op.arity == 1)
 
 
-def useless_cast(x: Variable, outer: Cast) -> Variable | None:
+def useless_cast(x: Variable, outer: Cast) -> Value | None:
     """x, which has the dtype of the cast."""
     return x if x.dtype == outer.dtype else None
 
 
-def one_cast(node: Apply, x: Variable, outer: Cast, inner: Cast) -> Variable | None:
+def one_cast(node: Apply, x: Variable, outer: Cast, inner: Cast) -> Value | None:
     """The outer cast alone, where the inner one loses nothing that the outer one keeps."""
     keeps_all = preserves(x.dtype, inner.dtype)
     wraps = all(_is_integer(dtype) for dtype in (x.dtype, inner.dtype, outer.dtype))
     if not keeps_all and not (wraps and _bits(outer.dtype) <= _bits(inner.dtype)):
         return None
-    return cast(x, outer.dtype)  # type: ignore[no-any-return]
+    return cast(x, outer.dtype)
 
 
 def _is_integer(dtype: str) -> bool:
@@ -38,7 +38,8 @@ def _bits(dtype: str) -> int:
 
 CASTS: list[Rule] = [
     rule("local_useless_cast", outer(x), useless_cast, formula="cast{dtype=dtype of x}(x) -> x"),
-    rule("local_cast_cast", outer(inner(x)), one_cast, formula="cast(cast(x)) -> cast(x)  if the first keeps all values"),
+    rule("local_cast_cast", outer(inner(x)), one_cast,
+         formula="cast(cast(x)) -> cast(x)  if the first keeps all values"),
     rule("local_view_op", view(x), x),
     rule("local_idempotent_unary", idempotent(idempotent(x)), idempotent(x), when=lambda node, x: not_complex(x)),
 ]

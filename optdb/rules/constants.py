@@ -11,12 +11,12 @@ from dataclasses import fields
 
 import numpy as np
 
-from ...graph import Apply, Constant, Op, Variable
+from ...graph import Constant, Op, Variable
 from ...ops.elementwise import Elementwise
 from ...ops.tensor import constant
 from ..patterns import CONSTANT, Head
 from ..rule import NodeRule, node_rule
-from .facts import preserves
+from .facts import Node, Value, preserves
 
 LARGEST_FOLDED = 64 << 20
 """Bytes of the largest constant that folding makes."""
@@ -26,32 +26,33 @@ _ALWAYS_SMALL = 1 << 10
 """Results of up to this many bytes are folded, however small their operands are."""
 
 
-def constant_folding(node: Apply) -> Sequence[Variable] | None:
-    """The values of a node whose inputs are constants.  What raises is left alone: it will raise when the program runs."""
+def constant_folding(node: Node) -> Sequence[Variable] | None:
+    """The values of a node whose inputs are constants.  What raises is left alone: it will raise when it is run."""
     if not _is_small(node):
         return None
     try:
         with np.errstate(all="ignore"):
-            values = node.op.evaluate(*[i.data for i in node.inputs])  # type: ignore[attr-defined]
+            values = node.op.evaluate(*[i.data for i in node.inputs])
     except (ValueError, IndexError, ArithmeticError, np.linalg.LinAlgError):
         return None
     return [constant(value) for value in values]
 
 
-def _is_small(node: Apply) -> bool:
-    made = [_bytes_of(o) for o in node.outputs]
-    read = sum(i.data.nbytes for i in node.inputs)  # type: ignore[attr-defined]
-    return None not in made and sum(made) <= min(LARGEST_FOLDED, max(LARGEST_GROWTH * read, _ALWAYS_SMALL))  # type: ignore[arg-type]
+def _is_small(node: Node) -> bool:
+    read = sum(i.data.nbytes for i in node.inputs)
+    limit = min(LARGEST_FOLDED, max(LARGEST_GROWTH * read, _ALWAYS_SMALL))
+    return bool(sum(map(_bytes_of, node.outputs)) <= limit)
 
 
-def _bytes_of(variable: Variable) -> int | None:
-    if None in variable.type.shape:
-        return None
-    return variable.type.numpy.itemsize * math.prod(variable.type.shape)  # type: ignore[arg-type]
+def _bytes_of(variable: Variable) -> float:
+    """The size of a value; infinite where it is not known."""
+    shape = variable.type.shape
+    elements = math.prod(n for n in shape if n is not None) if None not in shape else math.inf
+    return float(variable.type.numpy.itemsize * elements)
 
 
-def local_upcast_elemwise_constant_inputs(node: Apply) -> Variable | None:
-    """The node with its constants in the dtype that they are converted to anyway, so that `1 - x` and `1.0 - x` merge."""
+def local_upcast_elemwise_constant_inputs(node: Node) -> Value | None:
+    """The node with constants in the dtype that they are converted to anyway, so that `1 - x` and `1.0 - x` merge."""
     op = node.op
     if not isinstance(op, Elementwise) or not any(isinstance(i, Constant) for i in node.inputs):
         return None
@@ -60,10 +61,10 @@ def local_upcast_elemwise_constant_inputs(node: Apply) -> Variable | None:
     if all(new is old for new, old in zip(inputs, node.inputs, strict=True)):
         return None
     result = op(*inputs)
-    return result if result.dtype == node.out.dtype else None  # type: ignore[no-any-return]
+    return result if result.dtype == node.out.dtype else None
 
 
-def _converted(variable: Variable, dtype: str) -> Variable:
+def _converted(variable: Variable, dtype: str) -> Value:
     if not isinstance(variable, Constant) or variable.dtype == dtype or not preserves(variable.dtype, dtype):
         return variable
     return constant(variable.data.astype(dtype))

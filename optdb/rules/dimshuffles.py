@@ -1,12 +1,13 @@
-"""Axes permuted, added and dropped: carried towards the inputs, where they meet, vanish, or become a flag of a product."""
+"""Axes permuted, added and dropped: carried towards the inputs, where they meet, vanish or become flags."""
 
 from __future__ import annotations
 
-from ...graph import Apply, Variable
+from ...graph import Variable
 from ...ops.elementwise import Cast, Elementwise
 from ...ops.shape import DimShuffle
 from ..patterns import Users, op_like, wilds
 from ..rule import Rule, node_rule, rule
+from .facts import Node, Value
 
 Order = tuple["int | str", ...]
 
@@ -14,10 +15,10 @@ Order = tuple["int | str", ...]
 outer, inner = op_like(DimShuffle, "outer"), op_like(DimShuffle, "inner")
 
 
-def composed(x: Variable, outer: DimShuffle, inner: DimShuffle) -> Variable:
+def composed(x: Variable, outer: DimShuffle, inner: DimShuffle) -> Value:
     """One rearrangement that does what two do."""
     order = tuple(o if isinstance(o, str) else inner.order[o] for o in outer.order)
-    return DimShuffle(order)(x)  # type: ignore[no-any-return]
+    return DimShuffle(order)(x)
 
 
 def is_identity(x: Variable, outer: DimShuffle) -> bool:
@@ -25,7 +26,7 @@ def is_identity(x: Variable, outer: DimShuffle) -> bool:
     return outer.order == tuple(range(x.ndim))
 
 
-def moves_only_ones(node: Apply, x: Variable, outer: DimShuffle) -> bool:
+def moves_only_ones(node: Node, x: Variable, outer: DimShuffle) -> bool:
     """Whether the rank stays and only axes of length 1 change places."""
     if len(outer.order) != x.ndim or None in x.type.shape:
         return False
@@ -33,30 +34,31 @@ def moves_only_ones(node: Apply, x: Variable, outer: DimShuffle) -> bool:
     return node.out.type.shape == x.type.shape and kept == sorted(kept)
 
 
-def lifted(node: Apply, users: Users) -> Variable | None:
+def lifted(node: Node, users: Users) -> Value | None:
     """The rearrangement of an elementwise result that nobody else reads, done to its operands instead."""
     (result,) = node.inputs
     below = result.owner
     if below is None or not isinstance(below.op, (Elementwise, Cast)) or len(users(result)) != 1:
         return None
-    order = node.op.order  # type: ignore[attr-defined]
+    order = node.op.order
     if not any(isinstance(o, int) for o in order):
         return None
     operands = [_shuffled(i, order, result.ndim) for i in below.inputs]
-    return below.op(*operands)  # type: ignore[no-any-return]
+    return below.op(*operands)
 
 
-def _shuffled(operand: Variable, order: Order, ndim: int) -> Variable:
+def _shuffled(operand: Variable, order: Order, ndim: int) -> Value:
     """An operand of a result of rank `ndim` rearranged as that result; scalars fit as they are."""
     if operand.ndim == 0:
         return operand
     missing = ndim - operand.ndim
     own = tuple(o - missing if isinstance(o, int) and o >= missing else "x" for o in order)
-    return operand if own == tuple(range(operand.ndim)) else DimShuffle(own)(operand)  # type: ignore[no-any-return]
+    return operand if own == tuple(range(operand.ndim)) else DimShuffle(own)(operand)
 
 
 DIMSHUFFLES: list[Rule] = [
-    rule("local_dimshuffle_of_dimshuffle", outer(inner(x)), composed, formula="dimshuffle(dimshuffle(x)) -> dimshuffle(x)"),
+    rule("local_dimshuffle_of_dimshuffle", outer(inner(x)), composed,
+         formula="dimshuffle(dimshuffle(x)) -> dimshuffle(x)"),
     rule("local_useless_dimshuffle", outer(x), x, when=is_identity),
     rule("local_dimshuffle_of_ones", outer(x), x, when=moves_only_ones),
     node_rule("local_dimshuffle_lift", DimShuffle, lifted, having=(Elementwise, Cast), uses=True,

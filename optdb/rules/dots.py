@@ -5,7 +5,7 @@ What BLAS makes of them stands in blas.py.
 
 from __future__ import annotations
 
-from ...graph import Apply, Variable, dims_of
+from ...graph import dims_of
 from ...ops.blas import Dot
 from ...ops.creation import Alloc
 from ...ops.lengths import dim_to_tensor
@@ -14,41 +14,44 @@ from ...ops.tensor import constant
 from ..contract import relaxes
 from ..patterns import Users
 from ..rule import Rule, node_rule
-from .facts import is_integer, made_by
+from .facts import Node, Value, is_integer, made_by
 from .writing import is_zero
 
 
-def transposed_dot(node: Apply, users: Users) -> Variable | None:
+def transposed_dot(node: Node, users: Users) -> Value | None:
     """The transpose of a product of matrices that nobody else reads: the product of the transposes."""
     product = node.inputs[0]
-    if node.op.order != (1, 0) or not made_by(product, Dot) or len(users(product)) != 1:  # type: ignore[attr-defined]
+    if node.op.order != (1, 0) or not made_by(product, Dot) or len(users(product)) != 1:
         return None
-    a, b = product.owner.inputs  # type: ignore[union-attr]
-    return Dot()(node.op(b), node.op(a)) if a.ndim == b.ndim == 2 else None  # type: ignore[no-any-return]
+    a, b = product.owner.inputs
+    return Dot()(node.op(b), node.op(a)) if a.ndim == b.ndim == 2 else None
 
 
-def _zeros(node: Apply) -> Variable | None:
+def _zeros(node: Node) -> Value | None:
     if not any(map(is_zero, node.inputs)):
         return None
-    return Alloc()(constant(0, node.out.dtype), *map(dim_to_tensor, dims_of(node.out)))  # type: ignore[no-any-return]
+    return Alloc()(constant(0, node.out.dtype), *map(dim_to_tensor, dims_of(node.out)))
 
 
-def integer_zeros(node: Apply) -> Variable | None:
+def integer_zeros(node: Node) -> Value | None:
     """Zeros of the shape of the product."""
     return _zeros(node) if is_integer(node.out) else None
 
 
-def zeros(node: Apply) -> Variable | None:
+def zeros(node: Node) -> Value | None:
     """Zeros of the shape of the product, whatever the other operand holds."""
     return None if is_integer(node.out) else _zeros(node)
 
 
 DOTS: list[Rule] = [
-    node_rule("local_lift_transpose_through_dot", DimShuffle, transposed_dot, having=Dot, uses=True, contract=relaxes("rounding"),
+    node_rule("local_lift_transpose_through_dot", DimShuffle, transposed_dot, having=Dot, uses=True,
+              contract=relaxes("rounding"),
               formula="dot(x, y).T -> dot(y.T, x.T)"),
-    node_rule("local_integer_0_dot_x", Dot, integer_zeros, contract=relaxes("errors"), formula="dot(0, x) -> zeros  for integers"),
+    node_rule("local_integer_0_dot_x", Dot, integer_zeros, contract=relaxes("errors"),
+              formula="dot(0, x) -> zeros  for integers"),
 ]  # fmt: skip
 
 UNSAFE: list[Rule] = [
-    node_rule("local_0_dot_x", Dot, zeros, contract=relaxes("nan", "inf", "signed zero", "errors"), formula="dot(0, x) -> zeros"),
+    node_rule("local_0_dot_x", Dot, zeros, contract=relaxes("nan", "inf", "signed zero", "errors"),
+              formula="dot(0, x) -> zeros"),
 ]

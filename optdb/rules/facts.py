@@ -9,7 +9,7 @@ import numpy as np
 
 from ...graph import Apply, Constant, Op, Variable
 from ...graph.types import numpy_dtype
-
+from ..rule import is_of
 
 # --- kinds of dtype
 
@@ -99,20 +99,28 @@ def is_scalar_constant(v: Variable) -> bool:
 
 def constant_int(v: Variable) -> int | None:
     """The value of an integer constant of one element, else None."""
-    return int(v.data.flat[0]) if is_scalar_constant(v) and v.type.kind in "iu" else None  # type: ignore[attr-defined]
+    return int(v.data.flat[0]) if isinstance(v, Constant) and v.data.size == 1 and v.type.kind in "iu" else None
 
 
-# --- ops
+# --- nodes
+
+Node = Any
+"""An Apply, whose op is known to have the fields that are read."""
+Value = Any
+"""A Variable that calls of ops have made; these calls have no narrower type."""
 
 
-def made_by(v: Variable, op: Op | type[Op]) -> bool:
-    """Whether `v` is computed by `op`, or by an op of the class `op`."""
-    if v.owner is None:
-        return False
-    return isinstance(v.owner.op, op) if isinstance(op, type) else v.owner.op is op or v.owner.op == op
+def producer(v: Variable, *ops: Op | type[Op]) -> Node | None:
+    """The node that computes `v`, if its op is one of `ops` or of a class among them."""
+    return v.owner if v.owner is not None and any(is_of(v.owner.op, op) for op in ops) else None
 
 
-# --- conditions of rules: each wild card is computed with in the dtype of the result, so nothing is converted on the way
+def made_by(v: Variable, *ops: Op | type[Op]) -> bool:
+    """Whether `v` is computed by one of `ops`, or by an op of a class among them."""
+    return producer(v, *ops) is not None
+
+
+# --- conditions of rules: wild cards have the dtype of the result, so nothing is converted on the way
 
 
 def uniform_x(node: Apply, x: Variable) -> bool:

@@ -1,23 +1,23 @@
 """One value for many elements: `fill`, `alloc` and `broadcast_to`.
 
 A stretched operand of an elementwise op is carried outwards until it meets an operand that has the shape anyway; then
-nothing of it is left.  Shapes are compared by their Dims, so a value that might be stretched at run time keeps its stretching.
+nothing of it is left.  Shapes are compared by their Dims: what might be stretched at run time keeps its stretching.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...graph import Apply, Variable, dims, dims_of, same_shape
+from ...graph import Variable, dims, dims_of, same_shape
 from ...graph.dims import broadcast_dims
 from ...ops.creation import Alloc
 from ...ops.elementwise import Cast, Elementwise, fill
-from ...ops.lengths import LENGTH, dim_to_tensor, tensor_to_dim
+from ...ops.lengths import LENGTH, dim_to_tensor
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.tensor import constant
 from ..patterns import Wild, wilds
 from ..rule import Rule, node_rule, rule
-from .facts import made_by, number_of
+from .facts import Node, Value, number_of, producer
 
 x, y, z = wilds("x y z")
 scalar = Wild("y", lambda v: v.ndim == 0)
@@ -25,23 +25,34 @@ STRETCHING = (Alloc, BroadcastTo)
 """Ops whose first input is a value and whose others are the lengths it is stretched to."""
 
 
-def is_stretched(v: Variable) -> bool:
-    return v.owner is not None and isinstance(v.owner.op, STRETCHING)
+def filled(v: Variable) -> Node | None:
+    """The fill that makes v."""
+    return producer(v, fill)
 
 
-def without_stretching(v: Variable) -> Variable:
-    """The value under a fill, an alloc or a broadcast_to; `v` itself where there is none."""
-    if is_stretched(v):
-        return v.owner.inputs[0]  # type: ignore[union-attr]
-    return v.owner.inputs[1] if made_by(v, fill) else v  # type: ignore[union-attr]
+def stretched(v: Variable) -> Node | None:
+    """The alloc or broadcast_to that makes v."""
+    return producer(v, *STRETCHING)
 
 
-def has_shape_of_result(node: Apply, y: Variable) -> bool:
+def without_fill(v: Variable) -> Value:
+    """The value under a fill; v itself where there is none."""
+    made = filled(v)
+    return v if made is None else made.inputs[1]
+
+
+def without_stretching(v: Variable) -> Value:
+    """The value under an alloc or a broadcast_to; v itself where there is none."""
+    made = stretched(v)
+    return v if made is None else made.inputs[0]
+
+
+def has_shape_of_result(node: Node, y: Variable) -> bool:
     """Whether y needs no stretching."""
     return same_shape(node.out, y)
 
 
-def stretches_alone(node: Apply, x: Variable, z: Variable) -> bool:
+def stretches_alone(node: Node, x: Variable, z: Variable) -> bool:
     """Whether x stretches z to the shape of the result."""
     return broadcast_dims([dims_of(x), dims_of(z)]) == dims_of(node.out)
 
@@ -49,18 +60,15 @@ def stretches_alone(node: Apply, x: Variable, z: Variable) -> bool:
 # --- fill
 
 
-def fill_sunk(node: Apply) -> Variable | None:
-    """f on what the fills hold, filled afterwards: the engine does so where the result might be too small."""
+def fill_sunk(node: Node) -> Value | None:
+    """f on what the fills hold, filled afterwards."""
     if node.op is fill:
         return None
-    operands = [i.owner.inputs[1] if made_by(i, fill) else i for i in node.inputs]  # type: ignore[union-attr]
-    if all(new is old for new, old in zip(operands, node.inputs, strict=True)):
-        return None
-    likes = [i.owner.inputs[0] for i in node.inputs if made_by(i, fill)]  # type: ignore[union-attr]
-    return stretched_by(likes, node.op(*operands), node.out)
+    likes = [made.inputs[0] for made in map(filled, node.inputs) if made is not None]
+    return stretched_by(likes, node.op(*map(without_fill, node.inputs)), node.out) if likes else None
 
 
-def stretched_by(likes: Sequence[Variable], value: Variable, whole: Variable) -> Variable:
+def stretched_by(likes: Sequence[Variable], value: Variable, whole: Variable) -> Value:
     """The value filled along those of `likes` that it needs to get the shape of `whole`."""
     for like in likes:
         if same_shape(value, whole):
@@ -70,22 +78,21 @@ def stretched_by(likes: Sequence[Variable], value: Variable, whole: Variable) ->
     return value
 
 
-def fill_like_operand(node: Apply) -> Variable | None:
+def fill_like_operand(node: Node) -> Value | None:
     """fill along an operand of the same shape: what was computed from it for its shape alone need not be computed."""
     like, value = node.inputs
-    if like.owner is None or not isinstance(like.owner.op, (Elementwise, Cast)):
-        return None
-    operand = next((i for i in like.owner.inputs if same_shape(i, like)), None)
-    return None if operand is None else fill(operand, value)  # type: ignore[no-any-return]
+    made = producer(like, Elementwise, Cast)
+    operands = [] if made is None else [i for i in made.inputs if same_shape(i, like)]
+    return fill(operands[0], value) if operands else None
 
 
-def fill_to_alloc(node: Apply) -> Variable | None:
+def fill_to_alloc(node: Node) -> Value | None:
     """The value stretched to lengths that are read off inputs: what gave the shape need not be computed."""
     like, value = node.inputs
     lengths = dims_of(node.out)
     if not all(_is_read_off(dim, like) for dim in lengths):
         return None
-    return Alloc()(value, *(dim_to_tensor(dim) for dim in lengths))  # type: ignore[no-any-return]
+    return Alloc()(value, *(dim_to_tensor(dim) for dim in lengths))
 
 
 def _is_read_off(dim: dims.Dim, like: Variable) -> bool:
@@ -96,65 +103,59 @@ def _is_read_off(dim: dims.Dim, like: Variable) -> bool:
 # --- alloc and broadcast_to
 
 
-def useless_alloc(node: Apply) -> Variable | None:
+def useless_alloc(node: Node) -> Value | None:
     """The value, where its shape is that of the result."""
     value = node.inputs[0]
     return value if same_shape(value, node.out) else None
 
 
-def merged(node: Apply) -> Variable | None:
+def merged(node: Node) -> Value | None:
     """The outer stretching alone."""
     value, *lengths = node.inputs
-    inner = without_stretching(value) if is_stretched(value) else value
-    return None if inner is value else node.op(inner, *lengths)
+    inner = stretched(value)
+    return None if inner is None else node.op(inner.inputs[0], *lengths)
 
 
-def alloc_lifted(node: Apply) -> Variable | None:
+def alloc_lifted(node: Node) -> Value | None:
     """A function of one operand computed before that is stretched."""
-    operand = node.inputs[0]
-    if len(node.inputs) > 1 or not is_stretched(operand):
-        return None
-    value, *lengths = operand.owner.inputs  # type: ignore[union-attr]
-    return operand.owner.op(node.op(value), *lengths)  # type: ignore[union-attr, no-any-return]
+    made = stretched(node.inputs[0]) if len(node.inputs) == 1 else None
+    return None if made is None else made.op(node.op(made.inputs[0]), *made.inputs[1:])
 
 
-def elemwise_alloc(node: Apply) -> Variable | None:
+def elemwise_alloc(node: Node) -> Value | None:
     """f on operands that are not stretched, where others give the result its shape; else stretched once, afterwards."""
-    if len(node.inputs) < 2 or not any(map(is_stretched, node.inputs)):
+    makers = [made for made in map(stretched, node.inputs) if made is not None]
+    if len(node.inputs) < 2 or not makers:
         return None
-    operands = [without_stretching(i) if is_stretched(i) else i for i in node.inputs]
-    result = node.op(*operands)
+    result = node.op(*map(without_stretching, node.inputs))
     if same_shape(result, node.out):
-        return result  # type: ignore[no-any-return]
-    whole = next((i for i in node.inputs if is_stretched(i) and same_shape(i, node.out)), None)
-    return None if whole is None else whole.owner.op(result, *whole.owner.inputs[1:])  # type: ignore[union-attr, no-any-return]
+        return result
+    whole = [made for made in makers if same_shape(made.out, node.out)]
+    return whole[0].op(result, *whole[0].inputs[1:]) if whole else None
 
 
-def dimshuffle_of_alloc(node: Apply) -> Variable | None:
+def dimshuffle_of_alloc(node: Node) -> Value | None:
     """A stretched value with its axes moved: the value moved, then stretched."""
-    (x,) = node.inputs
-    if not is_stretched(x):
+    made, order = stretched(node.inputs[0]), node.op.order
+    if made is None:
         return None
-    order = node.op.order  # type: ignore[attr-defined]
-    value, *lengths = x.owner.inputs  # type: ignore[union-attr]
-    missing = x.ndim - value.ndim
+    value, *lengths = made.inputs
+    missing = len(lengths) - value.ndim
     own = tuple(o - missing if isinstance(o, int) and o >= missing else "x" for o in order)
     if any(axis not in own for axis in range(value.ndim) if value.type.shape[axis] != 1):
         return None
     moved = value if value.ndim == 0 else DimShuffle(own)(value)
     one = constant(1, LENGTH.dtype)
-    return x.owner.op(moved, *(lengths[o] if isinstance(o, int) else one for o in order))  # type: ignore[union-attr, no-any-return]
+    return made.op(moved, *(lengths[o] if isinstance(o, int) else one for o in order))
 
 
-def reshape_of_alloc(node: Apply) -> Variable | None:
+def reshape_of_alloc(node: Node) -> Value | None:
     """A number under other lengths."""
-    value = without_stretching(node.inputs[0])
-    if not is_stretched(node.inputs[0]) or value.ndim:
-        return None
-    return node.inputs[0].owner.op(value, *node.inputs[1:])  # type: ignore[union-attr, no-any-return]
+    made = stretched(node.inputs[0])
+    return None if made is None or made.inputs[0].ndim else made.op(made.inputs[0], *node.inputs[1:])
 
 
-def alloc_of_constant(node: Apply) -> Variable | None:
+def alloc_of_constant(node: Node) -> Value | None:
     """A constant whose elements are one number, as that number."""
     value, *lengths = node.inputs
     number = number_of(value)
@@ -167,7 +168,8 @@ FILLS: list[Rule] = [
     rule("local_fill_in_fill", fill(x, fill(y, z)), fill(x, z), when=stretches_alone),
     node_rule("local_fill_like_operand", fill, fill_like_operand, having=(Elementwise, Cast),
               formula="fill(f(x), y) -> fill(x, y)  if f keeps the shape of x"),
-    node_rule("local_fill_sink", (Elementwise, Cast), fill_sunk, having=fill, formula="f(fill(a, b), c) -> fill(a, f(b, c))"),
+    node_rule("local_fill_sink", (Elementwise, Cast), fill_sunk, having=fill,
+              formula="f(fill(a, b), c) -> fill(a, f(b, c))"),
 ]  # fmt: skip
 
 TO_ALLOC: list[Rule] = [
@@ -176,7 +178,8 @@ TO_ALLOC: list[Rule] = [
 
 ALLOCS: list[Rule] = [
     node_rule("local_useless_alloc", STRETCHING, useless_alloc, formula="alloc(x, lengths of x) -> x"),
-    node_rule("local_merge_alloc", STRETCHING, merged, having=STRETCHING, formula="alloc(alloc(x, n), m, n) -> alloc(x, m, n)"),
+    node_rule("local_merge_alloc", STRETCHING, merged, having=STRETCHING,
+              formula="alloc(alloc(x, n), m, n) -> alloc(x, m, n)"),
     node_rule("local_alloc_of_constant", STRETCHING, alloc_of_constant, formula="alloc([c, c, ...], n) -> alloc(c, n)"),
     node_rule("local_dimshuffle_alloc", DimShuffle, dimshuffle_of_alloc, having=STRETCHING,
               formula="dimshuffle(alloc(x, n, m)) -> alloc(dimshuffle(x), m, n)"),
@@ -185,6 +188,8 @@ ALLOCS: list[Rule] = [
 ]  # fmt: skip
 
 THROUGH: list[Rule] = [
-    node_rule("local_alloc_unary", (Elementwise, Cast), alloc_lifted, having=STRETCHING, formula="f(alloc(x, n)) -> alloc(f(x), n)"),
-    node_rule("local_elemwise_alloc", Elementwise, elemwise_alloc, having=STRETCHING, formula="f(alloc(x, n), y) -> f(x, y)"),
+    node_rule("local_alloc_unary", (Elementwise, Cast), alloc_lifted, having=STRETCHING,
+              formula="f(alloc(x, n)) -> alloc(f(x), n)"),
+    node_rule("local_elemwise_alloc", Elementwise, elemwise_alloc, having=STRETCHING,
+              formula="f(alloc(x, n), y) -> f(x, y)"),
 ]

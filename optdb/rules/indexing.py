@@ -1,10 +1,10 @@
-"""Reading parts: an index goes towards the inputs, so that only what is read is computed, and meets other indices on the way."""
+"""Reading parts: an index goes towards the inputs, so that only what is read is computed, and meets others there."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...graph import Apply, Constant, Variable, dims_of, same_shape
+from ...graph import Dim, Variable, dims_of, same_shape
 from ...ops.advanced_indexing import AdvancedSubtensor
 from ...ops.blas import Dot
 from ...ops.creation import Alloc, Arange
@@ -17,19 +17,19 @@ from ...ops.slices import at_most, not_negative
 from ..contract import relaxes
 from ..patterns import Users
 from ..rule import Rule, node_rule
-from .facts import constant_int, made_by
+from .facts import Node, Value, constant_int, is_constant, producer
 from .slicing import composed, is_whole, read, simplified
 
 Index = Any
 """An int64 scalar, an int64 array, or a slice of scalars."""
 
 
-def indices_of(node: Apply) -> list[Index]:
+def indices_of(node: Node) -> list[Index]:
     """What stands in the brackets, one entry an axis that is touched."""
-    return entries(node.op.spec, node.inputs[1:])  # type: ignore[attr-defined]
+    return entries(node.op.spec, node.inputs[1:])
 
 
-def _per_axis(node: Apply) -> list[Index]:
+def _per_axis(node: Node) -> list[Index]:
     """One entry for every axis of the operand."""
     within = indices_of(node)
     return [*within, *[slice(None)] * (node.inputs[0].ndim - len(within))]
@@ -38,12 +38,12 @@ def _per_axis(node: Apply) -> list[Index]:
 # --- useless
 
 
-def useless_subtensor(node: Apply) -> Variable | None:
+def useless_subtensor(node: Node) -> Value | None:
     """x, all of which is read."""
     return node.inputs[0] if all(is_whole(index) for index in indices_of(node)) else None
 
 
-def useless_slice(node: Apply) -> Variable | None:
+def useless_slice(node: Node) -> Value | None:
     """The same part with bounds left out that cut nothing, and without whole axes at the end."""
     x, within = node.inputs[0], indices_of(node)
     lengths = dims_of(x)
@@ -55,45 +55,42 @@ def useless_slice(node: Apply) -> Variable | None:
     return read(x, shorter)
 
 
-def arange_index(node: Apply) -> Variable | None:
+def arange_index(node: Node) -> Value | None:
     """A slice in the place of an index that counts up, where every position is certain to be there."""
     x, within = node.inputs[0], indices_of(node)
-    arrays = [axis for axis, index in enumerate(within) if not isinstance(index, slice)]
-    if len(arrays) != 1 or not made_by(within[arrays[0]], Arange):
+    pointed = [axis for axis, index in enumerate(within) if not isinstance(index, slice)]
+    made = producer(within[pointed[0]], Arange) if len(pointed) == 1 else None
+    if made is None:
         return None
-    start, stop, step = within[arrays[0]].owner.inputs
-    by = constant_int(step)
-    certain = not_negative(tensor_to_dim(start)) and at_most(tensor_to_dim(stop), dims_of(x)[arrays[0]])
-    if by is None or by < 1 or not certain:
+    start, stop, step = made.inputs
+    certain = not_negative(tensor_to_dim(start)) and at_most(tensor_to_dim(stop), dims_of(x)[pointed[0]])
+    if (constant_int(step) or 0) < 1 or not certain:
         return None
-    within[arrays[0]] = slice(start, stop, step)
+    within[pointed[0]] = slice(start, stop, step)
     return read(x, within)
 
 
 # --- two indices
 
 
-def subtensor_of_subtensor(node: Apply) -> Variable | None:
+def subtensor_of_subtensor(node: Node) -> Value | None:
     """x[a][b] as one index."""
-    part = node.inputs[0]
-    if not made_by(part, Subtensor):
+    made = producer(node.inputs[0], Subtensor)
+    if made is None:
         return None
-    inner, outer = _per_axis(part.owner), iter(_per_axis(node))  # type: ignore[arg-type]
+    inner, outer = _per_axis(made), iter(_per_axis(node))
     joint = [composed(index, next(outer)) if isinstance(index, slice) else index for index in inner]
-    return None if None in joint else read(part.owner.inputs[0], joint)  # type: ignore[union-attr]
+    return None if None in joint else read(made.inputs[0], joint)
 
 
-def element_of_make_vector(node: Apply) -> Variable | None:
+def element_of_make_vector(node: Node) -> Value | None:
     """An element, or some of the elements, of a vector made of scalars."""
-    vector = node.inputs[0]
-    if not made_by(vector, MakeVector) or len(node.inputs) == 1:
+    made = producer(node.inputs[0], MakeVector)
+    if made is None or len(node.inputs) == 1 or not all(map(is_constant, node.inputs[1:])):
         return None
-    if not all(isinstance(i, Constant) for i in node.inputs[1:]):
-        return None
-    (index,) = indices_of(node)
-    elements = vector.owner.inputs  # type: ignore[union-attr]
+    (index,), elements = indices_of(node), made.inputs
     if not isinstance(index, slice):
-        return elements[int(index.data)]  # type: ignore[no-any-return]
+        return elements[int(index.data)]
     chosen = elements[slice(*(None if b is None else int(b.data) for b in (index.start, index.stop, index.step)))]
     return MakeVector()(*chosen) if chosen else None
 
@@ -101,27 +98,21 @@ def element_of_make_vector(node: Apply) -> Variable | None:
 # --- an index on what is computed
 
 
-def _is_single(variable: Variable, users: Users) -> bool:
-    return len(users(variable)) == 1
-
-
-def subtensor_of_elementwise(node: Apply, users: Users) -> Variable | None:
+def subtensor_of_elementwise(node: Node, users: Users) -> Value | None:
     """The elementwise op on the parts, if nobody reads the whole and no operand is stretched."""
-    whole = node.inputs[0]
-    below = whole.owner
-    if below is None or not isinstance(below.op, (Elementwise, Cast)) or not _is_single(whole, users):
+    whole, *indices = node.inputs
+    made = producer(whole, Elementwise, Cast)
+    if made is None or len(users(whole)) != 1 or not all(i.ndim == 0 or same_shape(i, whole) for i in made.inputs):
         return None
-    if not all(i.ndim == 0 or same_shape(i, whole) for i in below.inputs):
-        return None
-    return below.op(*(i if i.ndim == 0 else node.op(i, *node.inputs[1:]) for i in below.inputs))  # type: ignore[no-any-return]
+    return made.op(*(i if i.ndim == 0 else node.op(i, *indices) for i in made.inputs))
 
 
-def subtensor_of_dimshuffle(node: Apply) -> Variable | None:
+def subtensor_of_dimshuffle(node: Node) -> Value | None:
     """The index on the value before its axes were moved."""
-    moved = node.inputs[0]
-    if not made_by(moved, DimShuffle):
+    made = producer(node.inputs[0], DimShuffle)
+    if made is None:
         return None
-    x, order = moved.owner.inputs[0], moved.owner.op.order  # type: ignore[union-attr]
+    (x,), order = made.inputs, made.op.order
     own: list[Index] = [slice(None)] * x.ndim
     kept: list[Any] = []
     for place, index in zip(order, _per_axis(node), strict=True):
@@ -133,58 +124,56 @@ def subtensor_of_dimshuffle(node: Apply) -> Variable | None:
             kept.append(place)
     left = [axis for axis, index in enumerate(own) if isinstance(index, slice)]
     part, placed = read(x, own), tuple("x" if p == "x" else left.index(p) for p in kept)
-    return part if placed == tuple(range(part.ndim)) else DimShuffle(placed)(part)  # type: ignore[no-any-return]
+    return part if placed == tuple(range(part.ndim)) else DimShuffle(placed)(part)
 
 
-def subtensor_of_alloc(node: Apply) -> Variable | None:
+def subtensor_of_alloc(node: Node) -> Value | None:
     """A part of a stretched value: the part of the value, stretched to the lengths of the result."""
     whole = node.inputs[0]
-    if not made_by(whole, Alloc) and not made_by(whole, BroadcastTo):
+    made = producer(whole, Alloc, BroadcastTo)
+    lengths = dims_of(node.out)
+    if made is None or any(_is_of(dim, node.out) for dim in lengths):
         return None
-    value = whole.owner.inputs[0]  # type: ignore[union-attr]
+    value = made.inputs[0]
     missing = whole.ndim - value.ndim
-    own: list[Index] = []
-    for axis, index in enumerate(_per_axis(node)[missing:], start=missing):
-        if value.type.shape[axis - missing] != 1:
-            if not same_shape(value, whole) and dims_of(value)[axis - missing] != dims_of(whole)[axis]:
-                return None
-            own.append(index)
-        else:
-            own.append(slice(None) if isinstance(index, slice) else dim_to_tensor(0))
-    lengths = [_readable(dim, node.out) for dim in dims_of(node.out)]
-    if None in lengths:
-        return None
-    return whole.owner.op(read(value, own), *lengths)  # type: ignore[union-attr, no-any-return]
+    own = [_on_value(i, n, m) for i, n, m in zip(_per_axis(node)[missing:], dims_of(value), dims_of(whole)[missing:])]
+    return None if None in own else made.op(read(value, own), *map(dim_to_tensor, lengths))
 
 
-def _readable(dim: Any, of: Variable) -> Variable | None:
-    """The length as a scalar; None if it can only be had from the value itself."""
-    return None if not isinstance(dim, int) and dim.kind == "extent" and dim.args[0] is of else dim_to_tensor(dim)
+def _on_value(index: Index, own: Dim, stretched: Dim) -> Index | None:
+    """The index for an axis before it was stretched; None where that may or may not have happened."""
+    if own == 1:
+        return slice(None) if isinstance(index, slice) else dim_to_tensor(0)
+    return index if own == stretched else None
 
 
-def subtensor_of_dot(node: Apply, users: Users) -> Variable | None:
+def _is_of(dim: Dim, variable: Variable) -> bool:
+    """Whether the length can only be had from the variable itself."""
+    return not isinstance(dim, int) and dim.kind == "extent" and dim.args[0] is variable
+
+
+def subtensor_of_dot(node: Node, users: Users) -> Value | None:
     """Rows and columns of a product that nobody else reads: the product of rows and columns."""
-    whole = node.inputs[0]
-    if not made_by(whole, Dot) or not _is_single(whole, users):
+    made = producer(node.inputs[0], Dot)
+    if made is None or len(users(made.out)) != 1:
         return None
-    a, b = whole.owner.inputs  # type: ignore[union-attr]
+    a, b = made.inputs
     within = _per_axis(node)
     rows, columns = within[: a.ndim - 1], within[a.ndim - 1 :]
-    b_within = [slice(None), *columns]
-    return Dot()(read(a, rows), read(b, b_within))  # type: ignore[no-any-return]
+    return Dot()(read(a, rows), read(b, [slice(None), *columns]))
 
 
-def subtensor_of_reduce(node: Apply, users: Users) -> Variable | None:
+def subtensor_of_reduce(node: Node, users: Users) -> Value | None:
     """A part of a reduction that nobody else reads: the reduction of the part."""
-    whole = node.inputs[0]
-    if not made_by(whole, Reduce) or not _is_single(whole, users):
+    made = producer(node.inputs[0], Reduce)
+    if made is None or len(users(made.out)) != 1:
         return None
-    x, op = whole.owner.inputs[0], whole.owner.op  # type: ignore[union-attr]
+    (x,), op = made.inputs, made.op
     outer = iter(_per_axis(node))
-    own = [slice(None) if axis in op.axis else next(outer) for axis in range(x.ndim)]  # type: ignore[attr-defined]
+    own = [slice(None) if axis in op.axis else next(outer) for axis in range(x.ndim)]
     left = [axis for axis, index in enumerate(own) if isinstance(index, slice)]
-    axes = tuple(k for k, axis in enumerate(left) if axis in op.axis)  # type: ignore[attr-defined]
-    return Reduce(op.scalar, axes)(read(x, own))  # type: ignore[attr-defined, no-any-return]
+    axes = tuple(k for k, axis in enumerate(left) if axis in op.axis)
+    return Reduce(op.scalar, axes)(read(x, own))
 
 
 USELESS: list[Rule] = [
@@ -193,21 +182,28 @@ USELESS: list[Rule] = [
 ]
 
 MERGED: list[Rule] = [
-    node_rule("local_subtensor_merge", Subtensor, subtensor_of_subtensor, having=Subtensor, formula="x[a:][b:] -> x[a + b:]"),
-    node_rule("local_subtensor_make_vector", Subtensor, element_of_make_vector, having=MakeVector, contract=relaxes("errors"),
+    node_rule("local_subtensor_merge", Subtensor, subtensor_of_subtensor, having=Subtensor,
+              formula="x[a:][b:] -> x[a + b:]"),
+    node_rule("local_subtensor_make_vector", Subtensor, element_of_make_vector, having=MakeVector,
+              contract=relaxes("errors"),
               formula="make_vector(a, b, c)[1] -> b"),
-    node_rule("local_adv_idx_to_slice", AdvancedSubtensor, arange_index, having=Arange, formula="x[arange(a, b)] -> x[a:b]  within x"),
+    node_rule("local_adv_idx_to_slice", AdvancedSubtensor, arange_index, having=Arange,
+              formula="x[arange(a, b)] -> x[a:b]  within x"),
 ]
 
 LIFTED: list[Rule] = [
     node_rule("local_subtensor_lift", Subtensor, subtensor_of_elementwise, having=(Elementwise, Cast), uses=True,
               formula="f(x, y)[i] -> f(x[i], y[i])"),
-    node_rule("local_subtensor_of_dimshuffle", Subtensor, subtensor_of_dimshuffle, having=DimShuffle, contract=relaxes("errors"),
+    node_rule("local_subtensor_of_dimshuffle", Subtensor, subtensor_of_dimshuffle, having=DimShuffle,
+              contract=relaxes("errors"),
               formula="dimshuffle(x)[i] -> dimshuffle(x[i])"),
-    node_rule("local_subtensor_of_alloc", Subtensor, subtensor_of_alloc, having=(Alloc, BroadcastTo), contract=relaxes("errors"),
+    node_rule("local_subtensor_of_alloc", Subtensor, subtensor_of_alloc, having=(Alloc, BroadcastTo),
+              contract=relaxes("errors"),
               formula="alloc(x, n)[i:j] -> alloc(x, j - i)"),
-    node_rule("local_subtensor_of_dot", Subtensor, subtensor_of_dot, having=Dot, uses=True, contract=relaxes("rounding"),
+    node_rule("local_subtensor_of_dot", Subtensor, subtensor_of_dot, having=Dot, uses=True,
+              contract=relaxes("rounding"),
               formula="dot(a, b)[i, j] -> dot(a[i], b[:, j])"),
-    node_rule("local_subtensor_of_reduce", Subtensor, subtensor_of_reduce, having=Reduce, uses=True, contract=relaxes("rounding"),
+    node_rule("local_subtensor_of_reduce", Subtensor, subtensor_of_reduce, having=Reduce, uses=True,
+              contract=relaxes("rounding"),
               formula="sum(x, axis=1)[i] -> sum(x[i], axis=0)"),
 ]

@@ -4,15 +4,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...graph import Apply, Variable
+from ...graph import Constant, Variable
 from ...ops.elementwise import (
-    Elementwise, abs, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, ceil, floor, floor_div, left_shift, mod, mul, neg,
-    right_shift, rint, sub, trunc,
+    Elementwise,
+    abs,
+    bitwise_and,
+    bitwise_not,
+    bitwise_or,
+    bitwise_xor,
+    ceil,
+    floor,
+    floor_div,
+    left_shift,
+    mod,
+    mul,
+    neg,
+    right_shift,
+    rint,
+    sub,
+    trunc,
 )  # fmt: skip
 from ...ops.tensor import constant
 from ..patterns import Number, Wild, op_like, wilds
 from ..rule import Rule, rule
-from .facts import constant_int, is_constant, is_bool, is_discrete, is_integer, is_unsigned, uniform_x, uniform_xy
+from .facts import (
+    Node,
+    Value,
+    constant_int,
+    is_bool,
+    is_constant,
+    is_discrete,
+    is_integer,
+    is_unsigned,
+    same_dtype,
+    uniform_x,
+    uniform_xy,
+)
 
 x, y = wilds("x y")
 c = Wild("c", is_constant)
@@ -21,6 +48,7 @@ bits_x = Wild("x", is_discrete)
 zero = Number(0)
 
 whole_number = op_like(Elementwise, "rounding", lambda op: op in (floor, ceil, trunc, rint))
+shift = op_like(Elementwise, "shift", lambda op: op in (left_shift, right_shift))
 selects = op_like(Elementwise, "f", lambda op: op.idempotent and op.arity is None)
 
 
@@ -30,25 +58,25 @@ def _exponent(number: Variable) -> int | None:
     return value.bit_length() - 1 if value is not None and value > 1 and value & (value - 1) == 0 else None
 
 
-def shifted(node: Apply, x: Variable, c: Variable) -> Variable | None:
+def shifted(node: Node, x: Variable, c: Constant) -> Value | None:
     """x // 2**k as an arithmetic shift, which rounds down as well."""
     k = _exponent(c)
-    return None if k is None or not _one_dtype(node, x, c) else right_shift(x, _like(k, c))  # type: ignore[no-any-return]
+    return None if k is None or not _one_dtype(node, x, c) else right_shift(x, _like(k, c))
 
 
-def masked(node: Apply, x: Variable, c: Variable) -> Variable | None:
+def masked(node: Node, x: Variable, c: Constant) -> Value | None:
     """x % 2**k as a mask: in two's complement the result is never negative, as in Python."""
     k = _exponent(c)
-    return None if k is None or not _one_dtype(node, x, c) else bitwise_and(x, _like((1 << k) - 1, c))  # type: ignore[no-any-return]
+    return None if k is None or not _one_dtype(node, x, c) else bitwise_and(x, _like((1 << k) - 1, c))
 
 
-def _one_dtype(node: Apply, x: Variable, c: Variable) -> bool:
-    return x.dtype == c.dtype == node.out.dtype
+def _one_dtype(node: Node, x: Variable, c: Variable) -> bool:
+    return same_dtype(x, c, node.out)
 
 
-def _like(value: int, c: Variable) -> Variable:
+def _like(value: int, c: Constant) -> Value:
     """The constant `value` with the dtype and the shape of the constant `c`."""
-    return constant(np.full_like(c.data, value))  # type: ignore[attr-defined]
+    return constant(np.full_like(c.data, value))
 
 
 RING: list[Rule] = [
@@ -74,11 +102,11 @@ BITS: list[Rule] = [
     rule("local_or_true", bitwise_or(Wild("x", is_bool), True), True, when=uniform_x),
     rule("local_and_ones", bitwise_and(integer_x, -1), x, when=uniform_x),
     rule("local_or_ones", bitwise_or(integer_x, -1), -1, when=uniform_x),
-    rule("local_shift_by_zero", op_like(Elementwise, "shift", lambda op: op in (left_shift, right_shift))(integer_x, zero), x,
-         when=uniform_x),
+    rule("local_shift_by_zero", shift(integer_x, zero), x, when=uniform_x),
 ]  # fmt: skip
 
 SPECIAL: list[Rule] = [
-    rule("local_intdiv_by_power_of_two", floor_div(integer_x, c), shifted, formula="floor_div(x, 2**k) -> right_shift(x, k)"),
+    rule("local_intdiv_by_power_of_two", floor_div(integer_x, c), shifted,
+         formula="floor_div(x, 2**k) -> right_shift(x, k)"),
     rule("local_mod_by_power_of_two", mod(integer_x, c), masked, formula="mod(x, 2**k) -> bitwise_and(x, 2**k - 1)"),
 ]

@@ -1,7 +1,7 @@
 """A function applied to the result of its inverse.
 
-Where the inner function is not defined everywhere the result stays NaN there; where the pair would overflow or lose digits the
-argument itself is the true value.  Even functions give the absolute value: arccosh(cosh(x)) is |x|.
+Where the inner function is not defined the result stays NaN; where the pair would overflow or lose digits the argument
+itself is the true value.  Even functions give the absolute value: arccosh(cosh(x)) is |x|.
 """
 
 from __future__ import annotations
@@ -10,40 +10,68 @@ from collections.abc import Callable
 
 from ...graph import Variable
 from ...ops.elementwise import (
-    Elementwise, abs, arccosh, arcsin, arcsinh, arctan, arctanh, conj, cos, arccos, cosh, deg2rad, exp, exp2, expm1, ge, imag, le,
-    log, log1p, log2, rad2deg, real, sin, sinh, switch, tan, tanh, add, softplus,
+    Elementwise,
+    abs,
+    add,
+    arccos,
+    arccosh,
+    arcsin,
+    arcsinh,
+    arctan,
+    arctanh,
+    conj,
+    cos,
+    cosh,
+    deg2rad,
+    exp,
+    exp2,
+    expm1,
+    ge,
+    imag,
+    le,
+    log,
+    log1p,
+    log2,
+    rad2deg,
+    real,
+    sin,
+    sinh,
+    softplus,
+    switch,
+    tan,
+    tanh,
 )  # fmt: skip
 from ...ops.tensor import constant
-from ..contract import Contract, relaxes, stabilizes
+from ..contract import relaxes, stabilizes
 from ..patterns import Wild, wilds
 from ..rule import Rule, rule
-from .facts import is_float, not_complex
+from .facts import Value, is_float, not_complex
 
 x = Wild("x", is_float)
 (any_x,) = wilds("x")
 real_x = Wild("x", not_complex)
 
 
-def _nan_unless(holds: Callable[[Variable], Variable], x: Variable) -> Variable:
-    return switch(holds(x), x, constant(float("nan"), x.dtype))  # type: ignore[no-any-return]
+def _nan_unless(holds: Callable[[Variable], Variable], x: Variable) -> Value:
+    return switch(holds(x), x, constant(float("nan"), x.dtype))
 
 
-def from_zero(x: Variable) -> Variable:
+def from_zero(x: Variable) -> Value:
     """x where x >= 0, else NaN."""
     return _nan_unless(lambda v: ge(v, 0), x)
 
 
-def from_minus_one(x: Variable) -> Variable:
+def from_minus_one(x: Variable) -> Value:
     """x where x >= -1, else NaN."""
     return _nan_unless(lambda v: ge(v, -1), x)
 
 
-def from_one(x: Variable) -> Variable:
+def from_one(x: Variable) -> Value:
     """x where x >= 1, else NaN."""
     return _nan_unless(lambda v: ge(v, 1), x)
 
 
-def within_one(x: Variable) -> Variable:
+def within_one(x: Variable) -> Value:
     """x where |x| <= 1, else NaN."""
     return _nan_unless(lambda v: le(abs(v), 1), x)
 
@@ -56,7 +84,8 @@ def _everywhere(outer: Elementwise, inner: Elementwise) -> Rule:
 def _partly(outer: Elementwise, inner: Elementwise, domain: Callable[..., Variable]) -> Rule:
     """outer(inner(x)) is x where inner is defined, else NaN."""
     return rule(f"local_{outer.name}_of_{inner.name}", outer(inner(x)), domain,
-                contract=stabilizes | relaxes("signed zero"), formula=f"{outer.name}({inner.name}(x)) -> x where {domain.__name__}, else nan")
+                contract=stabilizes | relaxes("signed zero"),
+                formula=f"{outer.name}({inner.name}(x)) -> x where {domain.__name__}, else nan")
 
 
 INVERSES: list[Rule] = [

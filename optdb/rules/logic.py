@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from ...graph import Apply, Variable, dims
+from ...graph import Apply, dims
 from ...ops.elementwise import (
-    Elementwise, eq, ge, gt, isfinite, isinf, isnan, le, logical_and, logical_not, logical_or, logical_xor, lt, maximum,
-    minimum, ne,
+    Elementwise,
+    eq,
+    ge,
+    gt,
+    isfinite,
+    isinf,
+    isnan,
+    le,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    lt,
+    maximum,
+    minimum,
+    ne,
 )  # fmt: skip
 from ...ops.lengths import tensor_to_dim
 from ...ops.tensor import constant
 from ..patterns import Wild, op_like, wilds
 from ..rule import Rule, node_rule, rule
-from .facts import constant_int, is_bool, is_discrete
+from .facts import Value, constant_int, is_bool, is_discrete
 
 x, y = wilds("x y")
 discrete_x = Wild("x", is_discrete)
@@ -22,7 +36,7 @@ always_with_itself = op_like(Elementwise, "weak", lambda op: op in (le, ge))
 extremum = op_like(Elementwise, "extremum", lambda op: op in (maximum, minimum))
 
 
-def comparison_of_lengths(node: Apply) -> Variable | None:
+def comparison_of_lengths(node: Apply) -> Value | None:
     """What comparing a length with a number that is not positive gives, or the larger or smaller of the two."""
     a, b = node.inputs if len(node.inputs) == 2 else (None, None)
     if a is None or b is None or a.ndim or b.ndim or a.dtype != "int64" or b.dtype != "int64":
@@ -36,11 +50,11 @@ def comparison_of_lengths(node: Apply) -> Variable | None:
         return constant(0, "int64")
     if bound > 0 or (bound == 0 and node.op not in (lt, ge)):
         return None
-    answer = _FOR_NEGATIVE.get(node.op)
+    answer = _FOR_NEGATIVE.get(node.op.name)
     return None if answer is None else constant(answer)
 
 
-_FOR_NEGATIVE = {lt: False, le: False, eq: False, gt: True, ge: True, ne: True}
+_FOR_NEGATIVE = {"lt": False, "le": False, "eq": False, "gt": True, "ge": True, "ne": True}
 """length <op> (a number below 0)."""
 
 COMPARISONS: list[Rule] = [

@@ -13,8 +13,8 @@ from . import inverses, logic, powers
 _SEVERAL: dict[str, Iterable[str]] = {
     "local_mul_specialize": ("local_mul_by_one", "local_mul_by_minus_one"),
     "local_useless_elemwise": (
-        "local_view_op", "local_useless_cast", "local_eq_with_itself", "local_ne_with_itself", "local_idempotent", "local_xor_self",
-        "local_and_zero", "local_or_zero", "local_xor_zero", "local_and_true", "local_or_true",
+        "local_view_op", "local_useless_cast", "local_eq_with_itself", "local_ne_with_itself", "local_idempotent",
+        "local_xor_self", "local_and_zero", "local_or_zero", "local_xor_zero", "local_and_true", "local_or_true",
     ),
     "local_useless_elemwise_comparison": [rule.name for rule in logic.COMPARISONS],
     "local_pow_canonicalize": ("local_pow_zero", "local_pow_one", "local_one_pow"),

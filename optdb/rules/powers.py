@@ -6,12 +6,12 @@ NumPy's `pow` is right to about one ulp; products and roots are rounded correctl
 from __future__ import annotations
 
 from ...graph import Apply, Variable
-from ...ops.elementwise import abs, exp2, ge, mul, pow, reciprocal, sqrt, square, switch  # noqa: A004
+from ...ops.elementwise import abs, exp2, ge, mul, pow, reciprocal, sqrt, square, switch
 from ...ops.tensor import constant
 from ..contract import relaxes, stabilizes, ulp
 from ..patterns import Wild, wilds
 from ..rule import Rule, rule
-from .facts import is_float, is_real, is_scalar_constant, number_of, uniform_x
+from .facts import Value, is_float, is_real, is_scalar_constant, number_of, uniform_x
 
 x, n = wilds("x n")
 real_x = Wild("x", is_real)
@@ -22,7 +22,7 @@ LONGEST_PRODUCT = 8
 LONGEST_INTEGER_PRODUCT = 64
 
 
-def as_product(node: Apply, x: Variable, n: Variable) -> Variable | None:
+def as_product(node: Apply, x: Variable, n: Variable) -> Value | None:
     """x**n by squaring, for a whole constant n of at least 3.  Source: Knuth, TAOCP 2, section 4.6.3."""
     exponent = _whole(n)
     longest = LONGEST_PRODUCT if is_float(x) else LONGEST_INTEGER_PRODUCT
@@ -43,9 +43,9 @@ def _whole(n: Variable) -> int | None:
     return int(number) if number is not None and float(number).is_integer() else None
 
 
-def absolute_square_root(x: Variable) -> Variable:
+def absolute_square_root(x: Variable) -> Value:
     """square(sqrt(x)): x itself, but NaN for negative numbers."""
-    return switch(ge(x, 0), abs(x), constant(float("nan"), x.dtype))  # type: ignore[no-any-return]
+    return switch(ge(x, 0), abs(x), constant(float("nan"), x.dtype))
 
 
 CANONICAL: list[Rule] = [
@@ -59,7 +59,8 @@ CANONICAL: list[Rule] = [
 
 SPECIAL: list[Rule] = [
     rule("local_pow_two", pow(real_x, 2), square(x), when=uniform_x, contract=ulp(1)),
-    rule("local_pow_half", pow(float_x, 0.5), sqrt(x), when=uniform_x, contract=ulp(1) | relaxes("domain", "signed zero"),
+    rule("local_pow_half", pow(float_x, 0.5), sqrt(x), when=uniform_x,
+         contract=ulp(1) | relaxes("domain", "signed zero"),
          reason="NumPy's own x ** 0.5 is the square root: NaN at -inf, where pow is inf"),
     rule("local_pow_minus_one", pow(float_x, -1), reciprocal(x), when=uniform_x, contract=ulp(1)),
     rule("local_pow_minus_two", pow(float_x, -2), square(reciprocal(x)), when=uniform_x, contract=ulp(3)),

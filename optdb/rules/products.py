@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...graph import Variable
 from ...ops.elementwise import Elementwise, mul, neg, reciprocal, true_div
 from ...ops.tensor import constant
+from .facts import Value, made_by
 
 MOST_FACTORS = 16
 """A product is taken apart into no more factors than this, so that long chains stay linear."""
@@ -35,7 +36,7 @@ class Product:
             if parts is None:
                 (above if is_above else below).append(factor)
                 continue
-            negative ^= factor.owner.op is neg  # type: ignore[union-attr]
+            negative ^= made_by(factor, neg)
             todo.extend((part, is_above == same_side) for part, same_side in reversed(parts))
         return cls(tuple(above), tuple(below), negative, variable.dtype)
 
@@ -46,14 +47,14 @@ class Product:
     def times(self, factor: Variable) -> Product:
         return Product((*self.above, factor), self.below, self.negative, self.dtype)
 
-    def build(self) -> Variable:
+    def build(self) -> Value:
         """The product as a graph of few nodes: all that is above, over all that is below."""
         above = _multiplied(self.above)
         below = _multiplied(self.below)
         if above is None:
             above = constant(1, self.dtype)
         result = above if below is None else true_div(above, below)
-        return neg(result) if self.negative else result  # type: ignore[no-any-return]
+        return neg(result) if self.negative else result
 
 
 def _parts(factor: Variable, dtype: str) -> list[tuple[Variable, bool]] | None:
@@ -73,7 +74,7 @@ def _removed(factors: Sequence[Variable], gone: Variable) -> tuple[Variable, ...
     return (*factors[:position], *factors[position + 1 :])
 
 
-def _multiplied(factors: Sequence[Variable]) -> Variable | None:
+def _multiplied(factors: Sequence[Variable]) -> Value | None:
     if not factors:
         return None
     result = factors[0]

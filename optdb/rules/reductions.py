@@ -1,27 +1,43 @@
 """Reductions of sums, products, stretched values, joined values and axes of length 1.
 
-The order in which a sum is added up is not specified, so sums may be regrouped (`relaxes("rounding")`).  What moves a factor
-out of a floating-point sum may overflow where the sum itself did not, and is not part of the default mode.
+The order in which a sum is added up is not specified, so sums may be regrouped (`relaxes("rounding")`).  What moves a
+factor out of a floating-point sum may overflow where the sum itself did not, and is not part of the default mode.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 
-from ...graph import Apply, Dim, Variable, dims_of, same_shape
+from ...graph import Dim, Variable, dims_of, same_shape
 from ...ops.creation import Alloc
-from ...ops.elementwise import Elementwise, add, cast, exp, maximum, minimum, mul, neg, pow, sigmoid, softplus, tanh, true_div  # noqa: A004
-from ...ops.elementwise import arctan, logical_and, logical_or
+from ...ops.elementwise import (
+    Elementwise,
+    add,
+    arctan,
+    cast,
+    exp,
+    logical_and,
+    logical_or,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    sigmoid,
+    softplus,
+    tanh,
+    true_div,
+)
 from ...ops.join import Join
 from ...ops.lengths import dim_to_tensor
 from ...ops.reduce import ArgReduce, Reduce, SumTo, unbroadcast
 from ...ops.shape import BroadcastTo, DimShuffle
 from ...ops.tensor import constant
-from ..contract import exact, relaxes, stabilizes
-from ..patterns import Users, Wild, op_like, wilds
+from ..contract import relaxes, stabilizes
+from ..patterns import Wild, op_like
 from ..rule import Rule, node_rule, rule
-from .facts import is_discrete, is_float, is_integer, made_by, number_of
+from .facts import Node, Value, is_discrete, is_float, is_integer, made_by, number_of, producer
 
 STRETCHING = (Alloc, BroadcastTo)
 SELECTING = frozenset({maximum, minimum, logical_and, logical_or})
@@ -38,48 +54,46 @@ regrouped = relaxes("rounding")
 # --- axes
 
 
-def reduce_of_reduce(x: Variable, outer: Reduce, inner: Reduce) -> Variable | None:
+def reduce_of_reduce(x: Variable, outer: Reduce, inner: Reduce) -> Value | None:
     """One reduction over the axes of both."""
     if outer.scalar is not inner.scalar:
         return None
     left = [axis for axis in range(x.ndim) if axis not in inner.axis]
     axes = tuple(sorted((*inner.axis, *(left[axis] for axis in outer.axis))))
-    return Reduce(outer.scalar, axes)(x)  # type: ignore[no-any-return]
+    return Reduce(outer.scalar, axes)(x)
 
 
-def useless_reduce(node: Apply, x: Variable, outer: Reduce) -> Variable | None:
+def useless_reduce(node: Node, x: Variable, outer: Reduce) -> Value | None:
     """x, which is reduced over no axis."""
     if outer.axis or (outer.scalar in (logical_and, logical_or) and x.dtype != "bool"):
         return None
-    return cast(x, node.out.dtype)  # type: ignore[no-any-return]
+    return cast(x, node.out.dtype)
 
 
-def without_ones(node: Apply) -> Variable | None:
+def without_ones(node: Node) -> Value | None:
     """Axes of length 1 dropped; the others, if there are any, reduced."""
     (x,), op = node.inputs, node.op
-    axes = op.axis  # type: ignore[attr-defined]
+    axes = op.axis
     short = [axis for axis in axes if x.type.shape[axis] == 1]
-    if not short or (op.scalar in (logical_and, logical_or) and x.dtype != "bool"):  # type: ignore[attr-defined]
+    if not short or (op.scalar in (logical_and, logical_or) and x.dtype != "bool"):
         return None
     order = tuple(axis for axis in range(x.ndim) if axis not in short)
     rest = tuple(k for k, axis in enumerate(order) if axis in axes)
     dropped = DimShuffle(order)(cast(x, node.out.dtype))
-    return Reduce(op.scalar, rest)(dropped) if rest else dropped  # type: ignore[attr-defined, no-any-return]
+    return Reduce(op.scalar, rest)(dropped) if rest else dropped
 
 
-def reduce_of_dimshuffle(node: Apply) -> Variable | None:
+def reduce_of_dimshuffle(node: Node) -> Value | None:
     """A reduction of the value before its axes were moved, if those that stay keep their order."""
-    (x,), op = node.inputs, node.op
-    below = x.owner
-    if below is None or not isinstance(below.op, DimShuffle) or below.op.dropped(below.inputs[0].ndim):
+    made = producer(node.inputs[0], DimShuffle)
+    if made is None or made.op.dropped(made.inputs[0].ndim):
         return None
-    order, axes = below.op.order, op.axis  # type: ignore[attr-defined]
-    gone = [order[axis] for axis in axes]
+    order, axes = made.op.order, node.op.axis
     kept = [o for axis, o in enumerate(order) if axis not in axes]
-    places = [o for o in kept if isinstance(o, int)]
-    if "x" in kept or places != sorted(places):
+    if "x" in kept or kept != sorted(kept):
         return None
-    return Reduce(op.scalar, tuple(sorted(o for o in gone if isinstance(o, int))))(below.inputs[0])  # type: ignore[attr-defined, no-any-return]
+    gone = (order[axis] for axis in axes)
+    return Reduce(node.op.scalar, tuple(sorted(o for o in gone if o != "x")))(made.inputs[0])
 
 
 # --- factors
@@ -91,19 +105,20 @@ def _stretched_factor(factor: Variable, axes: Sequence[int], ndim: int) -> bool:
     return all(axis < missing or factor.type.shape[axis - missing] == 1 for axis in axes)
 
 
-def _reduced_factor(factor: Variable, axes: Sequence[int], ndim: int) -> Variable:
+def _reduced_factor(factor: Variable, axes: Sequence[int], ndim: int) -> Value:
     """The operand without the axes that are reduced."""
     missing = ndim - factor.ndim
     kept = tuple(axis - missing for axis in range(ndim) if axis >= missing and axis not in axes)
-    return factor if kept == tuple(range(factor.ndim)) else DimShuffle(kept)(factor)  # type: ignore[no-any-return]
+    return factor if kept == tuple(range(factor.ndim)) else DimShuffle(kept)(factor)
 
 
-def sum_of_product(node: Apply) -> Variable | None:
+def sum_of_product(node: Node) -> Value | None:
     """The factors that do not change along the axes of a sum, taken out of it."""
-    product, axes = node.inputs[0], node.op.axis  # type: ignore[attr-defined]
-    if node.op.scalar is not add or not made_by(product, mul) or product.dtype != node.out.dtype:  # type: ignore[attr-defined]
+    product, axes = node.inputs[0], node.op.axis
+    made = producer(product, mul) if node.op.scalar is add and product.dtype == node.out.dtype else None
+    if made is None:
         return None
-    factors = product.owner.inputs  # type: ignore[union-attr]
+    factors = made.inputs
     outside = [f for f in factors if _stretched_factor(f, axes, product.ndim) and f.dtype == product.dtype]
     inside = [f for f in factors if not any(f is o for o in outside)]
     if not outside or not inside:
@@ -111,47 +126,49 @@ def sum_of_product(node: Apply) -> Variable | None:
     rest = inside[0] if len(inside) == 1 else mul(*inside)
     if not same_shape(rest, product) or rest.dtype != product.dtype:
         return None
-    return mul(node.op(rest), *(_reduced_factor(f, axes, product.ndim) for f in outside))  # type: ignore[no-any-return]
+    return mul(node.op(rest), *(_reduced_factor(f, axes, product.ndim) for f in outside))
 
 
-def integer_sum_of_product(node: Apply) -> Variable | None:
+def integer_sum_of_product(node: Node) -> Value | None:
     return sum_of_product(node) if is_integer(node.inputs[0]) else None
 
 
-def float_sum_of_product(node: Apply) -> Variable | None:
+def float_sum_of_product(node: Node) -> Value | None:
     return sum_of_product(node) if is_float(node.inputs[0]) else None
 
 
-def sum_of_quotient(node: Apply) -> Variable | None:
+def sum_of_quotient(node: Node) -> Value | None:
     """A divisor that does not change along the axes of a sum, taken out of it."""
-    quotient, axes = node.inputs[0], node.op.axis  # type: ignore[attr-defined]
-    if node.op.scalar is not add or not made_by(quotient, true_div) or not is_float(quotient):  # type: ignore[attr-defined]
+    quotient, axes = node.inputs[0], node.op.axis
+    made = producer(quotient, true_div) if node.op.scalar is add and is_float(quotient) else None
+    if made is None:
         return None
-    above, below = quotient.owner.inputs  # type: ignore[union-attr]
+    above, below = made.inputs
     uniform = above.dtype == below.dtype == quotient.dtype
     if not uniform or not _stretched_factor(below, axes, quotient.ndim) or not same_shape(above, quotient):
         return None
-    return true_div(node.op(above), _reduced_factor(below, axes, quotient.ndim))  # type: ignore[no-any-return]
+    return true_div(node.op(above), _reduced_factor(below, axes, quotient.ndim))
 
 
 # --- stretched and joined values
 
 
-def reduce_of_alloc(node: Apply) -> Variable | None:
-    """A reduction over axes along which a value is stretched: n times the value, its n-th power, or the value itself."""
+def reduce_of_alloc(node: Node) -> Value | None:
+    """A reduction over axes along which a value is stretched: n times the value, or the value itself."""
     (x,), op = node.inputs, node.op
-    if x.owner is None or not isinstance(x.owner.op, STRETCHING):
+    made = producer(x, *STRETCHING)
+    if made is None:
         return None
-    value, *lengths = x.owner.inputs
-    axes = tuple(axis for axis in op.axis if _stretched_factor(value, [axis], x.ndim))  # type: ignore[attr-defined]
-    scale = _scaled(op, value, [dims_of(x)[axis] for axis in axes], node.out.dtype) if axes else None  # type: ignore[arg-type]
+    value, *lengths = made.inputs
+    axes = tuple(axis for axis in op.axis if _stretched_factor(value, [axis], x.ndim))
+    scale = _scaled(op, value, [dims_of(x)[axis] for axis in axes], node.out.dtype) if axes else None
     if scale is None:
         return None
     smaller = _reduced_factor(value, axes, x.ndim)
     left = [axis for axis in range(x.ndim) if axis not in axes]
-    stretched = x.owner.op(scale(smaller), *(lengths[axis] for axis in left)) if left else scale(smaller)
-    rest = tuple(k for k, axis in enumerate(left) if axis in op.axis)  # type: ignore[attr-defined]
-    return Reduce(op.scalar, rest)(stretched) if rest else stretched  # type: ignore[attr-defined, no-any-return]
+    stretched = made.op(scale(smaller), *(lengths[axis] for axis in left)) if left else scale(smaller)
+    rest = tuple(k for k, axis in enumerate(left) if axis in op.axis)
+    return Reduce(op.scalar, rest)(stretched) if rest else stretched
 
 
 def _scaled(op: Reduce, value: Variable, dims: Sequence[Dim], dtype: str) -> Callable[[Variable], Variable] | None:
@@ -169,14 +186,14 @@ def _scaled(op: Reduce, value: Variable, dims: Sequence[Dim], dtype: str) -> Cal
     return lambda v: mul(cast(v, dtype), count)
 
 
-def _count(dims: Sequence[Dim], dtype: str) -> Variable:
+def _count(dims: Sequence[Dim], dtype: str) -> Value:
     """The product of the lengths, in `dtype`."""
     if all(isinstance(dim, int) for dim in dims):
-        return constant(math.prod(dims), dtype)  # type: ignore[arg-type]
+        return constant(math.prod(dim for dim in dims if isinstance(dim, int)), dtype)
     count = dim_to_tensor(dims[0])
     for dim in dims[1:]:
         count = mul(count, dim_to_tensor(dim))
-    return cast(count, dtype)  # type: ignore[no-any-return]
+    return cast(count, dtype)
 
 
 def _is_finite_constant(value: Variable) -> bool:
@@ -184,40 +201,34 @@ def _is_finite_constant(value: Variable) -> bool:
     return number is not None and math.isfinite(abs(number))
 
 
-def reduce_of_stack(node: Apply) -> Variable | None:
+def reduce_of_stack(node: Node) -> Value | None:
     """A reduction along the axis on which values of length 1 are joined: the elementwise op on those values."""
     (x,), op = node.inputs, node.op
-    if x.owner is None or not isinstance(x.owner.op, Join) or op.axis != (x.owner.op.axis,):  # type: ignore[attr-defined]
+    made = producer(x, Join)
+    if made is None or op.axis != (made.op.axis,) or node.out.dtype != x.dtype or not 2 <= len(made.inputs) <= 8:
         return None
-    axis, parts = x.owner.op.axis, x.owner.inputs
-    if any(part.type.shape[axis] != 1 for part in parts) or not 2 <= len(parts) <= 8 or node.out.dtype != x.dtype:
+    (axis,) = op.axis
+    if any(part.type.shape[axis] != 1 for part in made.inputs):
         return None
     order = tuple(k for k in range(x.ndim) if k != axis)
-    values = [_unstacked(part, order) for part in parts]
-    if op.scalar.arity is None:  # type: ignore[attr-defined]
-        return op.scalar(*values)  # type: ignore[attr-defined, no-any-return]
-    result = values[0]
-    for value in values[1:]:
-        result = op.scalar(result, value)  # type: ignore[attr-defined]
-    return result  # type: ignore[no-any-return]
+    return reduce(op.scalar, [_unstacked(part, order) for part in made.inputs])
 
 
-def _unstacked(part: Variable, order: tuple[int, ...]) -> Variable:
+def _unstacked(part: Variable, order: tuple[int, ...]) -> Value:
     """The part without the axis that it was stacked along."""
-    if made_by(part, DimShuffle):
-        inner = part.owner.op.order  # type: ignore[union-attr]
-        placed = tuple(inner[o] for o in order)
-        x = part.owner.inputs[0]  # type: ignore[union-attr]
-        return x if placed == tuple(range(x.ndim)) else DimShuffle(placed)(x)  # type: ignore[no-any-return]
-    return DimShuffle(order)(part)  # type: ignore[no-any-return]
+    made = producer(part, DimShuffle)
+    if made is None:
+        return DimShuffle(order)(part)
+    (x,), placed = made.inputs, tuple(made.op.order[o] for o in order)
+    return x if placed == tuple(range(x.ndim)) else DimShuffle(placed)(x)
 
 
 # --- extrema
 
 
-def opposite_extremum(x: Variable, extremum: Reduce) -> Variable:
+def opposite_extremum(x: Variable, extremum: Reduce) -> Value:
     """-max(-x) as min(x), or the other way round."""
-    return Reduce(minimum if extremum.scalar is maximum else maximum, extremum.axis)(x)  # type: ignore[no-any-return]
+    return Reduce(minimum if extremum.scalar is maximum else maximum, extremum.axis)(x)
 
 
 INCREASING = frozenset({exp, sigmoid, softplus, tanh, arctan})
@@ -225,7 +236,7 @@ increasing = op_like(Elementwise, "f", lambda op: op in INCREASING)
 position = op_like(ArgReduce, "arg")
 
 
-def known_unbroadcast(node: Apply) -> Variable | None:
+def known_unbroadcast(node: Node) -> Value | None:
     """A sum over axes that have become known, in the place of one that was to be decided at run time."""
     result = unbroadcast(*node.inputs)
     return None if made_by(result, SumTo) else result
@@ -233,7 +244,8 @@ def known_unbroadcast(node: Apply) -> Variable | None:
 
 AXES: list[Rule] = [
     rule("local_op_of_op", outer(inner(x)), reduce_of_reduce, contract=regrouped, formula="sum(sum(x)) -> sum(x)"),
-    rule("local_useless_reduce", outer(x), useless_reduce, contract=relaxes("signed zero"), formula="sum{axis=()}(x) -> x"),
+    rule("local_useless_reduce", outer(x), useless_reduce, contract=relaxes("signed zero"),
+         formula="sum{axis=()}(x) -> x"),
     node_rule("local_reduce_broadcastable", Reduce, without_ones, contract=relaxes("signed zero"),
               formula="sum(x over an axis of length 1) -> dimshuffle(x)"),
     node_rule("local_reduce_of_dimshuffle", Reduce, reduce_of_dimshuffle, having=DimShuffle, contract=regrouped,
@@ -244,13 +256,16 @@ AXES: list[Rule] = [
 FACTORS: list[Rule] = [
     rule("local_sum_of_neg", total(neg(float_x)), lambda x, r: neg(r(x)), contract=relaxes("signed zero"),
          formula="sum(neg(x)) -> neg(sum(x))"),
-    node_rule("local_integer_sum_mul_by_scalar", Reduce, integer_sum_of_product, having=mul, formula="sum(a * x) -> a * sum(x)"),
+    node_rule("local_integer_sum_mul_by_scalar", Reduce, integer_sum_of_product, having=mul,
+              formula="sum(a * x) -> a * sum(x)"),
 ]
 
 STRETCHED: list[Rule] = [
-    node_rule("local_opt_alloc", Reduce, reduce_of_alloc, having=STRETCHING, contract=stabilizes | relaxes("signed zero"),
+    node_rule("local_opt_alloc", Reduce, reduce_of_alloc, having=STRETCHING,
+              contract=stabilizes | relaxes("signed zero"),
               formula="sum(alloc(x, n)) -> n * x"),
-    node_rule("local_reduce_join", Reduce, reduce_of_stack, having=Join, contract=relaxes("rounding", "signed zero", "errors"),
+    node_rule("local_reduce_join", Reduce, reduce_of_stack, having=Join,
+              contract=relaxes("rounding", "signed zero", "errors"),
               formula="sum(stack([a, b])) -> a + b"),
 ]
 
@@ -262,8 +277,10 @@ EXTREMA: list[Rule] = [
 ]
 
 UNSAFE: list[Rule] = [
-    node_rule("local_sum_mul_by_scalar", Reduce, float_sum_of_product, having=mul, contract=relaxes("rounding", "overflow"),
+    node_rule("local_sum_mul_by_scalar", Reduce, float_sum_of_product, having=mul,
+              contract=relaxes("rounding", "overflow"),
               formula="sum(a * x) -> a * sum(x)"),
-    node_rule("local_sum_div_dimshuffle", Reduce, sum_of_quotient, having=true_div, contract=relaxes("rounding", "overflow"),
+    node_rule("local_sum_div_dimshuffle", Reduce, sum_of_quotient, having=true_div,
+              contract=relaxes("rounding", "overflow"),
               formula="sum(x / a) -> sum(x) / a"),
 ]

@@ -1,7 +1,7 @@
 """Indices as values: slices simplified, composed, and applied.
 
-An index is an int64 scalar, an int64 array or a slice of int64 scalars, as in `x[...]`; signs and orders are proven with the
-Dims that scalars stand for.
+An index is an int64 scalar, an int64 array or a slice of int64 scalars, as in `x[...]`.  Signs and orders are proven
+with the Dims that scalars stand for.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...ops.indexing import Subtensor
 from ...ops.lengths import tensor_to_dim
 from ...ops.slices import at_most, not_negative
 from ...ops.tensor import constant
-from .facts import constant_int
+from .facts import Value, constant_int
 
 WHOLE = slice(None)
 
@@ -25,7 +25,7 @@ def is_whole(index: Any) -> bool:
     return isinstance(index, slice) and index.start is index.stop is index.step is None
 
 
-def read(x: Variable, within: Sequence[Any]) -> Variable:
+def read(x: Variable, within: Sequence[Any]) -> Value:
     """`x[within]`; x itself where every entry is whole."""
     touched = list(within)
     while touched and is_whole(touched[-1]):
@@ -34,7 +34,7 @@ def read(x: Variable, within: Sequence[Any]) -> Variable:
         return x
     spec, inputs = spec_of(touched)
     op = AdvancedSubtensor(spec) if "a" in spec else Subtensor(spec)
-    return op(x, *inputs)  # type: ignore[no-any-return]
+    return op(x, *inputs)
 
 
 def spec_of(within: Sequence[Any]) -> tuple[tuple[str, ...], list[Variable]]:
@@ -92,17 +92,20 @@ def _slice_of_slice(start: Variable, stop: Variable | None, step: int, outer: sl
     if by is None or by < 1 or not all(map(_not_negative, bounds)):
         return None
     first = start if outer.start is None else _along(start, step, outer.start)
-    last = stop if outer.stop is None else _along(start, step, outer.stop)
-    if stop is not None and outer.stop is not None:
-        if not _not_negative(stop):
+    last = stop
+    if outer.stop is not None:
+        last = _along(start, step, outer.stop)
+        if stop is not None and not _not_negative(stop):
             return None
-        last = _least(stop, last)  # type: ignore[arg-type]
+        last = last if stop is None else _least(stop, last)
     joint_step = None if step * by == 1 else constant(step * by, "int64")
     return slice(None if constant_int(first) == 0 else first, last, joint_step)
 
 
 def _is_reversal(index: Any) -> bool:
-    return isinstance(index, slice) and index.start is index.stop is None and index.step is not None and constant_int(index.step) == -1
+    if not isinstance(index, slice) or index.step is None:
+        return False
+    return index.start is index.stop is None and constant_int(index.step) == -1
 
 
 def _not_negative(scalar: Variable) -> bool:
@@ -118,16 +121,15 @@ def _is_before(position: Variable, stop: Variable) -> bool:
 # --- arithmetic on positions; constants are worked out at once
 
 
-def _along(start: Variable, step: int, count: Variable) -> Variable:
+def _along(start: Variable, step: int, count: Variable) -> Value:
     """start + step * count."""
-    n = constant_int(count)
-    far = constant(step * n, "int64") if n is not None else count if step == 1 else mul(count, step)
-    m, n = constant_int(start), constant_int(far)
-    if m == 0 or (m is not None and n is not None):
-        return far if m == 0 else constant(m + n, "int64")  # type: ignore[operator]
-    return add(start, far)  # type: ignore[no-any-return]
+    m, n = constant_int(start), constant_int(count)
+    if m is not None and n is not None:
+        return constant(m + step * n, "int64")
+    far = count if step == 1 else mul(count, step)
+    return far if m == 0 else add(start, far)
 
 
-def _least(a: Variable, b: Variable) -> Variable:
+def _least(a: Variable, b: Variable) -> Value:
     m, n = constant_int(a), constant_int(b)
-    return constant(min(m, n), "int64") if m is not None and n is not None else minimum(a, b)  # type: ignore[no-any-return]
+    return constant(min(m, n), "int64") if m is not None and n is not None else minimum(a, b)

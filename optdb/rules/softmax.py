@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from ...graph import Apply, Variable, same_shape
-from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ...graph import Variable, same_shape
+from ...ops.advanced_indexing import AdvancedSubtensor
 from ...ops.elementwise import add, exp, fill, log, mul, sub, true_div
-from ...ops.indexing import IncSubtensor, Subtensor
+from ...ops.indexing import Subtensor
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.shape import DimShuffle
 from ..contract import relaxes, stabilizes
-from ..patterns import Users, Wild, op_like, same_value
+from ..patterns import Users, Wild, op_like
 from ..rule import Rule, node_rule, rule
-from .facts import is_float, made_by
-from .writing import is_zero
+from .facts import Node, Value, is_float, producer
+from .writing import READS, WRITES, is_zero, same_positions
 
 x = Wild("x", is_float)
 softmax, log_softmax = op_like(Softmax, "s"), op_like(LogSoftmax, "s")
 position = op_like(ArgReduce, "arg", lambda op: op.axis is not None)
 
 
-# --- shapes of reduced values
+# --- sums along an axis that is kept
 
 
 def keeps_axis(order: tuple[int | str, ...], axis: int, ndim: int) -> bool:
@@ -28,142 +28,125 @@ def keeps_axis(order: tuple[int | str, ...], axis: int, ndim: int) -> bool:
     return order == tuple("x" if k == axis else k - (k > axis) for k in range(ndim))
 
 
-def _sum_of(v: Variable) -> tuple[Variable, int] | None:
+def is_sum(node: Node) -> bool:
+    return node.op.scalar is add and node.inputs[0].type.kind == "f"
+
+
+def kept_sum(v: Variable) -> tuple[Variable, int] | None:
     """(x, axis) where v is the sum of x along one axis, which is kept."""
-    if not made_by(v, DimShuffle):
+    keep = producer(v, DimShuffle)
+    total = None if keep is None else producer(keep.inputs[0], Reduce)
+    if keep is None or total is None or not is_sum(total) or len(total.op.axis) != 1:
         return None
-    reduced, order = v.owner.inputs[0], v.owner.op.order  # type: ignore[union-attr]
-    if not made_by(reduced, Reduce) or reduced.owner.op.scalar is not add or len(reduced.owner.op.axis) != 1:
-        return None
-    (axis,), (x,) = reduced.owner.op.axis, reduced.owner.inputs
-    return (x, axis) if keeps_axis(order, axis, x.ndim) else None
+    (axis,), (x,) = total.op.axis, total.inputs
+    return (x, axis) if keeps_axis(keep.op.order, axis, x.ndim) else None
 
 
 # --- recognition
 
 
-def exp_over_sum(node: Apply) -> Variable | None:
+def exp_over_sum(node: Node) -> Value | None:
     """exp(x) / sum(exp(x)) as a softmax."""
-    above, below = node.inputs
-    found = _sum_of(below)
-    if not made_by(above, exp) or found is None or above.type.kind != "f":
+    above, found = producer(node.inputs[0], exp), kept_sum(node.inputs[1])
+    if above is None or found is None:
         return None
-    total, axis = found
-    same = total is above or (made_by(total, exp) and total.owner.inputs[0] is above.owner.inputs[0])  # type: ignore[union-attr]
-    return Softmax(axis)(above.owner.inputs[0]) if same else None  # type: ignore[union-attr, no-any-return]
+    below, axis = producer(found[0], exp), found[1]
+    return Softmax(axis)(*above.inputs) if below is not None and below.inputs[0] is above.inputs[0] else None
 
 
-def log_of_sum_of_exp(node: Apply) -> Variable | None:
+def log_of_sum_of_exp(node: Node) -> Value | None:
     """log(sum(exp(x))) by `logsumexp`, one axis after the other; reduced axes may be kept."""
-    total = node.inputs[0]
-    order = None
-    if made_by(total, DimShuffle):
-        order = total.owner.op.order  # type: ignore[union-attr]
-        total = total.owner.inputs[0]  # type: ignore[union-attr]
-    if not made_by(total, Reduce) or total.owner.op.scalar is not add or total.type.kind != "f":  # type: ignore[union-attr]
+    keep = producer(node.inputs[0], DimShuffle)
+    total = producer(node.inputs[0] if keep is None else keep.inputs[0], Reduce)
+    terms = producer(total.inputs[0], exp) if total is not None and is_sum(total) and total.op.axis else None
+    if total is None or terms is None:
         return None
-    (terms,), axes = total.owner.inputs, total.owner.op.axis  # type: ignore[union-attr]
-    if not made_by(terms, exp) or not axes:
-        return None
-    result = terms.owner.inputs[0]  # type: ignore[union-attr]
-    for axis in reversed(axes):
+    result = terms.inputs[0]
+    for axis in reversed(total.op.axis):
         result = LogSumExp(axis)(result)
-    return result if order is None else DimShuffle(order)(result)  # type: ignore[no-any-return]
+    return result if keep is None else keep.op(result)
 
 
-def log_softmax_of_difference(node: Apply) -> Variable | None:
+def log_softmax_of_difference(node: Node) -> Value | None:
     """x - logsumexp(x) as a log_softmax."""
-    x, total = node.inputs
-    if not made_by(total, DimShuffle):
+    x, keep = node.inputs[0], producer(node.inputs[1], DimShuffle)
+    total = None if keep is None else producer(keep.inputs[0], LogSumExp)
+    if keep is None or total is None or total.inputs[0] is not x:
         return None
-    order, below = total.owner.op.order, total.owner.inputs[0]  # type: ignore[union-attr]
-    if not made_by(below, LogSumExp) or below.owner.inputs[0] is not x:  # type: ignore[union-attr]
-        return None
-    axis = below.owner.op.axis  # type: ignore[union-attr]
-    return LogSoftmax(axis)(x) if keeps_axis(order, axis, x.ndim) else None  # type: ignore[no-any-return]
+    axis = total.op.axis
+    return LogSoftmax(axis)(x) if keeps_axis(keep.op.order, axis, x.ndim) else None
 
 
 # --- logarithms of a softmax
 
 
-def log_of_picked(node: Apply) -> Variable | None:
+def log_of_picked(node: Node) -> Value | None:
     """The logarithm of elements of a softmax: elements of the log_softmax."""
-    picked = node.inputs[0]
-    if picked.owner is None or not isinstance(picked.owner.op, (Subtensor, AdvancedSubtensor)):
+    picked = producer(node.inputs[0], *READS)
+    probabilities = None if picked is None else producer(picked.inputs[0], Softmax)
+    if picked is None or probabilities is None:
         return None
-    probabilities, *indices = picked.owner.inputs
-    if not made_by(probabilities, Softmax):
-        return None
-    logs = LogSoftmax(probabilities.owner.op.axis)(*probabilities.owner.inputs)  # type: ignore[union-attr]
-    return picked.owner.op(logs, *indices)  # type: ignore[no-any-return]
+    return picked.op(LogSoftmax(probabilities.op.axis)(*probabilities.inputs), *picked.inputs[1:])
 
 
-def softmax_of_log(node: Apply, users: Users) -> Variable | None:
-    """exp(log_softmax(x)), of which nobody reads the logarithm, as a softmax."""
-    logs = node.inputs[0]
-    if not made_by(logs, LogSoftmax) or len(users(logs)) != 1:
-        return None
-    return Softmax(logs.owner.op.axis)(*logs.owner.inputs)  # type: ignore[union-attr, no-any-return]
+def softmax_of_log(node: Node, users: Users) -> Value | None:
+    """exp(log_softmax(x)), of which nobody else reads the logarithm, as a softmax."""
+    logs = producer(node.inputs[0], LogSoftmax)
+    return Softmax(logs.op.axis)(*logs.inputs) if logs is not None and len(users(logs.out)) == 1 else None
 
 
 # --- the gradient of a logarithm of a softmax: (g / y) * y is g, for y is never zero but by underflow
 
 
-def grad_of_log_softmax(node: Apply) -> Variable | None:
+def grad_of_log_softmax(node: Node) -> Value | None:
     """s - y * sum(s) for s = (g / y) * y and a softmax y: g - y * sum(g), in either order."""
-    for s, product, turned in ((*node.inputs, False), (*reversed(node.inputs), True)):
-        found = _weighted_sum(product, s)
-        g = None if found is None else _unscaled(s, found[0])
-        if found is None or g is None:
+    s, product = node.inputs
+    found = _from_either_side(s, product)
+    if found is not None:
+        return sub(*found)
+    found = _from_either_side(product, s)
+    return None if found is None else sub(found[1], found[0])
+
+
+def _from_either_side(s: Variable, product: Variable) -> tuple[Value, Value] | None:
+    """(g, y * sum(g)) where these are s = (g / y) * y and y * sum(s)."""
+    factors = producer(product, mul)
+    if factors is None or len(factors.inputs) != 2:
+        return None
+    for y, total in (factors.inputs, factors.inputs[::-1]):
+        softmax_node = producer(y, Softmax)
+        if softmax_node is None or kept_sum(total) != (s, softmax_node.op.axis):
             continue
-        y, total = found
-        g = g if same_shape(g, y) else fill(y, g)
-        pieces = (g, mul(y, _rebuilt(total, g)))
-        return sub(*(reversed(pieces) if turned else pieces))  # type: ignore[no-any-return]
+        g = _unscaled(s, y)
+        if g is not None:
+            g = g if same_shape(g, y) else fill(y, g)
+            keep = total.owner
+            return g, mul(y, keep.op(keep.inputs[0].owner.op(g)))
     return None
 
 
-def _weighted_sum(product: Variable, s: Variable) -> tuple[Variable, Variable] | None:
-    """(y, sum) where the product is a softmax y times the sum of s along its axis."""
-    if not made_by(product, mul) or len(product.owner.inputs) != 2:  # type: ignore[union-attr]
-        return None
-    for y, total in (product.owner.inputs, product.owner.inputs[::-1]):  # type: ignore[union-attr]
-        found = _sum_of(total)
-        if made_by(y, Softmax) and found == (s, y.owner.op.axis):  # type: ignore[union-attr]
-            return y, total
-    return None
-
-
-def _rebuilt(total: Variable, g: Variable) -> Variable:
-    """The sum, of g."""
-    keep, reduced = total.owner, total.owner.inputs[0].owner  # type: ignore[union-attr]
-    return keep.op(reduced.op(g))  # type: ignore[union-attr, no-any-return]
-
-
-def _unscaled(s: Variable, y: Variable) -> Variable | None:
+def _unscaled(s: Variable, y: Variable) -> Value | None:
     """g where s is (g / y) * y, or that for some elements and zero for the others; None for what is neither."""
-    if not made_by(s, mul) or len(s.owner.inputs) != 2 or not any(i is y for i in s.owner.inputs):  # type: ignore[union-attr]
+    factors = producer(s, mul)
+    if factors is None or len(factors.inputs) != 2 or not any(i is y for i in factors.inputs):
         return None
-    (quotient,) = [i for i in s.owner.inputs if i is not y] or [y]  # type: ignore[union-attr]
-    if made_by(quotient, true_div) and quotient.owner.inputs[1] is y:  # type: ignore[union-attr]
-        return quotient.owner.inputs[0]  # type: ignore[union-attr, no-any-return]
+    quotient = factors.inputs[1] if factors.inputs[0] is y else factors.inputs[0]
+    division = producer(quotient, true_div)
+    if division is not None:
+        return division.inputs[0] if division.inputs[1] is y else None
     return _unscaled_write(quotient, y)
 
 
-def _unscaled_write(write: Variable, y: Variable) -> Variable | None:
-    """g written to zeros where `write` writes g / y[i] to position i of zeros."""
-    node = write.owner
-    if node is None or not isinstance(node.op, (IncSubtensor, AdvancedIncSubtensor)) or not is_zero(node.inputs[0]):
+def _unscaled_write(quotients: Variable, y: Variable) -> Value | None:
+    """g written to zeros where g / y[i] is written to position i of zeros."""
+    write = producer(quotients, *WRITES)
+    if write is None or not is_zero(write.inputs[0]):
         return None
-    zeros, quotient, *indices = node.inputs
-    if not made_by(quotient, true_div):
+    division = producer(write.inputs[1], true_div)
+    picked = None if division is None else producer(division.inputs[1], *READS)
+    if division is None or picked is None or picked.inputs[0] is not y or not same_positions(write, picked):
         return None
-    g, picked = quotient.owner.inputs  # type: ignore[union-attr]
-    read = picked.owner
-    if read is None or not isinstance(read.op, (Subtensor, AdvancedSubtensor)) or read.op.spec != node.op.spec:
-        return None
-    same = read.inputs[0] is y and all(same_value(a, b) for a, b in zip(read.inputs[1:], indices, strict=True))
-    return node.op(zeros, g, *indices) if same else None  # type: ignore[no-any-return]
+    return write.op(write.inputs[0], division.inputs[0], *write.inputs[2:])
 
 
 RECOGNIZED: list[Rule] = [
@@ -171,7 +154,8 @@ RECOGNIZED: list[Rule] = [
               formula="exp(x) / sum(exp(x)) -> softmax(x)"),
     node_rule("local_log_sum_exp", log, log_of_sum_of_exp, having=(Reduce, DimShuffle), contract=stabilizes,
               formula="log(sum(exp(x))) -> logsumexp(x)"),
-    node_rule("local_log_softmax_from_logsumexp", sub, log_softmax_of_difference, having=DimShuffle, contract=stabilizes,
+    node_rule("local_log_softmax_from_logsumexp", sub, log_softmax_of_difference, having=DimShuffle,
+              contract=stabilizes,
               formula="x - logsumexp(x) -> log_softmax(x)"),
 ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Expressions that overflow or cancel, written so that they do not: logarithms, exponentials, the logistic and error functions.
+"""Expressions that overflow or cancel, so written that they do not: logarithms, logistic and error functions.
 
 Each result is the nearer one to the true value; where the original is finite and accurate the two agree to rounding.
 """
@@ -9,13 +9,32 @@ import math
 
 from ...graph import Apply, Variable
 from ...ops.elementwise import (
-    add, erf, erfc, exp, expm1, log, log1mexp, log1p, logaddexp, lt, minimum, mul, neg, reciprocal, sigmoid, softplus, sqrt, square,
-    sub, switch, true_div,
+    add,
+    erf,
+    erfc,
+    exp,
+    expm1,
+    log,
+    log1mexp,
+    log1p,
+    logaddexp,
+    lt,
+    minimum,
+    mul,
+    neg,
+    reciprocal,
+    sigmoid,
+    softplus,
+    sqrt,
+    square,
+    sub,
+    switch,
+    true_div,
 )  # fmt: skip
 from ..contract import relaxes, stabilizes
 from ..patterns import Wild, wilds
 from ..rule import Rule, node_rule, rule
-from .facts import is_float, is_number, made_by, uniform_x, uniform_xy
+from .facts import Value, is_float, is_number, producer, uniform_x, uniform_xy
 from .products import Product
 
 x, y = wilds("x y", is_float)
@@ -38,7 +57,8 @@ LOGISTIC: list[Rule] = [
     rule("log1msigm_to_softplus", log(sub(1, sigmoid(x))), neg(softplus(x)), contract=stabilizes, when=uniform_x),
     rule("log1p_neg_sigmoid", log1p(neg(sigmoid(x))), neg(softplus(x)), contract=stabilizes),
     rule("log1pexp_to_softplus", log1p(exp(x)), softplus(x), contract=stabilizes),
-    rule("local_exp_over_1_plus_exp", true_div(exp(x), add(1, exp(x))), sigmoid(x), contract=stabilizes, when=uniform_x),
+    rule("local_exp_over_1_plus_exp", true_div(exp(x), add(1, exp(x))), sigmoid(x), contract=stabilizes,
+         when=uniform_x),
     rule("local_inv_1_plus_exp", reciprocal(add(1, exp(x))), sigmoid(neg(x)), contract=stabilizes, when=uniform_x),
     rule("local_one_over_1_plus_exp", true_div(y, add(1, exp(x))), mul(y, sigmoid(neg(x))), contract=stabilizes,
          when=uniform_xy),
@@ -69,55 +89,57 @@ _COEFFICIENTS = (-1 / 2, 3 / 4, -15 / 8, 105 / 16, -945 / 32, 10395 / 64, -13513
 """(-1)**k (2k - 1)!! / 2**k.  At 26 the next term is 1e-19."""
 
 
-def _series(x: Variable) -> Variable:
+def _series(x: Variable) -> Value:
     """erfc(x) * sqrt(pi) * x * exp(x**2) for large x: 1 - 1/(2x**2) + 3/(4x**4) - 15/(8x**6) + ... (DLMF 7.12.1)."""
     t = reciprocal(square(x))
     *rest, last = _COEFFICIENTS
     result = mul(t, last)
     for coefficient in reversed(rest):
         result = mul(t, add(coefficient, result))
-    return add(1, result)  # type: ignore[no-any-return]
+    return add(1, result)
 
 
 def is_unbounded(x: Variable) -> bool:
     """Whether erfc(x) may underflow: x is a float, and not one that was cut where the series takes over."""
     if not is_float(x):
         return False
-    bounds = x.owner.inputs if made_by(x, minimum) else ()  # type: ignore[union-attr]
+    cut = producer(x, minimum)
+    bounds = () if cut is None else cut.inputs
     return not any(is_number(b, _SERIES_FROM[x.dtype]) for b in bounds)
 
 
-def log_erfc(x: Variable) -> Variable:
+def log_erfc(x: Variable) -> Value:
     """log(erfc(x)), by the series where erfc(x) is about to underflow."""
     start = _SERIES_FROM[x.dtype]
     tail = add(sub(neg(square(x)), add(log(x), 0.5 * math.log(math.pi))), log(_series(x)))
-    return switch(lt(x, start), log(erfc(minimum(x, start))), tail)  # type: ignore[no-any-return]
+    return switch(lt(x, start), log(erfc(minimum(x, start))), tail)
 
 
-def gauss_over_erfc(x: Variable) -> Variable:
+def gauss_over_erfc(x: Variable) -> Value:
     """exp(-x**2) / erfc(x), which grows like sqrt(pi) x."""
     start = _SERIES_FROM[x.dtype]
     near = true_div(exp(neg(square(minimum(x, start)))), erfc(minimum(x, start)))
-    return switch(lt(x, start), near, true_div(mul(math.sqrt(math.pi), x), _series(x)))  # type: ignore[no-any-return]
+    return switch(lt(x, start), near, true_div(mul(math.sqrt(math.pi), x), _series(x)))
 
 
-def grad_log_erfc(node: Apply) -> Variable | None:
+def grad_log_erfc(node: Apply) -> Value | None:
     """A product in which exp(-x**2) meets 1/erfc(x), with the two taken together."""
     product = Product.of(node.out)
-    for tail in [f for f in product.below if made_by(f, erfc) and is_unbounded(f.owner.inputs[0])]:  # type: ignore[union-attr]
-        (x,) = tail.owner.inputs  # type: ignore[union-attr]
-        bell = next((f for f in product.above if _is_gauss_of(f, x)), None)
-        if bell is not None and x.dtype == node.out.dtype:
-            return product.without(bell, tail).times(gauss_over_erfc(x)).build()
+    for tail in [t for t in (producer(f, erfc) for f in product.below) if t is not None]:
+        (x,) = tail.inputs
+        bells = [f for f in product.above if _is_gauss_of(f, x)]
+        if bells and is_unbounded(x) and x.dtype == node.out.dtype:
+            return product.without(bells[0], tail.out).times(gauss_over_erfc(x)).build()
     return None
 
 
 def _is_gauss_of(factor: Variable, x: Variable) -> bool:
     """Whether the factor is exp(-(x**2))."""
     for op in (exp, neg, square):
-        if not made_by(factor, op):
+        made = producer(factor, op)
+        if made is None:
             return False
-        factor = factor.owner.inputs[0]  # type: ignore[union-attr]
+        factor = made.inputs[0]
     return factor is x
 
 
@@ -133,6 +155,7 @@ UNSAFE: list[Rule] = [
          contract=relaxes("nan", "overflow", "underflow", "rounding")),
     rule("local_log_of_inverse", log(true_div(1, x)), neg(log(x)), when=uniform_x,
          contract=relaxes("nan", "inf", "overflow", "rounding")),
-    rule("local_log_of_reciprocal", log(reciprocal(x)), neg(log(x)), contract=relaxes("nan", "inf", "overflow", "rounding")),
+    rule("local_log_of_reciprocal", log(reciprocal(x)), neg(log(x)),
+         contract=relaxes("nan", "inf", "overflow", "rounding")),
 ]  # fmt: skip
 """1/x and exp(-x) overflow on one side, x and exp(x) on the other."""

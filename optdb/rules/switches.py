@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ...graph import Apply, Variable
-from ...ops.elementwise import Elementwise, floor_div, logical_not, mul, switch, true_div
+from ...graph import Variable
+from ...ops.elementwise import Elementwise, logical_not, mul, switch, true_div
 from ..contract import relaxes
 from ..patterns import Number, Wild, once, op_like, wilds
 from ..rule import Rule, rule
-from .facts import is_bool, is_constant, is_integer, number_of, same_dtype, uniform_xy
+from .facts import Value, is_bool, is_constant, is_integer, number_of, same_dtype, uniform_xy
 
 a, b, c, d, x, y = wilds("a b c d x y")
 truth = Wild("c", is_bool)
@@ -17,32 +17,36 @@ number_x = Wild("x", lambda v: not is_bool(v))
 cheap = op_like(Elementwise, "f", lambda op: op.arity in (None, 2) and op.cost <= 1)
 
 
-def chosen(a: Variable, b: Variable, c: Variable) -> Variable | None:
+def chosen(a: Variable, b: Variable, c: Variable) -> Value | None:
     """The branch that a constant condition takes."""
     number = number_of(c)
     return None if number is None else a if number else b
 
 
-def joined(node: Apply, a: Variable, b: Variable, c: Variable, x: Variable, y: Variable, f: Elementwise) -> Variable | None:
+def joined(a: Variable, b: Variable, c: Variable, x: Variable, y: Variable, f: Elementwise) -> Value | None:
     """One choice between two results, where constants on both sides make one of them free."""
     if not same_dtype(a, b, x, y):
         return None
     free = (is_constant(a) and is_constant(x)) or (is_constant(b) and is_constant(y))
-    return switch(c, f(a, x), f(b, y)) if free else None  # type: ignore[no-any-return]
+    return switch(c, f(a, x), f(b, y)) if free else None
 
 
 CHOICES: list[Rule] = [
     rule("local_useless_switch", switch(c, a, b), chosen, formula="switch(constant, a, b) -> a or b"),
     rule("local_switch_of_equals", switch(c, a, a), a),
     rule("local_switch_of_not", switch(logical_not(truth), a, b), switch(truth, b, a)),
-    rule("local_switch_in_then", switch(c, switch(c, a, b), d), switch(c, a, d), when=lambda a, b, d: same_dtype(a, b, d)),
-    rule("local_switch_in_else", switch(c, a, switch(c, b, d)), switch(c, a, d), when=lambda a, b, d: same_dtype(a, b, d)),
+    rule("local_switch_in_then", switch(c, switch(c, a, b), d), switch(c, a, d),
+         when=lambda a, b, d: same_dtype(a, b, d)),
+    rule("local_switch_in_else", switch(c, a, switch(c, b, d)), switch(c, a, d),
+         when=lambda a, b, d: same_dtype(a, b, d)),
     rule("local_switch_of_truths", switch(truth, True, False), truth),
     rule("local_switch_of_untruths", switch(truth, False, True), logical_not(truth)),
     rule("local_merge_switch_same_cond", cheap(once(switch(c, a, b)), once(switch(c, x, y))), joined,
          formula="f(switch(c, a, b), switch(c, x, y)) -> switch(c, f(a, x), f(b, y))  if constants meet"),
-    rule("local_integer_mul_switch_sink", mul(switch(c, zero, whole_x), whole_y), switch(c, 0, mul(x, y)), when=uniform_xy),
-    rule("local_integer_mul_switch_sink_else", mul(switch(c, whole_x, zero), whole_y), switch(c, mul(x, y), 0), when=uniform_xy),
+    rule("local_integer_mul_switch_sink", mul(switch(c, zero, whole_x), whole_y), switch(c, 0, mul(x, y)),
+         when=uniform_xy),
+    rule("local_integer_mul_switch_sink_else", mul(switch(c, whole_x, zero), whole_y), switch(c, mul(x, y), 0),
+         when=uniform_xy),
 ]  # fmt: skip
 
 UNSAFE: list[Rule] = [

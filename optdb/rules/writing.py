@@ -1,23 +1,27 @@
 """Writing parts: `set_subtensor` and `inc_subtensor` of zeros, of parts that are read again, and of the whole.
 
-Positions that an array names twice are why most of these are for integers and slices alone, or for arrays that count up.
+Positions that an array names twice are why most of these are for integers and slices, or for arrays that count up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from ...graph import Apply, Constant, Variable, same_shape
+from ...graph import Constant, Variable, dims_of, same_shape
 from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ...ops.creation import Alloc, Arange
-from ...ops.elementwise import add, fill
-from ...ops.indexing import IncSubtensor, Subtensor
+from ...ops.elementwise import add, fill, neg, sub
+from ...ops.indexing import IncSubtensor, Subtensor, entries
+from ...ops.lengths import dim_to_tensor
+from ...ops.reduce import Reduce
 from ...ops.shape import BroadcastTo
+from ...ops.tensor import constant
 from ..contract import relaxes
 from ..patterns import Users, same_value
 from ..rule import Rule, node_rule
-from .facts import constant_int, made_by, number_of, same_dtype
-from .indexing import indices_of
+from .facts import Node, Value, constant_int, number_of, producer
 from .slicing import is_whole
 
 WRITES = (IncSubtensor, AdvancedIncSubtensor)
@@ -26,149 +30,159 @@ READS = (Subtensor, AdvancedSubtensor)
 
 def number_everywhere(x: Variable) -> Any:
     """The one number that every element of `x` is known to be; None if there is none."""
-    if made_by(x, fill):
-        return number_of(x.owner.inputs[1])  # type: ignore[union-attr]
-    if made_by(x, Alloc) or made_by(x, BroadcastTo):
-        return number_of(x.owner.inputs[0])  # type: ignore[union-attr]
-    return number_of(x)
+    made = producer(x, fill)
+    if made is not None:
+        return number_of(made.inputs[1])
+    made = producer(x, Alloc, BroadcastTo)
+    return number_of(x if made is None else made.inputs[0])
 
 
 def is_zero(x: Variable) -> bool:
+    """Whether every element is known to be zero."""
     number = number_everywhere(x)
     return number is not None and bool(number == 0)
 
 
-def _written(node: Apply) -> tuple[Apply, Variable, Variable] | None:
-    """(the write, what is written to, what is written) where the first operand of the node is a write at the same positions."""
-    write = node.inputs[0].owner
-    if write is None or not isinstance(write.op, WRITES) or write.op.spec != node.op.spec:  # type: ignore[attr-defined]
-        return None
-    own = node.inputs[2:] if isinstance(node.op, WRITES) else node.inputs[1:]
-    if not all(same_value(a, b) for a, b in zip(write.inputs[2:], own, strict=True)):
-        return None
-    return write, write.inputs[0], write.inputs[1]
+# --- positions
 
 
-def names_each_once(node: Apply, after: int) -> bool:
-    """Whether no position is named twice, by the indices that follow the first `after` inputs: an array that counts up is enough."""
-    if not isinstance(node.op, (AdvancedSubtensor, AdvancedIncSubtensor)):
+def positions(node: Node) -> Sequence[Variable]:
+    """The index inputs of a read or a write."""
+    inputs: Sequence[Variable] = node.inputs[2:] if isinstance(node.op, WRITES) else node.inputs[1:]
+    return inputs
+
+
+def same_positions(a: Node, b: Node) -> bool:
+    """Whether two reads or writes are of the same part."""
+    return bool(a.op.spec == b.op.spec) and all(map(same_value, positions(a), positions(b)))
+
+
+def names_each_once(node: Node) -> bool:
+    """Whether no position is named twice.  Of arrays that is known if one of them counts up."""
+    if isinstance(node.op, (Subtensor, IncSubtensor)):
         return True
-    arrays = [i for i in node.inputs[after:] if i.ndim]
+    arrays = [i for i in positions(node) if i.ndim]
     return any(_counts(i) and all(same_shape(i, other) for other in arrays) for i in arrays)
 
 
 def _counts(index: Variable) -> bool:
-    if made_by(index, Arange):
-        return constant_int(index.owner.inputs[2]) not in (None, 0)  # type: ignore[union-attr]
+    made = producer(index, Arange)
+    if made is not None:
+        return constant_int(made.inputs[2]) not in (None, 0)
     return isinstance(index, Constant) and len(set(index.data.ravel().tolist())) == index.data.size
 
 
-def _spread(part: Variable, y: Variable) -> Variable:
-    """y in the shape of the part that it is written to."""
-    return y if same_shape(part, y) else fill(part, y)  # type: ignore[no-any-return]
+def _earlier_write(node: Node) -> Node | None:
+    """The write to the part that the node reads or writes again."""
+    write = producer(node.inputs[0], *WRITES)
+    return write if write is not None and same_positions(write, node) else None
 
 
 # --- writes that do nothing, or everything
 
 
-def useless_write(node: Apply) -> Variable | None:
+def useless_write(node: Node) -> Value | None:
     """What is written to the whole of x: y, or x + y."""
     x, y = node.inputs[:2]
-    if not all(map(is_whole, _brackets(node))):
+    if not all(map(is_whole, entries(node.op.spec, positions(node)))):
         return None
-    return _spread(x, y) if node.op.set else add(x, y)  # type: ignore[attr-defined, no-any-return]
+    if not node.op.set:
+        return add(x, y)
+    return y if same_shape(x, y) else fill(x, y)
 
 
-def _brackets(node: Apply) -> list[Any]:
-    return indices_of(_as_read(node))
-
-
-def _as_read(node: Apply) -> Apply:
-    """The read of the positions that the node writes."""
-    read = Subtensor if isinstance(node.op, IncSubtensor) else AdvancedSubtensor
-    return Apply(read(node.op.spec), (node.inputs[0], *node.inputs[2:]), node.origin)  # type: ignore[attr-defined]
-
-
-def inc_by_zero(node: Apply) -> Variable | None:
+def inc_by_zero(node: Node) -> Value | None:
     """x, to which zeros are added."""
     x, y = node.inputs[:2]
-    return x if not node.op.set and is_zero(y) else None  # type: ignore[attr-defined]
+    return x if not node.op.set and is_zero(y) else None
 
 
-def inc_of_zeros(node: Apply) -> Variable | None:
+def inc_of_zeros(node: Node) -> Value | None:
     """Adding to zeros is setting, where no position is named twice."""
-    op, x = node.op, node.inputs[0]
-    if op.set or not is_zero(x) or not names_each_once(node, 2):  # type: ignore[attr-defined]
+    if node.op.set or not is_zero(node.inputs[0]) or not names_each_once(node):
         return None
-    return type(op)(op.spec, set=True)(*node.inputs)  # type: ignore[attr-defined, call-arg, no-any-return]
+    return replace(node.op, set=True)(*node.inputs)
 
 
-def set_of_same_number(node: Apply) -> Variable | None:
+def set_of_same_number(node: Node) -> Value | None:
     """x, whose every element is the number that is set."""
     x, y = map(number_everywhere, node.inputs[:2])
-    same = node.op.set and x is not None and y is not None and x.tobytes() == y.tobytes()  # type: ignore[attr-defined]
+    same = node.op.set and x is not None and y is not None and x.tobytes() == y.tobytes()
     return node.inputs[0] if same else None
 
 
-# --- a write and a read at the same positions
+# --- a write, and a read or another write at the same positions
 
 
-def read_of_write(node: Apply) -> Variable | None:
+def read_of_write(node: Node) -> Value | None:
     """What was set, or what was there plus what was added."""
-    found = _written(node)
-    if found is None or not names_each_once(node, 1):
+    write = _earlier_write(node)
+    if write is None or not names_each_once(node):
         return None
-    write, x, y = found
-    if write.op.set:  # type: ignore[attr-defined]
-        return _spread(node.out, y) if same_shape(node.out, y) else fill(node.op(x, *node.inputs[1:]), y)  # type: ignore[no-any-return]
-    return add(node.op(x, *node.inputs[1:]), y)  # type: ignore[no-any-return]
+    x, y = write.inputs[:2]
+    part = node.op(x, *positions(node))
+    if not write.op.set:
+        return add(part, y)
+    return y if same_shape(node.out, y) else fill(part, y)
 
 
-def set_of_sum(node: Apply) -> Variable | None:
+def set_of_sum(node: Node) -> Value | None:
     """x[i] = x[i] + y as x[i] += y."""
-    x, total = node.inputs[:2]
-    if not node.op.set or not made_by(total, add) or not names_each_once(node, 2):  # type: ignore[attr-defined]
+    x, total = node.inputs[0], producer(node.inputs[1], add)
+    if not node.op.set or total is None or len(total.inputs) != 2 or x.dtype == "bool" or not names_each_once(node):
         return None
-    terms = list(total.owner.inputs)  # type: ignore[union-attr]
-    part = next((t for t in terms if _reads(t, x, node)), None)
-    if part is None or len(terms) != 2 or not same_dtype(*terms) or x.dtype == "bool":
-        return None
-    (rest,) = [t for t in terms if t is not part] or [part]
-    return type(node.op)(node.op.spec, set=False)(x, rest, *node.inputs[2:])  # type: ignore[attr-defined, call-arg, no-any-return]
-
-
-def _reads(term: Variable, x: Variable, write: Apply) -> bool:
-    read = term.owner
-    return (
-        read is not None
-        and isinstance(read.op, READS)
-        and read.op.spec == write.op.spec  # type: ignore[attr-defined]
-        and read.inputs[0] is x
-        and all(same_value(a, b) for a, b in zip(read.inputs[1:], write.inputs[2:], strict=True))
-    )
-
-
-def write_of_write(node: Apply) -> Variable | None:
-    """The last of two values set at the same positions."""
-    found = _written(node)
-    if found is None or not node.op.set:  # type: ignore[attr-defined]
-        return None
-    _, x, _ = found
-    return node.op(x, *node.inputs[1:])  # type: ignore[no-any-return]
-
-
-def add_of_sparse_write(node: Apply, users: Users) -> Variable | None:
-    """x + (zeros but for some positions) as a write to x."""
-    for position, term in enumerate(node.inputs):
-        write = term.owner
-        if write is None or not isinstance(write.op, WRITES) or not is_zero(write.inputs[0]) or len(users(term)) != 1:
-            continue
-        rest = [i for k, i in enumerate(node.inputs) if k != position]
-        x = rest[0] if len(rest) == 1 else add(*rest)
-        if not same_shape(x, term) or x.dtype != term.dtype or (write.op.set and not names_each_once(write, 2)):  # type: ignore[attr-defined]
-            continue
-        return type(write.op)(write.op.spec, set=False)(x, *write.inputs[1:])  # type: ignore[attr-defined, call-arg, no-any-return]
+    for part, y in (total.inputs, total.inputs[::-1]):
+        read = producer(part, *READS)
+        if read is not None and read.inputs[0] is x and same_positions(read, node) and y.dtype == x.dtype:
+            return replace(node.op, set=False)(x, y, *positions(node))
     return None
+
+
+def write_of_write(node: Node) -> Value | None:
+    """The last of two values set at the same positions."""
+    write = _earlier_write(node)
+    return None if write is None or not node.op.set else node.op(write.inputs[0], *node.inputs[1:])
+
+
+# --- zeros but for some positions
+
+
+def sparse_write(v: Variable) -> Node | None:
+    """The write to zeros that makes v, as good as an addition: nothing is set twice."""
+    write = producer(v, *WRITES)
+    if write is None or not is_zero(write.inputs[0]) or (write.op.set and not names_each_once(write)):
+        return None
+    return write
+
+
+def add_of_sparse_write(node: Node, users: Users) -> Value | None:
+    """x + (zeros but for some positions) as a write to x."""
+    for k, term in enumerate(node.inputs):
+        rest = [i for n, i in enumerate(node.inputs) if n != k]
+        x = rest[0] if len(rest) == 1 else add(*rest)
+        write = sparse_write(term) if len(users(term)) == 1 else None
+        if write is not None and same_shape(x, term) and x.dtype == term.dtype:
+            return replace(write.op, set=False)(x, *write.inputs[1:])
+    return None
+
+
+def sub_from_sparse_write(node: Node, users: Users) -> Value | None:
+    """(zeros but for some positions) - x as a write to -x."""
+    term, x = node.inputs
+    write = sparse_write(term) if len(users(term)) == 1 else None
+    if write is None or not same_shape(x, term) or x.dtype != term.dtype:
+        return None
+    return replace(write.op, set=False)(neg(x), *write.inputs[1:])
+
+
+def sum_of_sparse_write(node: Node) -> Value | None:
+    """The sums of rows of zeros but for x[i, j], i and j arrays: zeros but for the positions i."""
+    write = producer(node.inputs[0], AdvancedIncSubtensor) if node.op.scalar is add else None
+    if write is None or write.op.spec != ("a", "a") or node.op.axis != (1,) or sparse_write(node.inputs[0]) is None:
+        return None
+    y, (rows, columns) = write.inputs[1], positions(write)
+    zeros = Alloc()(constant(0, y.dtype), dim_to_tensor(dims_of(node.out)[0]))
+    return AdvancedIncSubtensor(("a",), set=False)(zeros, y, fill(columns, rows)) if y.dtype == node.out.dtype else None
 
 
 WRITING: list[Rule] = [
@@ -181,9 +195,17 @@ WRITING: list[Rule] = [
               formula="set_subtensor(alloc(c)[i], c) -> alloc(c)"),
     node_rule("local_subtensor_inc_subtensor", READS, read_of_write, having=WRITES, contract=relaxes("errors"),
               formula="set_subtensor(x[i], y)[i] -> y"),
-    node_rule("local_set_to_inc_subtensor", WRITES, set_of_sum, formula="set_subtensor(x[i], x[i] + y) -> inc_subtensor(x[i], y)"),
+    node_rule("local_set_to_inc_subtensor", WRITES, set_of_sum,
+              formula="set_subtensor(x[i], x[i] + y) -> inc_subtensor(x[i], y)"),
     node_rule("local_write_of_write_same_indices", WRITES, write_of_write, having=WRITES,
               formula="set_subtensor(set_subtensor(x[i], y)[i], z) -> set_subtensor(x[i], z)"),
     node_rule("local_add_of_sparse_write", add, add_of_sparse_write, having=WRITES, uses=True,
-              contract=relaxes("rounding", "signed zero"), formula="x + inc_subtensor(zeros[i], y) -> inc_subtensor(x[i], y)"),
+              contract=relaxes("rounding", "signed zero", "errors"),
+              formula="x + inc_subtensor(zeros[i], y) -> inc_subtensor(x[i], y)"),
+    node_rule("local_sub_from_sparse_write", sub, sub_from_sparse_write, having=WRITES, uses=True,
+              contract=relaxes("rounding", "signed zero", "errors"),
+              formula="inc_subtensor(zeros[i], y) - x -> inc_subtensor((-x)[i], y)"),
+    node_rule("local_sum_of_sparse_write", Reduce, sum_of_sparse_write, having=AdvancedIncSubtensor,
+              contract=relaxes("rounding", "signed zero", "errors"),
+              formula="sum(inc_subtensor(zeros[i, j], y), axis=1) -> inc_subtensor(zeros[i], y)"),
 ]  # fmt: skip
