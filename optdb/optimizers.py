@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
-from ..graph import Door, FunctionGraph
+from ..graph import Door, FunctionGraph, InconsistencyError, schedule
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
 from .applier import Applier, Divergence, Failures, RuleError
 from .conform import Conform
@@ -167,14 +167,27 @@ class MergeOptimizer(Optimizer):
     contract: ClassVar[Contract | None] = exact
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        entries = len(door.journal)
         sweep = Sweep(Applier((), door, None, Failures(self.strict)), merging=True)
         result = sweep.walk(graph)
+        if result is not graph and not can_be_run(result):  # two values that are overwritten would be one
+            del door.journal[entries:]
+            return graph, MergeProfile(nb_fail=sweep.refused_merges + sweep.merge.fired, replace_time=sweep.merge.time)
         return result, MergeProfile(
             nb_fail=sweep.refused_merges,
             nb_merged=sweep.merge.fired - sweep.merged_constants,
             nb_constant=sweep.merged_constants,
             replace_time=sweep.merge.time,
         )
+
+
+def can_be_run(graph: FunctionGraph) -> bool:
+    """Whether there is an order of the nodes in which nothing is overwritten that is still needed."""
+    try:
+        schedule(graph)
+    except InconsistencyError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -299,6 +299,17 @@ def test_the_watcher_may_refuse_a_mark():
     assert ELEMWISE(graph, Door(lambda entry: False))[0] == graph
 
 
+def test_values_that_are_overwritten_are_not_merged():
+    one, other = T.dot(A, B), T.dot(A, B)
+    graph, _ = ELEMWISE(FunctionGraph([A, B], [T.exp(one), T.sin(other)]))
+    assert len(marks(graph)) == 2
+    door = Door()
+    merged, profile = MergeOptimizer()(graph, door)
+    assert merged is graph
+    assert profile.nb_fail == 1
+    assert not door.journal
+
+
 # --- updates are a part of the graph
 
 

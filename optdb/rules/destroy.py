@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ...graph import Apply, Constant, Destroyers, Dim, Door, FunctionGraph, Variable, dims_of, same_shape
 from ...graph.schedule import overwriters_last
@@ -20,6 +21,7 @@ from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused, InPlace
 from ...ops.shape import DimShuffle
 from ...profiling import OptimizerProfile
+from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .agreement import Agreement, demanded
 from .fusion_groups import is_index_map
@@ -31,6 +33,8 @@ class AddDestroyHandler(Optimizer):
 
     Raises InconsistencyError if there is no legal order of the nodes.
     """
+
+    contract: ClassVar[Contract | None] = exact
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
         Destroyers(graph)

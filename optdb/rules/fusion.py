@@ -11,13 +11,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ...graph import Apply, Constant, Door, FunctionGraph, Variable, same_shape, union
 from ...ops.elementwise import add, mul
 from ...ops.fused import Fused
 from ...ops.tensor import TensorVariable
 from ...profiling import FusionProfile
+from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .fusion_groups import Facts, Group, is_index_map, partition, reads_elements
 
@@ -27,7 +28,9 @@ MAX_OPERANDS = 16
 
 @dataclass(frozen=True, kw_only=True)
 class FusionOptimizer(Optimizer):
-    """Makes one node of each group of nodes that can share a loop nest; exact, linear in the size of the graph."""
+    """Makes one node of each group of nodes that can share a loop nest; linear in the size of the graph."""
+
+    contract: ClassVar[Contract | None] = exact
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
         return _timed(fuse, graph, self.name, door)
@@ -35,7 +38,9 @@ class FusionOptimizer(Optimizer):
 
 @dataclass(frozen=True, kw_only=True)
 class FlattenOptimizer(Optimizer):
-    """Makes one sum of `(a + b) + c`, and one product of `(a * b) * c`; exact, linear in the size of the graph."""
+    """Makes one sum of `(a + b) + c`, and one product of `(a * b) * c`; linear in the size of the graph."""
+
+    contract: ClassVar[Contract | None] = exact
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
         return _timed(flatten_add_mul, graph, self.name, door)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ...ops.elementwise import add, cast, mul, neg, sub
 from ...ops.shape import DimShuffle
 from ...ops.tensor import constant
 from ...profiling import GemmProfile
+from ..contract import Contract, relaxes
 from ..optimizers import Optimizer, Result
 from .agreement import Agreement
 
@@ -235,6 +236,8 @@ def _added(terms: list[Term], images: Mapping[Term, Variable], dtype: str, resul
 @dataclass(frozen=True, kw_only=True)
 class GemmOptimizer(Optimizer):
     """Makes sums of scaled products calls of a BLAS.  Linear in the size of the graph; rounds in another order."""
+
+    contract: ClassVar[Contract | None] = relaxes("rounding", "signed zero")
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
         start = time.perf_counter()

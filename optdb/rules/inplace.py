@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ...graph import Apply, Door, FunctionGraph, Op, Variable
 from ...ops.advanced_indexing import AdvancedIncSubtensor
@@ -19,6 +20,7 @@ from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused, InPlace
 from ...ops.indexing import IncSubtensor
 from ...profiling import InplaceProfile
+from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .destroy import Liveness, moved_inputs, reduced_outputs
 
@@ -51,6 +53,8 @@ def first_candidate(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
 @dataclass(frozen=True, kw_only=True)
 class InplaceOptimizer(Optimizer):
     """Marks nodes of the ops `kinds` that may write over one of their `candidates`, in one walk."""
+
+    contract: ClassVar[Contract | None] = exact
 
     kinds: tuple[type[Op], ...]
     candidates: Candidates

@@ -9,10 +9,12 @@ A rule on the node alone cannot know that; the lengths are independent symbols.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ...graph import Apply, Door, FunctionGraph, Variable
 from ...ops.reduce import SumTo
 from ...profiling import OptimizerProfile
+from ..contract import Contract, relaxes
 from ..optimizers import Optimizer, Result
 from .agreement import Agreement
 
@@ -20,6 +22,8 @@ from .agreement import Agreement
 @dataclass(frozen=True, kw_only=True)
 class SumToOptimizer(Optimizer):
     """Puts `x` in the place of `sum_to(x, like)` where both have one shape in every run that raises nothing."""
+
+    contract: ClassVar[Contract | None] = relaxes("errors")
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
         useless = _useless(graph)
