@@ -15,6 +15,7 @@ from ...ops.elementwise import Cast, Elementwise, fill
 from ...ops.lengths import LENGTH, dim_to_tensor
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.tensor import constant
+from ..contract import relaxes
 from ..patterns import Wild, wilds
 from ..rule import Rule, node_rule, rule
 from .facts import Node, Value, number_of, producer
@@ -178,18 +179,18 @@ TO_ALLOC: list[Rule] = [
 
 ALLOCS: list[Rule] = [
     node_rule("local_useless_alloc", STRETCHING, useless_alloc, formula="alloc(x, lengths of x) -> x"),
-    node_rule("local_merge_alloc", STRETCHING, merged, having=STRETCHING,
+    node_rule("local_merge_alloc", STRETCHING, merged, having=STRETCHING, contract=relaxes("errors"),
               formula="alloc(alloc(x, n), m, n) -> alloc(x, m, n)"),
     node_rule("local_alloc_of_constant", STRETCHING, alloc_of_constant, formula="alloc([c, c, ...], n) -> alloc(c, n)"),
     node_rule("local_dimshuffle_alloc", DimShuffle, dimshuffle_of_alloc, having=STRETCHING,
               formula="dimshuffle(alloc(x, n, m)) -> alloc(dimshuffle(x), m, n)"),
-    node_rule("local_reshape_alloc", Reshape, reshape_of_alloc, having=STRETCHING,
+    node_rule("local_reshape_alloc", Reshape, reshape_of_alloc, having=STRETCHING, contract=relaxes("errors"),
               formula="reshape(alloc(scalar, n), m, k) -> alloc(scalar, m, k)"),
 ]  # fmt: skip
 
 THROUGH: list[Rule] = [
     node_rule("local_alloc_unary", (Elementwise, Cast), alloc_lifted, having=STRETCHING,
               formula="f(alloc(x, n)) -> alloc(f(x), n)"),
-    node_rule("local_elemwise_alloc", Elementwise, elemwise_alloc, having=STRETCHING,
+    node_rule("local_elemwise_alloc", Elementwise, elemwise_alloc, having=STRETCHING, contract=relaxes("errors"),
               formula="f(alloc(x, n), y) -> f(x, y)"),
 ]

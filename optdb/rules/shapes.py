@@ -97,9 +97,10 @@ LENGTHS: list[Rule] = [
 ]
 
 RESHAPES: list[Rule] = [
-    node_rule("local_reshape_chain", Reshape, reshape_of_reshape, having=Reshape,
+    node_rule("local_reshape_chain", Reshape, reshape_of_reshape, having=Reshape, contract=relaxes("errors"),
               formula="reshape(reshape(x, n), m) -> reshape(x, m)"),
-    node_rule("local_useless_reshape", Reshape, useless_reshape, formula="reshape(x, lengths of x) -> x"),
+    node_rule("local_useless_reshape", Reshape, useless_reshape, contract=relaxes("errors"),
+              formula="reshape(x, lengths of x) -> x"),
     node_rule("local_reshape_to_dimshuffle", Reshape, reshape_to_dimshuffle,
               formula="reshape(x, 1, n) -> dimshuffle(x)  for x of length n"),
     node_rule("local_useless_dimshuffle_in_reshape", Reshape, dimshuffle_in_reshape, having=DimShuffle,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...graph import Variable, same_shape
 from ...ops.advanced_indexing import AdvancedSubtensor
-from ...ops.elementwise import add, exp, fill, log, mul, sub, true_div
+from ...ops.elementwise import add, cast, exp, fill, log, mul, sub, true_div
 from ...ops.indexing import Subtensor
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.reduce import ArgReduce, Reduce
@@ -51,7 +51,8 @@ def exp_over_sum(node: Node) -> Value | None:
     if above is None or found is None:
         return None
     below, axis = producer(found[0], exp), found[1]
-    return Softmax(axis)(*above.inputs) if below is not None and below.inputs[0] is above.inputs[0] else None
+    same = below is not None and below.inputs[0] is above.inputs[0]
+    return Softmax(axis)(cast(above.inputs[0], node.out.dtype)) if same else None
 
 
 def log_of_sum_of_exp(node: Node) -> Value | None:
@@ -61,7 +62,7 @@ def log_of_sum_of_exp(node: Node) -> Value | None:
     terms = producer(total.inputs[0], exp) if total is not None and is_sum(total) and total.op.axis else None
     if total is None or terms is None:
         return None
-    result = terms.inputs[0]
+    result = cast(terms.inputs[0], node.out.dtype)
     for axis in reversed(total.op.axis):
         result = LogSumExp(axis)(result)
     return result if keep is None else keep.op(result)

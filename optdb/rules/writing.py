@@ -14,9 +14,10 @@ from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ...ops.creation import Alloc, Arange
 from ...ops.elementwise import add, fill, neg, sub
 from ...ops.indexing import IncSubtensor, Subtensor, entries
-from ...ops.lengths import dim_to_tensor
+from ...ops.lengths import dim_to_tensor, tensor_to_dim
 from ...ops.reduce import Reduce
 from ...ops.shape import BroadcastTo
+from ...ops.slices import not_negative
 from ...ops.tensor import constant
 from ..contract import relaxes
 from ..patterns import Users, same_value
@@ -66,10 +67,15 @@ def names_each_once(node: Node) -> bool:
 
 
 def _counts(index: Variable) -> bool:
+    """Whether the positions are known to differ.  One that counts from the end might be another that does not."""
     made = producer(index, Arange)
     if made is not None:
-        return constant_int(made.inputs[2]) not in (None, 0)
-    return isinstance(index, Constant) and len(set(index.data.ravel().tolist())) == index.data.size
+        start, _, step = made.inputs
+        return (constant_int(step) or 0) > 0 and not_negative(tensor_to_dim(start))
+    if not isinstance(index, Constant):
+        return False
+    numbers = index.data.ravel().tolist()
+    return len(set(numbers)) == len(numbers) and min(numbers, default=0) >= 0
 
 
 def _earlier_write(node: Node) -> Node | None:
