@@ -272,11 +272,12 @@ class Database:
         if not new.name or any(c.isspace() or c in "+-&,()</" for c in new.name):
             raise ValueError(f"{self._label()}: {new.name!r} cannot be a name: a query could not spell it")
         for old in self._members.values():
+            if old.name == new.name or (old.name not in new.tags and new.name not in old.tags):
+                continue
             here, there = f"{new.name!r} ({new.origin})", f"{old.name!r} ({old.origin})"
-            if old.name != new.name and old.name in new.tags:
+            if old.name in new.tags:
                 raise ValueError(f"{self._label()}: tag {old.name!r} of {here} is the name of the entry {there}")
-            if old.name != new.name and new.name in old.tags:
-                raise ValueError(f"{self._label()}: {here} has the name of a tag of {there}")
+            raise ValueError(f"{self._label()}: {here} has the name of a tag of {there}")
 
     def _check(self, query: Query) -> None:
         """Raise UnknownNameError if the query asks for what is not there."""
