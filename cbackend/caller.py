@@ -20,6 +20,7 @@ from .failures import failure
 from .host import HostSteps
 from .program import Outcome, Program
 from .runtime import Runtime
+from .turns import one_at_a_time
 
 Frame = tuple[Any, Any, Any, tuple[Any, ...]]
 """One call's arguments: ag_call *, its data, its lengths as a buffer, and the rest: lengths, strides, profile."""
@@ -45,8 +46,10 @@ class Caller:
         self._frames: list[Frame] = []
         self._constants = _constants(program)
         self._declared = ffi.new("i64[]", [-1 if n is None else n for i in graph.inputs for n in i.type.shape] or 1)
-        self.text = entry_text(graph, [c is not None for c in self.shared], profile is not None, self.host.any)
-        self.entry: Callable[..., list[np.ndarray]] = self._made_entry()
+        self.text = entry_text(graph, [c is not None for c in self.shared], program.in_place, profile is not None, self.host.any)
+        entry: Callable[..., list[np.ndarray]] = self._made_entry()
+        written = [self.shared[i] for i in sorted(set(program.in_place.values()))]
+        self.entry = one_at_a_time(entry, written) if written else entry
 
     def _made_entry(self) -> Any:
         graph = self.program.graph
@@ -97,20 +100,22 @@ class Caller:
         for k in range(len(self.ranks)):
             data[self.inputs + k] = ffi.NULL
         call.strides = strides
-        try:
-            outcome = self.library.lib.ag_entry(call)
-        finally:
-            call.strides = ffi.NULL
+        outcome = self.library.lib.ag_entry(call)
+        call.strides = ffi.NULL
         if self.profile is not None:
             self._record(time.perf_counter() - start, frame)
-        return self._results(outcome, frame, [None] * len(self.ranks))
+        written = self.program.in_place
+        return self._results(outcome, frame, [arrays[written[k]] if k in written else None for k in range(len(self.ranks))])
 
     def _arrays(self, arguments: Sequence[Any]) -> list[np.ndarray]:
-        own = [p for p, c in zip(self.parameters, self.shared, strict=True) if c is None]
-        if len(arguments) > len(own):
-            raise too_many(self.name, [p.name for p in own], len(arguments))
-        given = iter([*arguments, *[MISSING] * (len(own) - len(arguments))])
-        return [p.array(next(given) if c is None else c.value) for p, c in zip(self.parameters, self.shared, strict=True)]
+        arrays = bound(self.parameters, self.shared, arguments)
+        if self.program.dense_inputs:
+            arrays = [a if a.flags.c_contiguous else a.copy() for a in arrays]
+        for k in self.program.in_place.values():
+            others = arrays[:k] + arrays[k + 1 :]
+            if not arrays[k].flags.carray or any(np.may_share_memory(arrays[k], other) for other in others):
+                arrays[k] = arrays[k].copy()
+        return arrays
 
     def finish(self, outcome: int, frame: Frame, arguments: Sequence[Any], outputs: list[np.ndarray | None]) -> list[np.ndarray]:
         """What a call on the fast path returns that did not go as expected."""
@@ -127,12 +132,16 @@ class Caller:
             said = list(call.detail)
             self._frames.append(frame)
             raise error or failure(self.name, self.program, outcome, call.step, call.operand, said)
-        found, at = [], self.first_length
+        found: list[np.ndarray] = []
+        at = self.first_length
         for k, (rank, output) in enumerate(zip(self.ranks, outputs, strict=True)):
-            shape = tuple(lengths[at : at + rank])
+            if k in self.program.in_place:
+                assert output is not None
+                found.append(output)
+            else:
+                self.guesses[k] = tuple(lengths[at : at + rank])
+                found.append(self._output(k, self.guesses[k], output, data))
             at += rank
-            self.guesses[k] = shape
-            found.append(self._output(k, shape, output, data))
         self._frames.append(frame)
         for i, o in self.updates:
             self.shared[i].value = found[o]
@@ -144,9 +153,11 @@ class Caller:
         address = data[self.inputs + k]
         if guess is not None and address == ffi.from_buffer(guess):
             return guess.reshape(shape)
-        result = np.empty(shape, numpy_dtype(self.program.graph.outputs[k].dtype))
-        ffi.memmove(ffi.from_buffer(result), address, result.nbytes)
-        self.runtime.table.release(address)
+        try:
+            result = np.empty(shape, numpy_dtype(self.program.graph.outputs[k].dtype))
+            ffi.memmove(ffi.from_buffer(result), address, result.nbytes)
+        finally:
+            self.runtime.table.release(address)
         return result
 
     def _record(self, seconds: float, frame: Frame) -> None:
@@ -154,6 +165,18 @@ class Caller:
         assert self.profile is not None
         self.profile.record(seconds, list(counts))
         ffi.memmove(counts, bytes(ffi.sizeof(counts)), ffi.sizeof(counts))
+
+
+def bound(parameters: Sequence[Parameter], shared: Sequence[Any], arguments: Sequence[Any]) -> list[np.ndarray]:
+    """An array for each input: from its container if it is shared, else the next argument.
+
+    Raises TypeError or ValueError for arguments that do not fit, are missing or too many.
+    """
+    own = [p for p, c in zip(parameters, shared, strict=True) if c is None]
+    if len(arguments) > len(own):
+        raise too_many(parameters[0].function if parameters else "function", [p.name for p in own], len(arguments))
+    given = iter([*arguments, *[MISSING] * (len(own) - len(arguments))])
+    return [p.array(next(given) if c is None else c.value) for p, c in zip(parameters, shared, strict=True)]
 
 
 def parameters(name: str, program_or_graph: Any, shared: Sequence[Any], downcast: bool | None) -> tuple[Parameter, ...]:

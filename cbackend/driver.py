@@ -106,12 +106,24 @@ class _Driver:
         for k, array in enumerate(self.program.inputs):
             yield f"    {self.text.new(f'in{k}')} = call->data[{k}];"
             yield from self._lengths(array, "lengths", at)
-            for axis in reversed(range(len(array.lengths))):
+            for axis in reversed(range(0 if array.dense else len(array.lengths))):
                 packed = self._packed_stride(array, axis)
                 stride = self.text.new(str(array.strides[axis]))
                 yield f"    {stride} = call->strides ? call->strides[{at + axis}] : {packed};"
             yield from self._input_checks(k, array, at)
             at += len(array.lengths)
+        yield from self._overlaps()
+
+    def _overlaps(self) -> Iterator[str]:
+        """Inputs that are overwritten must lie apart from all others."""
+        if not self.program.in_place:
+            return
+        arrays = self.program.inputs
+        starts = ", ".join(self.text.argument(a) for a in arrays)
+        sizes = ", ".join(self.text.bytes_of(a) for a in arrays)
+        written = ", ".join(map(str, self.program.in_place.values()))
+        yield f"    if (ag_overlap({len(arrays)}, (const void *[]){{{starts}}}, (const i64[]){{{sizes}}}, "
+        yield f"                   {len(self.program.in_place)}, (const i32[]){{{written}}})) {self._input_failure(Outcome.MISALIGNED, 0)}"
 
     def _packed_stride(self, array: Array, axis: int) -> str:
         if axis == len(array.lengths) - 1:

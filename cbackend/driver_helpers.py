@@ -96,6 +96,18 @@ static i32 ag_as_declared(const ag_call *call, i32 at, i32 rank)
     return 1;
 }
 """),
+    Helper("ag_overlap", """\
+/* Whether one of the arrays numbered `written` shares memory with another one. */
+static i32 ag_overlap(i32 count, const void *const *start, const i64 *bytes, i32 writes, const i32 *written)
+{
+    for (i32 w = 0; w < writes; w++)
+        for (i32 k = 0; k < count; k++) {
+            const char *const a = start[written[w]], *const b = start[k];
+            if (k != written[w] && a < b + bytes[k] && b < a + bytes[written[w]]) return 1;
+        }
+    return 0;
+}
+"""),
     Helper("ag_join", """\
 /* The joint length of two axes, -1 if they do not broadcast. */
 static inline i64 ag_join(i64 a, i64 b) { return a == b || b == 1 ? a : a == 1 ? b : -1; }

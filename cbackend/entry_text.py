@@ -10,7 +10,7 @@
                 data[0] = from_buffer(x0)               # not C-contiguous: ValueError
                 data[1] = from_buffer(y0)
                 pack(lengths, 0, n0_0, n0_0)
-            except (ValueError, IndexError):
+            except (ValueError, IndexError, BufferError):
                 pass
             else:
                 outcome = run(call)
@@ -25,7 +25,7 @@ A call of `x + 1` on three elements takes 0.9 us this way; a loop over descripti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..graph import Dim, FunctionGraph, Variable, dims_of
 
@@ -37,8 +37,13 @@ _DEPTH = 3
 """How deep an expression of lengths is written out; what is deeper is guessed from the last call."""
 
 
-def entry_text(graph: FunctionGraph, shared: Sequence[bool], profile: bool, host: bool) -> str:
-    """The text that defines `entry` for a graph whose inputs are `shared` (read from containers) or arguments."""
+def entry_text(
+    graph: FunctionGraph, shared: Sequence[bool], in_place: Mapping[int, int], profile: bool, host: bool
+) -> str:
+    """The text that defines `entry` for a graph whose inputs are `shared` (read from containers) or arguments.
+
+    `in_place`: outputs that are written over an input.  `profile`: the call is timed.  `host`: some steps run in Python.
+    """
     arguments = [f"x{k}" for k, is_shared in enumerate(shared) if not is_shared]
     given = "".join(f"{a}, " for a in arguments)
     lines = [f"def entry({''.join(f'{a}=MISSING, ' for a in arguments)}*extra):"]
@@ -48,8 +53,8 @@ def entry_text(graph: FunctionGraph, shared: Sequence[bool], profile: bool, host
     checks = [f"type(x{k}) is ndarray and x{k}.dtype is d{k}" for k in range(len(shared))]
     lines.append(f"    if {' and '.join([*checks, 'not extra'])}:")
     lines.append("        try:")
-    lines += ["            " + line for line in _filled_frame(graph)]
-    lines += ["        except (ValueError, IndexError):", "            pass", "        else:", "            outcome = run(call)"]
+    lines += ["            " + line for line in _filled_frame(graph, in_place)]
+    lines += ["        except (ValueError, IndexError, BufferError):", "            pass", "        else:", "            outcome = run(call)"]
     if profile:
         lines.append("            record(clock() - start, frame)")
     outputs = ", ".join(f"y{k}" for k in range(len(graph.outputs)))
@@ -68,24 +73,27 @@ def _own_outputs(graph: FunctionGraph) -> list[int]:
     return [k for k in range(len(graph.outputs)) if k not in updates]
 
 
-def _filled_frame(graph: FunctionGraph) -> list[str]:
+def _filled_frame(graph: FunctionGraph, in_place: Mapping[int, int]) -> list[str]:
     """The lines that take the shapes, allocate outputs and fill a frame."""
-    lines: list[str] = []
-    lengths: list[str] = []
-    for k, i in enumerate(graph.inputs):
-        names = [f"n{k}_{axis}" for axis in range(i.ndim)]
-        lines.append(f"{_tuple(names)} = x{k}.shape")
-        lengths += names
+    shapes = [[f"n{k}_{axis}" for axis in range(i.ndim)] for k, i in enumerate(graph.inputs)]
+    lines = [f"{_tuple(names)} = x{k}.shape" for k, names in enumerate(shapes)]
     for k, o in enumerate(graph.outputs):
+        if k in in_place:
+            lines.append(f"y{k} = x{in_place[k]}")
+            shapes.append(shapes[in_place[k]])
+            continue
         shape = _shape(o, graph)
         lines.append(f"y{k} = empty({f'guesses[{k}]' if shape is None else _tuple(shape)}, e{k})")
         if shape is None:
             shape = [f"m{k}_{axis}" for axis in range(o.ndim)]
             lines.append(f"{_tuple(shape)} = y{k}.shape")
-        lengths += shape
+        shapes.append(shape)
     lines += ["frame = pop()", "call, data, lengths, _ = frame"]
-    arrays = [f"x{k}" for k in range(len(graph.inputs))] + [f"y{k}" for k in range(len(graph.outputs))]
-    lines += [f"data[{n}] = from_buffer({name})" for n, name in enumerate(arrays)]
+    first = len(graph.inputs)
+    written = set(in_place.values())
+    lines += [f"data[{k}] = from_buffer(x{k}{', require_writable=True' * (k in written)})" for k in range(first)]
+    lines += [f"data[{first + k}] = from_buffer(y{k})" for k in range(len(graph.outputs)) if k not in in_place]
+    lengths = [n for shape in shapes for n in shape]
     if lengths:
         lines.append(f"pack(lengths, 0, {', '.join(lengths)})")
     return lines

@@ -94,7 +94,8 @@ def plan_sum_to(p: Planner, node: Apply) -> None:
     some = p.let("either", *(p.let("differ", array.lengths[k], target[k]) for k in unsettled))
     summed = _summed(p, array, target, unsettled, some)
     p.shared.update(array.memory)
-    p.put(node.out, p.select(some, summed, Array(array.base, array.dtype, target, array.strides, array.dense, array.memory)))
+    strides = p.strides(target) if array.dense else array.strides  # nothing stretched: the lengths are those of the target
+    p.put(node.out, p.select(some, summed, Array(array.base, array.dtype, target, strides, array.dense, array.memory)))
 
 
 def _summed(p: Planner, x: Array, target: Lengths, axes: list[int], some: Quantity) -> Array:

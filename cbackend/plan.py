@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..graph import Apply, Constant, FunctionGraph, Op, Variable
+from ..graph import Apply, Constant, FunctionGraph, Op, Variable, same_shape
 from ..graph.schedule import schedule
 from ..graph.text import op_text
 from ..ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
@@ -32,8 +32,9 @@ from ..ops.reduce import ArgReduce, Reduce, SumTo
 from ..ops.shape import BroadcastTo, DimShuffle, Reshape
 from . import lower_creation, lower_indexing, plan_blas, plan_views
 from .buffers import assign_slots
+from .late import cannot_fail_late, checks_first
 from .planner import Planner
-from .program import Array, Buffer, Finish, Host, Lengths, Program, Site
+from .program import Array, Buffer, Finish, Host, Lengths, Outcome, Program, Site
 
 Plan = Callable[[Planner, Apply], None]
 
@@ -41,20 +42,30 @@ Plan = Callable[[Planner, Apply], None]
 def plan(graph: FunctionGraph) -> Program:
     """The program that computes the outputs of `graph`.
 
-    Raises InconsistencyError if the graph overwrites what is still needed.
+    An input that the graph overwrites (it has an update) is overwritten only if nothing can fail from then on, so that a call that raises has
+    changed nothing; otherwise its new value is made elsewhere.  Raises InconsistencyError if the graph overwrites what is still needed.
     """
     nodes = schedule(graph)
-    p = Planner(_direct_outputs(graph), _needed(graph, nodes), plan_node)
-    inputs = tuple(p.put(v, _leaf(p, v, f"in{k}")) for k, v in enumerate(graph.inputs))
-    constants = tuple(p.put(v, _leaf(p, v, f"k{k}")) for k, v in enumerate(graph.constants))
+    mutable = _overwritten_inputs(graph)
+    program = _planned(graph, nodes, mutable)
+    return program if not mutable or cannot_fail_late(program.steps, mutable) else _planned(graph, nodes, {})
+
+
+def _planned(graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str, int]) -> Program:
+    p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes), mutable, plan_node)
+    inputs = tuple(p.put(v, _leaf(p, v, f"in{k}", dense=bool(mutable))) for k, v in enumerate(graph.inputs))
+    constants = tuple(p.put(v, _leaf(p, v, f"k{k}", dense=True)) for k, v in enumerate(graph.constants))
     for p.site, node in enumerate(nodes):
         plan_node(p, node)
     p.site = len(nodes)
     finished = [_own_array(p, number, p.arrays[output]) for number, output in enumerate(graph.outputs)]
-    p.steps += [Finish(p.site, number, array) for number, array in enumerate(finished)]  # none of these can fail
-    steps, slots = assign_slots(p.steps)
-    sites = _sites(p, nodes)
-    return Program(graph, inputs, constants, steps, sites, tuple(p.kernels.values()), p.locals, slots, tuple(p.products))
+    in_place = {o: i for i, o in graph.updates if finished[o].base == f"in{i}"}
+    p.steps += [Finish(p.site, k, array) for k, array in enumerate(finished) if k not in in_place]  # these cannot fail
+    steps, slots = assign_slots(checks_first(p.steps, mutable))
+    return Program(
+        graph, inputs, constants, steps, _sites(p, nodes), tuple(p.kernels.values()), p.locals, slots, tuple(p.products),
+        in_place, bool(mutable),
+    )  # fmt: skip
 
 
 def plan_node(p: Planner, node: Apply) -> None:
@@ -65,10 +76,10 @@ def plan_node(p: Planner, node: Apply) -> None:
         PLANS.get(type(op), plan_host)(p, node)
 
 
-def _leaf(p: Planner, variable: Variable, name: str) -> Array:
-    """An input or a constant, described by locals of the driver: `in0`, `in0_n1`, and for inputs strides `in0_s1`."""
+def _leaf(p: Planner, variable: Variable, name: str, dense: bool) -> Array:
+    """An input or a constant, described by locals of the driver: `in0`, `in0_n1`, and strides `in0_s1` unless it is dense."""
     lengths: Lengths = tuple(1 if n == 1 else f"{name}_n{axis}" for axis, n in enumerate(variable.type.shape))
-    if isinstance(variable, Constant) or not lengths:
+    if dense or not lengths:
         p.declare(name, lengths)
         return p.dense(name, variable.dtype, lengths)
     strides: Lengths = tuple(f"{name}_s{axis}" for axis in range(len(lengths)))
@@ -109,28 +120,39 @@ def _needed(graph: FunctionGraph, nodes: Sequence[Apply]) -> set[Variable]:
     return needed
 
 
-def _direct_outputs(graph: FunctionGraph) -> dict[Variable, int]:
+def _direct_outputs(graph: FunctionGraph, mutable: Mapping[str, int]) -> dict[Variable, int]:
     """The variables that are computed in the memory of an output: the outputs, or what they are written over or show whole."""
+    kept = {i for k, i in enumerate(graph.inputs) if f"in{k}" in mutable}
     direct: dict[Variable, int] = {}
     for number, output in enumerate(graph.outputs):
-        source = _origin_of(output)
+        source, first_copy = _origin_of(output)
+        if source.owner is None and source not in kept and first_copy is not None:
+            source = first_copy
         if source.owner is not None and source not in direct:
             direct[source] = number
     return direct
 
 
-def _origin_of(output: Variable) -> Variable:
-    """The variable in whose memory `output` will lie, element for element."""
+def _overwritten_inputs(graph: FunctionGraph) -> dict[str, int]:
+    """The inputs, by name, in whose memory the graph would put their updates, and the outputs that these are."""
+    found = ((i, o, *_origin_of(graph.outputs[o])) for i, o in graph.updates)
+    return {f"in{i}": o for i, o, source, written in found if source is graph.inputs[i] and written is not None}
+
+
+def _origin_of(output: Variable) -> tuple[Variable, Variable | None]:
+    """The variable in whose memory `output` lies, element for element; and the first that is written over it, if one is."""
+    written: Variable | None = None
     while output.owner is not None:
         node = output.owner
         destroyed = node.op.destroys()
         if output.index in destroyed:
+            written = output
             output = node.inputs[destroyed[output.index]]
         elif _shows_whole(node.op):
             output = node.inputs[0]
         else:
             break
-    return output
+    return output, written
 
 
 def _shows_whole(op: Op) -> bool:
@@ -146,6 +168,8 @@ def _own_array(p: Planner, number: int, array: Array) -> Array:
     base = array.base
     if isinstance(base, Buffer) and base.output == number and array.dense:
         return array
+    if p.mutable.get(base) == number and array.dense:
+        return array
     return p.copied(array, None if number in p.taken else number)
 
 
@@ -154,22 +178,31 @@ def _own_array(p: Planner, number: int, array: Array) -> Array:
 
 def plan_kernel(p: Planner, node: Apply) -> None:
     """Launch the kernel of an op over the joint lengths of its inputs, in place where the op has leave and the memory allows."""
-    pairs = node.op.pairs if isinstance(node.op, InPlace) else ()
     kernel = p.kernel(node)
     inputs = [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs]
     extents = p.extents(kernel, inputs)
-    victims = {node.outputs[o]: p.arrays[node.inputs[i]] for o, i in pairs}
     outputs = []
     for operand in kernel.outputs:
-        variable = node.outputs[operand.source]
         lengths = tuple(1 if loop is None else extents[loop] for loop in operand.axes)
-        victim = victims.get(variable)
-        if victim is not None and victim.lengths == lengths and p.is_overwritable(victim):
-            outputs.append(p.put(variable, victim))
-        else:
-            outputs.append(p.result(variable, lengths))
+        outputs.append(_overwritten(p, node, operand.source, lengths) or p.result(node.outputs[operand.source], lengths))
     if any(o in p.needed for o in node.outputs):
         p.launch(kernel, extents, outputs, inputs)
+
+
+def _overwritten(p: Planner, node: Apply, output: int, lengths: Lengths) -> Array | None:
+    """The array of the input that an output is written over; None if there is none that can be."""
+    source = node.op.destroys().get(output)
+    if source is None:
+        return None
+    victim = p.arrays[node.inputs[source]]
+    if not p.is_overwritable(victim):
+        return None
+    if victim.lengths != lengths:  # the same by a proof about the graph, or perhaps not the same
+        if not same_shape(node.outputs[output], node.inputs[source]):
+            return None
+        for axis, (have, want) in enumerate(zip(victim.lengths, lengths, strict=True)):
+            p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
+    return p.put(node.outputs[output], victim)
 
 
 # --- ops without C

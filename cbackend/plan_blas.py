@@ -107,7 +107,8 @@ def gemv(p: Planner, alpha: Argument, a: Array, x: Array, beta: Argument, y: Arr
 def _call(p: Planner, function: str, result: Array, arguments: tuple[Argument, ...], reads: tuple[Array, ...]) -> None:
     item: Quantity = numpy_dtype(result.dtype).itemsize
     p.products[result.dtype] = None
-    p.call(function, (Table(result.dtype), item, *arguments), (result,), reads, fallible=True)
+    fallible = not all(p.is_blas_ready(a) for a in reads)  # else nothing has to be copied, so memory cannot run out
+    p.call(function, (Table(result.dtype), item, *arguments), (result,), reads, fallible)
 
 
 def _arrays(*arguments: Argument) -> tuple[Array, ...]:

@@ -6,7 +6,7 @@ Quantities are named once: asking for the same sum, product or joint length agai
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..graph import Apply, Constant, Op, TensorType, Variable, toposort
 from ..graph.types import numpy_dtype
@@ -41,9 +41,12 @@ class Planner:
     """A program in the making.  `arrays` holds the array of each variable that is planned already."""
 
     def __init__(
-        self, direct: dict[Variable, int], needed: set[Variable], plan_node: Callable[[Planner, Apply], None]
-    ) -> None:
+        self, direct: dict[Variable, int], needed: set[Variable], mutable: Mapping[str, int],
+        plan_node: Callable[[Planner, Apply], None],
+    ) -> None:  # fmt: skip
         self.plan_node = plan_node
+        self.mutable = mutable
+        """The inputs, by name, that may be overwritten, and the output that each becomes."""
         self.direct = direct
         """Variables that may be computed in the memory of an output, and of which one."""
         self.needed = needed
@@ -216,8 +219,12 @@ class Planner:
 
     def is_overwritable(self, array: Array) -> bool:
         """Whether an array is the program's own, and each element has a place of its own."""
-        own = all(isinstance(m, Buffer) or self.locals[m][0] not in ("i64", "void *") for m in array.memory)
+        own = all(isinstance(m, Buffer) or m in self.mutable or self.locals[m][0] != "void *" for m in array.memory)
         return own and array.dense and array.base != "" and self.shared.isdisjoint(array.memory)
+
+    def is_blas_ready(self, array: Array) -> bool:
+        """Whether BLAS certainly takes an array as it is: C-contiguous, perhaps transposed."""
+        return array.strides in (self.strides(array.lengths), self.strides(array.lengths[::-1])[::-1])
 
     def view(self, array: Array, lengths: Lengths, strides: Lengths, offset: Quantity = 0, dense: bool = False) -> Array:
         """Another look at the memory of `array`, `offset` elements on."""

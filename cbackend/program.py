@@ -43,7 +43,8 @@ class Outcome(IntEnum):
     DECLARED = 4
     """An input has another length than its type promises."""
     MISALIGNED = 5
-    """An input's address is no multiple of its item size: the caller copies it and tries again."""
+    """An input cannot be used where it lies: its address is no multiple of its item size, or it is to be overwritten and overlaps with
+    another one.  The caller copies it and tries again."""
     INDEX = 6
     ZERO_STEP = 7
     NEGATIVE_LENGTH = 8
@@ -277,3 +278,7 @@ class Program:
     slots: dict[Buffer, int]
     products: tuple[str, ...]
     """The dtypes of which it needs the runtime's linear algebra."""
+    in_place: dict[int, int]
+    """Outputs that are written over an input: output -> input."""
+    dense_inputs: bool
+    """Whether all inputs must be C-contiguous."""

@@ -12,8 +12,7 @@ import numpy as np
 from ..graph import FunctionGraph
 from ..ops.interpret import interpret
 from ..profiling import RunProfile
-from .caller import parameters
-from .checks import MISSING, too_many
+from .caller import bound, parameters
 
 
 class Reference:
@@ -34,7 +33,7 @@ class Reference:
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         start = time.perf_counter()
-        arrays = self._arrays(arguments)
+        arrays = bound(self.parameters, self.shared, arguments)
         results = [np.array(r, order="C") for r in interpret(self.graph, arrays)]
         for i, o in self.graph.updates:
             self.shared[i].value = results[o]
@@ -42,13 +41,6 @@ class Reference:
             self.profile.record(time.perf_counter() - start, ())
         updated = {o for _, o in self.graph.updates}
         return [r for k, r in enumerate(results) if k not in updated]
-
-    def _arrays(self, arguments: Sequence[Any]) -> list[np.ndarray]:
-        own = [p for p, c in zip(self.parameters, self.shared, strict=True) if c is None]
-        if len(arguments) > len(own):
-            raise too_many(self.name, [p.name for p in own], len(arguments))
-        given = iter([*arguments, *[MISSING] * (len(own) - len(arguments))])
-        return [p.array(next(given) if c is None else c.value) for p, c in zip(self.parameters, self.shared, strict=True)]
 
 
 def reference_graph(

@@ -211,8 +211,10 @@ class StepText:
     def bytes_moved(self, steps: Sequence[Step]) -> str:
         """The C expression of the bytes that these steps read and write, each array once."""
         arrays = dict.fromkeys(a for s in steps if isinstance(s, (Call, Host, Pack)) for a in arrays_of(s))
-        terms = ["*".join([str(numpy_dtype(a.dtype).itemsize), *(self.q(n) for n in a.lengths if n != 1)]) for a in arrays]
-        return " + ".join(terms) or "0"
+        return " + ".join(map(self.bytes_of, arrays)) or "0"
+
+    def bytes_of(self, array: Array) -> str:
+        return " * ".join([str(numpy_dtype(array.dtype).itemsize), *(self.q(n) for n in array.lengths if n != 1)])
 
 
 def _bits(number: Number) -> int:

@@ -7,7 +7,7 @@ from compiled import check, compiled
 from arignote import ops as T
 from arignote.cbackend.driver import c_text
 from arignote.cbackend.plan import plan
-from arignote.cbackend.program import Allocate, Call, Finish, Let, Pack, Release
+from arignote.cbackend.program import Allocate, Call, Finish, Guard, Let, Pack, Release
 from arignote.graph import Apply, FunctionGraph
 from arignote.ops.fused import InPlace
 
@@ -177,3 +177,98 @@ def test_inputs_are_never_changed():
     check([X, Y, V], outputs, values)
     for v, b in zip(values, before, strict=True):
         np.testing.assert_array_equal(v, b)
+
+
+# --- inputs that are overwritten by their updates
+
+
+class Container:
+    def __init__(self, value):
+        self.value = value
+
+
+def step_function():
+    """w, b <- w - 0.5 * outer(x, x), b - sum(x), in place; and the sum of the old w."""
+    x, w, b = T.vector("x"), T.matrix("w"), T.vector("b")
+    half = T.constant(-0.5)
+    total = w.sum()
+    (new_w,) = in_place(T.Ger()(w, half, x, x).owner, (0, 0))
+    (new_b,) = in_place((b - x.sum()).owner, (0, 0))
+    containers = [None, Container(np.zeros((3, 3))), Container(np.zeros(3))]
+    function = compiled([x, w, b], [total, new_w, new_b], updates=[(1, 1), (2, 2)], shared=containers)
+    return function, containers[1], containers[2]
+
+
+def test_updates_overwrite_shared_values_and_nothing_fails_late():
+    function, w, b = step_function()
+    assert function.program.in_place == {1: 1, 2: 2}
+    kinds = function.program.steps
+    first = next(k for k, s in enumerate(kinds) if isinstance(s, Call) and s.writes[0].base == "in1")
+    assert not any(isinstance(s, (Guard, Allocate)) or (isinstance(s, Call) and s.fallible) for s in kinds[first:])
+    arrays = w.value, b.value
+    x = np.arange(3.0)
+    for n in range(1, 4):
+        (total,) = function(x)
+        assert w.value is arrays[0] and b.value is arrays[1]
+        np.testing.assert_allclose(w.value, -0.5 * n * np.outer(x, x))
+        np.testing.assert_allclose(b.value, -n * x.sum())
+        np.testing.assert_allclose(total, -0.5 * (n - 1) * x.sum() ** 2)
+
+
+def test_a_failed_update_changes_nothing():
+    function, w, b = step_function()
+    with pytest.raises(ValueError, match="lengths 3 and 4"):
+        function(np.ones(4))
+    assert not w.value.any() and not b.value.any()
+    function(np.ones(3))
+    assert w.value.any() and b.value.any()
+
+
+def test_values_that_cannot_be_overwritten_are_replaced():
+    function, w, b = step_function()
+    x = np.arange(3.0)
+    frozen = w.value
+    frozen.flags.writeable = False
+    function(x)
+    assert w.value is not frozen and not frozen.any()
+    np.testing.assert_allclose(w.value, -0.5 * np.outer(x, x))
+    w.value = np.zeros((3, 6))[:, ::2]
+    function(x)
+    np.testing.assert_allclose(w.value, -0.5 * np.outer(x, x))
+    b.value = w.value[0]  # memory that another value shows
+    before = w.value.copy()
+    function(x)
+    np.testing.assert_allclose(w.value, before - 0.5 * np.outer(x, x))
+    before = b.value.copy()
+    function(b.value)
+    np.testing.assert_allclose(b.value, before - before.sum())
+
+
+def test_where_something_may_fail_late_values_are_made_elsewhere():
+    x, w = T.vector("x"), T.vector("w")
+    (new_w,) = in_place((w + x.sum()).owner, (0, 0))
+    (new_w,) = in_place(T.inc_subtensor(new_w[T.arange(3)], x).owner, (0, 0))
+    container = Container(np.zeros(3))
+    function = compiled([x, w], [new_w], updates=[(1, 0)], shared=[None, container])
+    assert not function.program.in_place
+    container.value = np.zeros(2)
+    with pytest.raises((ValueError, IndexError)):
+        function(np.ones(2))
+    assert not container.value.any()
+
+
+def test_functions_that_overwrite_one_value_take_turns():
+    import threading
+
+    w, x = T.vector("w"), T.vector("x")
+    container = Container(np.zeros(2000))
+    functions = []
+    for _ in range(2):
+        (new_w,) = in_place((w + x[0]).owner, (0, 0))
+        functions.append(compiled([x, w], [new_w], updates=[(1, 0)], shared=[None, container]))
+    threads = [threading.Thread(target=lambda f=f: [f(np.ones(2000)) for _ in range(500)]) for f in functions * 2]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    np.testing.assert_array_equal(container.value, 2000)

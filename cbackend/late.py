@@ -1,0 +1,81 @@
+"""Programs that overwrite inputs: whatever can fail is done before the first element of an input is changed.
+
+        allocate a; overwrite in2; check lengths; allocate b; overwrite in3    -->
+        allocate a; check lengths; allocate b; overwrite in2; overwrite in3
+
+The order of the nodes is such already (graph/schedule.py); this is about the steps inside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from .program import Allocate, Call, Finish, Guard, Host, Let, Memory, Pack, Point, Quantity, Read, Select, Step, Fill, arrays_of
+
+
+def cannot_fail_late(steps: Sequence[Step], mutable: Collection[str]) -> bool:
+    """Whether no step can fail once an input has been written to."""
+    return not any(_can_fail(step) for step in steps[_first_overwrite(steps, mutable) + 1 :])
+
+
+def checks_first(steps: Sequence[Step], mutable: Collection[str]) -> list[Step]:
+    """The steps with checks, lengths and allocations that come after the first overwritten input moved in front of it."""
+    start = _first_overwrite(steps, mutable)
+    moved: list[Step] = []
+    rest: list[Step] = []
+    late: set[Memory] = set()  # quantities, pointers and memory that get their value in `rest`
+    for step in steps[start:]:
+        if isinstance(step, (Let, Guard, Allocate, Point, Read, Pack, Fill)) and late.isdisjoint(_needs(step)):
+            moved.append(step)
+        else:
+            rest.append(step)
+            late.update(_makes(step))
+    return [*steps[:start], *moved, *rest]
+
+
+def _first_overwrite(steps: Sequence[Step], mutable: Collection[str]) -> int:
+    for at, step in enumerate(steps):
+        if isinstance(step, Call) and any(m in mutable for array in step.writes for m in array.memory):
+            return at
+    return len(steps)
+
+
+def _can_fail(step: Step) -> bool:
+    if isinstance(step, Let):
+        return step.failure is not None
+    return isinstance(step, (Guard, Allocate, Pack, Host)) or (isinstance(step, Call) and step.fallible)
+
+
+def _needs(step: Step) -> Iterator[Memory]:
+    """What a step must find ready."""
+    for quantity in _quantities(step):
+        if isinstance(quantity, str):
+            yield quantity
+    for array in arrays_of(step):
+        yield array.base
+        yield from array.memory
+        yield from (n for n in array.lengths + array.strides if isinstance(n, str))
+
+
+def _quantities(step: Step) -> tuple[Quantity, ...]:
+    if isinstance(step, (Let, Guard)):
+        return step.operands
+    if isinstance(step, Allocate):
+        return step.lengths
+    if isinstance(step, Fill):
+        return step.values
+    return (step.offset,) if isinstance(step, Point) else ()
+
+
+def _makes(step: Step) -> Iterator[Memory]:
+    """What has another value after a step."""
+    if isinstance(step, (Let, Read, Point, Select, Pack)):
+        yield step.result
+    elif isinstance(step, Fill):
+        yield step.local
+    elif isinstance(step, Call):
+        yield from (m for array in step.writes for m in array.memory)
+    elif isinstance(step, Host):
+        yield from (*step.results, *step.lengths)
+    if isinstance(step, (Allocate, Pack)):
+        yield step.buffer
