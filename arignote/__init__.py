@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 if (_Path(__file__).parent.parent / "setup.py").is_file():
     __path__.append(str(_Path(__file__).parent.parent))
 
+from . import optim
 from .calculus import grad, hvp, jvp, value_and_grad, vjp
 from .compiled import Function
 from .function import function, parse
@@ -29,6 +30,6 @@ from .rewriting import rewrite
 from .database import optdb  # isort: skip  # last: `ag.optdb` is the database; `arignote.optdb` stays importable
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "dprint", "function", "grad", "hvp", "jit", "jvp", "optdb", "parse", "pprint",
+    "Function", "FunctionGraph", "Mode", "Query", "dprint", "function", "grad", "hvp", "jit", "jvp", "optdb", "optim", "parse", "pprint",
     "rewrite", "shared", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -3,6 +3,10 @@
 `python -m arignote demo` trains multinomial logistic regression and then a multilayer perceptron by minibatch SGD on the
 data in `data/digits.npz`, prints the loss as it goes, the accuracy on images that were held back, where the C lies, the
 optimizer profile, the run profile, the compile time, and the time of a step beside the same step written in NumPy.
+
+The images held back were written by other people than the training images.  Networks as small as these learn the writers by heart
+and then reach 0.91; each epoch therefore moves every training image by a random fraction of a pixel, which takes the perceptron
+above 0.95.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import ops as T
+from . import optim
 from .calculus import grad
 from .compiled import Function
 from .function import function
@@ -29,10 +34,15 @@ from .ops.shared import SharedVariable, shared
 BATCH, HIDDEN, CLASSES = 100, 256, 10
 TEST_IMAGES = 360
 DTYPE = "float32"
+PIXEL = np.float32(0.25)
+"""What one of the 16 levels of a pixel counts: images are rows of values from 0 to 4."""
+MOMENTUM = np.float32(0.9)
+MOVES = 0.7
+"""How far an epoch moves an image at most, in pixels, along each axis."""
 
 
 class Digits(NamedTuple):
-    """Images as rows of 64 values in [0, 1] (float32) with their digits (int64)."""
+    """Images as rows of 64 values in [0, 4] (float32) with their digits (int64)."""
 
     train_images: np.ndarray
     train_labels: np.ndarray
@@ -43,8 +53,18 @@ class Digits(NamedTuple):
 def load_digits() -> Digits:
     """The digits that come with the package; the last 360 are the test set."""
     with np.load(Path(__file__).parent / "data" / "digits.npz") as file:
-        images, labels = file["images"].astype(DTYPE) / np.float32(16), file["labels"].astype("int64")
+        images, labels = file["images"].astype(DTYPE) * PIXEL, file["labels"].astype("int64")
     return Digits(images[:-TEST_IMAGES], labels[:-TEST_IMAGES], images[-TEST_IMAGES:], labels[-TEST_IMAGES:])
+
+
+def moved(images: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The images, each moved by a random fraction of a pixel (bilinear; what enters at the border is empty)."""
+    padded = np.pad(images.reshape(-1, 8, 8), ((0, 0), (1, 1), (1, 1)))
+    for axis in (1, 2):
+        way = rng.uniform(-MOVES, MOVES, (len(images), 1, 1)).astype(DTYPE)
+        there, back = np.roll(padded, 1, axis), np.roll(padded, -1, axis)
+        padded = padded * (1 - np.abs(way)) + there * np.maximum(way, 0) + back * np.maximum(-way, 0)
+    return np.ascontiguousarray(padded[:, 1:9, 1:9].reshape(images.shape))
 
 
 @dataclass(frozen=True)
@@ -57,17 +77,14 @@ class Model:
     learning_rate: float
     epochs: int
 
-    def train_step(self, digits: Digits) -> Function:
-        """`step(i)`: one SGD step on minibatch i of the training set; returns the loss before the step."""
-        x, y, i = T.matrix("x", DTYPE), T.lvector("y"), T.lscalar("i")
-        images, labels = shared(digits.train_images, name="images"), shared(digits.train_labels, name="labels")
+    def train_step(self, images: SharedVariable, labels: SharedVariable) -> Function:
+        """`step(i, rate)`: one step of SGD with momentum on minibatch i; returns the loss before the step."""
+        x, y, i, rate = T.matrix("x", DTYPE), T.lvector("y"), T.lscalar("i"), T.fscalar("rate")
         loss = T.nn.categorical_crossentropy(T.nn.softmax(self.logits(x)), y).mean()
-        rate = np.float32(self.learning_rate)
-        updates = [(p, p - rate * g) for p, g in zip(self.parameters, grad(loss, self.parameters), strict=True)]
+        updates = optim.momentum(self.parameters, grad(loss, self.parameters), rate, MOMENTUM)
         batch = slice(i * BATCH, (i + 1) * BATCH)
-        return function(
-            [i], loss, updates=updates, givens={x: images[batch], y: labels[batch]}, name=f"{self.name} step", profile=True
-        )
+        givens = {x: images[batch], y: labels[batch]}
+        return function([i, rate], loss, updates=updates, givens=givens, name=f"{self.name} step", profile=True)
 
     def predict(self) -> Function:
         """`predict(images)`: the most likely digit of each row."""
@@ -75,39 +92,53 @@ class Model:
         return function([x], T.argmax(self.logits(x), axis=1), name=f"{self.name} predict")
 
 
-def _weights(rng: np.random.Generator, rows: int, columns: int, name: str) -> SharedVariable:
-    scale = np.sqrt(1.0 / rows)
-    return shared((scale * rng.standard_normal((rows, columns))).astype(DTYPE), name=name)
+def parameter(value: np.ndarray, name: str) -> SharedVariable:
+    """A shared variable whose lengths are promised to stay: shapes can then be proved equal, and updates happen in place."""
+    return shared(value.astype(DTYPE), name=name, shape=value.shape)
+
+
+def _weights(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    return np.sqrt(1.0 / rows) * rng.standard_normal((rows, columns))
 
 
 def logistic_regression() -> Model:
     """softmax(x @ W + b)"""
-    W, b = shared(np.zeros((64, CLASSES), DTYPE), name="W"), shared(np.zeros(CLASSES, DTYPE), name="b")
-    return Model("logistic regression", [W, b], lambda x: x @ W + b, learning_rate=0.5, epochs=20)
+    W, b = parameter(np.zeros((64, CLASSES)), "W"), parameter(np.zeros(CLASSES), "b")
+    return Model("logistic regression", [W, b], lambda x: x @ W + b, learning_rate=0.02, epochs=50)
 
 
 def perceptron() -> Model:
     """softmax(tanh(x @ W1 + b1) @ W2 + b2), 256 hidden units"""
     rng = np.random.default_rng(0)
-    W1, b1 = _weights(rng, 64, HIDDEN, "W1"), shared(np.zeros(HIDDEN, DTYPE), name="b1")
-    W2, b2 = _weights(rng, HIDDEN, CLASSES, "W2"), shared(np.zeros(CLASSES, DTYPE), name="b2")
+    W1, b1 = parameter(_weights(rng, 64, HIDDEN), "W1"), parameter(np.zeros(HIDDEN), "b1")
+    W2, b2 = parameter(_weights(rng, HIDDEN, CLASSES), "W2"), parameter(np.zeros(CLASSES), "b2")
     return Model(
         "multilayer perceptron",
         [W1, b1, W2, b2],
         lambda x: T.tanh(x @ W1 + b1) @ W2 + b2,
-        learning_rate=0.3,
-        epochs=40,
+        learning_rate=0.1,
+        epochs=400,
     )
+
+
+def shared_digits(digits: Digits) -> tuple[SharedVariable, SharedVariable]:
+    """The training set as shared variables, which minibatches are cut from."""
+    return shared(digits.train_images, name="images"), shared(digits.train_labels, name="labels")
 
 
 def train(model: Model, digits: Digits) -> tuple[Function, float]:
     """The step function after training `model`, and the accuracy on the test images."""
+    rng = np.random.default_rng(1)
+    images, labels = shared_digits(digits)
     start = time.perf_counter()
-    step, predict = model.train_step(digits), model.predict()
+    step, predict = model.train_step(images, labels), model.predict()
     print(f"\n== {model.name}: compiled in {time.perf_counter() - start:.3f} s")
-    batches = len(digits.train_images) // BATCH
     for epoch in range(model.epochs):
-        loss = np.mean([step(i) for i in range(batches)])
+        order = rng.permutation(len(digits.train_images))
+        images.set_value(moved(digits.train_images[order], rng))
+        labels.set_value(digits.train_labels[order])
+        rate = np.float32(model.learning_rate * (1 - epoch / model.epochs))
+        loss = np.mean([step(i, rate) for i in range(len(order) // BATCH)])
         if epoch % (model.epochs // 5) == 0 or epoch == model.epochs - 1:
             print(f"   epoch {epoch:3d}  loss {loss:.4f}")
     accuracy = float(np.mean(predict(digits.test_images) == digits.test_labels))
@@ -120,9 +151,9 @@ class NumpyPerceptron:
 
     def __init__(self, model: Model) -> None:
         self.parameters = [p.get_value() for p in model.parameters]
-        self.rate = np.float32(model.learning_rate)
+        self.velocities = [np.zeros_like(p) for p in self.parameters]
 
-    def step(self, x: np.ndarray, y: np.ndarray) -> float:
+    def step(self, x: np.ndarray, y: np.ndarray, rate: np.float32) -> float:
         W1, b1, W2, b2 = self.parameters
         hidden = np.tanh(x @ W1 + b1)
         logits = hidden @ W2 + b2
@@ -134,34 +165,31 @@ class NumpyPerceptron:
         error[rows, y] -= 1
         error /= np.float32(len(y))
         back = (error @ W2.T) * (1 - hidden * hidden)
-        W2 -= self.rate * (hidden.T @ error)
-        b2 -= self.rate * error.sum(axis=0)
-        W1 -= self.rate * (x.T @ back)
-        b1 -= self.rate * back.sum(axis=0)
+        gradients = [x.T @ back, back.sum(axis=0), hidden.T @ error, error.sum(axis=0)]
+        for p, v, g in zip(self.parameters, self.velocities, gradients, strict=True):
+            v *= MOMENTUM
+            v -= rate * g
+            p += v
         return float(loss)
 
 
-def seconds_per_call(call: Callable[[], Any], repeats: int = 7, calls: int = 100) -> float:
-    """The least mean time of `calls` calls in `repeats` runs, in seconds."""
-    call()
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        for _ in range(calls):
-            call()
-        best = min(best, (time.perf_counter() - start) / calls)
-    return best
+def seconds_per_call(call: Callable[[], Any], calls: int = 100) -> float:
+    """The mean time of a call, in seconds."""
+    start = time.perf_counter()
+    for _ in range(calls):
+        call()
+    return (time.perf_counter() - start) / calls
 
 
 def compare_with_numpy(model: Model, digits: Digits) -> float:
-    """Our time per step over NumPy's, printed with both."""
-    step = model.train_step(digits)
-    by_hand = NumpyPerceptron(model)
+    """Our time per step over NumPy's, printed with both; the two take turns."""
+    step, by_hand, rate = model.train_step(*shared_digits(digits)), NumpyPerceptron(model), np.float32(0.01)
     x, y = digits.train_images[:BATCH], digits.train_labels[:BATCH]
-    first, expected = float(step(0)), by_hand.step(x, y)
+    first, expected = float(step(0, rate)), by_hand.step(x, y, rate)
     if not np.isclose(first, expected, rtol=1e-4):
         raise AssertionError(f"the generated step gives loss {first}, NumPy {expected}")
-    ours, numpys = seconds_per_call(lambda: step(0)), seconds_per_call(lambda: by_hand.step(x, y))
+    rounds = [(seconds_per_call(lambda: step(0, rate)), seconds_per_call(lambda: by_hand.step(x, y, rate))) for _ in range(7)]
+    ours, numpys = (min(times) for times in zip(*rounds, strict=True))
     print(f"   one step on {BATCH} images: {ours * 1e6:.0f} us; by hand in NumPy {numpys * 1e6:.0f} us; ratio {ours / numpys:.2f}")
     return ours / numpys
 
@@ -174,7 +202,7 @@ from arignote import demo
 imported = time.perf_counter()
 digits, model = demo.load_digits(), demo.perceptron()
 built = time.perf_counter()
-step = model.train_step(digits)
+step = model.train_step(*demo.shared_digits(digits))
 print(json.dumps({"import": imported - start, "compile": time.perf_counter() - built}))
 """
 

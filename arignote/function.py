@@ -13,6 +13,7 @@ from .graph import Door, FunctionGraph
 from .graph import parse as parse_text
 from .mode import Mode, as_mode
 from .ops.vocabulary import vocabulary
+from .optdb.optimizers import SeqOptimizer
 from .options import process_options
 from .profiling import RunProfile
 from .signature import Pairs, Signature, make_signature
@@ -50,7 +51,7 @@ def function(
 
 def optimized(graph: FunctionGraph, mode: Mode, strict: bool = False) -> tuple[FunctionGraph, Any, tuple[Any, ...]]:
     """The graph after the optimizers of `mode`, what each cost, and every replacement that was made."""
-    optimizer = optdb.query(mode.optimizer)
+    optimizer = SeqOptimizer() if mode.optimizer is None else optdb.query(mode.optimizer, strict=strict or mode.check)
     door = Door()
     graph, optimizer_profile = optimizer(graph, door)
     return graph, optimizer_profile, tuple(door.journal)

@@ -39,6 +39,13 @@ _OWN_FACE = str(Path(__file__).resolve().parent.parent) if Path(__file__).resolv
 _is_own_file: dict[str, bool] = {}
 
 
+def _is_own(file: str) -> bool:
+    """Whether the file is part of this library; its demonstration is a program like the user's."""
+    if Path(file).name == "demo.py":
+        return False
+    return file.startswith(_OWN_PREFIXES) or str(Path(file).parent) == _OWN_FACE
+
+
 class _Inherited:
     """A mutable cell, so that an engine that visits many nodes changes the inherited origin without a new context each."""
 
@@ -61,9 +68,7 @@ def here() -> Origin:
         file = frame.f_code.co_filename
         own = _is_own_file.get(file)
         if own is None:
-            own = _is_own_file[file] = file.startswith(_OWN_PREFIXES) or (
-                _OWN_FACE is not None and str(Path(file).parent) == _OWN_FACE
-            )
+            own = _is_own_file[file] = _is_own(file)
         if not own:
             return (SourceLine(file, frame.f_lineno),)
         frame = frame.f_back  # type: ignore[assignment]

@@ -46,7 +46,7 @@ def build(case: Case) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         variables = [_like(a, f"x{n}") for n, a in enumerate(arrays)]
         return ag.function(variables, EXPRESSIONS[case.name.split(",")[0]](*variables)), arrays
     x, y = _like(arrays[0], "x"), _like(arrays[1], "y")
-    parameters = [ag.shared(a) for a in arrays[2:]]
+    parameters = [ag.shared(a, shape=a.shape) for a in arrays[2:]]
     loss = (_logistic if case.name.startswith("logistic") else _mlp)(x, y, *parameters)
     gradients = ag.grad(loss, parameters)
     rate = arrays[0].dtype.type(RATE)

@@ -1,0 +1,146 @@
+"""Rules of gradient descent: parameters and gradients in, updates for `ag.function` out.
+
+Every rule takes `parameters`, a list of shared variables, and `gradients`, as many expressions, and returns a list of pairs
+(shared variable, new value): one for each parameter, and one for each accumulator the rule keeps (a shared variable of the
+parameter's shape and dtype, zero at first).  Rates may be numbers or scalar expressions; numbers take the parameter's dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import ops as T
+from .graph import Variable
+from .ops.shared import SharedVariable, shared
+
+Updates = list[tuple[SharedVariable, Any]]
+Parameters = Sequence[SharedVariable]
+Gradients = Sequence[Variable]
+
+
+def _pairs(parameters: Parameters, gradients: Gradients, rule: str) -> list[tuple[SharedVariable, Variable]]:
+    if len(parameters) != len(gradients):
+        raise ValueError(f"{rule}: {len(parameters)} parameters, {len(gradients)} gradients")
+    for n, p in enumerate(parameters):
+        if not isinstance(p, SharedVariable):
+            raise TypeError(f"{rule}: parameter {n} is {type(p).__name__} {p!r}; expected a variable made by ag.shared(...)")
+    return list(zip(parameters, gradients, strict=True))
+
+
+def _state(parameter: SharedVariable, role: str) -> SharedVariable:
+    name = f"{parameter.name}_{role}" if parameter.name else None
+    return shared(np.zeros_like(parameter.get_value(borrow=True)), name=name, shape=parameter.type.shape)
+
+
+def _steps(parameter: SharedVariable) -> tuple[SharedVariable, Any]:
+    """A counter in the parameter's dtype, and its value after this step."""
+    count = shared(np.zeros((), parameter.dtype), name="steps")
+    return count, count + 1
+
+
+def sgd(parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.01) -> Updates:
+    """p - rate * g"""
+    return [(p, p - learning_rate * g) for p, g in _pairs(parameters, gradients, "sgd")]
+
+
+def momentum(parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.01, momentum: Any = 0.9) -> Updates:
+    """v = momentum * v - rate * g; p + v  (Polyak 1964)"""
+    updates: Updates = []
+    for p, g in _pairs(parameters, gradients, "momentum"):
+        velocity = _state(p, "velocity")
+        new = momentum * velocity - learning_rate * g
+        updates += [(velocity, new), (p, p + new)]
+    return updates
+
+
+def nesterov(parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.01, momentum: Any = 0.9) -> Updates:
+    """v = momentum * v - rate * g; p + momentum * v - rate * g  (Sutskever et al. 2013, in Bengio's form)"""
+    updates: Updates = []
+    for p, g in _pairs(parameters, gradients, "nesterov"):
+        velocity = _state(p, "velocity")
+        step = learning_rate * g
+        new = momentum * velocity - step
+        updates += [(velocity, new), (p, p + momentum * new - step)]
+    return updates
+
+
+def adagrad(parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.01, epsilon: Any = 1e-7) -> Updates:
+    """s = s + g^2; p - rate * g / (sqrt(s) + epsilon)  (Duchi, Hazan, Singer 2011)"""
+    updates: Updates = []
+    for p, g in _pairs(parameters, gradients, "adagrad"):
+        squares = _state(p, "squares")
+        new = squares + T.square(g)
+        updates += [(squares, new), (p, p - learning_rate * g / (T.sqrt(new) + epsilon))]
+    return updates
+
+
+def rmsprop(
+    parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.001, rho: Any = 0.9, epsilon: Any = 1e-7
+) -> Updates:
+    """s = rho * s + (1 - rho) * g^2; p - rate * g / (sqrt(s) + epsilon)  (Tieleman, Hinton 2012)"""
+    updates: Updates = []
+    for p, g in _pairs(parameters, gradients, "rmsprop"):
+        squares = _state(p, "squares")
+        new = rho * squares + (1 - rho) * T.square(g)
+        updates += [(squares, new), (p, p - learning_rate * g / (T.sqrt(new) + epsilon))]
+    return updates
+
+
+def adadelta(
+    parameters: Parameters, gradients: Gradients, learning_rate: Any = 1.0, rho: Any = 0.95, epsilon: Any = 1e-6
+) -> Updates:
+    """s = rho * s + (1 - rho) * g^2; d = g * sqrt(t + epsilon) / sqrt(s + epsilon); t likewise of d; p - rate * d  (Zeiler 2012)"""
+    updates: Updates = []
+    for p, g in _pairs(parameters, gradients, "adadelta"):
+        squares, steps = _state(p, "squares"), _state(p, "steps")
+        new = rho * squares + (1 - rho) * T.square(g)
+        step = g * T.sqrt(steps + epsilon) / T.sqrt(new + epsilon)
+        updates += [(squares, new), (steps, rho * steps + (1 - rho) * T.square(step)), (p, p - learning_rate * step)]
+    return updates
+
+
+def adam(
+    parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999,
+    epsilon: Any = 1e-8,
+) -> Updates:  # fmt: skip
+    """Means m of g and v of g^2, both corrected for starting at zero; p - rate * m / (sqrt(v) + epsilon)  (Kingma, Ba 2015)"""
+    updates: Updates = []
+    for p, g in _pairs(parameters, gradients, "adam"):
+        mean, squares, (count, t) = _state(p, "mean"), _state(p, "squares"), _steps(p)
+        m, v = beta1 * mean + (1 - beta1) * g, beta2 * squares + (1 - beta2) * T.square(g)
+        rate = learning_rate * T.sqrt(1 - beta2**t) / (1 - beta1**t)
+        # The paper's epsilon is added to the corrected sqrt(v): here the correction is in the rate.
+        new = p - rate * m / (T.sqrt(v) + epsilon * T.sqrt(1 - beta2**t))
+        updates += [(mean, m), (squares, v), (count, t), (p, new)]
+    return updates
+
+
+def adamax(
+    parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.002, beta1: Any = 0.9, beta2: Any = 0.999,
+    epsilon: Any = 1e-8,
+) -> Updates:  # fmt: skip
+    """Adam with the largest |g|, decaying, in the place of sqrt(v)  (Kingma, Ba 2015, section 7.1)"""
+    updates: Updates = []
+    for p, g in _pairs(parameters, gradients, "adamax"):
+        mean, largest, (count, t) = _state(p, "mean"), _state(p, "largest"), _steps(p)
+        m, u = beta1 * mean + (1 - beta1) * g, T.maximum(beta2 * largest, T.abs(g))
+        updates += [(mean, m), (largest, u), (count, t), (p, p - learning_rate / (1 - beta1**t) * m / (u + epsilon))]
+    return updates
+
+
+def nadam(
+    parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999,
+    epsilon: Any = 1e-8,
+) -> Updates:  # fmt: skip
+    """Adam that looks one step of momentum ahead  (Dozat 2016, without the schedule of beta1)"""
+    updates: Updates = []
+    for p, g in _pairs(parameters, gradients, "nadam"):
+        mean, squares, (count, t) = _state(p, "mean"), _state(p, "squares"), _steps(p)
+        m, v = beta1 * mean + (1 - beta1) * g, beta2 * squares + (1 - beta2) * T.square(g)
+        ahead = beta1 * m / (1 - beta1 ** (t + 1)) + (1 - beta1) * g / (1 - beta1**t)
+        updates += [(mean, m), (squares, v), (count, t)]
+        updates += [(p, p - learning_rate * ahead / (T.sqrt(v / (1 - beta2**t)) + epsilon))]
+    return updates
