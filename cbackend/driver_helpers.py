@@ -1,7 +1,7 @@
 """C functions of the driver: lengths, slices, memory, copies, failure.  A file gets those that its driver uses.
 
 They are compiled with little effort, as the driver is: what runs once a call is not worth a compiler's time (a driver of 50 nodes took
-130 ms at -O3 and 70 ms at -O1).  Kernels stand before them and are not affected.
+130 ms with the optimizer on and 70 ms at -O1).  Kernels stand before them and are not affected.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LITTLE_EFFORT = """\
 #endif
 """
 
-WORKING = (
+HELPERS = (
     Helper("ag_iota", """\
 /* 0, 1, 2, ... */
 static void ag_iota(i64 n, i64 *y)
@@ -73,10 +73,6 @@ static void ag_copy(i64 item, i32 rank, const i64 *n, void *y, const i64 *ys, co
     }
 }
 """),
-)  # fmt: skip
-"""Helpers that touch elements: compiled as kernels are."""
-
-HELPERS = (
     Helper("ag_fail", """\
 /* Note where and why the call fails; gives the outcome. */
 static i32 ag_fail(ag_call *call, i32 outcome, i32 step, i32 operand, i32 count, const i64 *said)
@@ -234,13 +230,18 @@ static void *ag_pack(const ag_runtime *rt, void **block, i64 item, i32 rank, con
 )  # fmt: skip
 
 _WORD = re.compile(r"ag_\w+")
-_HOME = {"ag_bytes": "ag_alloc", "ag_slice_bound": "ag_slice_first", "ag_copy_row": "ag_copy", "ag_matrix": "ag_as_matrix"}
+_HOME = {
+    "ag_bytes": "ag_alloc",
+    "ag_slice_bound": "ag_slice_first",
+    "ag_copy_row": "ag_copy",
+    "ag_matrix": "ag_as_matrix",
+}
 """Helpers that stand in the text of another one."""
 
 
 def driver_helpers(driver: str) -> str:
     """The helpers that the text of a driver uses, directly or by other helpers, each once and in order."""
-    by_name = {h.name: h for h in (*WORKING, *PRODUCTS, *HELPERS)}
+    by_name = {h.name: h for h in (*HELPERS, *PRODUCTS)}
     wanted: set[str] = set()
     stack = [driver]
     while stack:
@@ -249,7 +250,4 @@ def driver_helpers(driver: str) -> str:
             if name in by_name and name not in wanted:
                 wanted.add(name)
                 stack.append(by_name[name].text)
-    working, rest = (
-        [h.text for h in group if h.name in wanted] for group in (WORKING, (*HELPERS, *PRODUCTS))
-    )
-    return "\n".join([*working, _LITTLE_EFFORT, *rest])
+    return "\n".join([_LITTLE_EFFORT, *(h.text for h in by_name.values() if h.name in wanted)])
