@@ -1,7 +1,9 @@
-"""How long buffers live, and which of them share a pointer: memory is given back after its last use, or used again at once.
+"""How long buffers live, and which of them share a pointer: memory is given back after its last use, or used again at
+once.
 
-A buffer whose life is over serves the next one of the same size (the same lengths in any order, the same item size): in steady
-state a chain of elementwise ops runs in two blocks.  What nobody takes over goes back to the pool at its last use.
+A buffer whose life is over serves the next one of the same size (the same lengths in any order, the same item size): in
+steady state a chain of elementwise ops runs in two blocks.  What nobody takes over goes back to the pool at its last
+use.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ Size = tuple[object, ...]
 def assign_slots(steps: Sequence[Step]) -> tuple[tuple[Step, ...], dict[Buffer, int]]:
     """The steps with releases put in, and the slot of each buffer.
 
-        Allocate(b0) .. last use of b0 .. Allocate(b1)   -->   b1 takes over the slot of b0, or Release(slot of b0) after its last use
+    Allocate(b0) .. last use of b0 .. Allocate(b1)   -->   b1 takes over the slot of b0, or Release(slot of b0) after
+    its last use
     """
     last = _last_uses(steps)
     slots: dict[Buffer, int] = {}

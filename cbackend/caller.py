@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import struct
 import time
 from collections.abc import Callable, Sequence
@@ -27,7 +26,9 @@ Frame = tuple[Any, Any, Any, tuple[Any, ...]]
 
 
 class Caller:
-    """Makes calls of a program that is loaded as `library`.  `entry` is the function for the fast path, `text` its source."""
+    """Makes calls of a program that is loaded as `library`.  `entry` is the function for the fast path, `text` its
+    source.
+    """
 
     def __init__(
         self, name: str, program: Program, library: Library, runtime: Runtime, shared: Sequence[Any],
@@ -46,7 +47,9 @@ class Caller:
         self._frames: list[Frame] = []
         self._constants = _constants(program)
         self._declared = ffi.new("i64[]", [-1 if n is None else n for i in graph.inputs for n in i.type.shape] or 1)
-        self.text = entry_text(graph, [c is not None for c in self.shared], program.in_place, profile is not None, self.host.any)
+        self.text = entry_text(
+            graph, [c is not None for c in self.shared], program.in_place, profile is not None, self.host.any
+        )
         entry: Callable[..., list[np.ndarray]] = self._made_entry()
         written = [self.shared[i] for i in sorted(set(program.in_place.values()))]
         self.entry = one_at_a_time(entry, written) if written else entry
@@ -79,14 +82,22 @@ class Caller:
         lengths = ffi.new("i64[]", self.first_length + sum(self.ranks) or 1)
         strides = ffi.new("i64[]", self.first_length or 1)
         counts = ffi.new("i64[]", 3 * (len(self.program.sites) + 1)) if self.profile is not None else ffi.NULL
-        call.rt, call.data, call.lengths, call.declared, call.profile = self.runtime.table, data, lengths, self._declared, counts
+        call.rt, call.data, call.lengths, call.declared, call.profile = (
+            self.runtime.table,
+            data,
+            lengths,
+            self._declared,
+            counts,
+        )
         call.constants, call.constant_lengths, _ = self._constants
         call.host = self.host.callback
         return call, data, ffi.buffer(lengths), (lengths, strides, counts)
 
     # --- the general path
     def general(self, arguments: Sequence[Any]) -> list[np.ndarray]:
-        """One call with any arguments.  Raises TypeError or ValueError for those that do not fit; see failures.py for the rest."""
+        """One call with any arguments.  Raises TypeError or ValueError for those that do not fit; see failures.py for
+        the rest.
+        """
         start = time.perf_counter()
         arrays = self._arrays(arguments)
         frame = self._frame()
@@ -105,7 +116,9 @@ class Caller:
         if self.profile is not None:
             self._record(time.perf_counter() - start, frame)
         written = self.program.in_place
-        return self._results(outcome, frame, [arrays[written[k]] if k in written else None for k in range(len(self.ranks))])
+        return self._results(
+            outcome, frame, [arrays[written[k]] if k in written else None for k in range(len(self.ranks))]
+        )
 
     def _arrays(self, arguments: Sequence[Any]) -> list[np.ndarray]:
         arrays = bound(self.parameters, self.shared, arguments)
@@ -117,7 +130,9 @@ class Caller:
                 arrays[k] = arrays[k].copy()
         return arrays
 
-    def finish(self, outcome: int, frame: Frame, arguments: Sequence[Any], outputs: list[np.ndarray | None]) -> list[np.ndarray]:
+    def finish(
+        self, outcome: int, frame: Frame, arguments: Sequence[Any], outputs: list[np.ndarray | None]
+    ) -> list[np.ndarray]:
         """What a call on the fast path returns that did not go as expected."""
         if outcome in (Outcome.MISALIGNED, Outcome.DECLARED):  # these say it before anything is done
             self._frames.append(frame)

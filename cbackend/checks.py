@@ -1,7 +1,8 @@
 """What a function accepts as an argument, and what it says about anything else.
 
-An array of the input's dtype and rank is taken as it is, whatever its strides.  Other dtypes are converted where nothing is lost; Python
-numbers and lists take the input's dtype.  Messages name function, argument, expectation, what came, and the mend.
+An array of the input's dtype and rank is taken as it is, whatever its strides.  Other dtypes are converted where
+nothing is lost; Python numbers and lists take the input's dtype.  Messages name function, argument, expectation, what
+came, and the mend.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Parameter:
         if value.dtype is not self.type.numpy:
             value = self._converted(value, plain=False)
         if value.ndim != self.type.ndim:
-            raise TypeError(f"{self}: expected {self._expected()}, got shape {value.shape}; {self._rank_mend(value.ndim)}")
+            raise self._refused(f"shape {value.shape}; {self._rank_mend(value.ndim)}")
         self._check_lengths(value)
         return value if _is_addressable(value) else np.array(value, order="C")
 
@@ -54,15 +55,15 @@ class Parameter:
         if value is MISSING:
             raise TypeError(f"{self} is missing; expected {self._expected()}")
         if isinstance(value, Variable):
-            raise TypeError(f"{self}: expected {self._expected()}, got the symbolic variable {value.name or value.type}; give its value")
+            raise self._refused(f"the symbolic variable {value.name or value.type}; give its value")
         if isinstance(value, np.ma.MaskedArray):
-            raise TypeError(f"{self}: expected {self._expected()}, got a masked array; use {self.word}.filled(value) or {self.word}.data")
+            raise self._refused(f"a masked array; use {self.word}.filled(value) or {self.word}.data")
         if isinstance(value, (np.ndarray, np.generic)):
             return np.asarray(value)
         try:
             found = np.asarray(value)
         except (ValueError, TypeError, OverflowError):
-            raise TypeError(f"{self}: expected {self._expected()}, got {_shown(value)}, which is no rectangular array") from None
+            raise self._refused(f"{_shown(value)}, which is no rectangular array") from None
         return self._converted(found, plain=True, value=value)
 
     def _converted(self, array: np.ndarray, plain: bool, value: Any = None) -> np.ndarray:
@@ -71,14 +72,13 @@ class Parameter:
         if have == want:
             return array.astype(want, copy=False)
         if have.kind not in "biufc":
-            what = _shown(value) if plain else f"an array of dtype {have}"
-            raise TypeError(f"{self}: expected {self._expected()}, got {what}")
+            raise self._refused(_shown(value) if plain else f"an array of dtype {have}")
         weak = self.downcast is True or (plain and self.downcast is None)
         if np.can_cast(have, want, "safe") or (plain and array.size == 0):
             return array.astype(want)
         if weak and np.can_cast(have, want, "same_kind"):
             return self._narrowed(array, value if plain else array)
-        raise TypeError(f"{self}: expected {self._expected()}, got dtype {have}; {self._dtype_mend(plain)}")
+        raise self._refused(f"dtype {have}; {self._dtype_mend(plain)}")
 
     def _narrowed(self, array: np.ndarray, value: Any) -> np.ndarray:
         """The conversion to a narrower dtype of the same kind; integers must fit."""
@@ -86,10 +86,13 @@ class Parameter:
         with np.errstate(over="ignore"):
             result = array.astype(want)
         if want.kind in "iu" and not np.array_equal(result, array):
-            raise TypeError(f"{self}: expected {self._expected()}, got {_shown(value)}, which is out of its range")
+            raise self._refused(f"{_shown(value)}, which is out of its range")
         return result
 
     # --- messages
+    def _refused(self, got: str) -> TypeError:
+        return TypeError(f"{self}: expected {self._expected()}, got {got}")
+
     def _expected(self) -> str:
         rank = self.type.ndim
         what = "a scalar" if rank == 0 else f"{rank} dimension{'s' * (rank > 1)}"
@@ -108,7 +111,9 @@ class Parameter:
     def _check_lengths(self, array: np.ndarray) -> None:
         for axis, (want, have) in enumerate(zip(self.type.shape, array.shape, strict=True)):
             if want is not None and want != have:
-                raise ValueError(f"{self}: expected {self.type}, got shape {array.shape}: axis {axis} has length {have}, not {want}")
+                raise ValueError(
+                    f"{self}: expected {self.type}, got shape {array.shape}: axis {axis} has length {have}, not {want}"
+                )
 
 
 def too_many(function: str, names: list[str | None], given: int) -> TypeError:

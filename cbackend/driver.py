@@ -1,12 +1,12 @@
 """The C text of a function: types, helpers, kernels, and the driver that runs a Program step by step.
 
-    preamble          scalar types, and the helpers that the kernels use            preamble.py
-    declarations      ag_runtime, ag_call                                           abi.py
-    kernels           each once
-    driver helpers    joint lengths, slices, copies: those that are used            driver_helpers.py
-    struct frame      the buffers; in long programs all locals
-    part_0 ...        the steps, about 200 nodes a C function: compilers take time that grows faster than a function
-    ag_entry          the frame, the parts, and what is left to give back
+preamble          scalar types, and the helpers that the kernels use            preamble.py
+declarations      ag_runtime, ag_call                                           abi.py
+kernels           each once
+driver helpers    joint lengths, slices, copies: those that are used            driver_helpers.py
+struct frame      the buffers; in long programs all locals
+part_0 ...        the steps, about 200 nodes a C function: compilers take time that grows faster than a function
+ag_entry          the frame, the parts, and what is left to give back
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ NODES_A_PART = 200
 
 
 def c_text(program: Program, profile: bool = False) -> str:
-    """The C file of `program`: equal programs give equal text.  `profile`: with a clock around every node that does work."""
+    """The C file of `program`: equal programs give equal text.  `profile`: with a clock around every node that does
+    work.
+    """
     driver = "\n".join(_Driver(program, profile).lines())
     sections = [
         preamble(name for kernel in program.kernels for name in kernel.helpers),
@@ -122,8 +124,11 @@ class _Driver:
         starts = ", ".join(self.text.argument(a) for a in arrays)
         sizes = ", ".join(self.text.bytes_of(a) for a in arrays)
         written = ", ".join(map(str, self.program.in_place.values()))
-        yield f"    if (ag_overlap({len(arrays)}, (const void *[]){{{starts}}}, (const i64[]){{{sizes}}}, "
-        yield f"                   {len(self.program.in_place)}, (const i32[]){{{written}}})) {self._input_failure(Outcome.MISALIGNED, 0)}"
+        yield f"    const void *const starts[] = {{{starts}}};"
+        yield f"    const i64 sizes[] = {{{sizes}}};"
+        yield f"    const i32 written[] = {{{written}}};"
+        count = f"{len(arrays)}, starts, sizes, {len(self.program.in_place)}"
+        yield f"    if (ag_overlap({count}, written)) {self._input_failure(Outcome.MISALIGNED, 0)}"
 
     def _packed_stride(self, array: Array, axis: int) -> str:
         if axis == len(array.lengths) - 1:
@@ -135,7 +140,8 @@ class _Driver:
         if unit > 1:
             yield f"    if ((u64){self.text.q(f'in{k}')} % {unit}) {self._input_failure(Outcome.MISALIGNED, k)}"
         if array.lengths:
-            yield f"    if (!ag_as_declared(call, {at}, {len(array.lengths)})) {self._input_failure(Outcome.DECLARED, k)}"
+            kept = f"ag_as_declared(call, {at}, {len(array.lengths)})"
+            yield f"    if (!{kept}) {self._input_failure(Outcome.DECLARED, k)}"
 
     def _input_failure(self, outcome: Outcome, k: int) -> str:
         return f"return ag_fail(call, {int(outcome)} /* {outcome.name} */, -1, {k}, 0, 0);"

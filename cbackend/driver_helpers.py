@@ -1,7 +1,7 @@
 """C functions of the driver: lengths, slices, memory, copies, failure.  A file gets those that its driver uses.
 
-They are compiled with little effort, as the driver is: what runs once a call is not worth a compiler's time (a driver of 50 nodes took
-130 ms with the optimizer on and 70 ms at -O1).  Kernels stand before them and are not affected.
+They are compiled with little effort, as the driver is: what runs once a call is not worth a compiler's time (a driver
+of 50 nodes took 130 ms with the optimizer on and 70 ms at -O1).  Kernels stand before them and are not affected.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ static inline i64 ag_index(i64 index, i64 length)
 }
 """),
     Helper("ag_slice_first", """\
-/* Where start:stop:step begins on an axis, by Python's rules.  given: 1 if there is a start, plus 2 if there is a stop. */
+/* Where start:stop:step begins on an axis, by Python's rules.  given: 1 if there is a start, plus 2 if a stop. */
 static i64 ag_slice_bound(i64 length, i64 bound, i64 step)
 {
     const i64 lowest = step < 0 ? -1 : 0, highest = step < 0 ? length - 1 : length;
@@ -161,7 +161,7 @@ static void ag_span_count(const f64 *span, i64 *count)
 }
 """),
     Helper("ag_alloc", """\
-/* The size of an array in bytes; -1 if it exceeds an i64, or would without its lengths of 0: NumPy has no such array. */
+/* The size of an array in bytes; -1 if it exceeds an i64, or would but for a length of 0: NumPy has no such array. */
 static i64 ag_bytes(i64 item, i32 rank, const i64 *n)
 {
     i64 bytes = item, empty = 0;
@@ -212,7 +212,7 @@ static void ag_count(ag_call *call, i32 step, i64 start, i64 bytes)
 }
 """),
     Helper("ag_pack", """\
-/* `x` itself if it is C-contiguous, else a copy of it in a new block, which *block holds; NULL if there is no memory. */
+/* `x` itself if it is C-contiguous, else a copy in a new block, which *block holds; NULL if there is no memory. */
 static void *ag_pack(const ag_runtime *rt, void **block, i64 item, i32 rank, const i64 *n, void *x, const i64 *s)
 {
     i64 packed[64], step = 1, dense = 1;

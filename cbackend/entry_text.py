@@ -20,7 +20,8 @@
                 return [y0]
         return general((x0, *extra))
 
-A call of `x + 1` on three elements takes 0.9 us this way; a loop over descriptions of arguments takes four times as long.
+A call of `x + 1` on three elements takes 0.9 us this way; a loop over descriptions of arguments takes four times as
+long.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from ..graph import Dim, FunctionGraph, Variable, dims_of
 
 _FORMS = {
     "add": "({} + {})", "sub": "({} - {})", "mul": "{} * {}", "floordiv": "({} // {})",
-    "maximum": "({0} if {0} > {1} else {1})", "minimum": "({0} if {0} < {1} else {1})", "broadcast": "({1} if {0} == 1 else {0})",
+    "maximum": "({0} if {0} > {1} else {1})", "minimum": "({0} if {0} < {1} else {1})",
+    "broadcast": "({1} if {0} == 1 else {0})",
 }  # fmt: skip
 _DEPTH = 3
 """How deep an expression of lengths is written out; what is deeper is guessed from the last call."""
@@ -42,7 +44,8 @@ def entry_text(
 ) -> str:
     """The text that defines `entry` for a graph whose inputs are `shared` (read from containers) or arguments.
 
-    `in_place`: outputs that are written over an input.  `profile`: the call is timed.  `host`: some steps run in Python.
+    `in_place`: outputs that are written over an input.  `profile`: the call is timed.  `host`: some steps run in
+    Python.
     """
     arguments = [f"x{k}" for k, is_shared in enumerate(shared) if not is_shared]
     given = "".join(f"{a}, " for a in arguments)
@@ -54,7 +57,12 @@ def entry_text(
     lines.append(f"    if {' and '.join([*checks, 'not extra'])}:")
     lines.append("        try:")
     lines += ["            " + line for line in _filled_frame(graph, in_place)]
-    lines += ["        except (ValueError, IndexError, BufferError):", "            pass", "        else:", "            outcome = run(call)"]
+    lines += [
+        "        except (ValueError, IndexError, BufferError):",
+        "            pass",
+        "        else:",
+        "            outcome = run(call)",
+    ]
     if profile:
         lines.append("            record(clock() - start, frame)")
     outputs = ", ".join(f"y{k}" for k in range(len(graph.outputs)))
@@ -118,7 +126,7 @@ def _length(dim: Dim, places: dict[Variable, int], depth: int) -> str | None:
         return str(dim)
     if dim.kind == "extent":
         variable, axis = dim.args
-        return f"n{places[variable]}_{axis}" if variable in places else None  # type: ignore[index]
+        return f"n{places[variable]}_{axis}" if variable in places else None
     form = _FORMS.get(dim.kind)
     if form is None or depth == 0:
         return None

@@ -1,6 +1,6 @@
 """A graph compiled, as a callable: arrays in, arrays out, one C call.
 
-    plan -> c_text -> build_program -> Caller          each step's result is kept for whoever wants to look at it
+plan -> c_text -> build_program -> Caller          each step's result is kept for whoever wants to look at it
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from .toolchain import Toolchain
 class Executable:
     """A compiled graph.  Call it with one value for each input that is not shared, in order.
 
-    It returns the outputs that are no updates, as a list of arrays that share memory with nothing; after success the containers of updated
-    inputs hold their new values.  Immutable, and safe in threads.
+    It returns the outputs that are no updates, as a list of arrays that share memory with nothing; after success the
+    containers of updated inputs hold their new values.  Immutable, and safe in threads.
     """
 
     def __init__(self, caller: Caller, source: str, compile_seconds: float) -> None:
@@ -72,8 +72,8 @@ def compile_graph(
 ) -> Executable:  # fmt: skip
     """The executable of `graph`.
 
-    `shared`: for each input the container that its value comes from, or None for an argument.  `graph.updates` are written to the containers
-    after success.  `profile`: receives what each call costs; the C then has clocks in it.
+    `shared`: for each input the container that its value comes from, or None for an argument.  `graph.updates` are
+    written to the containers after success.  `profile`: receives what each call costs; the C then has clocks in it.
 
     Raises:
         CompileError: the toolchain fails.

@@ -1,4 +1,6 @@
-"""What went wrong in a call, in the user's words: outcome and numbers of the driver -> an exception that names operands and lines."""
+"""What went wrong in a call, in the user's words: outcome and numbers of the driver -> an exception that names operands
+and lines.
+"""
 
 from __future__ import annotations
 
@@ -25,21 +27,26 @@ def failure(name: str, program: Program, outcome: int, step: int, operand: int, 
     if outcome == Outcome.LENGTHS and node is not None:
         return ValueError(f"{name}: {_disagreement(node, _shapes(node, rest), operand, values)}{_where(node)}")
     if outcome == Outcome.RESHAPE and node is not None:
-        shape = _shapes(node, rest)[0]
-        return ValueError(f"{name}: {describe(node.inputs[0])} of shape {shape} has {values[0]} elements, not the {values[1]} "
-                          f"of its new shape{_where(node)}")  # fmt: skip
+        x, shape = describe(node.inputs[0]), _shapes(node, rest)[0]
+        text = f"{x} of shape {shape} has {values[0]} elements, not the {values[1]} of its new shape"
+        return ValueError(f"{name}: {text}{_where(node)}")
     if outcome == Outcome.INDEX or outcome == Outcome.KERNEL + Status.INDEX:
         index, size, axis = (*values, operand)[:3]
         whole = describe(node.inputs[0]) if node else "an array"
-        return IndexError(f"{name}: index {index} is out of bounds for axis {axis} of {whole} with size {size}{_where(node)}")
-    return ValueError(f"{name}: {_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{_said(values)}{_where(node)}")
+        return IndexError(
+            f"{name}: index {index} is out of bounds for axis {axis} of {whole} with size {size}{_where(node)}"
+        )
+    return ValueError(
+        f"{name}: {_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{_said(values)}{_where(node)}"
+    )
 
 
 _SENTENCES = {
     int(Outcome.ZERO_STEP): "the step of a slice is 0",
     int(Outcome.NEGATIVE_LENGTH): "a length is negative",
     int(Outcome.RANGE): "arange has a step of 0 or bounds that are not finite",
-    Outcome.KERNEL + Status.NEGATIVE_POWER: "integers to negative integer powers are not allowed; cast to a float first",
+    Outcome.KERNEL
+    + Status.NEGATIVE_POWER: "integers to negative integer powers are not allowed; cast to a float first",
     Outcome.KERNEL + Status.EMPTY_REDUCTION: "the maximum or minimum of no elements is not defined",
 }
 
@@ -110,7 +117,9 @@ def _culprit(op: Fused, node: Apply, shapes: list[tuple[int, ...]]) -> str | Non
         if result is None:
             shown = [(names.get(i, i), s) for i, s in zip(inner.inputs, operands, strict=True)]
             axis, lengths = _first_conflict(operands)
-            return _sentence(shown, lengths, axis, len(shown)) + (f" (in {inner.op.name}{_line(inner)})" if inner.origin else "")
+            return _sentence(shown, lengths, axis, len(shown)) + (
+                f" (in {inner.op.name}{_line(inner)})" if inner.origin else ""
+            )
         known.update((o, result) for o in inner.outputs)
     return None
 

@@ -10,7 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from .program import Allocate, Call, Finish, Guard, Host, Let, Memory, Pack, Point, Quantity, Read, Select, Step, Fill, arrays_of
+from .program import (
+    Allocate,
+    Call,
+    Fill,
+    Guard,
+    Host,
+    Let,
+    Memory,
+    Pack,
+    Point,
+    Quantity,
+    Read,
+    Select,
+    Step,
+    arrays_of,
+)
 
 
 def cannot_fail_late(steps: Sequence[Step], mutable: Collection[str]) -> bool:
@@ -19,7 +34,7 @@ def cannot_fail_late(steps: Sequence[Step], mutable: Collection[str]) -> bool:
 
 
 def checks_first(steps: Sequence[Step], mutable: Collection[str]) -> list[Step]:
-    """The steps with checks, lengths and allocations that come after the first overwritten input moved in front of it."""
+    """The steps with checks, lengths and allocations moved in front of the first that overwrites an input."""
     start = _first_overwrite(steps, mutable)
     moved: list[Step] = []
     rest: list[Step] = []

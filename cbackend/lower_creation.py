@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..graph import Apply, TensorType, Variable
+from ..graph import Apply, TensorType
 from ..ops.elementwise import Cast, add, fill, mul, sub, true_div
 from ..ops.reduce import Reduce
 from ..ops.tensor import TensorVariable
@@ -49,7 +49,9 @@ def plan_eye(p: Planner, node: Apply) -> None:
 
 
 def plan_arange(p: Planner, node: Apply) -> None:
-    """start + step * (0, 1, 2, ...), computed as NumPy does it: for floats the step is that between the first two elements."""
+    """start + step * (0, 1, 2, ...), computed as NumPy does it: for floats the step is that between the first two
+    elements.
+    """
     start, stop, step = node.inputs
     dtype = start.dtype
     count = p.on_stack("int64", ())
@@ -76,8 +78,9 @@ def plan_arange(p: Planner, node: Apply) -> None:
 def plan_sum_to(p: Planner, node: Apply) -> None:
     """A sum over the axes that were stretched, which only the run shows.
 
-    Leading axes are summed first.  Then, if no axis was stretched, the result is the operand; else each axis of length n becomes two, (1, n)
-    where it was stretched and (n, 1) where not, and the second ones are summed over: one kernel for all cases.
+    Leading axes are summed first.  Then, if no axis was stretched, the result is the operand; else each axis of length
+    n becomes two, (1, n) where it was stretched and (n, 1) where not, and the second ones are summed over: one kernel
+    for all cases.
     """
     x, like = node.inputs
     added = x.ndim - like.ndim
@@ -94,7 +97,9 @@ def plan_sum_to(p: Planner, node: Apply) -> None:
     some = p.let("either", *(p.let("differ", array.lengths[k], target[k]) for k in unsettled))
     summed = _summed(p, array, target, unsettled, some)
     p.shared.update(array.memory)
-    strides = p.strides(target) if array.dense else array.strides  # nothing stretched: the lengths are those of the target
+    strides = (
+        p.strides(target) if array.dense else array.strides
+    )  # nothing stretched: the lengths are those of the target
     p.put(node.out, p.select(some, summed, Array(array.base, array.dtype, target, strides, array.dense, array.memory)))
 
 
@@ -108,7 +113,9 @@ def _summed(p: Planner, x: Array, target: Lengths, axes: list[int], some: Quanti
     for k, stride in zip(axes, outer, strict=True):
         strides[k] = stride
     wanted = (p.product((some, target[0])), *target[1:])
-    split = Array(x.base, x.dtype, (*wanted, *inner_lengths), (*strides, *(x.strides[k] for k in axes)), False, x.memory)
+    split = Array(
+        x.base, x.dtype, (*wanted, *inner_lengths), (*strides, *(x.strides[k] for k in axes)), False, x.memory
+    )
     variable = TensorVariable(TensorType(x.dtype, (None,) * (rank + len(axes))))
     kernel = p.kernel(Reduce(add, tuple(range(rank, rank + len(axes))))(variable).owner)
     result = p.fresh(x.dtype, wanted)

@@ -1,7 +1,7 @@
 """Reading and writing parts of arrays: basic parts are views, integer arrays become kernels that gather or scatter.
 
-A gather is a nest over the axes of the result.  As soon as the loops that an index array moves along are open, the index is read, checked
-and turned into an address; the loops inside run on plain pointers.
+A gather is a nest over the axes of the result.  As soon as the loops that an index array moves along are open, the
+index is read, checked and turned into an address; the loops inside run on plain pointers.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def _access(p: Planner, whole: Array, node: Apply, indices: Sequence[Variable]) 
     arrays = tuple(p.arrays[i] for i in _index_arrays(spec, indices))
     joint_rank = max(len(a.lengths) for a in arrays)
     joint = tuple(
-        p.join([a.lengths[k - joint_rank] for a in arrays if len(a.lengths) >= joint_rank - k], k) for k in range(joint_rank)
+        p.join([a.lengths[k - joint_rank] for a in arrays if len(a.lengths) >= joint_rank - k], k)
+        for k in range(joint_rank)
     )
     kept = [entry for entry in spec if entry != "i"] + ["s000"] * (len(whole.lengths) - len(spec))
     before = joint_position(spec)
@@ -111,13 +112,18 @@ def _launch(p: Planner, access: _Access, how: str, dtype: str, other: Array, wri
     kernel = _kernel(how, dtype, access, tuple(range(added, rank)))
     p.kernels.setdefault(kernel.name, kernel)
     arguments: list[Argument] = [*access.extents, other]
-    arguments += [p.along(n, access.extents[added + k], s) for k, (n, s) in enumerate(zip(other.lengths, other.strides, strict=True))]
+    arguments += [
+        p.along(n, access.extents[added + k], s)
+        for k, (n, s) in enumerate(zip(other.lengths, other.strides, strict=True))
+    ]
     arguments.append(access.x)
     arguments += [s for s, (kind, _) in zip(access.x.strides, access.follows, strict=True) if kind == "loop"]
     followed = {k: axis for axis, (kind, k) in enumerate(access.follows) if kind == "array"}
     for k, (array, loops) in enumerate(zip(access.arrays, access.array_loops, strict=True)):
         arguments += [access.x.lengths[followed[k]], access.x.strides[followed[k]], array]
-        arguments += [p.along(n, access.extents[loop], s) for n, s, loop in zip(array.lengths, array.strides, loops, strict=True)]
+        arguments += [
+            p.along(n, access.extents[loop], s) for n, s, loop in zip(array.lengths, array.strides, loops, strict=True)
+        ]
     arguments.append(Said())
     p.call(kernel.name, arguments, (writes,), (reads, *access.arrays), fallible=True, kernel=True)
 
@@ -154,7 +160,9 @@ def _parameters(how: str, moved: str, access: _Access, y_loops: Sequence[int], x
 
 
 def _nest(access: _Access, x_loops: tuple[int, ...], y_loops: tuple[int, ...], form: str) -> Iterator[str]:
-    """The loops.  An index is read where its last loop is open; an inner loop over whole rows has a form for contiguous ones."""
+    """The loops.  An index is read where its last loop is open; an inner loop over whole rows has a form for contiguous
+    ones.
+    """
     rank = len(access.extents)
     indices = [f"j{k} * x_m{k}" for k in range(len(access.arrays))]
     rows = rank > 0 and rank - 1 in x_loops and rank - 1 in y_loops

@@ -1,4 +1,5 @@
-"""From a graph to a Program: a table of planners, one an op class, run over the nodes in an order that is legal for in-place work.
+"""From a graph to a Program: a table of planners, one an op class, run over the nodes in an order that is legal for
+in-place work.
 
     DimShuffle, Subtensor, BroadcastTo, Reshape, Shape ...   descriptors           plan_views.py
     Elementwise, Cast, Fused, Reduce, Softmax ...            a kernel              here, by lower.py
@@ -7,8 +8,8 @@
     Dot, MatMul, Gemm, Gemv, Ger ...                         the runtime's BLAS    plan_blas.py
     anything else                                            a call back to Python
 
-Outputs are computed in the memory of the caller's arrays where they can be; one that is an input, a constant, a view or another
-output as well is copied there, so that what a caller gets shares memory with nothing.
+Outputs are computed in the memory of the caller's arrays where they can be; one that is an input, a constant, a view or
+another output as well is copied there, so that what a caller gets shares memory with nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..graph import Apply, Constant, FunctionGraph, Op, Variable, same_shape
+from ..graph import Apply, FunctionGraph, Op, Variable, same_shape
 from ..graph.schedule import schedule
 from ..graph.text import op_text
 from ..ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
@@ -42,8 +43,9 @@ Plan = Callable[[Planner, Apply], None]
 def plan(graph: FunctionGraph) -> Program:
     """The program that computes the outputs of `graph`.
 
-    An input that the graph overwrites (it has an update) is overwritten only if nothing can fail from then on, so that a call that raises has
-    changed nothing; otherwise its new value is made elsewhere.  Raises InconsistencyError if the graph overwrites what is still needed.
+    An input that the graph overwrites (it has an update) is overwritten only if nothing can fail from then on, so that
+    a call that raises has changed nothing; otherwise its new value is made elsewhere.  Raises InconsistencyError if the
+    graph overwrites what is still needed.
     """
     nodes = schedule(graph)
     mutable = _overwritten_inputs(graph)
@@ -63,8 +65,8 @@ def _planned(graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str,
     p.steps += [Finish(p.site, k, array) for k, array in enumerate(finished) if k not in in_place]  # these cannot fail
     steps, slots = assign_slots(checks_first(p.steps, mutable))
     return Program(
-        graph, inputs, constants, steps, _sites(p, nodes), tuple(p.kernels.values()), p.locals, slots, tuple(p.products),
-        in_place, bool(mutable),
+        graph, inputs, constants, steps, _sites(p, nodes), tuple(p.kernels.values()), p.locals, slots,
+        tuple(p.products), in_place, bool(mutable),
     )  # fmt: skip
 
 
@@ -77,7 +79,9 @@ def plan_node(p: Planner, node: Apply) -> None:
 
 
 def _leaf(p: Planner, variable: Variable, name: str, dense: bool) -> Array:
-    """An input or a constant, described by locals of the driver: `in0`, `in0_n1`, and strides `in0_s1` unless it is dense."""
+    """An input or a constant, described by locals of the driver: `in0`, `in0_n1`, and strides `in0_s1` unless it is
+    dense.
+    """
     lengths: Lengths = tuple(1 if n == 1 else f"{name}_n{axis}" for axis, n in enumerate(variable.type.shape))
     if dense or not lengths:
         p.declare(name, lengths)
@@ -121,7 +125,9 @@ def _needed(graph: FunctionGraph, nodes: Sequence[Apply]) -> set[Variable]:
 
 
 def _direct_outputs(graph: FunctionGraph, mutable: Mapping[str, int]) -> dict[Variable, int]:
-    """The variables that are computed in the memory of an output: the outputs, or what they are written over or show whole."""
+    """The variables that are computed in the memory of an output: the outputs, or what they are written over or show
+    whole.
+    """
     kept = {i for k, i in enumerate(graph.inputs) if f"in{k}" in mutable}
     direct: dict[Variable, int] = {}
     for number, output in enumerate(graph.outputs):
@@ -140,7 +146,9 @@ def _overwritten_inputs(graph: FunctionGraph) -> dict[str, int]:
 
 
 def _origin_of(output: Variable) -> tuple[Variable, Variable | None]:
-    """The variable in whose memory `output` lies, element for element; and the first that is written over it, if one is."""
+    """The variable in whose memory `output` lies, element for element; and the first that is written over it, if one
+    is.
+    """
     written: Variable | None = None
     while output.owner is not None:
         node = output.owner
@@ -168,7 +176,7 @@ def _own_array(p: Planner, number: int, array: Array) -> Array:
     base = array.base
     if isinstance(base, Buffer) and base.output == number and array.dense:
         return array
-    if p.mutable.get(base) == number and array.dense:
+    if isinstance(base, str) and p.mutable.get(base) == number and array.dense:
         return array
     return p.copied(array, None if number in p.taken else number)
 
@@ -177,14 +185,18 @@ def _own_array(p: Planner, number: int, array: Array) -> Array:
 
 
 def plan_kernel(p: Planner, node: Apply) -> None:
-    """Launch the kernel of an op over the joint lengths of its inputs, in place where the op has leave and the memory allows."""
+    """Launch the kernel of an op over the joint lengths of its inputs, in place where the op has leave and the memory
+    allows.
+    """
     kernel = p.kernel(node)
     inputs = [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs]
     extents = p.extents(kernel, inputs)
     outputs = []
     for operand in kernel.outputs:
         lengths = tuple(1 if loop is None else extents[loop] for loop in operand.axes)
-        outputs.append(_overwritten(p, node, operand.source, lengths) or p.result(node.outputs[operand.source], lengths))
+        outputs.append(
+            _overwritten(p, node, operand.source, lengths) or p.result(node.outputs[operand.source], lengths)
+        )
     if any(o in p.needed for o in node.outputs):
         p.launch(kernel, extents, outputs, inputs)
 

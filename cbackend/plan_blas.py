@@ -1,7 +1,7 @@
 """Products of matrices: calls of the runtime's BLAS, which takes transposed operands by their strides.
 
-Integers, bools and float16 have no BLAS: they are a fused product and sum, which is a kernel like any other.  Sums of small integers
-are kept in 64 bits and cut off at the end, which gives the same bits as NumPy's wrapping sums.
+Integers, bools and float16 have no BLAS: they are a fused product and sum, which is a kernel like any other.  Sums of
+small integers are kept in 64 bits and cut off at the end, which gives the same bits as NumPy's wrapping sums.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ..ops.elementwise import add as plus
 from ..ops.fused import Fused
 from ..ops.reduce import Reduce
 from ..ops.shape import DimShuffle
+from ..ops.tensor import TensorVariable
 from .planner import Planner
 from .program import Argument, Array, Lengths, Number, Outcome, Quantity, Table, Vector
 
@@ -23,7 +24,7 @@ def plan_dot(p: Planner, node: Apply) -> None:
     a, b = p.inputs_of(node)
     p.guard("equal", a.lengths[-1], b.lengths[0], failure=Outcome.LENGTHS)
     if node.out.dtype not in BLAS_DTYPES:
-        p.expand(node, [sum_of_products(*node.inputs, *_loops_of_dot(*node.inputs))])
+        p.expand(node, [sum_of_products(node, *_loops_of_dot(*node.inputs))])
         return
     result = p.result(node.out, a.lengths[:-1] + b.lengths[1:])
     if len(a.lengths) == len(b.lengths) == 1:
@@ -41,7 +42,7 @@ def plan_matmul(p: Planner, node: Apply) -> None:
     a, b = p.inputs_of(node)
     p.guard("equal", a.lengths[-1], b.lengths[-2], failure=Outcome.LENGTHS)
     if node.out.dtype not in BLAS_DTYPES:
-        p.expand(node, [sum_of_products(*node.inputs, *_loops_of_matmul(*node.inputs))])
+        p.expand(node, [sum_of_products(node, *_loops_of_matmul(*node.inputs))])
         return
     rank = node.out.ndim - 2
     batch = tuple(
@@ -137,10 +138,11 @@ def _loops_of_matmul(a: Variable, b: Variable) -> Loops:
     return left, right, rank - 1
 
 
-def sum_of_products(a: Variable, b: Variable, left: tuple[int | str, ...], right: tuple[int | str, ...], axis: int) -> Variable:
-    """sum(a * b, axis) with the axes of both in the order given, as one fused node, in the dtype of the operands."""
+def sum_of_products(node: Apply, left: tuple[int | str, ...], right: tuple[int | str, ...], axis: int) -> Variable:
+    """sum(a * b, axis) of the node's operands with their axes in the order given, as one fused node, in their dtype."""
+    a, b = node.inputs
     times, total = (logical_and, logical_or) if a.dtype == "bool" else (mul, plus)
-    inner = [type(v)(v.type) for v in (a, b)]
+    inner = [TensorVariable(v.type) for v in (a, b)]
     x, y = (Cast("float32")(v) if v.dtype == "float16" else v for v in inner)
     summed = Reduce(total, (axis,))(times(DimShuffle(left)(x), DimShuffle(right)(y)))
     fused: Variable = Fused(FunctionGraph(inner, [summed]))(a, b)

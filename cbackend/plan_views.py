@@ -83,7 +83,9 @@ def window(p: Planner, x: Array, node: Apply, scalars: Any) -> Array:
 
 
 def _keeps_dense(spec: tuple[str, ...]) -> bool:
-    """Whether the part of a C-contiguous array is C-contiguous: integers first, then one slice without step, then whole axes."""
+    """Whether the part of a C-contiguous array is C-contiguous: integers first, then one slice without step, then whole
+    axes.
+    """
     rest = [entry for k, entry in enumerate(spec) if any(e != "i" for e in spec[: k + 1])]
     return not rest or (rest[0][0] == "s" and rest[0][3] == "0" and all(entry in ("s000", "a") for entry in rest[1:]))
 

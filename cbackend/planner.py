@@ -63,7 +63,9 @@ class Planner:
         self.shared: set[Memory] = set()
         """Memory that shows under a second variable although no op says so: it must not be overwritten."""
         self.buffers = 0
-        self._lowered: dict[tuple[Op, tuple[TensorType, ...], tuple[int, ...], tuple[tuple[int, int], ...]], Kernel] = {}
+        self._lowered: dict[
+            tuple[Op, tuple[TensorType, ...], tuple[int, ...], tuple[tuple[int, int], ...]], Kernel
+        ] = {}
         self._known: dict[tuple[object, ...], str] = {}
         self._joints: dict[frozenset[Quantity], Quantity] = {}
         self._joined: dict[Quantity, frozenset[Quantity]] = {}
@@ -167,7 +169,9 @@ class Planner:
             self._known["read", variable] = value
 
     def lengths(self, variables: Iterable[Variable]) -> Lengths:
-        """The values of integer scalars that are lengths: none of them negative, and a number where it is 1 for certain."""
+        """The values of integer scalars that are lengths: none of them negative, and a number where it is 1 for
+        certain.
+        """
         found: list[Quantity] = []
         for axis, variable in enumerate(variables):
             if isinstance(variable, Constant) and variable.data == 1:
@@ -201,7 +205,9 @@ class Planner:
         return Array(base, dtype, lengths, self.strides(lengths), True, (base,))
 
     def result(self, variable: Variable, lengths: Lengths) -> Array:
-        """A new array for `variable`: in the memory of an output if it is to become one.  Its lengths hold what its type promises."""
+        """A new array for `variable`: in the memory of an output if it is to become one.  Its lengths hold what its
+        type promises.
+        """
         self.keep_promises(variable, lengths)
         if variable not in self.needed:
             return self.put(variable, self.dense("", variable.dtype, lengths))
@@ -226,7 +232,9 @@ class Planner:
         """Whether BLAS certainly takes an array as it is: C-contiguous, perhaps transposed."""
         return array.strides in (self.strides(array.lengths), self.strides(array.lengths[::-1])[::-1])
 
-    def view(self, array: Array, lengths: Lengths, strides: Lengths, offset: Quantity = 0, dense: bool = False) -> Array:
+    def view(
+        self, array: Array, lengths: Lengths, strides: Lengths, offset: Quantity = 0, dense: bool = False
+    ) -> Array:
         """Another look at the memory of `array`, `offset` elements on."""
         base = array.base
         if offset != 0 and base != "":
@@ -239,7 +247,8 @@ class Planner:
         name = self.name("p", "void *")
         self.steps.append(Select(self.site, name, condition, first, second))
         strides = tuple(
-            a if a == b else self.let("choose", condition, a, b) for a, b in zip(first.strides, second.strides, strict=True)
+            a if a == b else self.let("choose", condition, a, b)
+            for a, b in zip(first.strides, second.strides, strict=True)
         )
         memory = tuple(dict.fromkeys(first.memory + second.memory))
         return Array(name, first.dtype, first.lengths, strides, first.dense and second.dense, memory)
@@ -272,7 +281,9 @@ class Planner:
         self.steps.append(Call(self.site, function, tuple(arguments), tuple(writes), tuple(reads), fallible, kernel))
 
     def kernel(self, node: Apply, pairs: tuple[tuple[int, int], ...] = ()) -> Kernel:
-        """The kernel of `node`, made once for equal ops on equal types.  `pairs`: outputs that may lie in the memory of an input."""
+        """The kernel of `node`, made once for equal ops on equal types.  `pairs`: outputs that may lie in the memory of
+        an input.
+        """
         first: dict[Variable, int] = {}
         same = tuple(first.setdefault(i, k) for k, i in enumerate(node.inputs))  # x * x reads one array
         key = (node.op, tuple(i.type for i in node.inputs), same, pairs)
@@ -324,7 +335,9 @@ class Planner:
         return target
 
     def modifiable(self, node: Apply, source: int) -> Array:
-        """An array for the output of `node` that holds the input number `source`: that itself if it may be overwritten, else a copy."""
+        """An array for the output of `node` that holds the input number `source`: that itself if it may be overwritten,
+        else a copy.
+        """
         x = self.arrays[node.inputs[source]]
         if node.op.destroys().get(0) == source and self.is_overwritable(x):
             return self.put(node.out, x)

@@ -1,7 +1,8 @@
 """C functions of the driver for products of matrices: strided operands brought to the form that BLAS takes.
 
-A transposed operand is passed as it is; a copy is made only where no stride is 1, or where elements are used twice (a stride of 0).
-Results are C-contiguous.  `t` is the table of a dtype in the runtime, `item` its size in bytes.  Each returns 0, or MEMORY (2).
+A transposed operand is passed as it is; a copy is made only where no stride is 1, or where elements are used twice (a
+stride of 0). Results are C-contiguous.  `t` is the table of a dtype in the runtime, `item` its size in bytes.  Each
+returns 0, or MEMORY (2).
 """
 
 from __future__ import annotations
@@ -45,22 +46,25 @@ static i32 ag_gemm(const ag_runtime *rt, const ag_blas *t, i64 item, i64 m, i64 
     i32 failed = ag_as_matrix(rt, &left, item, m, k, a, a0, a1);
     if (!failed) failed = ag_as_matrix(rt, &right, item, k, n, b, b0, b1);
     if (!failed)
-        t->gemm(left.trans, right.trans, m, n, k, alpha, left.data, left.ld, right.data, right.ld, beta, c, n > 1 ? n : 1);
+        t->gemm(left.trans, right.trans, m, n, k, alpha, left.data, left.ld, right.data, right.ld, beta, c,
+                n > 1 ? n : 1);
     rt->release(left.block);
     rt->release(right.block);
     return failed;
 }
 """),
     Helper("ag_matmul", """\
-/* c[..., m, n] = a[..., m, k] @ b[..., k, n] over `rank` leading axes of lengths `batch`; strides as, bs of all axes. */
-static i32 ag_matmul(const ag_runtime *rt, const ag_blas *t, i64 item, i32 rank, const i64 *batch, i64 m, i64 n, i64 k,
-                     const void *one, const char *a, const i64 *as, const char *b, const i64 *bs, const void *zero, char *c)
+/* c[..., m, n] = a[..., m, k] @ b[..., k, n] over `rank` leading axes, `batch` long; strides as, bs of all axes. */
+static i32 ag_matmul(const ag_runtime *rt, const ag_blas *t, i64 item, i32 rank, const i64 *batch,
+                     i64 m, i64 n, i64 k, const void *one, const char *a, const i64 *as,
+                     const char *b, const i64 *bs, const void *zero, char *c)
 {
     i64 at[64] = {0};
     for (i32 axis = 0; axis < rank; axis++)
         if (batch[axis] == 0) return 0;
     for (;;) {
-        const i32 failed = ag_gemm(rt, t, item, m, n, k, one, a, as[rank], as[rank + 1], b, bs[rank], bs[rank + 1], zero, c);
+        const i32 failed = ag_gemm(rt, t, item, m, n, k, one, a, as[rank], as[rank + 1],
+                                   b, bs[rank], bs[rank + 1], zero, c);
         if (failed) return failed;
         c += item * m * n;
         i32 axis = rank - 1;

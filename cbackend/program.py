@@ -1,4 +1,5 @@
-"""A function as steps: what the driver does, before it is C text.  The planner makes it from a graph, `driver.py` prints it.
+"""A function as steps: what the driver does, before it is C text.  The planner makes it from a graph, `driver.py`
+prints it.
 
     program   ::= step ...                              in order; the first that fails ends the call
     step      ::= Let(result, operator, operands)       i64 result = operator(operands);  may fail
@@ -15,8 +16,9 @@
     argument  ::= quantity | Array (its address) | Vector(quantity, ...) | Table(dtype) | Number(dtype, value) | Said()
     quantity  ::= a number | the name of an i64 local
 
-An array is a descriptor, as in NumPy: an address, lengths, and strides, which count elements.  Views are new descriptors and cost
-nothing.  Names count up in the order of the graph, so equal graphs give equal programs, hence equal C.
+An array is a descriptor, as in NumPy: an address, lengths, and strides, which count elements.  Views are new
+descriptors and cost nothing.  Names count up in the order of the graph, so equal graphs give equal programs, hence
+equal C.
 """
 
 from __future__ import annotations
@@ -43,8 +45,9 @@ class Outcome(IntEnum):
     DECLARED = 4
     """An input has another length than its type promises."""
     MISALIGNED = 5
-    """An input cannot be used where it lies: its address is no multiple of its item size, or it is to be overwritten and overlaps with
-    another one.  The caller copies it and tries again."""
+    """An input cannot be used where it lies: its address is no multiple of its item size, or it is to be overwritten
+    and overlaps with another one.  The caller copies it and tries again.
+    """
     INDEX = 6
     ZERO_STEP = 7
     NEGATIVE_LENGTH = 8
@@ -76,8 +79,8 @@ Memory = Buffer | str
 class Array:
     """Where a value lies.
 
-    `base` is its address: a buffer, or the name of a pointer or of an array on the stack.  `dense`: it is certainly C-contiguous.
-    `memory`: all that it may lie in.
+    `base` is its address: a buffer, or the name of a pointer or of an array on the stack.  `dense`: it is certainly
+    C-contiguous. `memory`: all that it may lie in.
     """
 
     base: Memory
@@ -197,7 +200,9 @@ class Pack:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`reads` and `writes` are the arrays among the arguments.  `fallible`: the function returns an outcome (a kernel: a Status)."""
+    """`reads` and `writes` are the arrays among the arguments.  `fallible`: the function returns an outcome (a kernel:
+    a Status).
+    """
 
     site: int
     function: str
@@ -210,7 +215,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """Runs the node's op in Python.  `results` become pointers, `lengths` the names of the lengths of all results in a row."""
+    """Runs the node's op in Python.  `results` become pointers, `lengths` the names of the lengths of all results in a
+    row.
+    """
 
     site: int
     results: tuple[str, ...]
@@ -253,10 +260,10 @@ def arrays_of(step: Step) -> tuple[Array, ...]:
 
 @dataclass(frozen=True)
 class Site:
-    """One node, for messages and profiles: its operands as arrays, in the node's order (None: never computed)."""
+    """One node, for messages and profiles: its operands as arrays, in the node's order."""
 
     node: Apply
-    operands: tuple[Array | None, ...]
+    operands: tuple[Array, ...]
     text: str
 
 
@@ -264,8 +271,8 @@ class Site:
 class Program:
     """A function, planned.
 
-    `locals` are the C declarations by name: "i64", "void *", or a dtype and a count for arrays on the stack.  `slots` says which pointer
-    each buffer lives in; several share one if their lives do not overlap and their sizes agree.
+    `locals` are the C declarations by name: "i64", "void *", or a dtype and a count for arrays on the stack.  `slots`
+    says which pointer each buffer lives in; several share one if their lives do not overlap and their sizes agree.
     """
 
     graph: FunctionGraph

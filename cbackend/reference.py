@@ -1,4 +1,6 @@
-"""The backend without a compiler: each node evaluated by NumPy.  The interface, the checks and the results are those of the executor."""
+"""The backend without a compiler: each node evaluated by NumPy.  The interface, the checks and the results are those of
+the executor.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -112,7 +113,8 @@ class StepText:
         if site < len(self.program.sites) and outcome in (Outcome.LENGTHS, Outcome.RESHAPE):
             shapes = tuple(n for array in self.program.sites[site].operands for n in array.lengths)
         said = (len(operands), *operands, *shapes)[:DETAIL]
-        return f"return ag_fail(call, {int(outcome)} /* {outcome.name} */, {site}, {axis}, {len(said)}, {self.vector(said)});"
+        why = f"{int(outcome)} /* {outcome.name} */, {site}, {axis}"
+        return f"return ag_fail(call, {why}, {len(said)}, {self.vector(said)});"
 
     # --- the kinds of steps
     def let(self, step: Let) -> Iterator[str]:
@@ -152,7 +154,8 @@ class StepText:
             k = step.buffer.output
             at = self.output_lengths[k]
             rank = len(self.program.graph.outputs[k].type.shape)
-            yield f"{address} = ag_output(call, {self.first_output + k}, {at}, {rank}, {item}, {len(step.lengths)}, {lengths});"
+            place = f"{self.first_output + k}, {at}, {rank}"
+            yield f"{address} = ag_output(call, {place}, {item}, {len(step.lengths)}, {lengths});"
         yield f"if (!{address}) {self.fail(Outcome.MEMORY, step.site, 0, step.lengths)}"
 
     def point(self, step: Point) -> Iterator[str]:
@@ -168,7 +171,8 @@ class StepText:
         item, rank = numpy_dtype(array.dtype).itemsize, len(array.lengths)
         lengths, strides = self.vector(array.lengths), self.vector(array.strides)
         source = self.argument(array)
-        yield f"{self.new(step.result)} = ag_pack(rt, &{self.memory(step.buffer)}, {item}, {rank}, {lengths}, {source}, {strides});"
+        shape = f"{item}, {rank}, {lengths}"
+        yield f"{self.new(step.result)} = ag_pack(rt, &{self.memory(step.buffer)}, {shape}, {source}, {strides});"
         yield f"if (!{self.prefix}{step.result}) {self.fail(Outcome.MEMORY, step.site, 0, array.lengths)}"
 
     def call(self, step: Call) -> Iterator[str]:
@@ -222,7 +226,7 @@ def _bits(number: Number) -> int:
     return int(np.array(number.value, "float16").view("uint16")) if number.dtype == "float16" else number.value
 
 
-_PRINTERS = {
+_PRINTERS: dict[type[Any], Callable[[StepText, Any], Iterator[str]]] = {
     Let: StepText.let,
     Guard: StepText.guard,
     Read: StepText.read,

@@ -1,6 +1,7 @@
 """What running cost: calls, time, share and memory traffic of each node of a compiled function, and of its kernels.
 
-Clocks stand in the C text of functions that are compiled with a profile, and nowhere else.  Compiling is never counted as running.
+Clocks stand in the C text of functions that are compiled with a profile, and nowhere else.  Compiling is never counted
+as running.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ class KernelProfile:
 class RunProfile:
     """The run profile of one function; calls from several threads are added up.
 
-    `seconds` is the time in calls as Python sees them, `step_seconds` that of the nodes; what is between them is the entry: checks, outputs,
-    and the driver.
+    `seconds` is the time in calls as Python sees them, `step_seconds` that of the nodes; what is between them is the
+    entry: checks, outputs, and the driver.
     """
 
     def __init__(self, name: str) -> None:
@@ -68,7 +69,8 @@ class RunProfile:
             self.calls += 1
             self.seconds += seconds
             self._steps = tuple(
-                _added(step, *counts[3 * k : 3 * k + 3]) if counts[3 * k] else step for k, step in enumerate(self._steps)
+                _added(step, *counts[3 * k : 3 * k + 3]) if counts[3 * k] else step
+                for k, step in enumerate(self._steps)
             )
 
     def reset(self) -> None:
@@ -130,12 +132,12 @@ class RunProfile:
             f"   {self.compile_seconds:.3f}s to compile, not part of the above",
             "   share     time      calls      us each     GB/s  node",
         ]
-        lines += [
-            f"  {self.share(s.seconds):5.1f}%  {s.seconds:8.4f}s {s.calls:8d} {1e6 * s.seconds / s.calls:12.2f} {s.bandwidth:8.2f}  "
-            f"{_short(s.text)}  {s.kernel}{_where(s.lines)}"
-            for s in self.steps
-        ]
+        lines += [self._row(s) for s in self.steps]
         return "\n".join(lines)
+
+    def _row(self, s: StepProfile) -> str:
+        times = f"{self.share(s.seconds):5.1f}%  {s.seconds:8.4f}s {s.calls:8d} {1e6 * s.seconds / s.calls:12.2f}"
+        return f"  {times} {s.bandwidth:8.2f}  {_short(s.text)}  {s.kernel}{_where(s.lines)}"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"

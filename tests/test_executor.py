@@ -1,4 +1,6 @@
-"""Every op through the C backend against its NumPy meaning: dtypes, lengths, layouts, outputs that alias, threads, long chains."""
+"""Every op through the C backend against its NumPy meaning: dtypes, lengths, layouts, outputs that alias, threads, long
+chains.
+"""
 
 import sys
 import threading
@@ -50,7 +52,8 @@ def views(o):
     return [
         x.T, x[::-1], x[:, ::2], x[1:, :-1], t.transpose((2, 0, 1)), x[None], x[:, None, :], T.reshape(t, (-1,)),
         T.reshape(x.T, (-1,)), T.reshape(x[::-1], (x.shape[1], x.shape[0])), T.broadcast_to(v, (3, v.shape[0])),
-        x[5:2], x[100:], x[::-2, ::-1], x[-3:-1], x[:-100], x[i:], x[:, i : i + 2], x[:: i + 2], T.flip(t), x.shape, x.shape[0],
+        x[5:2], x[100:], x[::-2, ::-1], x[-3:-1], x[:-100], x[i:], x[:, i : i + 2], x[:: i + 2], T.flip(t),
+        x.shape, x.shape[0],
         x[:2].T[::-1].T, x, v, s, t[::-1, ::2].transpose((1, 0, 2))[1:], x[:, ::-1][:, 1:], v[:1].dimshuffle("x", 0),
         T.reshape(T.reshape(x, (-1,))[::-1], (x.shape[1], x.shape[0])),
     ]  # fmt: skip
@@ -60,9 +63,11 @@ def creation(o):
     x, y, v, w, s, t, i = o.x, o.y, o.v, o.w, o.s, o.t, o.i
     dtype = o.dtype
     return [
-        T.zeros((3, x.shape[0]), dtype), T.ones(x.shape, dtype), T.alloc(v, 3, v.shape[0]), T.alloc(s, 2, 2), T.full((2,), s),
+        T.zeros((3, x.shape[0]), dtype), T.ones(x.shape, dtype), T.alloc(v, 3, v.shape[0]), T.alloc(s, 2, 2),
+        T.full((2,), s),
         T.eye(3, dtype=dtype), T.eye(4, i + 2, 1, dtype=dtype), T.eye(2, 5, -1, dtype=dtype), T.eye(i, dtype=dtype),
-        T.concatenate([x, y], 0), T.concatenate([x, y, x], 1), T.concatenate([x.T, y.T]), T.stack([v, w]), T.stack([s, s]),
+        T.concatenate([x, y], 0), T.concatenate([x, y, x], 1), T.concatenate([x.T, y.T]), T.stack([v, w]),
+        T.stack([s, s]),
         T.zeros_like(x), T.ones_like(t), T.tile(v, 2), T.repeat(v, 2), T.roll(x, 1, 0), T.pad(x, 1), T.stack([v, w], 1),
     ]  # fmt: skip
 
@@ -70,11 +75,13 @@ def creation(o):
 def indexing(o):
     x, y, v, s, t, i, j, k = o.x, o.y, o.v, o.s, o.t, o.i, o.j, o.k
     return [
-        x[i, i], x[-1], t[:, i], x[j], x[:, i], T.take(x, j, 0), x[k, k], x[j[:1]], t[:, k[0], :], t[i, :, k], t[:, k, 0], x[j, 0],
+        x[i, i], x[-1], t[:, i], x[j], x[:, i], T.take(x, j, 0),
+        x[k, k], x[j[:1]], t[:, k[0], :], t[i, :, k], t[:, k, 0], x[j, 0],
         x[0][k], t[k, ::-1], t[j, :, j], x[::-1][j], x.T[k], x[j[::-1]], t[k[:, :1], k[:1]], t[k, 0, k[0]],
         T.set_subtensor(x[0], v), T.inc_subtensor(x[1:], s), T.inc_subtensor(x[:, ::-1], y), T.set_subtensor(x[j], v),
         T.inc_subtensor(x[j], v), T.inc_subtensor(x[k, k], s), T.set_subtensor(x[k, k], s), T.set_subtensor(x[::2], s),
-        T.inc_subtensor(x[i, i], s), T.inc_subtensor(t[:, j], s), T.set_subtensor(t[i, j], v[:1]), T.inc_subtensor(x.T[j], x[:, :1].T),
+        T.inc_subtensor(x[i, i], s), T.inc_subtensor(t[:, j], s), T.set_subtensor(t[i, j], v[:1]),
+        T.inc_subtensor(x.T[j], x[:, :1].T),
         T.inc_subtensor(x[::-1], x), T.set_subtensor(x[:, ::-1], x),
     ]  # fmt: skip
 
@@ -88,9 +95,12 @@ def products(o):
     x, y, v, w, t = o.x, o.y, o.v, o.w, o.t
     outputs = [
         T.dot(x, y.T), T.dot(x.T, y), T.dot(v, w), T.dot(x, v), T.dot(v, y.T), T.dot(x.T, y[:, 0]), T.outer(v, w),
-        T.matmul(t, t.transpose((0, 2, 1))), T.matmul(x, t), T.matmul(t.transpose((0, 2, 1)), v), T.dot(x[:, ::2], y[:, ::2].T),
-        T.dot(x[::-1], y.T), T.dot(x[:, :1], v[None, :]), T.dot(v[::-1], w), T.dot(T.broadcast_to(v, (3, v.shape[0])), y.T),
-        T.dot(x[::-1, ::-1], v[::-1]), T.dot(T.broadcast_to(v[:1], v.shape), w), T.matmul(T.broadcast_to(x, (2, *x.shape)), y.T),
+        T.matmul(t, t.transpose((0, 2, 1))), T.matmul(x, t), T.matmul(t.transpose((0, 2, 1)), v),
+        T.dot(x[:, ::2], y[:, ::2].T),
+        T.dot(x[::-1], y.T), T.dot(x[:, :1], v[None, :]), T.dot(v[::-1], w), T.dot(T.broadcast_to(v, (3, v.shape[0])),
+        y.T),
+        T.dot(x[::-1, ::-1], v[::-1]), T.dot(T.broadcast_to(v[:1], v.shape), w),
+        T.matmul(T.broadcast_to(x, (2, *x.shape)), y.T),
     ]  # fmt: skip
     if o.dtype in ("float32", "float64", "complex64", "complex128"):
         one, two, zero = (T.constant(n, o.dtype) for n in (1, 2, 0))
@@ -105,12 +115,21 @@ def products(o):
 
 def reductions(o):
     x, t, s = o.x, o.t, o.s
-    outputs = [x.sum(), x.sum(0), x.sum(1), t.sum((0, 2)), T.any(x, 0), T.all(t, 1), T.reshape(t.T, (-1,)).prod(), x.T.sum(0)]
+    outputs = [
+        x.sum(),
+        x.sum(0),
+        x.sum(1),
+        t.sum((0, 2)),
+        T.any(x, 0),
+        T.all(t, 1),
+        T.reshape(t.T, (-1,)).prod(),
+        x.T.sum(0),
+    ]
     if o.dtype not in ("complex64", "complex128"):
         outputs += [x.max(), x.min(0), t.max((0, 1)), T.argmax(x, 1), T.argmin(x), T.argmax(t[::-1], 0)]
     if np.dtype(o.dtype).kind == "f":
         outputs += [T.softmax(x), T.log_softmax(x, 0), T.logsumexp(t, 1), T.softmax(x.T), T.mean(x), T.var(x, 0)]
-    return outputs + [x.sum(1)[:, None] + s]
+    return [*outputs, x.sum(1)[:, None] + s]
 
 
 def test_products_of_nothing():
@@ -155,7 +174,7 @@ def test_ranges(dtype):
 LAYOUTS = {
     "reversed": lambda a: a[..., ::-1],
     "stepped": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
-    "F order": lambda a: np.asfortranarray(a),
+    "F order": np.asfortranarray,
     "stretched": lambda a: np.broadcast_to(a[..., :1], a.shape),
     "misaligned": lambda a: np.frombuffer(b"x" + a.tobytes(), a.dtype, offset=1).reshape(a.shape),
     "inner": lambda a: np.pad(a, 2)[tuple(slice(2, -2) for _ in a.shape)],
@@ -169,7 +188,10 @@ def test_layouts(dtype):
     """Strides, alignment and byte order of what is given change nothing, nor is it changed."""
     operands = Operands(dtype)
     x, y, v, t = operands.x, operands.y, operands.v, operands.t
-    inputs, outputs = [x, y, v, t], [x + y if dtype != "bool" else x | y, T.dot(x, y.T), x.sum(0), T.reshape(t, (-1,)), x.T, v[::-1]]
+    inputs, outputs = (
+        [x, y, v, t],
+        [x + y if dtype != "bool" else x | y, T.dot(x, y.T), x.sum(0), T.reshape(t, (-1,)), x.T, v[::-1]],
+    )
     function = compiled(inputs, outputs)
     rng = np.random.default_rng(0)
     plain = [sample(rng, dtype, shape) for shape in [(4, 5), (4, 5), (5,), (2, 3, 4)]]
@@ -178,7 +200,9 @@ def test_layouts(dtype):
         before = [a.tobytes() for a in given]
         for a in given:
             a.flags.writeable = False
-        for k, (got, want) in enumerate(zip(function(*given), expected(inputs, outputs, [a.copy() for a in given]), strict=True)):
+        for k, (got, want) in enumerate(
+            zip(function(*given), expected(inputs, outputs, [a.copy() for a in given]), strict=True)
+        ):
             assert_same(got, want.astype(want.dtype.newbyteorder("=")), what=f"{name}, output {k}")
         assert [a.tobytes() for a in given] == before
 
@@ -188,7 +212,12 @@ def test_broadcasting_is_decided_when_it_runs():
     outputs = [x + y, x * x.T, t - x, T.where(x > y, x, y), (t + y).sum((0, 2)), T.exp(y) * t]
     function = compiled([x, y, t], outputs)
     rng = np.random.default_rng(1)
-    for shapes in [[(3, 3), (3,), (2, 3, 3)], [(1, 1), (4,), (2, 1, 4)], [(4, 4), (1,), (1, 1, 1)], [(1, 1), (1,), (5, 6, 1)]]:
+    for shapes in [
+        [(3, 3), (3,), (2, 3, 3)],
+        [(1, 1), (4,), (2, 1, 4)],
+        [(4, 4), (1,), (1, 1, 1)],
+        [(1, 1), (1,), (5, 6, 1)],
+    ]:
         check([x, y, t], outputs, [rng.standard_normal(s) for s in shapes], function=function)
 
 
@@ -347,11 +376,18 @@ def test_indices_out_of_range_are_told_with_axis_size_and_line():
     for output, axis, size in zip(outputs, axes, sizes, strict=True):
         function = compiled([x, i, j], [output])
         for index in (size, size + 1, -size - 1, 2**63 - 1, -(2**63)):
-            with pytest.raises(IndexError, match=f"index {index} is out of bounds for axis {axis} of x with size {size}") as caught:
+            with pytest.raises(
+                IndexError, match=f"index {index} is out of bounds for axis {axis} of x with size {size}"
+            ) as caught:
                 function(np.zeros((4, 5)), index, np.array([0, index, 1]))
             assert "test_executor.py:" in str(caught.value)
         for index in (size - 1, -size, 0):
-            check([x, i, j], [output], [np.arange(20.0).reshape(4, 5), np.array(index), np.array([index])], function=function)
+            check(
+                [x, i, j],
+                [output],
+                [np.arange(20.0).reshape(4, 5), np.array(index), np.array([index])],
+                function=function,
+            )
 
 
 def test_other_errors():

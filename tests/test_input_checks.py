@@ -1,4 +1,6 @@
-"""Bad arguments: each is refused before anything is computed, with a message that names function, argument, expectation and mend."""
+"""Bad arguments: each is refused before anything is computed, with a message that names function, argument, expectation
+and mend.
+"""
 
 import numpy as np
 import pytest
@@ -27,7 +29,12 @@ def with_argument(position, value):
 MATRIX = GOOD[0]
 BAD = [
     # argument, value, error, what the message says beside the function
-    (0, MATRIX.astype("complex128"), TypeError, r"argument 0 \(x\): expected float64\[\?, \?\].*got dtype complex128; use x.astype"),
+    (
+        0,
+        MATRIX.astype("complex128"),
+        TypeError,
+        r"argument 0 \(x\): expected float64\[\?, \?\].*got dtype complex128; use x.astype",
+    ),
     (0, MATRIX.astype("longdouble"), TypeError, r"argument 0 \(x\).*got dtype float128|longdouble"),
     (0, MATRIX[0], TypeError, r"argument 0 \(x\).*\(2 dimensions\), got shape \(3,\); use x\[None, ...\]"),
     (0, MATRIX[None], TypeError, r"argument 0 \(x\).*got shape \(1, 2, 3\); use x.reshape"),
@@ -53,14 +60,21 @@ BAD = [
     (1, [1, 2, 10**30], TypeError, r"argument 1 \(k\)"),
     (1, np.arange(3, dtype="uint32"), TypeError, r"argument 1 \(k\).*got dtype uint32"),
     (1, True, TypeError, r"argument 1 \(k\).*got shape \(\)"),
-    (2, np.float64(1.5), TypeError, r"argument 2 \(s\): expected float32 \(a scalar\), got dtype float64; use s.astype\('float32'\)"),
+    (
+        2,
+        np.float64(1.5),
+        TypeError,
+        r"argument 2 \(s\): expected float32 \(a scalar\), got dtype float64; use s.astype\('float32'\)",
+    ),
     (2, [1.5], TypeError, r"argument 2 \(s\).*got shape \(1,\)"),
     (2, "1.5", TypeError, r"argument 2 \(s\).*got str"),
     (2, 1j, TypeError, r"argument 2 \(s\).*got dtype complex128"),
 ]
 
 
-@pytest.mark.parametrize("position, value, error, message", BAD, ids=[f"{p}-{type(v).__name__}-{n}" for n, (p, v, *_) in enumerate(BAD)])
+@pytest.mark.parametrize(
+    "position, value, error, message", BAD, ids=[f"{p}-{type(v).__name__}-{n}" for n, (p, v, *_) in enumerate(BAD)]
+)
 def test_bad_arguments(model, position, value, error, message):
     with pytest.raises(error, match=message) as caught:
         model(*with_argument(position, value))
@@ -79,9 +93,12 @@ def test_numbers_of_arguments(model):
 
 
 SAFE = [
-    (0, MATRIX.astype("float32")), (0, MATRIX.astype("int32")), (0, MATRIX.astype("bool")), (0, MATRIX.astype("float16")),
-    (0, MATRIX.tolist()), (0, [[1, 2, 3], [4, 5, 6]]), (0, tuple(map(tuple, MATRIX.tolist()))), (0, MATRIX.view(np.recarray)),
-    (0, list(MATRIX)), (1, [1, 2, 3]), (1, range(3)), (1, np.arange(3, dtype="int8")), (1, np.arange(3, dtype="uint16")),
+    (0, MATRIX.astype("float32")), (0, MATRIX.astype("int32")), (0, MATRIX.astype("bool")),
+    (0, MATRIX.astype("float16")),
+    (0, MATRIX.tolist()), (0, [[1, 2, 3], [4, 5, 6]]), (0, tuple(map(tuple, MATRIX.tolist()))),
+    (0, MATRIX.view(np.recarray)),
+    (0, list(MATRIX)), (1, [1, 2, 3]), (1, range(3)), (1, np.arange(3, dtype="int8")),
+    (1, np.arange(3, dtype="uint16")),
     (1, [True, False, True]), (2, 1.5), (2, 2), (2, True), (2, np.array(1.5, "f4")), (2, np.int16(3)),
 ]  # fmt: skip
 
@@ -127,7 +144,10 @@ def test_promised_lengths():
     function = compiled([x, y], [x + y, y.T])
     np.testing.assert_array_equal(function(np.ones((2, 3)), np.ones((1, 3)))[0], 2)
     for bad, message in [
-        ([np.ones((2, 4)), np.ones((1, 3))], r"argument 0 \(x\): expected float64\[\?, 3\], got shape \(2, 4\): axis 1 has length 4, not 3"),
+        (
+            [np.ones((2, 4)), np.ones((1, 3))],
+            r"argument 0 \(x\): expected float64\[\?, 3\], got shape \(2, 4\): axis 1 has length 4, not 3",
+        ),
         ([np.ones((2, 3)), np.ones((2, 3))], r"argument 1 \(y\): expected float64\[1, \?\], got shape \(2, 3\)"),
         ([np.ones((2, 3)), np.ones((2, 3))[::-1]], r"argument 1 \(y\)"),
     ]:

@@ -29,7 +29,14 @@ X, Y, V = T.matrix("x"), T.matrix("y"), T.vector("v")
 
 def test_views_move_nothing():
     x = X + 0
-    parts = [x.T, x[1:], x[:, ::-1].T[::2], T.broadcast_to(x[0], (3, T.lscalar())), x[None, :, None], T.reshape(x, (4, 5))]
+    parts = [
+        x.T,
+        x[1:],
+        x[:, ::-1].T[::2],
+        T.broadcast_to(x[0], (3, T.lscalar())),
+        x[None, :, None],
+        T.reshape(x, (4, 5)),
+    ]
     scalar = parts[3].owner.inputs[2]
     p = program([X, scalar], [T.exp(part) for part in parts])
     assert calls(p) == ["kernel"] * (1 + len(parts))
