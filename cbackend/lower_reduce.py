@@ -37,6 +37,7 @@ from .loops import (
     Let,
     Load,
     Local,
+    Op,
     Statement,
     Store,
     index,
@@ -92,8 +93,9 @@ def _slots(nest: Nest, results: Sequence[tuple[int, Result]]) -> list[Reducing]:
         how = recipe(r.fold, r.dtype)
         element = nest.value(r.value, r.place)
         if r.fold not in ("any", "all"):
-            element = nest.cast(element, r.dtype)
-        feeds = how.feed(element)
+            element = nest.cast(element, "float32" if r.dtype == "float16" else r.dtype)
+        # Each with a name: where an operand of `?:` in a reduction has branches of its own, gcc 12 -O3 makes wrong code.
+        feeds = [nest.let(f) if isinstance(f, Op) else f for f in how.feed(element)]
         numbers = [next(count) for _ in how.lanes]
         slots = tuple(Slot(l, f"part{n}", f"total{n}", f) for l, n, f in zip(how.lanes, numbers, feeds, strict=True))
         found.append(Reducing(k, how, slots))

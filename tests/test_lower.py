@@ -323,6 +323,21 @@ def test_infinities_and_nan_in_reductions(name, dtype, reduced):
                 check(library, node, x, rtol=32)
 
 
+@pytest.mark.parametrize("level", ["-O2", "-O3"])
+def test_an_element_counts_wherever_it_stands(level):
+    """gcc 12 -O3 lost elements of float16 where the conversion stood inside of the comparison."""
+    dtypes = ("bool", "int8", "float16", "float32", "float64")
+    nodes = [Reduce(E.maximum, (0,))(var(d, None)).owner for d in dtypes]
+    nodes += [ArgReduce("argmax", 0)(var(d, None)).owner for d in dtypes]
+    nodes += [Reduce(E.add, (0,))(var(d, None)).owner for d in dtypes]
+    library = Library([lower(n) for n in nodes], [level])
+    for n in (1, 2, 7, 8, 31, 33, 64, 100, 130, 257):
+        for place, node in itertools.product(range(n), nodes):
+            x = np.zeros(n, node.inputs[0].dtype)
+            x[place] = 1
+            assert library.run(lower(node), [x])[0] == (place if node.op.name == "argmax" else 1), (node, n, place)
+
+
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_positions_of_complex_extrema(dtype, reduced):
     nodes, library = reduced

@@ -17,7 +17,7 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = max{axis=(1,)}(x0); y1 = x0 * x1 */
-static i32 k_1d5a21035ad38ddf(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, f64 *restrict y1, i64 y1_s0, i64 y1_s1, const f64 *x0,
+static i32 k_aa23024325e27cca(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, f64 *restrict y1, i64 y1_s0, i64 y1_s1, const f64 *x0,
     i64 x0_s0, i64 x0_s1, const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     if (n1 == 0) {
@@ -33,20 +33,22 @@ static i32 k_1d5a21035ad38ddf(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, f64 *
             #pragma omp simd reduction(max:total0) reduction(|:total1)
             for (i64 i1 = 0; i1 < n1; i1++) {
                 const f64 v0 = x0_0[i1];
-                const f64 v1 = x1_0[i1];
-                const f64 v2 = v0 * v1;
+                const i64 v1 = (i64)(v0 != v0);
+                const f64 v2 = x1_0[i1];
+                const f64 v3 = v0 * v2;
                 total0 = v0 > total0 ? v0 : total0;
-                total1 = total1 | (i64)(v0 != v0);
-                y1_0[i1] = v2;
+                total1 = total1 | v1;
+                y1_0[i1] = v3;
             }
         } else {
             for (i64 i1 = 0; i1 < n1; i1++) {
                 const f64 v0 = x0_0[i1 * x0_s1];
-                const f64 v1 = x1_0[i1 * x1_s1];
-                const f64 v2 = v0 * v1;
+                const i64 v1 = (i64)(v0 != v0);
+                const f64 v2 = x1_0[i1 * x1_s1];
+                const f64 v3 = v0 * v2;
                 total0 = v0 > total0 ? v0 : total0;
-                total1 = total1 | (i64)(v0 != v0);
-                y1_0[i1 * y1_s1] = v2;
+                total1 = total1 | v1;
+                y1_0[i1 * y1_s1] = v3;
             }
         }
         y0[i0 * y0_s0] = total1 != 0 ? __builtin_nan("") : total0;
