@@ -94,7 +94,7 @@ def _slots(nest: Nest, results: Sequence[tuple[int, Result]]) -> list[Reducing]:
         element = nest.value(r.value, r.place)
         if r.fold not in ("any", "all"):
             element = nest.cast(element, "float32" if r.dtype == "float16" else r.dtype)
-        # Each with a name: where an operand of `?:` in a reduction has branches of its own, gcc 12 -O3 makes wrong code.
+        # Each has a name: where an operand of `?:` in a reduction has branches itself, gcc 12 -O3 makes wrong code.
         feeds = [nest.let(f) if isinstance(f, Op) else f for f in how.feed(element)]
         numbers = [next(count) for _ in how.lanes]
         slots = tuple(Slot(l, f"part{n}", f"total{n}", f) for l, n, f in zip(how.lanes, numbers, feeds, strict=True))
