@@ -13,8 +13,8 @@ from ..graph.types import numpy_dtype
 from ..profiling import RunProfile
 from ._abi import ffi
 from .build import Library
-from .checks import MISSING, Parameter, too_many
-from .entry_text import entry_text
+from .checks import MISSING, Parameter, scalar, too_many
+from .entry_text import Traits, entry_text
 from .failures import failure
 from .host import HostSteps
 from .program import Outcome, Program
@@ -47,9 +47,9 @@ class Caller:
         self._frames: list[Frame] = []
         self._constants = _constants(program)
         self._declared = ffi.new("i64[]", [-1 if n is None else n for i in graph.inputs for n in i.type.shape] or 1)
-        self.text = entry_text(
-            graph, [c is not None for c in self.shared], program.in_place, profile is not None, self.host.any
-        )
+        numbers = [k for k, p in enumerate(self.parameters) if not p.type.shape and self.shared[k] is None]
+        traits = Traits(program.in_place, numbers, profile is not None, self.host.any)
+        self.text = entry_text(graph, [c is not None for c in self.shared], traits)
         entry: Callable[..., list[np.ndarray]] = self._made_entry()
         written = [self.shared[i] for i in sorted(set(program.in_place.values()))]
         self.entry = one_at_a_time(entry, written) if written else entry
@@ -62,8 +62,10 @@ class Caller:
             "pack": struct.Struct(f"{counts}q").pack_into, "run": self.library.lib.ag_entry, "pop": self._frames.pop,
             "push": self._frames.append, "general": self.general, "finish": self.finish, "guesses": self.guesses,
             "clock": time.perf_counter, "record": self._record, "release": self.host.release,
+            "scalar": scalar,
         }  # fmt: skip
         names.update((f"d{k}", i.type.numpy) for k, i in enumerate(graph.inputs))
+        names.update((f"numbers{k}", p.numbers) for k, p in enumerate(self.parameters))
         names.update((f"e{k}", o.type.numpy) for k, o in enumerate(graph.outputs))
         names.update((f"c{k}", c) for k, c in enumerate(self.shared) if c is not None)
         exec(compile(self.text, f"<entry of {self.name}>", "exec"), names)
@@ -99,7 +101,11 @@ class Caller:
         the rest.
         """
         start = time.perf_counter()
-        arrays = self._arrays(arguments)
+        arrays = bound(self.parameters, self.shared, arguments)
+        given = [a for a, c in zip(arrays, self.shared, strict=True) if c is None]
+        if any(a is not b for a, b in zip(given, arguments, strict=True)) and all(a.flags.c_contiguous for a in given):
+            return self.entry(*given)  # converted; the second time nothing is
+        arrays = self._for_program(arrays)
         frame = self._frame()
         call, data, _, (lengths, strides, _) = frame
         at = 0
@@ -108,20 +114,24 @@ class Caller:
             for n, step in zip(array.shape, array.strides, strict=True):
                 lengths[at], strides[at] = n, step // array.itemsize
                 at += 1
-        for k in range(len(self.ranks)):
-            data[self.inputs + k] = ffi.NULL
+        outputs = [
+            arrays[self.program.in_place[k]] if k in self.program.in_place else np.empty(guess, o.type.numpy)
+            for k, (guess, o) in enumerate(zip(self.guesses, self.program.graph.outputs, strict=True))
+        ]
+        for k, output in enumerate(outputs):
+            data[self.inputs + k] = ffi.from_buffer(output)
+            for n in output.shape:
+                lengths[at] = n
+                at += 1
         call.strides = strides
         outcome = self.library.lib.ag_entry(call)
         call.strides = ffi.NULL
         if self.profile is not None:
             self._record(time.perf_counter() - start, frame)
-        written = self.program.in_place
-        return self._results(
-            outcome, frame, [arrays[written[k]] if k in written else None for k in range(len(self.ranks))]
-        )
+        return self._results(outcome, frame, outputs)
 
-    def _arrays(self, arguments: Sequence[Any]) -> list[np.ndarray]:
-        arrays = bound(self.parameters, self.shared, arguments)
+    def _for_program(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        """The arrays, copied where the program needs other strides, or is to overwrite what others need."""
         if self.program.dense_inputs:
             arrays = [a if a.flags.c_contiguous else a.copy() for a in arrays]
         for k in self.program.in_place.values():
@@ -131,7 +141,7 @@ class Caller:
         return arrays
 
     def finish(
-        self, outcome: int, frame: Frame, arguments: Sequence[Any], outputs: list[np.ndarray | None]
+        self, outcome: int, frame: Frame, arguments: Sequence[Any], outputs: list[np.ndarray]
     ) -> list[np.ndarray]:
         """What a call on the fast path returns that did not go as expected."""
         if outcome in (Outcome.MISALIGNED, Outcome.DECLARED):  # these say it before anything is done
@@ -140,7 +150,7 @@ class Caller:
         return self._results(outcome, frame, outputs)
 
     # --- what comes back
-    def _results(self, outcome: int, frame: Frame, outputs: list[np.ndarray | None]) -> list[np.ndarray]:
+    def _results(self, outcome: int, frame: Frame, outputs: list[np.ndarray]) -> list[np.ndarray]:
         call, data, _, (lengths, _, _) = frame
         error = self.host.release(call) if self.host.any else None
         if outcome not in (Outcome.DONE, Outcome.OTHER_OUTPUTS):
@@ -151,7 +161,6 @@ class Caller:
         at = self.first_length
         for k, (rank, output) in enumerate(zip(self.ranks, outputs, strict=True)):
             if k in self.program.in_place:
-                assert output is not None
                 found.append(output)
             else:
                 self.guesses[k] = tuple(lengths[at : at + rank])
@@ -163,10 +172,10 @@ class Caller:
         updated = {o for _, o in self.updates}
         return [array for k, array in enumerate(found) if k not in updated]
 
-    def _output(self, k: int, shape: tuple[int, ...], guess: np.ndarray | None, data: Any) -> np.ndarray:
+    def _output(self, k: int, shape: tuple[int, ...], guess: np.ndarray, data: Any) -> np.ndarray:
         """Output number `k`: in the memory that it was given, or copied out of a block of the runtime."""
         address = data[self.inputs + k]
-        if guess is not None and address == ffi.from_buffer(guess):
+        if address == ffi.from_buffer(guess):
             return guess.reshape(shape)
         try:
             result = np.empty(shape, numpy_dtype(self.program.graph.outputs[k].dtype))

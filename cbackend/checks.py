@@ -37,6 +37,14 @@ class Parameter:
         return self.name or "x"
 
     # --- conversion
+    @property
+    def numbers(self) -> frozenset[type]:
+        """The types of numbers that `scalar` makes the array of, for an input of rank 0."""
+        own = {self.type.numpy.type}
+        if self.type.kind in "iuf" and (self.downcast is not False or self.type.dtype in ("int64", "float64")):
+            own |= {int, float} if self.type.kind == "f" else {int}
+        return frozenset(own)
+
     def array(self, value: Any) -> np.ndarray:
         """`value` as an array of the parameter's dtype and rank, native, aligned, with strides of whole elements.
 
@@ -114,6 +122,14 @@ class Parameter:
                 raise ValueError(
                     f"{self}: expected {self.type}, got shape {array.shape}: axis {axis} has length {have}, not {want}"
                 )
+
+
+def scalar(value: Any, dtype: np.dtype) -> Any:
+    """`value` as an array of rank 0; itself if it is out of range, for others to complain about."""
+    try:
+        return np.array(value, dtype)
+    except OverflowError:
+        return value
 
 
 def too_many(function: str, names: list[str | None], given: int) -> TypeError:

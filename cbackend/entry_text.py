@@ -27,6 +27,7 @@ long.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ..graph import Dim, FunctionGraph, Variable, dims_of
 
@@ -39,35 +40,45 @@ _DEPTH = 3
 """How deep an expression of lengths is written out; what is deeper is guessed from the last call."""
 
 
-def entry_text(
-    graph: FunctionGraph, shared: Sequence[bool], in_place: Mapping[int, int], profile: bool, host: bool
-) -> str:
-    """The text that defines `entry` for a graph whose inputs are `shared` (read from containers) or arguments.
+@dataclass(frozen=True)
+class Traits:
+    """What the entry of a function must see to beside arguments and outputs.
 
-    `in_place`: outputs that are written over an input.  `profile`: the call is timed.  `host`: some steps run in
-    Python.
+    `in_place`: outputs that are written over an input.  `numbers`: scalar inputs, which are often given as Python
+    numbers.  `profile`: calls are timed.  `host`: some steps run in Python.
     """
+
+    in_place: Mapping[int, int]
+    numbers: Sequence[int] = ()
+    profile: bool = False
+    host: bool = False
+
+
+def entry_text(graph: FunctionGraph, shared: Sequence[bool], traits: Traits) -> str:
+    """The text that defines `entry` for a graph whose inputs are `shared` (read from containers) or arguments."""
     arguments = [f"x{k}" for k, is_shared in enumerate(shared) if not is_shared]
     given = "".join(f"{a}, " for a in arguments)
     lines = [f"def entry({''.join(f'{a}=MISSING, ' for a in arguments)}*extra):"]
-    if profile:
+    if traits.profile:
         lines.append("    start = clock()")
     lines += [f"    x{k} = c{k}.value" for k, is_shared in enumerate(shared) if is_shared]
+    for k in traits.numbers:
+        lines += [f"    if type(x{k}) in numbers{k}:", f"        x{k} = scalar(x{k}, d{k})"]
     checks = [f"type(x{k}) is ndarray and x{k}.dtype is d{k}" for k in range(len(shared))]
     lines.append(f"    if {' and '.join([*checks, 'not extra'])}:")
     lines.append("        try:")
-    lines += ["            " + line for line in _filled_frame(graph, in_place)]
+    lines += ["            " + line for line in _filled_frame(graph, traits)]
     lines += [
         "        except (ValueError, IndexError, BufferError):",
         "            pass",
         "        else:",
         "            outcome = run(call)",
     ]
-    if profile:
+    if traits.profile:
         lines.append("            record(clock() - start, frame)")
     outputs = ", ".join(f"y{k}" for k in range(len(graph.outputs)))
     lines += ["            if outcome:", f"                return finish(outcome, frame, ({given}), [{outputs}])"]
-    if host:
+    if traits.host:
         lines.append("            release(call)")
     lines.append("            push(frame)")
     lines += [f"            c{i}.value = y{o}" for i, o in graph.updates]
@@ -81,14 +92,14 @@ def _own_outputs(graph: FunctionGraph) -> list[int]:
     return [k for k in range(len(graph.outputs)) if k not in updates]
 
 
-def _filled_frame(graph: FunctionGraph, in_place: Mapping[int, int]) -> list[str]:
+def _filled_frame(graph: FunctionGraph, traits: Traits) -> list[str]:
     """The lines that take the shapes, allocate outputs and fill a frame."""
     shapes = [[f"n{k}_{axis}" for axis in range(i.ndim)] for k, i in enumerate(graph.inputs)]
     lines = [f"{_tuple(names)} = x{k}.shape" for k, names in enumerate(shapes)]
     for k, o in enumerate(graph.outputs):
-        if k in in_place:
-            lines.append(f"y{k} = x{in_place[k]}")
-            shapes.append(shapes[in_place[k]])
+        if k in traits.in_place:
+            lines.append(f"y{k} = x{traits.in_place[k]}")
+            shapes.append(shapes[traits.in_place[k]])
             continue
         shape = _shape(o, graph)
         lines.append(f"y{k} = empty({f'guesses[{k}]' if shape is None else _tuple(shape)}, e{k})")
@@ -96,11 +107,11 @@ def _filled_frame(graph: FunctionGraph, in_place: Mapping[int, int]) -> list[str
             shape = [f"m{k}_{axis}" for axis in range(o.ndim)]
             lines.append(f"{_tuple(shape)} = y{k}.shape")
         shapes.append(shape)
+    first, written = len(graph.inputs), set(traits.in_place.values())
+    lines += [f"b{k} = from_buffer(x{k}{', require_writable=True' * (k in written)})" for k in range(first)]
     lines += ["frame = pop()", "call, data, lengths, _ = frame"]
-    first = len(graph.inputs)
-    written = set(in_place.values())
-    lines += [f"data[{k}] = from_buffer(x{k}{', require_writable=True' * (k in written)})" for k in range(first)]
-    lines += [f"data[{first + k}] = from_buffer(y{k})" for k in range(len(graph.outputs)) if k not in in_place]
+    lines += [f"data[{k}] = b{k}" for k in range(first)]
+    lines += [f"data[{first + k}] = from_buffer(y{k})" for k in range(len(graph.outputs)) if k not in traits.in_place]
     lengths = [n for shape in shapes for n in shape]
     if lengths:
         lines.append(f"pack(lengths, 0, {', '.join(lengths)})")

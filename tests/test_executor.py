@@ -421,7 +421,7 @@ def test_threads_share_a_function():
     wrong = []
 
     def work(k):
-        for n in range(1250):
+        for n in range(10_000):
             which = (k + n) % len(cases)
             if [r.tobytes() for r in function(*cases[which])] != wanted[which]:
                 wrong.append(which)
