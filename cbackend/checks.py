@@ -38,7 +38,7 @@ class Parameter:
 
     # --- conversion
     @property
-    def numbers(self) -> frozenset[type]:
+    def numbers(self) -> frozenset[Any]:
         """The types of numbers that `scalar` makes the array of, for an input of rank 0."""
         own = {self.type.numpy.type}
         if self.type.kind in "iuf" and (self.downcast is not False or self.type.dtype in ("int64", "float64")):

@@ -23,7 +23,7 @@ from ..graph.text import op_text
 from ..ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ..ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ..ops.creation import Alloc, Arange, Eye
-from ..ops.elementwise import Pointwise
+from ..ops.elementwise import Pointwise, fill
 from ..ops.fused import Fused, InPlace
 from ..ops.indexing import IncSubtensor, Subtensor
 from ..ops.join import Join
@@ -33,6 +33,7 @@ from ..ops.reduce import ArgReduce, Reduce, SumTo
 from ..ops.shape import BroadcastTo, DimShuffle, Reshape
 from . import lower_creation, lower_indexing, plan_blas, plan_views
 from .buffers import assign_slots
+from .kernel import Kernel
 from .late import cannot_fail_late, checks_first
 from .planner import Planner
 from .program import Array, Buffer, Finish, Host, Lengths, Outcome, Program, Site
@@ -120,8 +121,15 @@ def _needed(graph: FunctionGraph, nodes: Sequence[Apply]) -> set[Variable]:
         if isinstance(op, SHAPE_ALONE) and not wanted:
             continue
         needed.update(node.outputs)
-        needed.update(node.inputs[:1] if isinstance(op, SumTo) else node.inputs)
+        needed.update(i for k, i in enumerate(node.inputs) if k != _unread(op))
     return needed
+
+
+def _unread(op: Op) -> int | None:
+    """The position of the input of which an op reads the shape alone, if there is one."""
+    if isinstance(op, SumTo):
+        return 1
+    return 0 if op is fill else None
 
 
 def _direct_outputs(graph: FunctionGraph, mutable: Mapping[str, int]) -> dict[Variable, int]:
@@ -188,22 +196,31 @@ def plan_kernel(p: Planner, node: Apply) -> None:
     """Launch the kernel of an op over the joint lengths of its inputs, in place where the op has leave and the memory
     allows.
     """
-    kernel = p.kernel(node)
+    kernel, destroyed = _kernel(p, node)
     inputs = [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs]
     extents = p.extents(kernel, inputs)
     outputs = []
     for operand in kernel.outputs:
         lengths = tuple(1 if loop is None else extents[loop] for loop in operand.axes)
-        outputs.append(
-            _overwritten(p, node, operand.source, lengths) or p.result(node.outputs[operand.source], lengths)
-        )
+        victim = _overwritten(p, node, operand.source, destroyed, lengths)
+        outputs.append(victim or p.result(node.outputs[operand.source], lengths))
     if any(o in p.needed for o in node.outputs):
         p.launch(kernel, extents, outputs, inputs)
 
 
-def _overwritten(p: Planner, node: Apply, output: int, lengths: Lengths) -> Array | None:
+def _kernel(p: Planner, node: Apply) -> tuple[Kernel, dict[int, int]]:
+    """The kernel of a node, and which outputs may be written over which inputs: none, if its loops do not allow it."""
+    if not isinstance(node.op, InPlace):
+        return p.kernel(node), {}
+    try:
+        return p.kernel(node), node.op.destroys()
+    except ValueError:
+        return p.kernel(node.with_op(node.op.op)), {}
+
+
+def _overwritten(p: Planner, node: Apply, output: int, destroyed: Mapping[int, int], lengths: Lengths) -> Array | None:
     """The array of the input that an output is written over; None if there is none that can be."""
-    source = node.op.destroys().get(output)
+    source = destroyed.get(output)
     if source is None:
         return None
     victim = p.arrays[node.inputs[source]]

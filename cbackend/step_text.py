@@ -90,7 +90,7 @@ class StepText:
 
     def memory(self, base: Memory) -> str:
         if not isinstance(base, Buffer):
-            return self.prefix + base
+            return self.prefix + base if base else "0"  # nothing is read where nothing was computed
         return f"f->b[{self.program.slots[base]}]" if base.output is None else f"f->o[{base.output}]"
 
     def argument(self, argument: Argument) -> str:
