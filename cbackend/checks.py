@@ -86,7 +86,7 @@ class Parameter:
             return array.astype(want)
         if weak and np.can_cast(have, want, "same_kind"):
             return self._narrowed(array, value if plain else array)
-        raise self._refused(f"dtype {have}; {self._dtype_mend(plain)}")
+        raise self._refused(f"dtype {have}; {self._dtype_mend(have, plain)}")
 
     def _narrowed(self, array: np.ndarray, value: Any) -> np.ndarray:
         """The conversion to a narrower dtype of the same kind; integers must fit."""
@@ -106,9 +106,10 @@ class Parameter:
         what = "a scalar" if rank == 0 else f"{rank} dimension{'s' * (rank > 1)}"
         return f"{self.type} ({what})"
 
-    def _dtype_mend(self, plain: bool) -> str:
-        dtype = self.type.dtype
-        return f"use np.array({self.word}).astype({dtype!r})" if plain else f"use {self.word}.astype({dtype!r})"
+    def _dtype_mend(self, have: np.dtype, plain: bool) -> str:
+        if have.kind == "c" and self.type.kind != "c":
+            return f"use {'np.real(' + self.word + ')' if plain else self.word + '.real'} if that is what you want"
+        return f"use {f'np.array({self.word})' if plain else self.word}.astype({self.type.dtype!r})"
 
     def _rank_mend(self, rank: int) -> str:
         want = self.type.ndim

@@ -25,7 +25,7 @@ def failure(name: str, program: Program, outcome: int, step: int, operand: int, 
     if outcome == Outcome.MEMORY:
         return MemoryError(f"{name}: no memory for an array of shape {tuple(values)}{_where(node)}")
     if outcome == Outcome.LENGTHS and node is not None:
-        return ValueError(f"{name}: {_disagreement(node, _shapes(node, rest), operand, values)}{_where(node)}")
+        return ValueError(f"{name}: {_disagreement(node, _shapes(node, rest), operand, values)}")
     if outcome == Outcome.RESHAPE and node is not None:
         x, shape = describe(node.inputs[0]), _shapes(node, rest)[0]
         text = f"{x} of shape {shape} has {values[0]} elements, not the {values[1]} of its new shape"
@@ -76,7 +76,11 @@ def describe(variable: Variable) -> str:
         data = getattr(variable, "data", None)
         return "an unnamed input" if data is None else str(data) if data.size == 1 else f"a constant {variable.type}"
     op = variable.owner.op.op if isinstance(variable.owner.op, InPlace) else variable.owner.op
-    return f"{op.name}({', '.join(i.name or '...' for i in variable.owner.inputs[:4])})"
+    return f"{op.name}({', '.join(map(_brief, variable.owner.inputs[:4]))})"
+
+
+def _brief(variable: Variable) -> str:
+    return "..." if variable.owner is not None and not variable.name else describe(variable)
 
 
 # --- lengths that do not agree
@@ -92,34 +96,34 @@ def _shapes(node: Apply, lengths: list[int]) -> list[tuple[int, ...]]:
 
 
 def _disagreement(node: Apply, shapes: list[tuple[int, ...]], axis: int, values: list[int]) -> str:
+    """The message; for a fused group it is about the operation inside of which the operands do not agree."""
     op = node.op.op if isinstance(node.op, InPlace) else node.op
     if isinstance(op, Fused) and len(shapes) == len(node.inputs):
         inner = _culprit(op, node, shapes)
         if inner is not None:
             return inner
-    return _sentence(list(zip(node.inputs, shapes, strict=False)), values, axis, len(node.inputs))
+    return _sentence(list(zip(node.inputs, shapes, strict=False)), values, axis, len(node.inputs)) + _where(node)
 
 
 def _sentence(operands: list[tuple[Variable, tuple[int, ...]]], values: list[int], axis: int, count: int) -> str:
     shown = ", ".join(f"{describe(v)} {shape}" for v, shape in operands if shape)
     lengths = " and ".join(map(str, dict.fromkeys(values)))
-    more = ", ..." if len(operands) < count else ""
-    return f"lengths {lengths} do not agree on axis {axis}: {shown}{more}"
+    place = f"do not agree on axis {axis}" if axis >= 0 else "of the axes that are summed over do not agree"
+    return f"lengths {lengths} {place}: {shown}{', ...' * (len(operands) < count)}"
 
 
 def _culprit(op: Fused, node: Apply, shapes: list[tuple[int, ...]]) -> str | None:
-    """The operation inside a fused group whose operands do not agree: shapes are followed through the group."""
+    """The message about the operation inside a group whose operands do not agree: shapes are followed through it."""
     known = dict(zip(op.graph.inputs, shapes, strict=True))
     names = dict(zip(op.graph.inputs, node.inputs, strict=True))
     for inner in op.graph.order:
         operands = [known.get(i, getattr(getattr(i, "data", None), "shape", ())) for i in inner.inputs]
         result = _shape_of(inner, operands)
         if result is None:
-            shown = [(names.get(i, i), s) for i, s in zip(inner.inputs, operands, strict=True)]
+            variables = [names.get(i, i) for i in inner.inputs]
             axis, lengths = _first_conflict(operands)
-            return _sentence(shown, lengths, axis, len(shown)) + (
-                f" (in {inner.op.name}{_line(inner)})" if inner.origin else ""
-            )
+            text = _sentence(list(zip(variables, operands, strict=True)), lengths, axis, len(variables))
+            return f"{text}\n  in {inner.op.name}({', '.join(map(describe, variables))}){_line(inner)}"
         known.update((o, result) for o in inner.outputs)
     return None
 

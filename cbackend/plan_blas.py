@@ -18,11 +18,14 @@ from ..ops.tensor import TensorVariable
 from .planner import Planner
 from .program import Argument, Array, Lengths, Number, Outcome, Quantity, Table, Vector
 
+SUMMED = -1
+"""What messages take for the axis where lengths of the axes that are summed over do not agree."""
+
 
 def plan_dot(p: Planner, node: Apply) -> None:
     """`Dot` and `Dot22`: dot, gemv or gemm by the ranks of the operands."""
     a, b = p.inputs_of(node)
-    p.guard("equal", a.lengths[-1], b.lengths[0], failure=Outcome.LENGTHS)
+    p.guard("equal", a.lengths[-1], b.lengths[0], failure=Outcome.LENGTHS, axis=SUMMED)
     if node.out.dtype not in BLAS_DTYPES:
         p.expand(node, [sum_of_products(node, *_loops_of_dot(*node.inputs))])
         return
@@ -40,7 +43,7 @@ def plan_dot(p: Planner, node: Apply) -> None:
 def plan_matmul(p: Planner, node: Apply) -> None:
     """`MatMul`: one gemm for each place of the joint leading axes."""
     a, b = p.inputs_of(node)
-    p.guard("equal", a.lengths[-1], b.lengths[-2], failure=Outcome.LENGTHS)
+    p.guard("equal", a.lengths[-1], b.lengths[-2], failure=Outcome.LENGTHS, axis=SUMMED)
     if node.out.dtype not in BLAS_DTYPES:
         p.expand(node, [sum_of_products(node, *_loops_of_matmul(*node.inputs))])
         return
@@ -65,20 +68,20 @@ def batch_strides(p: Planner, x: Array, batch: Lengths) -> Lengths:
 
 def plan_dot22_scalar(p: Planner, node: Apply) -> None:
     a, b, scalar = p.inputs_of(node)
-    p.guard("equal", a.lengths[1], b.lengths[0], failure=Outcome.LENGTHS)
+    p.guard("equal", a.lengths[1], b.lengths[0], failure=Outcome.LENGTHS, axis=SUMMED)
     result = p.result(node.out, (a.lengths[0], b.lengths[1]))
     gemm(p, scalar, a, b, Number(result.dtype, 0), result)
 
 
 def plan_gemm(p: Planner, node: Apply) -> None:
     z, alpha, x, y, beta = p.inputs_of(node)
-    p.guard("equal", x.lengths[1], y.lengths[0], failure=Outcome.LENGTHS)
+    p.guard("equal", x.lengths[1], y.lengths[0], failure=Outcome.LENGTHS, axis=SUMMED)
     gemm(p, alpha, x, y, beta, _target(p, node, z, (x.lengths[0], y.lengths[1])))
 
 
 def plan_gemv(p: Planner, node: Apply) -> None:
     y, alpha, a, x, beta = p.inputs_of(node)
-    p.guard("equal", a.lengths[1], x.lengths[0], failure=Outcome.LENGTHS)
+    p.guard("equal", a.lengths[1], x.lengths[0], failure=Outcome.LENGTHS, axis=SUMMED)
     gemv(p, alpha, a, x, beta, _target(p, node, y, a.lengths[:1]))
 
 

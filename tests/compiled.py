@@ -17,13 +17,16 @@ def tools():
     return toolchain, cache
 
 
-def compiled(inputs, outputs, *, updates=(), shared=None, name="f", **options):
+def compiled(inputs, outputs, *, updates=(), **options):
     """The executable of the graph from `inputs` to `outputs`."""
-    graph = FunctionGraph(inputs, outputs, updates)
+    return compiled_graph(FunctionGraph(inputs, outputs, updates), **options)
+
+
+def compiled_graph(graph, *, shared=None, name="f", **options):
+    """The executable of `graph`."""
     toolchain, cache = tools()
-    return compile_graph(
-        graph, name=name, shared=shared or [None] * len(inputs), toolchain=toolchain, cache=cache, **options
-    )
+    shared = shared or [None] * len(graph.inputs)
+    return compile_graph(graph, name=name, shared=shared, toolchain=toolchain, cache=cache, **options)
 
 
 def expected(inputs, outputs, values):

@@ -2,15 +2,19 @@
 chains.
 """
 
+import random
 import sys
 import threading
 
 import numpy as np
 import pytest
-from compiled import assert_same, check, compiled, expected
+from compiled import assert_same, check, compiled, compiled_graph, expected
+from random_graphs import random_graph
 
 from arignote import ops as T
-from arignote.graph import DTYPES, Apply, TensorType
+from arignote.database import optdb
+from arignote.graph import DTYPES, Apply, Door, TensorType
+from arignote.ops.interpret import interpret
 from arignote.ops.tensor import TensorOp
 from arignote.profiling import RunProfile
 
@@ -407,6 +411,29 @@ def test_other_errors():
     assert compiled([x, i, n], [T.zeros((n, i, 0))])(np.ones(1), 2**29, 2**29)[0].shape == (2**29, 2**29, 0)
     with pytest.raises(MemoryError):
         compiled([x, i, n], [T.zeros((n, i, 0))])(np.ones(1), big, big)
+
+
+# --- whole graphs
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_graphs_give_the_bits_of_numpy(seed):
+    """Sums and products of small whole numbers, so every order of computation is exact; odd seeds have updates."""
+    graph, arrays = random_graph(random.Random(seed), updates=seed % 2 == 1)
+    want = interpret(graph, [a.copy() for a in arrays])
+    updates = dict(graph.updates)
+    for candidate in (graph, optdb.query("fast_run")(graph, Door())[0]) if seed % 3 == 0 else (graph,):
+        containers = [Container(a.copy()) if k in updates else None for k, a in enumerate(arrays)]
+        function = compiled_graph(candidate, shared=containers)
+        given = [a for k, a in enumerate(arrays) if k not in updates]
+        for _ in range(2):
+            for k in updates:
+                containers[k].value = arrays[k].copy()
+            own = [w for o, w in enumerate(want) if o not in updates.values()]
+            for got, wanted in zip(function(*given), own, strict=True):
+                np.testing.assert_array_equal(got, wanted, strict=True)
+            for k, o in updates.items():
+                np.testing.assert_array_equal(containers[k].value, want[o], strict=True)
 
 
 # --- threads, size, profile
