@@ -2,7 +2,10 @@
 
 from setuptools import setup
 
-FOLDERS = ["graph", "ops", "optdb", "optdb/rules", "cbackend", "profiling"]
+FOLDERS = [
+    "graph", "ops", "optdb", "optdb/rules", "profiling",
+    "cbackend", *(f"cbackend/{room}" for room in ("abi", "cache", "build", "runtime", "ir", "ctext", "lowering", "program", "calls")),
+]  # fmt: skip
 
 setup(
     packages=["arignote", *("arignote." + folder.replace("/", ".") for folder in FOLDERS)],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 import warnings
 
-from .cbackend.cache import Cache, CacheWarning
-from .cbackend.cache_upkeep import EntryInfo, Trimmed, clear, entries, trim, verify
-from .cbackend.entry import Kind
+from .cbackend.cache.entry import Kind
+from .cbackend.cache.store import Cache, CacheWarning
+from .cbackend.cache.upkeep import EntryInfo, Trimmed, clear, entries, trim, verify
 from .options import process_options
 
 ACTIONS = ("size", "list", "verify", "trim", "clear")

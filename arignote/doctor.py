@@ -14,15 +14,16 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from . import __version__
-from .cbackend import abi, machine
-from .cbackend._abi import ffi
-from .cbackend.blas import find_blas
-from .cbackend.build import compile_text
-from .cbackend.cache import Cache, CacheWarning
-from .cbackend.cache_upkeep import entries
-from .cbackend.compiler_process import CompileError
-from .cbackend.loading import load_library
-from .cbackend.toolchain import Search, Toolchain, search
+from .cbackend.abi import declarations as abi
+from .cbackend.abi._abi import ffi
+from .cbackend.build.build import compile_text
+from .cbackend.build.compiler_process import CompileError
+from .cbackend.build.loading import load_library
+from .cbackend.build.toolchain import Search, Toolchain, search
+from .cbackend.cache import machine
+from .cbackend.cache.store import Cache, CacheWarning
+from .cbackend.cache.upkeep import entries
+from .cbackend.runtime.blas import find_blas
 from .options import process_options
 
 OK, WARN, FAIL = "ok", "warn", "fail"

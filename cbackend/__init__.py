@@ -1,8 +1,12 @@
-"""How a graph becomes C, and C becomes a function: see docs/design.md for the way through these files."""
+"""How a graph becomes C, and C becomes a function.
 
-from .cache import Cache
-from .executor import Executable, compile_graph
-from .reference import Reference, reference_graph
-from .toolchain import Toolchain
+    graph -> program/ -> steps, kernels (lowering/ -> ir/ -> ctext/) -> C text
+          -> build/ (cache/) -> library (abi/, runtime/) -> calls/ -> arrays in, arrays out
+"""
+
+from .build.toolchain import Toolchain
+from .cache.store import Cache
+from .calls.executor import Executable, compile_graph
+from .calls.reference import Reference, reference_graph
 
 __all__ = ["Cache", "Executable", "Reference", "Toolchain", "compile_graph", "reference_graph"]

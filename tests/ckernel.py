@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from arignote.cbackend.kernel import Extent, Kernel, Pointer, Status
-from arignote.cbackend.preamble import preamble
+from arignote.cbackend.ctext.preamble import preamble
+from arignote.cbackend.ir.kernel import Extent, Kernel, Pointer, Status
 
 FLAGS = [
     "-O3", "-std=c11", "-march=native", "-shared", "-fPIC", "-fwrapv", "-fno-math-errno", "-fno-trapping-math",

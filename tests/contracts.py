@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+
 from arignote.graph import Constant
 
 DIGITS = 400

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
-from arignote.graph import Constant, FunctionGraph, Variable
 
 from arignote import ops as T
+from arignote.graph import Constant, FunctionGraph, Variable
 
 EXACT = 2.0**45
 """No value of a random graph is larger."""

@@ -1,6 +1,7 @@
 """One rule at work on an expression, and data to see what it does to values."""
 
 import numpy as np
+
 from arignote.graph import FunctionGraph, leaves
 from arignote.graph.node import Constant
 from arignote.ops.interpret import interpret

@@ -6,10 +6,9 @@ complex numbers w; float32 f.
 
 import math
 
+from arignote import ops as T
 from arignote.ops.elementwise import fill, identity, square, stop_gradient
 from arignote.ops.shape import DimShuffle
-
-from arignote import ops as T
 
 x, y, z = (T.vector(name) for name in "xyz")
 A, B = (T.matrix(name) for name in "AB")

@@ -1,5 +1,8 @@
 """What each rule on shapes, parts, reductions and products of matrices does: (name, before, after)."""
 
+from rule_rows import A, B, i, j, n, s, x, y
+
+from arignote import ops as T
 from arignote.ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from arignote.ops.creation import Alloc, arange
 from arignote.ops.elementwise import add, fill, maximum
@@ -8,9 +11,6 @@ from arignote.ops.lengths import MakeVector, ShapeI
 from arignote.ops.nn import LogSoftmax, LogSumExp, Softmax
 from arignote.ops.reduce import Reduce, SumTo
 from arignote.ops.shape import DimShuffle, Reshape
-from rule_rows import A, B, i, j, n, s, x, y
-
-from arignote import ops as T
 
 C = T.matrix("C")
 M = T.tensor("M", shape=(4, 3))

@@ -7,13 +7,13 @@ import itertools
 import numpy as np
 import pytest
 
-from arignote.cbackend import blas as blas_module
-from arignote.cbackend._abi import ffi
-from arignote.cbackend.blas import DTYPES, all_blas, find_blas
-from arignote.cbackend.build import build
-from arignote.cbackend.cache import Cache
-from arignote.cbackend.runtime import Runtime, load_runtime, product_source
-from arignote.cbackend.toolchain import Toolchain
+from arignote.cbackend.abi._abi import ffi
+from arignote.cbackend.build.build import build
+from arignote.cbackend.build.toolchain import Toolchain
+from arignote.cbackend.cache.store import Cache
+from arignote.cbackend.runtime import blas as blas_module
+from arignote.cbackend.runtime.blas import DTYPES, all_blas, find_blas
+from arignote.cbackend.runtime.runtime import Runtime, load_runtime, product_source
 
 MEMBER = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 SIZES = [

@@ -6,6 +6,12 @@ from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_graphs import PRODUCTS, random_graph
+
+import arignote as ag
+from arignote import ops as T
 from arignote.graph import Door, FunctionGraph
 from arignote.ops.blas import Dot22, Dot22Scalar, Gemm, Gemv, Ger
 from arignote.ops.interpret import interpret
@@ -15,12 +21,6 @@ from arignote.optdb.rules.blas import GEMM_TO_GEMV, local_dot22_to_dot22scalar, 
 from arignote.optdb.rules.conforming import TensorConform
 from arignote.optdb.rules.gemm import GemmOptimizer
 from arignote.optdb.rules.sum_to import SumToOptimizer
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from random_graphs import PRODUCTS, random_graph
-
-import arignote as ag
-from arignote import ops as T
 
 GRAPHS = settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 GEMM = GemmOptimizer(name="gemm_optimizer")

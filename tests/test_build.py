@@ -17,16 +17,17 @@ from pathlib import Path
 
 import pytest
 
-from arignote.cbackend import abi, probe
-from arignote.cbackend.build import build, build_all, compile_text, library_key
-from arignote.cbackend.cache import Cache, CacheWarning
-from arignote.cbackend.cache_folder import BAD, ENTRIES, WORK, CacheFolder
-from arignote.cbackend.cache_upkeep import entries
-from arignote.cbackend.compiler_process import CompileError, run
-from arignote.cbackend.elf import elf_defect
-from arignote.cbackend.entry import Kind
-from arignote.cbackend.loading import ffi
-from arignote.cbackend.toolchain import Toolchain, search
+from arignote.cbackend.abi import declarations as abi
+from arignote.cbackend.build import probe
+from arignote.cbackend.build.build import build, build_all, compile_text, library_key
+from arignote.cbackend.build.compiler_process import CompileError, run
+from arignote.cbackend.build.elf import elf_defect
+from arignote.cbackend.build.loading import ffi
+from arignote.cbackend.build.toolchain import Toolchain, search
+from arignote.cbackend.cache.entry import Kind
+from arignote.cbackend.cache.folder import BAD, ENTRIES, WORK, CacheFolder
+from arignote.cbackend.cache.store import Cache, CacheWarning
+from arignote.cbackend.cache.upkeep import entries
 
 HEAD = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
 

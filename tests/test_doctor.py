@@ -7,8 +7,8 @@ import re
 import pytest
 
 from arignote import cache_command, doctor
-from arignote.cbackend.cache import Cache
-from arignote.cbackend.entry import Kind
+from arignote.cbackend.cache.entry import Kind
+from arignote.cbackend.cache.store import Cache
 from arignote.options import Options
 
 

@@ -5,6 +5,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_graphs import EVERYTHING, POINTWISE, random_graph
+
+from arignote import ops as T
 from arignote.graph import Constant, Door, FunctionGraph, dims_of
 from arignote.ops.elementwise import Pointwise
 from arignote.ops.fused import Fused
@@ -13,11 +18,6 @@ from arignote.ops.reduce import Reduce
 from arignote.ops.shape import DimShuffle
 from arignote.optdb.rules.fusion import FlattenOptimizer, FusionOptimizer
 from arignote.optdb.rules.fusion_groups import MAX_INPUTS, MAX_NODES
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from random_graphs import EVERYTHING, POINTWISE, random_graph
-
-from arignote import ops as T
 
 FUSE = FusionOptimizer(name="composite_elemwise_fusion")
 FLATTEN = FlattenOptimizer(name="local_add_mul_fusion")

@@ -10,8 +10,25 @@ import numpy as np
 import pytest
 
 from arignote.graph import (
-    Apply, Constant, Door, FunctionGraph, Names, NoGradient, Op, ParseError, ReplacementRefused, TensorType, Variable,
-    Vocabulary, dims_of, dtype_name, inheriting, parse, same_shape, show, toposort, union,
+    Apply,
+    Constant,
+    Door,
+    FunctionGraph,
+    Names,
+    NoGradient,
+    Op,
+    ParseError,
+    ReplacementRefused,
+    TensorType,
+    Variable,
+    Vocabulary,
+    dtype_name,
+    inheriting,
+    parse,
+    same_shape,
+    show,
+    toposort,
+    union,
 )  # fmt: skip
 from arignote.graph import dims as D
 

@@ -7,6 +7,11 @@ from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_graphs import EVERYTHING, PRODUCTS, random_graph
+
+from arignote import ops as T
 from arignote.graph import Constant, Destroyers, Door, FunctionGraph, InconsistencyError, parse, schedule
 from arignote.ops.blas import Dot22, Gemm, Gemv, Ger
 from arignote.ops.elementwise import Pointwise
@@ -19,11 +24,6 @@ from arignote.optdb.rules.blas import local_dot_to_dot22
 from arignote.optdb.rules.destroy import AddDestroyHandler
 from arignote.optdb.rules.fusion import FusionOptimizer
 from arignote.optdb.rules.gemm import GemmOptimizer
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from random_graphs import EVERYTHING, PRODUCTS, random_graph
-
-from arignote import ops as T
 
 GRAPHS = settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 KINDS = pytest.mark.parametrize(("steps", "known"), [(EVERYTHING, 0.5), (PRODUCTS, 1.0)], ids=["mixed", "products"])

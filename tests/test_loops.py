@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from ckernel import Library
 
-from arignote.cbackend import emit, preamble
-from arignote.cbackend.casts import cast_form
-from arignote.cbackend.kernel import Extent, Operand, Pointer, Stride, named
-from arignote.cbackend.loops import (
+from arignote.cbackend.ctext import emit, preamble
+from arignote.cbackend.ctext.casts import cast_form
+from arignote.cbackend.ir.kernel import Extent, Operand, Pointer, Stride, named
+from arignote.cbackend.ir.loops import (
     ONE,
     ZERO,
     Assign,

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from ckernel import FLAGS, VECTORS, Library
 
-from arignote.cbackend.kernel import Status
-from arignote.cbackend.lower import lower
-from arignote.cbackend.preamble import preamble
+from arignote.cbackend.ctext.preamble import preamble
+from arignote.cbackend.ir.kernel import Status
+from arignote.cbackend.lowering.lower import lower
 from arignote.graph import DTYPES, Apply, FunctionGraph, TensorType
 from arignote.ops import elementwise as E
 from arignote.ops.fused import Fused, InPlace

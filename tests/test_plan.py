@@ -5,9 +5,9 @@ import pytest
 from compiled import check, compiled
 
 from arignote import ops as T
-from arignote.cbackend.driver import c_text
-from arignote.cbackend.plan import plan
-from arignote.cbackend.program import Allocate, Call, Finish, Guard, Let, Pack, Release
+from arignote.cbackend.program.driver import c_text
+from arignote.cbackend.program.plan import plan
+from arignote.cbackend.program.program import Allocate, Call, Finish, Guard, Let, Pack, Release
 from arignote.graph import Apply, FunctionGraph
 from arignote.ops.fused import InPlace
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import rule_rows
 import rule_rows_shapes
+from rewriting import graph_of, rewritten, tame, values_of
+
+from arignote import ops as T
 from arignote.graph import FunctionGraph, rebuild
 from arignote.ops.creation import Alloc
 from arignote.optdb import MergeOptimizer, Query, Rule
 from arignote.optdb.rules import QUERIES, default_db, is_default
-from rewriting import graph_of, rewritten, tame, values_of
-
-from arignote import ops as T
 
 DB = default_db()
 RULES = {e.name: e.object for e in DB.entries() if isinstance(e.object, Rule)}

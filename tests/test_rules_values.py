@@ -11,6 +11,10 @@ import numpy as np
 import pytest
 import rule_rows
 import rule_rows_shapes
+from contracts import disagreements, farther_from_truth
+from rewriting import graph_of, rewritten, sample, tame, values_of
+
+from arignote import ops as T
 from arignote.graph import DTYPES
 from arignote.ops.elementwise import ELEMENTWISE, Cast, Elementwise
 from arignote.ops.nn import LogSoftmax, Softmax
@@ -19,10 +23,6 @@ from arignote.ops.shape import DimShuffle
 from arignote.optdb import NodeRule, PatternRule
 from arignote.optdb.patterns import Applied, Number, OpLike, Wild
 from arignote.optdb.rules import default_db
-from contracts import disagreements, farther_from_truth
-from rewriting import graph_of, rewritten, sample, tame, values_of
-
-from arignote import ops as T
 
 DB = default_db()
 RULES = {e.name: e.object for e in DB.entries() if isinstance(e.object, PatternRule)}

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from arignote.cbackend import abi, generate_abi
-from arignote.cbackend._abi import ffi
-from arignote.cbackend.build import build
-from arignote.cbackend.cache import Cache
-from arignote.cbackend.runtime import Runtime, build_program, core_source, load_runtime, product_source
-from arignote.cbackend.toolchain import Toolchain
+from arignote.cbackend.abi import declarations as abi
+from arignote.cbackend.abi import generate as generate_abi
+from arignote.cbackend.abi._abi import ffi
+from arignote.cbackend.build.build import build
+from arignote.cbackend.build.toolchain import Toolchain
+from arignote.cbackend.cache.store import Cache
+from arignote.cbackend.runtime.runtime import Runtime, build_program, core_source, load_runtime, product_source
 
 PROGRAM = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
 
@@ -172,10 +173,10 @@ def in_a_child(cache: Cache, body: str) -> str:
     """What `body` prints in a fresh process that has a `runtime`."""
     head = f"""
 import os, sys, threading, time
-from arignote.cbackend._abi import ffi
-from arignote.cbackend.cache import Cache
-from arignote.cbackend.runtime import load_runtime
-from arignote.cbackend.toolchain import Toolchain
+from arignote.cbackend.abi._abi import ffi
+from arignote.cbackend.cache.store import Cache
+from arignote.cbackend.runtime.runtime import load_runtime
+from arignote.cbackend.build.toolchain import Toolchain
 cache = Cache.open({str(cache.folder.root)!r})
 runtime = load_runtime(Toolchain.find(cache), cache)
 """

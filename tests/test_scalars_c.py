@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from ckernel import Library
 
-from arignote.cbackend.kernel import Kernel, Status
-from arignote.cbackend.lower import lower
+from arignote.cbackend.ir.kernel import Kernel, Status
+from arignote.cbackend.lowering.lower import lower
 from arignote.graph import DTYPES, Apply, TensorType
 from arignote.ops.elementwise import ELEMENTWISE, Cast
 from arignote.ops.tensor import TensorVariable

@@ -1,0 +1,1 @@
+"""The binary interface between Python and generated libraries: structs and entry."""

@@ -1,0 +1,1 @@
+"""C text to a loaded library: the compiler, its flags, its process."""

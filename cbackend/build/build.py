@@ -1,0 +1,219 @@
+"""C text -> a loaded library: found in the cache, or compiled, checked and published there.
+
+Two processes that need the same library at the same moment share one compilation if the first is done in time;
+neither waits long. Within a process equal text is loaded once, for as long as somebody holds it.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import time
+import weakref
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..abi import declarations as abi
+from ..cache.entry import Kind
+from ..cache.scratch import scratch_folder
+from ..cache.store import Cache
+from ..cache.upkeep import trim_if_due
+from .compiler_process import CompileError, Finished, Running, start
+from .elf import elf_defect
+from .loading import load_library
+from .toolchain import Toolchain, zig_environment
+
+TIMEOUT_SECONDS = 600.0
+_ROOM_TO_WORK = 1 << 20
+_ABI = hashlib.sha256(f"{abi.VERSION}{abi.RUNTIME_DECLARATIONS}{abi.CALL_DECLARATIONS}".encode()).hexdigest()
+
+
+class Image:
+    """Code mapped into this process: unmapped when nobody refers to it.  `lib` is a cffi library."""
+
+    __slots__ = ("__weakref__", "lib")
+
+    def __init__(self, lib: Any) -> None:
+        self.lib = lib
+
+
+@dataclass(frozen=True)
+class Library:
+    """A loaded library.  Hold it as long as its functions may run: they do not hold it themselves."""
+
+    image: Image
+    key: bytes
+    path: Path | None  # its entry in the cache, None if the disk took none
+    from_cache: bool  # no compiler ran for it
+    seconds: float  # spent in the compiler
+
+    @property
+    def lib(self) -> Any:
+        """The cffi library: `lib.ag_entry` is the entry of a generated one."""
+        return self.image.lib
+
+    @property
+    def source_path(self) -> Path | None:
+        """Where its C text lies, for people to read."""
+        return self.path.with_suffix(".c") if self.path else None
+
+
+_images: weakref.WeakValueDictionary[bytes, Image] = weakref.WeakValueDictionary()
+
+
+def library_key(text: str, toolchain: Toolchain) -> bytes:
+    """The digest under which the library of `text` is kept: everything that shapes its code."""
+    parts = (text, toolchain.fingerprint, _ABI)
+    return hashlib.sha256("\0".join(hashlib.sha256(part.encode()).hexdigest() for part in parts).encode()).digest()
+
+
+def build(text: str, toolchain: Toolchain, cache: Cache) -> Library:
+    """The library of the C file `text`.
+
+    Raises:
+        CompileError: the compiler fails, takes longer than ten minutes, or leaves no usable library.
+    """
+    key = library_key(text, toolchain)
+    found = _find(key, cache)
+    if found is not None:
+        return found
+    with cache.claim(key, _patience(text)):
+        return _find(key, cache) or _compile(text, key, toolchain, cache)
+
+
+def build_all(texts: Sequence[str], toolchain: Toolchain, cache: Cache) -> list[Library]:
+    """The libraries of several C files, in order; those that are missing are compiled side by side.
+
+    Raises:
+        CompileError: as for `build`.
+    """
+    missing = {library_key(text, toolchain): text for text in texts}
+    found = {key: library for key in missing if (library := _find(key, cache)) is not None}
+    missing = {key: missing[key] for key in sorted(missing.keys() - found.keys())}  # everybody claims in this order
+    if len(missing) > 1:
+        found |= _compile_side_by_side(missing, toolchain, cache)
+    return [found.get(library_key(text, toolchain)) or build(text, toolchain, cache) for text in texts]
+
+
+def _compile_side_by_side(missing: dict[bytes, str], toolchain: Toolchain, cache: Cache) -> dict[bytes, Library]:
+    """What could be compiled in the first folder at hand; `build` tries the rest again and says what is wrong."""
+    found: dict[bytes, Library] = {}
+    with ExitStack() as stack, suppress(CompileError, OSError):
+        begun = time.perf_counter()
+        running: list[tuple[bytes, Path, Running]] = []
+        for key, text in missing.items():
+            stack.enter_context(cache.claim(key, _patience(text)))
+            library = _find(key, cache)
+            if library is None:
+                running.append((key, *_start_in(stack, text, toolchain, cache)))
+            else:
+                found[key] = library
+        for key, folder, process in running:
+            payload = _payload(folder, process.wait(), toolchain)
+            found[key] = _publish(missing[key], key, payload, time.perf_counter() - begun, toolchain, cache)
+    return found
+
+
+def _start_in(stack: ExitStack, text: str, toolchain: Toolchain, cache: Cache) -> tuple[Path, Running]:
+    """A folder and the compiler that works in it; both end with `stack`."""
+    folder = stack.enter_context(scratch_folder(cache.work_parents()))
+    process = _start(folder, text, toolchain, cache)
+    stack.callback(process.kill)
+    return folder, process
+
+
+def _find(key: bytes, cache: Cache) -> Library | None:
+    image = _images.get(key)
+    if image is not None:
+        return Library(image, key, cache.path(Kind.LIBRARY, key), True, 0.0)
+    return _load_cached(key, cache)
+
+
+def _patience(text: str) -> float:
+    """Seconds to wait for another process that compiles the same text: about what it would take us (20 us a byte)."""
+    return 0.1 + 20e-6 * len(text)
+
+
+def _load_cached(key: bytes, cache: Cache) -> Library | None:
+    payload = cache.load(Kind.LIBRARY, key)
+    if payload is None:
+        return None
+    try:
+        return Library(_image(key, payload, cache), key, cache.path(Kind.LIBRARY, key), True, 0.0)
+    except OSError:  # sound, but a library it needs has gone since: built anew
+        return None
+
+
+def _image(key: bytes, payload: bytes, cache: Cache) -> Image:
+    image = Image(load_library(payload, f"ag_{key.hex()[:16]}", cache.folder.work_parents()))
+    return _images.setdefault(key, image)
+
+
+def _compile(text: str, key: bytes, toolchain: Toolchain, cache: Cache) -> Library:
+    begun = time.perf_counter()
+    payload = compile_text(text, toolchain, cache)
+    return _publish(text, key, payload, time.perf_counter() - begun, toolchain, cache)
+
+
+def _publish(text: str, key: bytes, payload: bytes, seconds: float, toolchain: Toolchain, cache: Cache) -> Library:
+    try:
+        image = _image(key, payload, cache)
+    except OSError as error:
+        raise CompileError(f"the loader refuses what {toolchain.command[0]} made: {error}") from None
+    path = cache.store(Kind.LIBRARY, key, payload, text)
+    trim_if_due(cache)
+    return Library(image, key, path, False, seconds)
+
+
+def compile_text(text: str, toolchain: Toolchain, cache: Cache) -> bytes:
+    """The bytes of the shared object of the C file `text`; nothing is left on the disk.
+
+    The file is called `code.c` in every build, so that equal text gives equal bytes.
+
+    Raises:
+        CompileError: see `build`.
+    """
+    failure: Exception = CompileError("no folder to compile in")
+    for parent in cache.work_parents():
+        try:
+            with scratch_folder((parent,)) as folder:
+                return _payload(folder, _start(folder, text, toolchain, cache).wait(), toolchain)
+        except OSError as error:
+            failure = error
+        except CompileError as error:
+            if not _is_full(parent, str(error)):
+                raise
+            failure = error
+    raise CompileError(f"no folder to compile in: {failure}")
+
+
+def _start(folder: Path, text: str, toolchain: Toolchain, cache: Cache) -> Running:
+    (folder / "code.c").write_text(text)
+    extra = zig_environment(cache, toolchain.command)
+    return start(toolchain.argv("code.c", "code.so"), folder, TIMEOUT_SECONDS, extra=extra)
+
+
+def _payload(folder: Path, done: Finished, toolchain: Toolchain) -> bytes:
+    if done.code != 0:
+        raise CompileError(f"{toolchain.command[0]} failed with exit code {done.code}:\n{done.first_lines()}")
+    library = folder / "code.so"
+    payload = library.read_bytes() if library.is_file() else b""
+    defect = elf_defect(payload)
+    if defect:
+        raise CompileError(f"{toolchain.command[0]} reported success but left no usable library: {defect}")
+    return payload
+
+
+def _is_full(folder: Path, message: str) -> bool:
+    """Whether a compiler failed for want of space rather than for its input."""
+    if any(os.strerror(code) in message for code in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)):
+        return True
+    try:
+        status = os.statvfs(folder)
+    except OSError:
+        return True
+    return status.f_bavail * status.f_frsize < _ROOM_TO_WORK

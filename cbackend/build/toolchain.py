@@ -1,0 +1,190 @@
+"""Which C compiler builds for us, with which flags: found, tried on a small program, and remembered.
+
+    Toolchain.find(cache)  ->  the first of  option, $CC, gcc, clang, cc, the `ziglang` package  that works, or None
+
+A found toolchain is a value; its `fingerprint` is part of every cache key.  What was probed is kept in the cache
+under the compiler's path and the processor, and holds until one of the compiler's own files changes: a warm start
+asks `stat` and starts no process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..cache import machine
+from ..cache.entry import Kind
+from ..cache.scratch import scratch_folder
+from ..cache.store import Cache
+from .compiler_process import CompileError
+from .probe import PROBE_TEXT, WANTED_TEXT, probe
+
+_WRAPPERS = ("ccache", "sccache", "distcc")
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A compiler that was seen to work.  `files`: path, size and modification time of the programs it consists of."""
+
+    command: tuple[str, ...]
+    version: str
+    flags: tuple[str, ...]
+    link_flags: tuple[str, ...]
+    dropped: tuple[tuple[str, str], ...]  # optional flags it refused, and what it said
+    features: tuple[str, ...]  # what -march=native stands for on this processor
+    vector_math: bool  # loops over exp, sin ... call the vector library
+    files: tuple[tuple[str, int, int], ...]
+
+    @staticmethod
+    def find(cache: Cache, compiler: str | None = None) -> Toolchain | None:
+        """The first toolchain that works, or None; `search` also says why others do not."""
+        return search(cache, compiler).toolchain
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hexadecimal digest of everything that shapes the code it makes."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+
+    def argv(self, source: str, target: str) -> list[str]:
+        """The command that compiles the C file `source` to the library `target`."""
+        return [*self.command, *self.flags, "-shared", "-fPIC", "-o", target, source, *self.link_flags]
+
+    def is_current(self) -> bool:
+        """Whether none of the compiler's files has changed since it was probed."""
+        return bool(self.files) and all(file_identity(path) == (path, size, time) for path, size, time in self.files)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A compiler that was tried: `problem` is None if it works."""
+
+    command: tuple[str, ...]
+    problem: str | None
+
+
+@dataclass(frozen=True)
+class Search:
+    """What was found and what was tried on the way."""
+
+    toolchain: Toolchain | None
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def reason(self) -> str:
+        """Why there is no toolchain, in one line."""
+        tried = "; ".join(f"{shlex.join(a.command)}: {a.problem}" for a in self.attempts if a.problem)
+        return tried or "no gcc, clang or cc on PATH, and no ziglang package"
+
+
+def search(cache: Cache, compiler: str | None = None) -> Search:
+    """Try `compiler` alone if it is given (a path or name, options allowed), else the usual ones in order."""
+    attempts: list[Attempt] = []
+    for command in candidates(compiler):
+        found = _remembered(cache, command)
+        if found is None:
+            found = _probed(cache, command, attempts)
+        if found is not None:
+            return Search(found, (*attempts, Attempt(command, None)))
+    if compiler and not attempts:
+        attempts.append(Attempt(tuple(shlex.split(compiler)), "no such program"))
+    return Search(None, tuple(attempts))
+
+
+def candidates(compiler: str | None = None) -> Iterator[tuple[str, ...]]:
+    """The commands to try, each program as an absolute path, none twice."""
+    if os.name != "posix":
+        return
+    seen = set()
+    for name in (compiler,) if compiler else (os.environ.get("CC"), "gcc", "clang", "cc"):
+        command = _resolve(name) if name else None
+        if command and command not in seen:
+            seen.add(command)
+            yield command
+    zig = None if compiler else _ziglang()
+    if zig:
+        yield (zig, "cc")
+
+
+def _resolve(name: str) -> tuple[str, ...] | None:
+    """Program and options; a compiler cache in front of the compiler is passed over: it hides what compiles."""
+    words = shlex.split(name)
+    if words and os.path.basename(words[0]) in _WRAPPERS:
+        words = words[1:]
+    if not words:
+        return None
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        if os.path.isabs(folder) or os.path.isabs(words[0]):
+            path = shutil.which(words[0], path=folder)
+            if path and os.path.isabs(path) and os.path.basename(os.path.realpath(path)) not in _WRAPPERS:
+                return (path, *words[1:])
+    return None
+
+
+def _ziglang() -> str | None:
+    spec = importlib.util.find_spec("ziglang")
+    program = Path(spec.origin).with_name("zig") if spec and spec.origin else None
+    return str(program) if program and os.access(program, os.X_OK) else None
+
+
+def file_identity(path: str) -> tuple[str, int, int] | None:
+    """Path, size and modification time; None if it is gone."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return path, status.st_size, status.st_mtime_ns
+
+
+def zig_environment(cache: Cache, command: tuple[str, ...]) -> dict[str, str]:
+    """zig keeps its own libraries, built on first use, in a folder that must outlive one compilation."""
+    if os.path.basename(command[0]) != "zig" or not (cache.folder.root and cache.folder.writable):
+        return {}
+    return {"ZIG_GLOBAL_CACHE_DIR": str(cache.folder.root / "zig")}
+
+
+def _record_key(command: tuple[str, ...]) -> bytes:
+    parts = ("toolchain", *command, PROBE_TEXT, WANTED_TEXT, machine.identity().hex())
+    return hashlib.sha256("\0".join(parts).encode()).digest()
+
+
+def _remembered(cache: Cache, command: tuple[str, ...]) -> Toolchain | None:
+    record = cache.load(Kind.RECORD, _record_key(command))
+    toolchain = _from_json(record) if record else None
+    return toolchain if toolchain and toolchain.is_current() else None
+
+
+def _from_json(record: bytes) -> Toolchain | None:
+    try:
+        fields: dict[str, Any] = json.loads(record)
+        return Toolchain(**{name: _frozen(value) for name, value in fields.items()})
+    except (ValueError, TypeError):  # written by another version
+        return None
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def _probed(cache: Cache, command: tuple[str, ...], attempts: list[Attempt]) -> Toolchain | None:
+    try:
+        with scratch_folder(cache.work_parents()) as folder:
+            result = probe(command, folder, zig_environment(cache, command))
+    except (CompileError, OSError) as error:
+        attempts.append(Attempt(command, str(error)))
+        return None
+    files = tuple(identity for path in result.programs if (identity := file_identity(path)))
+    toolchain = Toolchain(
+        command, result.version, result.flags, result.link_flags, result.dropped, result.features, result.vector_math,
+        files,
+    )  # fmt: skip
+    cache.store(Kind.RECORD, _record_key(command), json.dumps(asdict(toolchain)).encode())
+    return toolchain

@@ -1,0 +1,1 @@
+"""Compiled code on disk: content-addressed, verified, healed; the folder, its files, its upkeep."""

@@ -1,0 +1,222 @@
+"""Calls of a compiled program: frames, the path for arguments that are not plain arrays, and what comes back."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph.types import numpy_dtype
+from ...profiling import RunProfile
+from ..abi._abi import ffi
+from ..build.build import Library
+from ..program.program import Outcome, Program
+from ..runtime.runtime import Runtime
+from .checks import MISSING, Parameter, scalar, too_many
+from .entry_text import Traits, entry_text
+from .failures import failure
+from .host import HostSteps
+from .turns import one_at_a_time
+
+Frame = tuple[Any, Any, Any, tuple[Any, ...]]
+"""One call's arguments: ag_call *, its data, its lengths as a buffer, and the rest: lengths, strides, profile."""
+
+
+class Caller:
+    """Makes calls of a program that is loaded as `library`.  `entry` is the function for the fast path, `text` its
+    source.
+    """
+
+    def __init__(
+        self, name: str, program: Program, library: Library, runtime: Runtime, shared: Sequence[Any],
+        profile: RunProfile | None, downcast: bool | None,
+    ) -> None:  # fmt: skip
+        self.name, self.program, self.library, self.runtime = name, program, library, runtime
+        self.shared, self.profile = tuple(shared), profile
+        graph = program.graph
+        self.parameters = parameters(name, program, self.shared, downcast)
+        self.updates = graph.updates
+        self.host = HostSteps(program)
+        self.inputs = len(graph.inputs)
+        self.ranks = [o.ndim for o in graph.outputs]
+        self.first_length = sum(i.ndim for i in graph.inputs)
+        self.guesses: list[tuple[int, ...]] = [(0,) * rank for rank in self.ranks]
+        self._frames: list[Frame] = []
+        self._constants = _constants(program)
+        self._declared = ffi.new("i64[]", [-1 if n is None else n for i in graph.inputs for n in i.type.shape] or 1)
+        numbers = [k for k, p in enumerate(self.parameters) if not p.type.shape and self.shared[k] is None]
+        traits = Traits(program.in_place, numbers, profile is not None, self.host.any)
+        self.text = entry_text(graph, [c is not None for c in self.shared], traits)
+        entry: Callable[..., list[np.ndarray]] = self._made_entry()
+        written = [self.shared[i] for i in sorted(set(program.in_place.values()))]
+        self.entry = one_at_a_time(entry, written) if written else entry
+
+    def _made_entry(self) -> Any:
+        graph = self.program.graph
+        counts = self.first_length + sum(self.ranks)
+        names: dict[str, Any] = {
+            "MISSING": MISSING, "ndarray": np.ndarray, "empty": np.empty, "from_buffer": ffi.from_buffer,
+            "pack": struct.Struct(f"{counts}q").pack_into, "run": self.library.lib.ag_entry, "pop": self._frames.pop,
+            "push": self._frames.append, "general": self.general, "finish": self.finish, "guesses": self.guesses,
+            "clock": time.perf_counter, "record": self._record, "release": self.host.release,
+            "scalar": scalar,
+        }  # fmt: skip
+        names.update((f"d{k}", i.type.numpy) for k, i in enumerate(graph.inputs))
+        names.update((f"numbers{k}", p.numbers) for k, p in enumerate(self.parameters))
+        names.update((f"e{k}", o.type.numpy) for k, o in enumerate(graph.outputs))
+        names.update((f"c{k}", c) for k, c in enumerate(self.shared) if c is not None)
+        exec(compile(self.text, f"<entry of {self.name}>", "exec"), names)
+        return names["entry"]
+
+    # --- frames
+    def _frame(self) -> Frame:
+        try:
+            return self._frames.pop()
+        except IndexError:
+            return self._new_frame()
+
+    def _new_frame(self) -> Frame:
+        call = ffi.new("ag_call *")
+        data = ffi.new("char *[]", self.inputs + len(self.ranks) or 1)
+        lengths = ffi.new("i64[]", self.first_length + sum(self.ranks) or 1)
+        strides = ffi.new("i64[]", self.first_length or 1)
+        counts = ffi.new("i64[]", 3 * (len(self.program.sites) + 1)) if self.profile is not None else ffi.NULL
+        call.rt, call.data, call.lengths, call.declared, call.profile = (
+            self.runtime.table,
+            data,
+            lengths,
+            self._declared,
+            counts,
+        )
+        call.constants, call.constant_lengths, _ = self._constants
+        call.host = self.host.callback
+        return call, data, ffi.buffer(lengths), (lengths, strides, counts)
+
+    # --- the general path
+    def general(self, arguments: Sequence[Any]) -> list[np.ndarray]:
+        """One call with any arguments.  Raises TypeError or ValueError for those that do not fit; see failures.py for
+        the rest.
+        """
+        start = time.perf_counter()
+        arrays = bound(self.parameters, self.shared, arguments)
+        given = [a for a, c in zip(arrays, self.shared, strict=True) if c is None]
+        if any(a is not b for a, b in zip(given, arguments, strict=True)) and all(a.flags.c_contiguous for a in given):
+            return self.entry(*given)  # converted; the second time nothing is
+        arrays = self._for_program(arrays)
+        frame = self._frame()
+        call, data, _, (lengths, strides, _) = frame
+        at = 0
+        for k, array in enumerate(arrays):
+            data[k] = ffi.cast("char *", array.__array_interface__["data"][0])
+            for n, step in zip(array.shape, array.strides, strict=True):
+                lengths[at], strides[at] = n, step // array.itemsize
+                at += 1
+        outputs = [
+            arrays[self.program.in_place[k]] if k in self.program.in_place else np.empty(guess, o.type.numpy)
+            for k, (guess, o) in enumerate(zip(self.guesses, self.program.graph.outputs, strict=True))
+        ]
+        for k, output in enumerate(outputs):
+            data[self.inputs + k] = ffi.from_buffer(output)
+            for n in output.shape:
+                lengths[at] = n
+                at += 1
+        call.strides = strides
+        outcome = self.library.lib.ag_entry(call)
+        call.strides = ffi.NULL
+        if self.profile is not None:
+            self._record(time.perf_counter() - start, frame)
+        return self._results(outcome, frame, outputs)
+
+    def _for_program(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        """The arrays, copied where the program needs other strides, or is to overwrite what others need."""
+        if self.program.dense_inputs:
+            arrays = [a if a.flags.c_contiguous else a.copy() for a in arrays]
+        for k in self.program.in_place.values():
+            others = arrays[:k] + arrays[k + 1 :]
+            if not arrays[k].flags.carray or any(np.may_share_memory(arrays[k], other) for other in others):
+                arrays[k] = arrays[k].copy()
+        return arrays
+
+    def finish(
+        self, outcome: int, frame: Frame, arguments: Sequence[Any], outputs: list[np.ndarray]
+    ) -> list[np.ndarray]:
+        """What a call on the fast path returns that did not go as expected."""
+        if outcome in (Outcome.MISALIGNED, Outcome.DECLARED):  # these say it before anything is done
+            self._frames.append(frame)
+            return self.general(arguments)
+        return self._results(outcome, frame, outputs)
+
+    # --- what comes back
+    def _results(self, outcome: int, frame: Frame, outputs: list[np.ndarray]) -> list[np.ndarray]:
+        call, data, _, (lengths, _, _) = frame
+        error = self.host.release(call) if self.host.any else None
+        if outcome not in (Outcome.DONE, Outcome.OTHER_OUTPUTS):
+            said = list(call.detail)
+            self._frames.append(frame)
+            raise error or failure(self.name, self.program, outcome, call.step, call.operand, said)
+        found: list[np.ndarray] = []
+        at = self.first_length
+        for k, (rank, output) in enumerate(zip(self.ranks, outputs, strict=True)):
+            if k in self.program.in_place:
+                found.append(output)
+            else:
+                self.guesses[k] = tuple(lengths[at : at + rank])
+                found.append(self._output(k, self.guesses[k], output, data))
+            at += rank
+        self._frames.append(frame)
+        for i, o in self.updates:
+            self.shared[i].value = found[o]
+        updated = {o for _, o in self.updates}
+        return [array for k, array in enumerate(found) if k not in updated]
+
+    def _output(self, k: int, shape: tuple[int, ...], guess: np.ndarray, data: Any) -> np.ndarray:
+        """Output number `k`: in the memory that it was given, or copied out of a block of the runtime."""
+        address = data[self.inputs + k]
+        if address == ffi.from_buffer(guess):
+            return guess.reshape(shape)
+        try:
+            result = np.empty(shape, numpy_dtype(self.program.graph.outputs[k].dtype))
+            ffi.memmove(ffi.from_buffer(result), address, result.nbytes)
+        finally:
+            self.runtime.table.release(address)
+        return result
+
+    def _record(self, seconds: float, frame: Frame) -> None:
+        counts = frame[3][2]
+        assert self.profile is not None
+        self.profile.record(seconds, list(counts))
+        ffi.memmove(counts, bytes(ffi.sizeof(counts)), ffi.sizeof(counts))
+
+
+def bound(parameters: Sequence[Parameter], shared: Sequence[Any], arguments: Sequence[Any]) -> list[np.ndarray]:
+    """An array for each input: from its container if it is shared, else the next argument.
+
+    Raises TypeError or ValueError for arguments that do not fit, are missing or too many.
+    """
+    own = [p for p, c in zip(parameters, shared, strict=True) if c is None]
+    if len(arguments) > len(own):
+        raise too_many(parameters[0].function if parameters else "function", [p.name for p in own], len(arguments))
+    given = iter([*arguments, *[MISSING] * (len(own) - len(arguments))])
+    return [p.array(next(given) if c is None else c.value) for p, c in zip(parameters, shared, strict=True)]
+
+
+def parameters(name: str, program_or_graph: Any, shared: Sequence[Any], downcast: bool | None) -> tuple[Parameter, ...]:
+    """What each input must be; positions count the arguments alone."""
+    graph = getattr(program_or_graph, "graph", program_or_graph)
+    position, found = 0, []
+    for i, container in zip(graph.inputs, shared, strict=True):
+        found.append(Parameter(name, position, i.name, i.type, downcast))
+        position += container is None
+    return tuple(found)
+
+
+def _constants(program: Program) -> tuple[Any, Any, list[np.ndarray]]:
+    """Addresses and lengths of the constants, and the arrays that keep them alive."""
+    arrays = [np.ascontiguousarray(c.data).reshape(c.data.shape) for c in program.graph.constants]
+    aligned = [a if a.flags.aligned and a.dtype.isnative else np.array(a, a.dtype.newbyteorder("=")) for a in arrays]
+    addresses = ffi.new("char *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in aligned] or 1)
+    lengths = ffi.new("i64[]", [n for a in aligned for n in a.shape] or 1)
+    return addresses, lengths, aligned

@@ -1,0 +1,150 @@
+"""What a function accepts as an argument, and what it says about anything else.
+
+An array of the input's dtype and rank is taken as it is, whatever its strides.  Other dtypes are converted where
+nothing is lost; Python numbers and lists take the input's dtype.  Messages name function, argument, expectation, what
+came, and the mend.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...graph import TensorType, Variable
+
+MISSING: Any = object()
+"""Stands for an argument that was not given."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One argument of a function: its place, the user's name for it, and what it must be."""
+
+    function: str
+    position: int
+    name: str | None
+    type: TensorType
+    downcast: bool | None = None
+    """True: wider dtypes of the same kind are converted; None: Python numbers are; False: neither."""
+
+    def __str__(self) -> str:
+        return f"{self.function}: argument {self.position}" + (f" ({self.name})" if self.name else "")
+
+    @property
+    def word(self) -> str:
+        return self.name or "x"
+
+    # --- conversion
+    @property
+    def numbers(self) -> frozenset[Any]:
+        """The types of numbers that `scalar` makes the array of, for an input of rank 0."""
+        own = {self.type.numpy.type}
+        if self.type.kind in "iuf" and (self.downcast is not False or self.type.dtype in ("int64", "float64")):
+            own |= {int, float} if self.type.kind == "f" else {int}
+        return frozenset(own)
+
+    def array(self, value: Any) -> np.ndarray:
+        """`value` as an array of the parameter's dtype and rank, native, aligned, with strides of whole elements.
+
+        Raises TypeError for a wrong kind of value, dtype or rank, ValueError for a wrong length.
+        """
+        if type(value) is not np.ndarray:
+            value = self._from_other(value)
+        if value.dtype is not self.type.numpy:
+            value = self._converted(value, plain=False)
+        if value.ndim != self.type.ndim:
+            raise self._refused(f"shape {value.shape}; {self._rank_mend(value.ndim)}")
+        self._check_lengths(value)
+        return value if _is_addressable(value) else np.array(value, order="C")
+
+    def _from_other(self, value: Any) -> np.ndarray:
+        if value is MISSING:
+            raise TypeError(f"{self} is missing; expected {self._expected()}")
+        if isinstance(value, Variable):
+            raise self._refused(f"the symbolic variable {value.name or value.type}; give its value")
+        if isinstance(value, np.ma.MaskedArray):
+            raise self._refused(f"a masked array; use {self.word}.filled(value) or {self.word}.data")
+        if isinstance(value, (np.ndarray, np.generic)):
+            return np.asarray(value)
+        try:
+            found = np.asarray(value)
+        except (ValueError, TypeError, OverflowError):
+            raise self._refused(f"{_shown(value)}, which is no rectangular array") from None
+        return self._converted(found, plain=True, value=value)
+
+    def _converted(self, array: np.ndarray, plain: bool, value: Any = None) -> np.ndarray:
+        """The array in the parameter's dtype.  `plain`: it was made of Python numbers, whose dtype is weak."""
+        want, have = self.type.numpy, array.dtype
+        if have == want:
+            return array.astype(want, copy=False)
+        if have.kind not in "biufc":
+            raise self._refused(_shown(value) if plain else f"an array of dtype {have}")
+        weak = self.downcast is True or (plain and self.downcast is None)
+        if np.can_cast(have, want, "safe") or (plain and array.size == 0):
+            return array.astype(want)
+        if weak and np.can_cast(have, want, "same_kind"):
+            return self._narrowed(array, value if plain else array)
+        raise self._refused(f"dtype {have}; {self._dtype_mend(have, plain)}")
+
+    def _narrowed(self, array: np.ndarray, value: Any) -> np.ndarray:
+        """The conversion to a narrower dtype of the same kind; integers must fit."""
+        want = self.type.numpy
+        with np.errstate(over="ignore"):
+            result = array.astype(want)
+        if want.kind in "iu" and not np.array_equal(result, array):
+            raise self._refused(f"{_shown(value)}, which is out of its range")
+        return result
+
+    # --- messages
+    def _refused(self, got: str) -> TypeError:
+        return TypeError(f"{self}: expected {self._expected()}, got {got}")
+
+    def _expected(self) -> str:
+        rank = self.type.ndim
+        what = "a scalar" if rank == 0 else f"{rank} dimension{'s' * (rank > 1)}"
+        return f"{self.type} ({what})"
+
+    def _dtype_mend(self, have: np.dtype, plain: bool) -> str:
+        if have.kind == "c" and self.type.kind != "c":
+            return f"use {'np.real(' + self.word + ')' if plain else self.word + '.real'} if that is what you want"
+        return f"use {f'np.array({self.word})' if plain else self.word}.astype({self.type.dtype!r})"
+
+    def _rank_mend(self, rank: int) -> str:
+        want = self.type.ndim
+        if rank < want:
+            return f"use {self.word}[{', '.join(['None'] * (want - rank) + ['...'])}] or reshape it"
+        return f"use {self.word}.reshape({', '.join(['-1'] * min(want, 1) + ['n'] * (want - 1)) or '()'})"
+
+    def _check_lengths(self, array: np.ndarray) -> None:
+        for axis, (want, have) in enumerate(zip(self.type.shape, array.shape, strict=True)):
+            if want is not None and want != have:
+                raise ValueError(
+                    f"{self}: expected {self.type}, got shape {array.shape}: axis {axis} has length {have}, not {want}"
+                )
+
+
+def scalar(value: Any, dtype: np.dtype) -> Any:
+    """`value` as an array of rank 0; itself if it is out of range, for others to complain about."""
+    try:
+        return np.array(value, dtype)
+    except OverflowError:
+        return value
+
+
+def too_many(function: str, names: list[str | None], given: int) -> TypeError:
+    """The error for more arguments than inputs."""
+    shown = ", ".join(n or f"input {k}" for k, n in enumerate(names))
+    return TypeError(f"{function}: takes {len(names)} argument{'s' * (len(names) != 1)} ({shown}), got {given}")
+
+
+def _is_addressable(array: np.ndarray) -> bool:
+    """Whether strides are whole numbers of elements, from an aligned address."""
+    item = array.dtype.itemsize
+    return array.flags.aligned and all(s % item == 0 or n <= 1 for n, s in zip(array.shape, array.strides, strict=True))
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"

@@ -1,0 +1,152 @@
+"""What went wrong in a call, in the user's words: outcome and numbers of the driver -> an exception that names operands
+and lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...graph import Apply, Variable
+from ...ops.fused import Fused, InPlace
+from ..ir.kernel import Status
+from ..program.program import Outcome, Program
+
+
+def failure(name: str, program: Program, outcome: int, step: int, operand: int, said: Sequence[int]) -> Exception:
+    """The exception for `outcome` of the node number `step`; `said` is what the driver noted.
+
+    Raises nothing itself: IndexError, ValueError or MemoryError is returned.
+    """
+    node = program.sites[step].node if 0 <= step < len(program.sites) else None
+    count = said[0] if said else 0
+    values, rest = list(said[1 : 1 + count]), list(said[1 + count :])
+    if outcome == Outcome.MEMORY:
+        return MemoryError(f"{name}: no memory for an array of shape {tuple(values)}{_where(node)}")
+    if outcome == Outcome.LENGTHS and node is not None:
+        return ValueError(f"{name}: {_disagreement(node, _shapes(node, rest), operand, values)}")
+    if outcome == Outcome.RESHAPE and node is not None:
+        x, shape = describe(node.inputs[0]), _shapes(node, rest)[0]
+        text = f"{x} of shape {shape} has {values[0]} elements, not the {values[1]} of its new shape"
+        return ValueError(f"{name}: {text}{_where(node)}")
+    if outcome == Outcome.INDEX or outcome == Outcome.KERNEL + Status.INDEX:
+        index, size, axis = (*values, operand)[:3]
+        whole = describe(node.inputs[0]) if node else "an array"
+        return IndexError(
+            f"{name}: index {index} is out of bounds for axis {axis} of {whole} with size {size}{_where(node)}"
+        )
+    return ValueError(
+        f"{name}: {_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{_said(values)}{_where(node)}"
+    )
+
+
+_SENTENCES = {
+    int(Outcome.ZERO_STEP): "the step of a slice is 0",
+    int(Outcome.NEGATIVE_LENGTH): "a length is negative",
+    int(Outcome.RANGE): "arange has a step of 0 or bounds that are not finite",
+    Outcome.KERNEL
+    + Status.NEGATIVE_POWER: "integers to negative integer powers are not allowed; cast to a float first",
+    Outcome.KERNEL + Status.EMPTY_REDUCTION: "the maximum or minimum of no elements is not defined",
+}
+
+
+def _said(values: list[int]) -> str:
+    return f" ({', '.join(map(str, values))})" if len(values) == 1 else ""
+
+
+def _where(node: Apply | None) -> str:
+    return f"\n  in {_expression(node)}{_line(node)}" if node is not None else ""
+
+
+def _line(node: Apply) -> str:
+    return f", built at {node.origin[0]}" if node.origin else ""
+
+
+def _expression(node: Apply) -> str:
+    op = node.op.op if isinstance(node.op, InPlace) else node.op
+    return f"{op.name}({', '.join(map(describe, node.inputs[:8]))}{', ...' * (len(node.inputs) > 8)})"
+
+
+def describe(variable: Variable) -> str:
+    """What to call a value in a message: its name, or the op that computes it."""
+    if variable.name:
+        return variable.name
+    if variable.owner is None:
+        data = getattr(variable, "data", None)
+        return "an unnamed input" if data is None else str(data) if data.size == 1 else f"a constant {variable.type}"
+    op = variable.owner.op.op if isinstance(variable.owner.op, InPlace) else variable.owner.op
+    return f"{op.name}({', '.join(map(_brief, variable.owner.inputs[:4]))})"
+
+
+def _brief(variable: Variable) -> str:
+    return "..." if variable.owner is not None and not variable.name else describe(variable)
+
+
+# --- lengths that do not agree
+
+
+def _shapes(node: Apply, lengths: list[int]) -> list[tuple[int, ...]]:
+    """The shapes of the inputs of `node`, as far as the driver had room to note them."""
+    shapes, at = [], 0
+    for i in node.inputs:
+        shapes.append(tuple(lengths[at : at + i.ndim]))
+        at += i.ndim
+    return [s for s, i in zip(shapes, node.inputs, strict=True) if len(s) == i.ndim]
+
+
+def _disagreement(node: Apply, shapes: list[tuple[int, ...]], axis: int, values: list[int]) -> str:
+    """The message; for a fused group it is about the operation inside of which the operands do not agree."""
+    op = node.op.op if isinstance(node.op, InPlace) else node.op
+    if isinstance(op, Fused) and len(shapes) == len(node.inputs):
+        inner = _culprit(op, node, shapes)
+        if inner is not None:
+            return inner
+    return _sentence(list(zip(node.inputs, shapes, strict=False)), values, axis, len(node.inputs)) + _where(node)
+
+
+def _sentence(operands: list[tuple[Variable, tuple[int, ...]]], values: list[int], axis: int, count: int) -> str:
+    shown = ", ".join(f"{describe(v)} {shape}" for v, shape in operands if shape)
+    lengths = " and ".join(map(str, dict.fromkeys(values)))
+    place = f"do not agree on axis {axis}" if axis >= 0 else "of the axes that are summed over do not agree"
+    return f"lengths {lengths} {place}: {shown}{', ...' * (len(operands) < count)}"
+
+
+def _culprit(op: Fused, node: Apply, shapes: list[tuple[int, ...]]) -> str | None:
+    """The message about the operation inside a group whose operands do not agree: shapes are followed through it."""
+    known = dict(zip(op.graph.inputs, shapes, strict=True))
+    names = dict(zip(op.graph.inputs, node.inputs, strict=True))
+    for inner in op.graph.order:
+        operands = [known.get(i, getattr(getattr(i, "data", None), "shape", ())) for i in inner.inputs]
+        result = _shape_of(inner, operands)
+        if result is None:
+            variables = [names.get(i, i) for i in inner.inputs]
+            axis, lengths = _first_conflict(operands)
+            text = _sentence(list(zip(variables, operands, strict=True)), lengths, axis, len(variables))
+            return f"{text}\n  in {inner.op.name}({', '.join(map(describe, variables))}){_line(inner)}"
+        known.update((o, result) for o in inner.outputs)
+    return None
+
+
+def _shape_of(inner: Apply, operands: list[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """The shape of a value inside a group; None if the operands do not broadcast."""
+    order = getattr(inner.op, "order", None)
+    if order is not None:
+        return tuple(operands[0][o] if isinstance(o, int) else 1 for o in order)
+    axes = getattr(inner.op, "axis", None)
+    if axes is not None:
+        return tuple(n for k, n in enumerate(operands[0]) if k not in axes)
+    try:
+        return np.broadcast_shapes(*operands)
+    except ValueError:
+        return None
+
+
+def _first_conflict(shapes: list[tuple[int, ...]]) -> tuple[int, list[int]]:
+    """The axis of the joint shape on which lengths differ, and the lengths there."""
+    rank = max(map(len, shapes))
+    for axis in range(rank):
+        lengths = [s[axis - rank] for s in shapes if len(s) >= rank - axis and s[axis - rank] != 1]
+        if len(set(lengths)) > 1:
+            return axis, lengths
+    return 0, []

@@ -1,0 +1,77 @@
+"""Steps that have no C: the driver calls back into Python, which runs the NumPy meaning of the op.
+
+The function stays one C call; the results live until it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph.types import numpy_dtype
+from ..abi._abi import ffi
+from ..program.program import Host, Program
+
+_SIGNATURE = "i32(*)(ag_call *, i32, char * *, i64 *, const i64 *)"
+
+
+class HostSteps:
+    """The host steps of a program.  `callback`: what goes into ag_call.host; NULL if there are none."""
+
+    def __init__(self, program: Program) -> None:
+        self._sites = program.sites
+        self._held: dict[int, list[np.ndarray]] = {}
+        self._errors: dict[int, BaseException] = {}
+        self.any = any(isinstance(step, Host) for step in program.steps)
+        self.callback = ffi.callback(_SIGNATURE, self._run) if self.any else ffi.NULL
+
+    def release(self, call: Any) -> BaseException | None:
+        """Forget the results of a call that is over; the exception that ended it, if one did."""
+        key = _key(call)
+        self._held.pop(key, None)
+        return self._errors.pop(key, None)
+
+    def _run(self, call: Any, step: int, arrays: Any, lengths: Any, strides: Any) -> int:
+        try:
+            self._evaluate(call, step, arrays, lengths, strides)
+        except BaseException as error:  # it travels to the caller through C: nothing may pass by
+            self._errors[_key(call)] = error
+            return 1
+        return 0
+
+    def _evaluate(self, call: Any, step: int, arrays: Any, lengths: Any, strides: Any) -> None:
+        node = self._sites[step].node
+        values, at = [], 0
+        for k, i in enumerate(node.inputs):
+            values.append(_view(arrays[k], i.dtype, list(lengths[at : at + i.ndim]), list(strides[at : at + i.ndim])))
+            at += i.ndim
+        held = self._held.setdefault(_key(call), [])
+        for k, (o, result) in enumerate(zip(node.outputs, node.op.evaluate(*values), strict=True), start=len(values)):
+            result = np.array(result, dtype=numpy_dtype(o.dtype), order="C")
+            if result.ndim != o.ndim:
+                raise TypeError(f"{node.op} gave an array of shape {result.shape} for {o.type}")
+            held.append(result)
+            arrays[k] = ffi.from_buffer(result)
+            for n in result.shape:
+                lengths[at] = n
+                at += 1
+
+
+def _key(call: Any) -> int:
+    return int(ffi.cast("intptr_t", call))
+
+
+def _view(address: Any, dtype: str, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    """A read-only array over memory of the driver; strides count elements."""
+    kind = numpy_dtype(dtype)
+    if 0 in shape:
+        return np.empty(shape, kind)
+    steps = [s * kind.itemsize for s in strides]
+    below = sum(min(0, (n - 1) * s) for n, s in zip(shape, steps, strict=True))
+    above = sum(max(0, (n - 1) * s) for n, s in zip(shape, steps, strict=True))
+    memory = ffi.buffer(ffi.cast("char *", address) + below, above - below + kind.itemsize)
+    view: np.ndarray = np.ndarray(shape, kind, memory, -below, steps)
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,53 @@
+"""The backend without a compiler: each node evaluated by NumPy.  The interface, the checks and the results are those of
+the executor.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...graph import FunctionGraph
+from ...ops.interpret import interpret
+from ...profiling import RunProfile
+from .caller import bound, parameters
+
+
+class Reference:
+    """A graph that NumPy runs; see `Executable` for what calls take and give."""
+
+    source = ""
+    path: Path | None = None
+    program = None
+    kernels = ()
+    compile_seconds = 0.0
+    from_cache = False
+
+    def __init__(
+        self, graph: FunctionGraph, name: str, shared: Sequence[Any], profile: RunProfile | None, downcast: bool | None
+    ) -> None:
+        self.graph, self.name, self.shared, self.profile = graph, name, tuple(shared), profile
+        self.parameters = parameters(name, graph, self.shared, downcast)
+
+    def __call__(self, *arguments: Any) -> list[np.ndarray]:
+        start = time.perf_counter()
+        arrays = bound(self.parameters, self.shared, arguments)
+        results = [np.array(r, order="C") for r in interpret(self.graph, arrays)]
+        for i, o in self.graph.updates:
+            self.shared[i].value = results[o]
+        if self.profile is not None:
+            self.profile.record(time.perf_counter() - start, ())
+        updated = {o for _, o in self.graph.updates}
+        return [r for k, r in enumerate(results) if k not in updated]
+
+
+def reference_graph(
+    graph: FunctionGraph, *, name: str, shared: Sequence[Any], toolchain: Any = None, cache: Any = None,
+    profile: RunProfile | None = None, allow_input_downcast: bool | None = None,
+) -> Reference:  # fmt: skip
+    """The graph as a callable that NumPy runs; the arguments are those of `compile_graph`."""
+    return Reference(graph, name, shared, profile, allow_input_downcast)

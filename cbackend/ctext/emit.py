@@ -1,0 +1,229 @@
+"""C text from loop IR: a printer that knows precedence, and a writer with blocks.  Deterministic, byte for byte."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from ..ir.kernel import NAMELESS, Argument, Extent, Kernel, Operand, Pointer, arguments, named
+from ..ir.loops import (
+    Assign,
+    Const,
+    Declare,
+    Do,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Local,
+    Point,
+    Return,
+    Statement,
+    Store,
+    Var,
+)
+from .forms import Binding
+from .helper import C_TYPES, storage_type
+from .preamble import used
+from .scalars import form_of
+
+INDENT = "    "
+LINE = 120
+
+
+# --- expressions
+
+
+def expression(expr: Expr, loosest: Binding = Binding.TOP) -> str:
+    """The C of `expr`, in parentheses if it binds less strongly than `loosest`."""
+    text, binding = _text(expr)
+    return text if binding <= loosest else f"({text})"
+
+
+def _text(expr: Expr) -> tuple[str, Binding]:
+    if isinstance(expr, Const):
+        return constant(expr)
+    if isinstance(expr, Local):
+        return expr.name, Binding.ATOM
+    if isinstance(expr, Load):
+        return f"{expr.array}[{expression(expr.index)}]", Binding.ATOM
+    form = form_of(expr)
+    texts = [expression(a, loosest) for a, loosest in zip(expr.args, form.operands, strict=False)]
+    return form.text.format(*texts), form.binding
+
+
+def constant(const: Const) -> tuple[str, Binding]:
+    """The C of a number: exact, so floats that are not short whole numbers are hexadecimal."""
+    kind = np.dtype(const.dtype).kind
+    if const.dtype == "float16":
+        return hex(int(np.array(const.value, "float16").view("uint16"))), Binding.ATOM
+    if kind == "c":
+        part = "float32" if const.dtype == "complex64" else "float64"
+        z = complex(const.value)
+        parts = ", ".join(constant(Const(part, p))[0] for p in (z.real, z.imag))
+        return f"ag_make_{C_TYPES[const.dtype]}({parts})", Binding.ATOM
+    if kind == "f":
+        text = _float(float(np.array(const.value, const.dtype)), "f" if const.dtype == "float32" else "")
+    else:
+        text = _integer(int(const.value.real), const.dtype)
+    return text, Binding.UNARY if text.startswith(("-", "(")) else Binding.ATOM
+
+
+def _float(value: float, suffix: str) -> str:
+    if math.isnan(value):
+        return f'__builtin_nan{suffix}("")'
+    if math.isinf(value):
+        return f"{'-' * (value < 0)}__builtin_inf{suffix}()"
+    if value == int(value) and abs(value) < 2**53:
+        return f"{'-' * (math.copysign(1, value) < 0)}{abs(int(value))}.0{suffix}"
+    mantissa, exponent = value.hex().split("p")
+    return f"{mantissa.rstrip('0')}p{exponent}{suffix}"
+
+
+def _integer(value: int, dtype: str) -> str:
+    if dtype == "uint64" and value > 2**63 - 1:
+        return f"{value}u"
+    if value == -(2**63):
+        return "(-9223372036854775807 - 1)"
+    return str(value)
+
+
+# --- statements
+
+
+def statements(body: Iterable[Statement], depth: int) -> Iterator[str]:
+    """The lines of `body`, indented by `depth` levels."""
+    for s in body:
+        yield from (INDENT * depth + line if line else line for line in _lines(s))
+
+
+def _lines(s: Statement) -> Iterator[str]:
+    if isinstance(s, For):
+        yield from _loop(s)
+    elif isinstance(s, If):
+        yield from _choice(s)
+    else:
+        yield _simple(s) + ";"
+
+
+def _simple(s: Statement) -> str:
+    if isinstance(s, Let):
+        return f"const {C_TYPES[s.value.dtype]} {s.name} = {expression(s.value)}"
+    if isinstance(s, Var):
+        return f"{C_TYPES[s.value.dtype]} {s.name} = {expression(s.value)}"
+    if isinstance(s, Declare):
+        return f"{C_TYPES.get(s.dtype, s.dtype)} {s.name}" + (f"[{s.length}]" if s.length else "")
+    if isinstance(s, Point):
+        offset = expression(s.offset, Binding.SUM)
+        start = s.array if offset == "0" else f"{s.array} + {offset}"
+        return f"{'const ' * s.const}{storage_type(s.dtype)} *{s.name} = {start}"
+    if isinstance(s, Assign):
+        return f"{s.name} = {expression(s.value)}"
+    if isinstance(s, Store):
+        return f"{s.array}[{expression(s.index)}] = {expression(s.value)}"
+    if isinstance(s, Do):
+        return expression(s.value)
+    assert isinstance(s, Return)
+    return f"return {expression(s.value)}"
+
+
+def _loop(s: For) -> Iterator[str]:
+    if s.simd:
+        clauses: dict[str, list[str]] = {}
+        for sign, name in s.reductions:
+            clauses.setdefault(sign, []).append(name)
+        yield "#pragma omp simd" + "".join(f" reduction({sign}:{', '.join(names)})" for sign, names in clauses.items())
+    advance = f"{s.index}++" if s.step == 1 else f"{s.index} += {s.step}"
+    yield f"for (i64 {s.index} = {expression(s.start)}; {s.index} < {expression(s.stop, Binding.SUM)}; {advance}) {{"
+    yield from statements(s.body, 1)
+    yield "}"
+
+
+def _choice(s: If) -> Iterator[str]:
+    yield f"if ({expression(s.condition)}) {{"
+    yield from statements(s.body, 1)
+    if len(s.orelse) == 1 and isinstance(s.orelse[0], If):
+        head, *rest = _choice(s.orelse[0])
+        yield f"}} else {head}"
+        yield from rest
+        return
+    if s.orelse:
+        yield "} else {"
+        yield from statements(s.orelse, 1)
+    yield "}"
+
+
+# --- functions
+
+
+def operand_name(position: int, outputs: int) -> str:
+    """y0, y1, ... for outputs and x0, x1, ... for inputs."""
+    return f"y{position}" if position < outputs else f"x{position - outputs}"
+
+
+def stride_name(array: str, loop: int) -> str:
+    return f"{array}_s{loop}"
+
+
+def _parameter(argument: Argument, operands: Sequence[Operand], outputs: int, shared: frozenset[int]) -> str:
+    if isinstance(argument, Extent):
+        return f"i64 n{argument.loop}"
+    name = operand_name(argument.operand, outputs)
+    if not isinstance(argument, Pointer):
+        return f"i64 {stride_name(name, argument.loop)}"
+    c_type = storage_type(operands[argument.operand].dtype)
+    if argument.operand >= outputs:
+        return f"const {c_type} *{name}"
+    return f"{c_type} *{name}" if argument.operand in shared else f"{c_type} *restrict {name}"
+
+
+def kernel(
+    comment: str,
+    rank: int,
+    outputs: tuple[Operand, ...],
+    inputs: tuple[Operand, ...],
+    body: Sequence[Statement],
+    fallible: bool = False,
+    shared: frozenset[int] = frozenset(),
+) -> Kernel:
+    """The kernel with this body.
+
+    `shared`: outputs that lie in the memory of an input; all others are promised (`restrict`) to overlap with nothing.
+    """
+    operands = outputs + inputs
+    parameters = [_parameter(a, operands, len(outputs), shared) for a in arguments(rank, operands)] or ["void"]
+    head = _wrapped(f"static {'i32' if fallible else 'void'} {NAMELESS}(", parameters, ")")
+    code = "\n".join([*head, "{", *_unused(operands, len(outputs), rank, body), *statements(body, 1), "}", ""])
+    name, text = named(f"/* {comment} */\n{code}")
+    return Kernel(name, text, used(code), rank, outputs, inputs, fallible)
+
+
+def _wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
+    """`start part, part, ... end` broken into lines."""
+    lines, line = [], start
+    for k, part in enumerate(parts):
+        piece = part + ("," if k < len(parts) - 1 else end)
+        if len(line) + len(piece) + 1 > LINE and line.strip():
+            lines.append(line.rstrip())
+            line = INDENT
+        line += piece + " "
+    return [*lines, line.rstrip()]
+
+
+def _unused(operands: Sequence[Operand], outputs: int, rank: int, body: Sequence[Statement]) -> list[str]:
+    """`(void)name;` for arguments that the body does not mention, so that compilers stay silent."""
+    words = set(_words("\n".join(statements(body, 0))))
+    names = []
+    for argument in arguments(rank, tuple(operands)):
+        name = _parameter(argument, operands, outputs, frozenset()).split()[-1].lstrip("*")
+        if name not in words:
+            names.append(name)
+    return [f"{INDENT}(void){name};" for name in names]
+
+
+def _words(text: str) -> Iterator[str]:
+    return (found.group() for found in re.finditer(r"\b[A-Za-z_]\w*", text))

@@ -1,0 +1,1 @@
+"""From nodes to loop nests: elementwise groups, reductions, positions, rows."""

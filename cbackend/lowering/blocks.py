@@ -1,0 +1,103 @@
+"""Accumulators at work: sums of floats along the innermost loop are made of sums of blocks, combined more exactly.
+
+A block is added up in the dtype of the elements, by vectors.  Sums of blocks are combined in float64, and in pairs
+where they are float64 themselves: the error is no larger than that of NumPy's pairwise summation.  The order of
+additions depends on the lengths alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..ir.loops import (
+    ZERO,
+    Assign,
+    Body,
+    Const,
+    Declare,
+    Do,
+    Expr,
+    For,
+    Let,
+    Local,
+    Op,
+    Statement,
+    Var,
+    index,
+    number,
+    plus,
+    smaller,
+)
+from .accumulate import Lane, cast
+from .nest import specialized
+
+BLOCK = 256
+"""Elements that are added up before their sum is combined with others."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A lane at work: its names in C, and the expression that feeds it at the current indices."""
+
+    lane: Lane
+    part: str
+    total: str
+    fed: Expr
+
+    @property
+    def pairwise(self) -> bool:
+        return self.lane.blocked and self.lane.dtype == "float64"
+
+    @property
+    def total_dtype(self) -> str:
+        """Sums of blocks are combined in float64."""
+        return "float64" if self.lane.blocked else self.lane.dtype
+
+
+def register(slot: Slot) -> str:
+    """The name of what the innermost loop accumulates in."""
+    return slot.part if slot.lane.blocked else slot.total
+
+
+def started(slot: Slot) -> Body:
+    """The statements that make the total of nothing."""
+    if slot.pairwise:
+        return (Declare(slot.total, "ag_pairwise"), Do(_pairwise("start", slot)))
+    return (Var(slot.total, start(slot)),)
+
+
+def start(slot: Slot) -> Const:
+    """The total of nothing."""
+    return Const(slot.total_dtype, slot.lane.start.value)
+
+
+def _pairwise(what: str, slot: Slot, *args: Expr) -> Expr:
+    return Op(f"pairwise_{what}", "float64", (Local("ag_pairwise", slot.total), *args))
+
+
+def total(slot: Slot) -> Expr:
+    """The total, of dtype `slot.total_dtype`."""
+    return _pairwise("total", slot) if slot.pairwise else Local(slot.total_dtype, slot.total)
+
+
+def in_blocks(general: For, slots: Sequence[Slot]) -> Statement:
+    """The innermost loop, cut into blocks if sums of floats are among its accumulators."""
+    blocked = [s for s in slots if s.lane.blocked]
+    if not blocked:
+        return specialized(general)
+    begin, end = index("block"), index("block_end")
+    body = (
+        Let(end.name, smaller(plus(begin, number(BLOCK)), general.stop)),
+        *(Var(s.part, s.lane.start) for s in blocked),
+        specialized(replace(general, start=begin, stop=end)),
+        *(_combined(s) for s in blocked),
+    )
+    return For(begin.name, ZERO, general.stop, body, step=BLOCK)
+
+
+def _combined(slot: Slot) -> Statement:
+    part = Local(slot.lane.dtype, slot.part)
+    if slot.pairwise:
+        return Do(_pairwise("add", slot, part))
+    return Assign(slot.total, slot.lane.step(Local("float64", slot.total), cast(part, "float64")))

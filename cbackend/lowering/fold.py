@@ -1,0 +1,42 @@
+"""Neighbouring loops run as one where every operand allows it: rows that follow each other in memory are one long row.
+
+The strides are known only when the kernel runs, so it decides then:
+
+    if (n1 == 1) { n1 = n0; x_s1 = x_s0; ...; n0 = 1; } else if (x_s0 == n1 * x_s1 && ...) { n1 = n0 * n1; n0 = 1; }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..ir.loops import ONE, Assign, If, Local, Statement, equal, every, index, times
+from .nest import Nest, Operands
+
+
+def folded_loops(nest: Nest, reduced: frozenset[int]) -> Iterator[Statement]:
+    """The prologue that folds each loop into the next one, from the outermost on, if both are kept or both reduced."""
+    for outer, inner in zip(nest.order, nest.order[1:], strict=False):
+        if outer + 1 == inner and (outer in reduced) == (inner in reduced):
+            pairs = _strides(nest.operands, outer, inner)
+            if pairs is not None:
+                yield _fold(outer, inner, pairs)
+
+
+def _strides(operands: Operands, outer: int, inner: int) -> list[tuple[Local, Local]] | None:
+    """The strides of each operand along both loops; None if one certainly moves along one of them alone."""
+    pairs = []
+    for number, operand in enumerate((*operands.outputs, *operands.inputs)):
+        along = (outer in operand.loops, inner in operand.loops)
+        if along == (True, True):
+            pairs.append((operands.stride(number, outer), operands.stride(number, inner)))
+        elif any(along):
+            return None
+    return pairs
+
+
+def _fold(outer: int, inner: int, strides: list[tuple[Local, Local]]) -> Statement:
+    n, m = index(f"n{outer}"), index(f"n{inner}")
+    single = (Assign(m.name, n), *(Assign(t.name, s) for s, t in strides), Assign(n.name, ONE))
+    joint = (Assign(m.name, times(n, m)), Assign(n.name, ONE))
+    follow = every([equal(s, times(m, t)) for s, t in strides])
+    return If(equal(m, ONE), single, (If(follow, joint),))

@@ -1,0 +1,142 @@
+"""From graph nodes to kernels: one kernel for an elementwise op, a cast, a fused group, a reduction or a softmax.
+
+lower(node)  ->  Group, Nests over it (nest.py, lower_reduce.py, lower_rows.py)  ->  Kernel (emit.py)
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from ...graph import Apply
+from ...graph.text import op_text
+from ...ops.fused import InPlace
+from ...ops.nn import AlongAxis
+from ..ctext import emit
+from ..ir.kernel import Kernel, Status
+from ..ir.loops import ZERO, Body, Const, Expr, If, Return, Statement, Var, equal, index, pruned
+from .describe import describe
+from .fold import folded_loops
+from .group import Group, Result, group_of
+from .lower_reduce import nest_order, reduction_nest
+from .lower_rows import row_group, row_nest
+from .nest import FAILED, Nest, Operands, specialized
+
+Alias = tuple[int, int]
+"""(output, input): positions of a node's output and input that are exactly the same memory."""
+
+
+def lower(node: Apply, aliases: tuple[Alias, ...] = ()) -> Kernel:
+    """The kernel that computes `node`; an `InPlace` op brings its own aliases.
+
+    Raises TypeError for an op that has no kernel, and ValueError for aliases that no order of its loops allows.
+    """
+    if isinstance(node.op, InPlace):
+        return lower(node.with_op(node.op.op), (*node.op.pairs, *aliases))
+    body, group, operands, comment = (
+        _row_kernel(node) if isinstance(node.op, AlongAxis) else _group_kernel(node, aliases)
+    )
+    return emit.kernel(
+        comment,
+        group.rank,
+        operands.outputs,
+        operands.inputs,
+        pruned(body),
+        fallible=isinstance(body[-1], Return),
+        shared=frozenset(output for output, _ in aliases),
+    )
+
+
+_Pieces = tuple[Body, Group, Operands, str]
+"""What a kernel is made of; the string is its comment."""
+
+
+def _row_kernel(node: Apply) -> _Pieces:
+    group = row_group(node)
+    operands = Operands(group)
+    nest, along, body = row_nest(node, group, operands)
+    return (*folded_loops(nest, along), *body), group, operands, f"y0 = {op_text(node.op)}(x0)"
+
+
+def _group_kernel(node: Apply, aliases: Sequence[Alias]) -> _Pieces:
+    group = group_of(node)
+    operands = Operands(group)
+    parts = _parts(group.results)
+    _check_aliases(aliases, group, parts)
+    names = (f"v{n}" for n in itertools.count())
+    nests = [Nest(nest_order(loops, reduced), operands, names) for loops, reduced, _ in parts]
+    bodies = [
+        _nest(nest, [(k, group.results[k]) for k in numbers])
+        for nest, (_, _, numbers) in zip(nests, parts, strict=True)
+    ]
+    # The loops of several nests share extents and strides, so only a lone nest may change them.
+    prologue = folded_loops(nests[0], parts[0][1]) if len(nests) == 1 else ()
+    guards = tuple(_guards(group))
+    body: Body = (*guards, *prologue, *itertools.chain(*bodies))
+    if any(nest.fallible for nest in nests):
+        body = (Var(FAILED.name, Const("int32", 0)), *body, Return(FAILED))
+    elif guards:
+        body = (*body, Return(_status(Status.OK)))
+    return body, group, operands, describe(group)
+
+
+_Part = tuple[tuple[int, ...], frozenset[int], tuple[int, ...]]
+"""One nest: its loops, those of them that are reduced, and the numbers of its results."""
+
+
+def _parts(results: Sequence[Result]) -> list[_Part]:
+    """The nests that compute all results.
+
+    Results over the same loops with the same ones reduced share a nest, and elementwise results over these loops join
+    the last such nest. Nests that write elementwise results come last, since these may overwrite an input that others
+    read.
+    """
+    parts: dict[tuple[tuple[int, ...], frozenset[int]], list[int]] = {}
+    for k, r in enumerate(results):
+        if r.reduced:
+            parts.setdefault((tuple(sorted(r.loops)), r.reduced), []).append(k)
+    for k, r in enumerate(results):
+        if not r.reduced:
+            loops = tuple(sorted(r.loops))
+            host = next((key for key in reversed(parts) if key[0] == loops), (loops, r.reduced))
+            parts[host] = [*parts.pop(host, []), k]
+    return [(loops, reduced, tuple(sorted(numbers))) for (loops, reduced), numbers in parts.items()]
+
+
+def _check_aliases(aliases: Sequence[Alias], group: Group, parts: Sequence[_Part]) -> None:
+    for output, source in aliases:
+        if group.results[output].reduced or output not in parts[-1][2]:
+            raise ValueError(
+                f"output {output} cannot overwrite input {source}: it is not computed element by element at the end"
+            )
+
+
+def _nest(nest: Nest, results: Sequence[tuple[int, Result]]) -> Body:
+    if any(r.reduced for _, r in results):
+        return reduction_nest(nest, results)
+    stores = [nest.store(k, _element(nest, r)) for k, r in results]
+    if not nest.order:
+        return (*nest.at[0], *stores)
+    inner = specialized(nest.inner_loop(stores))
+    return (*nest.at[0], *nest.looped((inner,), len(nest.order) - 1))
+
+
+def _element(nest: Nest, result: Result) -> Expr:
+    """The value of an output that is not reduced, or reduced along axes of length 1 alone."""
+    if result.fold in ("argmax", "argmin"):
+        return ZERO
+    return nest.cast(nest.value(result.value, result.place), result.dtype)
+
+
+def _guards(group: Group) -> Iterator[Statement]:
+    """Extrema of nothing are an error."""
+    checked: set[int] = set()
+    for r in group.results:
+        if r.fold in ("max", "min", "argmax", "argmin"):
+            for loop in sorted(r.reduced - checked):
+                yield If(equal(index(f"n{loop}"), ZERO), (Return(_status(Status.EMPTY_REDUCTION)),))
+            checked |= r.reduced
+
+
+def _status(status: Status) -> Expr:
+    return Const("int32", int(status))

@@ -1,0 +1,141 @@
+"""Loop nests of argmax and argmin: the position of the first extremum, where a NaN counts as one.
+
+Along the inner loop in two passes, both of which vectorize: the extremum, then the least position at which it stands.
+Along an outer loop in one: the best element so far of each column of a tile, and its position.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...graph.types import numpy_dtype
+from ..ir.loops import (
+    ZERO,
+    Assign,
+    Body,
+    Const,
+    Declare,
+    Expr,
+    For,
+    Let,
+    Load,
+    Local,
+    Op,
+    Store,
+    Var,
+    index,
+    loop,
+    minus,
+    number,
+    plus,
+    smaller,
+    times,
+)
+from .accumulate import recipe, worst
+from .group import Result
+from .nest import Nest, specialized
+
+TILE = 512
+"""Columns that are searched together."""
+_NOWHERE = 2**63 - 1
+
+
+def position_nest(nest: Nest, output: int, result: Result) -> Body:
+    """The statements that store the positions of the extrema, counted in row-major order of the reduced axes."""
+    element = nest.value(result.value, result.place)
+    if element.dtype == "float16":
+        element = nest.cast(element, "float32")
+    name = "max" if result.fold == "argmax" else "min"
+    if nest.order[-1] in result.reduced:
+        return _along_inner(nest, output, result, element, name)
+    return _along_outer(nest, output, element, name)
+
+
+def _along_inner(nest: Nest, output: int, result: Result, element: Expr, name: str) -> Body:
+    kept = len(nest.order) - len(result.reduced)
+    how = recipe(name, element.dtype)
+    totals = [Local(lane.dtype, f"best{k}") for k, lane in enumerate(how.lanes)]
+    updates = [Assign(t.name, l.step(t, f)) for t, l, f in zip(totals, how.lanes, how.feed(element), strict=True)]
+    signs = [(l.sign, t.name) for t, l in zip(totals, how.lanes, strict=True) if l.sign is not None]
+    extremum, position, here = Local(element.dtype, "extremum"), index("position"), index("here")
+    first = nest.inner_loop(updates, signs, simd=len(signs) == len(totals))
+    closer = Op("logical_and", "bool", (_is(extremum, element), Op("lt", "bool", (here, position))))
+    search = (
+        Let(here.name, _linear(nest, kept)),
+        Assign(position.name, Op("switch", "int64", (closer, here, position))),
+    )
+    second = nest.inner_loop(search, [("min", position.name)])
+    body = (
+        *(Var(t.name, l.start) for t, l in zip(totals, how.lanes, strict=True)),
+        *nest.looped((specialized(first),), len(nest.order) - 1, kept),
+        Let(extremum.name, how.result(tuple(totals))),
+        Var(position.name, number(_NOWHERE)),
+        *nest.looped((specialized(second),), len(nest.order) - 1, kept),
+        nest.store(output, position),
+    )
+    return (*nest.at[0], *nest.looped(body, kept))
+
+
+def _linear(nest: Nest, kept: int) -> Expr:
+    """The position of the current element among the reduced ones."""
+    position: Expr = ZERO
+    for l in nest.order[kept:]:
+        position = plus(times(position, index(f"n{l}")), index(f"i{l}")) if position != ZERO else index(f"i{l}")
+    return position
+
+
+def _is(extremum: Expr, element: Expr) -> Expr:
+    """Whether the element is the extremum; a NaN is a NaN."""
+    same = Op("eq", "bool", (element, extremum))
+    if numpy_dtype(element.dtype).kind not in "fc":
+        return same
+    both_nan = Op("logical_and", "bool", tuple(Op("isnan", "bool", (v,)) for v in (element, extremum)))
+    return Op("logical_or", "bool", (same, both_nan))
+
+
+def _along_outer(nest: Nest, output: int, element: Expr, name: str) -> Body:
+    inner, row = nest.order[-1], nest.order[-2]
+    begin, end = index("tile"), index("tile_end")
+    column = minus(index(f"i{inner}"), begin)
+    best, position = Load(element.dtype, "best", column), Load("int64", "position", column)
+    better = Local("bool", "better")
+    update = (
+        Let(better.name, _is_better(element, best, name)),
+        Store("best", column, Op("switch", element.dtype, (better, element, best))),
+        Store("position", column, Op("switch", "int64", (better, index(f"i{row}"), position))),
+    )
+
+    def along_tile(body: Body) -> For:
+        return replace(loop(inner, body, simd=True), start=begin, stop=end)
+
+    start = _start(name, element.dtype)
+    tile = (
+        Let(end.name, smaller(plus(begin, number(TILE)), index(f"n{inner}"))),
+        Declare("best", element.dtype, TILE),
+        Declare("position", "int64", TILE),
+        along_tile((Store("best", column, start), Store("position", column, ZERO))),
+        loop(row, (*nest.at[-2], specialized(replace(nest.inner_loop(update), start=begin, stop=end)))),
+        specialized(along_tile((nest.store(output, position),))),
+    )
+    kept = len(nest.order) - 2
+    return (*nest.at[0], *nest.looped((For(begin.name, ZERO, index(f"n{inner}"), tile, step=TILE),), kept))
+
+
+def _start(name: str, dtype: str) -> Const:
+    """What no element is better than unless it has to be found: then position 0 stands."""
+    kind = numpy_dtype(dtype).kind
+    if kind == "b":
+        return Const(dtype, name == "min")
+    if kind == "c":
+        end = worst(name, "float64").value.real
+        return Const(dtype, complex(end, end))
+    return worst(name, dtype)
+
+
+def _is_better(element: Expr, best: Expr, name: str) -> Expr:
+    better = Op("gt" if name == "max" else "lt", "bool", (element, best))
+    if numpy_dtype(element.dtype).kind not in "fc":
+        return better
+    number_before = Op("logical_not", "bool", (Op("isnan", "bool", (best,)),))
+    first_nan = Op("logical_and", "bool", (Op("isnan", "bool", (element,)), number_before))
+    return Op("logical_or", "bool", (better, first_nan))

@@ -1,0 +1,196 @@
+"""Loop nests of reductions: along the inner loop into registers, or along outer loops into a row of accumulators.
+
+Reduced loops go inside of kept ones.  If the last axis is reduced, it is the innermost loop and accumulates in
+registers:
+
+    for kept:
+        total = 0
+        for reduced:
+            for blocks of the innermost: part = 0; for element in block: part += element; total += part
+
+else the last axis is kept and stays innermost, cut into tiles whose accumulators fit the first-level cache:
+
+    for kept, for tiles:
+        total[tile] = 0
+        for reduced, in blocks of rows: part[tile] = 0; for row in block: part[j] += row[j]; total[j] += part[j]
+
+Only sums of floats need the two levels (blocks.py).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ...graph.types import numpy_dtype
+from ..ir.loops import (
+    ZERO,
+    Assign,
+    Body,
+    Declare,
+    Expr,
+    For,
+    Let,
+    Load,
+    Local,
+    Op,
+    Statement,
+    Store,
+    index,
+    loop,
+    minus,
+    number,
+    plus,
+    smaller,
+)
+from .accumulate import Recipe, cast, recipe
+from .blocks import Slot, in_blocks, register, start, started, total
+from .group import Result
+from .lower_position import position_nest
+from .nest import Nest, specialized
+
+ROWS = 128
+"""Rows that are added up before their sum is combined with others."""
+TILE_BYTES = 48 * 1024
+"""What all accumulators of a tile may take of the stack.  Wide tiles read memory in long runs: with 3000 columns of
+float32 tiles of 4096 are twice as fast as tiles of 1024."""
+
+
+@dataclass(frozen=True)
+class Reducing:
+    """One reduced output: its number, its recipe, and a slot for each of its lanes."""
+
+    number: int
+    recipe: Recipe
+    slots: tuple[Slot, ...]
+
+
+def reduction_nest(nest: Nest, results: Sequence[tuple[int, Result]]) -> Body:
+    """The statements of a nest for these outputs (number, result): reduced ones and elementwise ones over its loops."""
+    if results[0][1].fold in ("argmax", "argmin"):
+        return position_nest(nest, *results[0])
+    elementwise = [(k, r) for k, r in results if not r.reduced]
+    reducing = _slots(nest, [(k, r) for k, r in results if r.reduced])
+    stores = [nest.store(k, nest.value(r.value, r.place)) for k, r in elementwise]
+    kept = [l for l in nest.order if l not in next(r.reduced for _, r in results if r.reduced)]
+    if kept and nest.order[-1] == kept[-1]:
+        return _along_outer(nest, reducing, stores, len(kept) - 1)
+    return _along_inner(nest, reducing, stores, len(kept))
+
+
+def nest_order(loops: Sequence[int], reduced: frozenset[int]) -> tuple[int, ...]:
+    """The loops, outermost first: kept ones, then reduced ones; but a last loop that is kept stays last."""
+    inner = loops[-1:] if loops and loops[-1] not in reduced else ()
+    return (*(l for l in loops if l not in reduced and l not in inner), *(l for l in loops if l in reduced), *inner)
+
+
+def _slots(nest: Nest, results: Sequence[tuple[int, Result]]) -> list[Reducing]:
+    count = itertools.count()
+    found = []
+    for k, r in results:
+        assert r.fold is not None
+        how = recipe(r.fold, r.dtype)
+        element = nest.value(r.value, r.place)
+        if r.fold not in ("any", "all"):
+            element = nest.cast(element, "float32" if r.dtype == "float16" else r.dtype)
+        # Each has a name: where an operand of `?:` in a reduction has branches itself, gcc 12 -O3 makes wrong code.
+        feeds = [nest.let(f) if isinstance(f, Op) else f for f in how.feed(element)]
+        numbers = [next(count) for _ in how.lanes]
+        slots = tuple(Slot(l, f"part{n}", f"total{n}", f) for l, n, f in zip(how.lanes, numbers, feeds, strict=True))
+        found.append(Reducing(k, how, slots))
+    return found
+
+
+# --- the innermost loop is reduced
+
+
+def _along_inner(nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Statement], kept: int) -> Body:
+    slots = [s for r in reducing for s in r.slots]
+    finish = [nest.store(r.number, r.recipe.result(tuple(total(s) for s in r.slots))) for r in reducing]
+    updates = [Assign(register(s), s.lane.step(Local(s.lane.dtype, register(s)), s.fed)) for s in slots]
+    signs = [(s.lane.sign, register(s)) for s in slots if s.lane.sign is not None]
+    general = nest.inner_loop((*updates, *stores), signs, simd=len(signs) == len(slots))
+    inner = in_blocks(general, slots)
+    body = (*(s for slot in slots for s in started(slot)), *nest.looped((inner,), len(nest.order) - 1, kept), *finish)
+    return (*nest.at[0], *nest.looped(body, kept))
+
+
+# --- the innermost loop is kept
+
+
+def _along_outer(nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Statement], kept: int) -> Body:
+    slots = [s for r in reducing for s in r.slots]
+    inner = nest.order[-1]
+    size = _tile_length(slots)
+    begin, end = index("tile"), index("tile_end")
+    finish = [
+        nest.store(r.number, r.recipe.result(tuple(_element(s.total, s.total_dtype, inner) for s in r.slots)))
+        for r in reducing
+    ]
+    updates = [_added(s, inner) for s in slots]
+    tiled = replace(nest.inner_loop((*updates, *stores), simd=True), start=begin, stop=end)
+
+    def along_tile(body: Body) -> For:
+        return replace(loop(inner, body, simd=True), start=begin, stop=end)
+
+    rows = _in_row_blocks(nest, specialized(tiled), [s for s in slots if s.lane.blocked], along_tile)
+    body = (
+        Let(end.name, smaller(plus(begin, number(size)), index(f"n{inner}"))),
+        *(d for s in slots for d in _declared(s, size)),
+        along_tile(tuple(_store(s.total, inner, start(s)) for s in slots)),
+        *nest.looped((rows,), len(nest.order) - 2, kept),
+        specialized(along_tile(tuple(finish))),
+    )
+    tiles = For(begin.name, ZERO, index(f"n{inner}"), body, step=size)
+    return (*nest.at[0], *nest.looped((tiles,), kept))
+
+
+def _in_row_blocks(
+    nest: Nest, tiled: Statement, blocked: Sequence[Slot], along_tile: Callable[[Body], For]
+) -> Statement:
+    """The innermost reduced loop around the tile; in blocks of rows, if sums of floats are among the accumulators."""
+    row_loop = loop(nest.order[-2], (*nest.at[-2], tiled))
+    if not blocked:
+        return row_loop
+    begin, end, inner = index("rows"), index("rows_end"), nest.order[-1]
+    combine = tuple(
+        _store(
+            s.total,
+            inner,
+            s.lane.step(_element(s.total, "float64", inner), cast(_element(s.part, s.lane.dtype, inner), "float64")),
+        )
+        for s in blocked
+    )
+    body = (
+        Let(end.name, smaller(plus(begin, number(ROWS)), row_loop.stop)),
+        along_tile(tuple(_store(s.part, inner, s.lane.start) for s in blocked)),
+        replace(row_loop, start=begin, stop=end),
+        along_tile(combine),
+    )
+    return For(begin.name, ZERO, row_loop.stop, body, step=ROWS)
+
+
+def _tile_length(slots: Sequence[Slot]) -> int:
+    """The number of columns in a tile: the largest power of 2 whose accumulators fit."""
+    dtypes = [d for s in slots for d in (s.total_dtype, *((s.lane.dtype,) if s.lane.blocked else ()))]
+    return 1 << (TILE_BYTES // sum(numpy_dtype(d).itemsize for d in dtypes)).bit_length() - 1
+
+
+def _declared(slot: Slot, size: int) -> Body:
+    part = (Declare(slot.part, slot.lane.dtype, size),) if slot.lane.blocked else ()
+    return (Declare(slot.total, slot.total_dtype, size), *part)
+
+
+def _element(array: str, dtype: str, inner: int) -> Load:
+    """The accumulator of the current column."""
+    return Load(dtype, array, minus(index(f"i{inner}"), index("tile")))
+
+
+def _store(array: str, inner: int, value: Expr) -> Store:
+    return Store(array, minus(index(f"i{inner}"), index("tile")), value)
+
+
+def _added(slot: Slot, inner: int) -> Store:
+    array = register(slot)
+    return _store(array, inner, slot.lane.step(_element(array, slot.lane.dtype, inner), slot.fed))

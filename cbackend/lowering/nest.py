@@ -1,0 +1,276 @@
+"""One loop nest under construction: what is computed at which depth, and where operands are read and written.
+
+A value is computed at the shallowest depth at which its operands are known: what does not change along the inner loop
+is computed, and read, once outside of it.  Everything is named by one `Let` each; equal operations share a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from ...graph import Apply, Constant, Variable
+from ...graph.types import numpy_dtype
+from ...ops.elementwise import Elementwise, Pointwise
+from ..ctext.emit import operand_name, stride_name
+from ..ctext.scalars import fixed_value
+from ..ir.kernel import Operand
+from ..ir.loops import (
+    ONE,
+    ZERO,
+    Assign,
+    Body,
+    Const,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Local,
+    Op,
+    Point,
+    Statement,
+    Store,
+    equal,
+    every,
+    index,
+    loop,
+    names_in,
+    names_read,
+    substituted,
+    times,
+)
+from .group import Group, Place, is_literal, operands_at
+
+Key = tuple[Variable, Place]
+FAILED = Local("int32", "failed")
+"""The local of a fallible kernel that collects whether an element was refused."""
+_ALIASES = ("identity", "stop_gradient")
+_LOGICAL = ("logical_and", "logical_or", "logical_xor", "logical_not")
+
+
+class Operands:
+    """The array arguments of a kernel: outputs, then each (leaf, place) that is read, by position of the leaf."""
+
+    def __init__(self, group: Group) -> None:
+        self.outputs = tuple(Operand(r.dtype, r.kept, k) for k, r in enumerate(group.results))
+        position = {leaf: k for k, leaf in reversed(list(enumerate(group.leaves)))}
+        found = dict.fromkeys((position[leaf], place) for leaf, place in _leaf_keys(group, position))
+        self.inputs = tuple(Operand(group.leaves[k].dtype, place, k) for k, place in sorted(found, key=lambda f: f[0]))
+        self.number = {(group.leaves[i.source], i.axes): len(self.outputs) + n for n, i in enumerate(self.inputs)}
+
+    def __getitem__(self, number: int) -> Operand:
+        return (self.outputs + self.inputs)[number]
+
+    def array(self, number: int) -> str:
+        return operand_name(number, len(self.outputs))
+
+    def stride(self, number: int, loop: int) -> Local:
+        return index(stride_name(self.array(number), loop))
+
+
+def _leaf_keys(group: Group, leaves: dict[Variable, int]) -> Iterator[Key]:
+    """The (leaf, place) pairs that the results need, whether for values or only for shapes, in order of first use."""
+    seen: set[Key] = set()
+    stack = [(r.value, r.place) for r in reversed(group.results)]
+    while stack:
+        key = stack.pop()
+        if key in seen:
+            continue
+        seen.add(key)
+        variable, place = key
+        if variable in leaves:
+            yield key
+        elif variable.owner is not None:
+            stack.extend(reversed(list(operands_at(variable.owner, place))))
+        elif not is_literal(variable):
+            raise ValueError(f"a constant of type {variable.type} inside a group must be one of its inputs")
+
+
+class Nest:
+    """The statements of a nest over `order` (loop numbers, outermost first) by depth: `at[d]` stands inside d loops."""
+
+    def __init__(self, order: Sequence[int], operands: Operands, names: Iterator[str]) -> None:
+        self.order = tuple(order)
+        self.operands = operands
+        self.at: list[list[Statement]] = [[] for _ in range(len(self.order) + 1)]
+        self.fallible = False
+        self._names = names
+        self._depth: dict[str, int] = {}
+        self._known: dict[Expr, Local] = {}
+        self._pointers: dict[tuple[int, int], str] = {}
+        self._values: dict[Key, Expr] = {}
+
+    # --- values of the graph
+
+    def value(self, variable: Variable, place: Place) -> Expr:
+        """The value of `variable` at the current indices."""
+        stack = [(variable, place)]
+        while stack:
+            key = stack[-1]
+            if key in self._values:
+                stack.pop()
+                continue
+            if (ready := self._leaf(key)) is not None:
+                self._values[key] = ready
+                continue
+            node = key[0].owner
+            assert node is not None
+            needed = list(operands_at(node, key[1]))
+            missing = [k for k in needed if k not in self._values]
+            if missing:
+                stack.extend(reversed(missing))
+            else:
+                self._values[key] = self._apply(node, [self._values[k] for k in needed])
+        return self._values[variable, place]
+
+    def _leaf(self, key: Key) -> Expr | None:
+        number = self.operands.number.get(key)
+        if number is not None:
+            return self.load(number)
+        variable = key[0]
+        if variable.owner is None and isinstance(variable, Constant):
+            return Const(variable.dtype, variable.data.item())
+        return None
+
+    def _apply(self, node: Apply, args: list[Expr]) -> Expr:
+        op = node.op
+        if not isinstance(op, Pointwise):  # a dimshuffle: the same element
+            return args[0]
+        if op.name in _ALIASES:
+            return args[0]
+        if op.name == "fill":
+            return args[1]
+        dtypes, result = op.loop(tuple(i.dtype for i in node.inputs))
+        if op.name in _LOGICAL:
+            dtypes = ("bool",) * len(dtypes)
+        args = [self.cast(a, d) for a, d in zip(args, dtypes, strict=True)]
+        if op.name == "cast":
+            return self.cast(args[0], result)
+        if op.name == "clip" and numpy_dtype(result).kind != "c":
+            return self.op("minimum", result, self.op("maximum", result, args[0], args[1]), args[2])
+        if op.name == "pow" and numpy_dtype(dtypes[1]).kind == "i":
+            self._refuse_negative(args[1])
+        if isinstance(op, Elementwise) and op.arity is None:
+            return self._folded(op.name, result, args)
+        return self.op(op.name, result, *args)
+
+    def _folded(self, name: str, dtype: str, args: list[Expr]) -> Expr:
+        first, *rest = args
+        for a in rest:
+            first = self.op(name, dtype, first, a)
+        return first
+
+    def _refuse_negative(self, exponent: Expr) -> None:
+        """Checked in the innermost loop, so that nothing is refused where there are no elements."""
+        negative = Op("lt", "bool", (exponent, Const(exponent.dtype, 0)))
+        self.at[-1].append(Assign(FAILED.name, Op("bitwise_or", "int32", (FAILED, Op("cast", "int32", (negative,))))))
+        self.fallible = True
+
+    # --- scalar operations
+
+    def op(self, name: str, dtype: str, *args: Expr) -> Expr:
+        """A scalar operation on values; float16 is computed in float32 and rounded."""
+        fixed = fixed_value(name, args[0].dtype)
+        if fixed is not None:
+            return Const(dtype, fixed)
+        if name != "switch" and any(a.dtype == "float16" for a in args):
+            wide = self.op(name, "float32" if dtype == "float16" else dtype, *(self._widened(a) for a in args))
+            return self.cast(wide, dtype)
+        return self.let(Op(name, dtype, args))
+
+    def cast(self, value: Expr, dtype: str) -> Expr:
+        """The value as `dtype`."""
+        return value if value.dtype == dtype else self.let(Op("cast", dtype, (value,)))
+
+    def _widened(self, value: Expr) -> Expr:
+        return self.cast(value, "float32") if value.dtype == "float16" else value
+
+    def let(self, expr: Expr) -> Local:
+        """The name of `expr`, computed at the shallowest depth where its operands are known."""
+        known = self._known.get(expr)
+        if known is not None:
+            return known
+        depth = max((self._depth.get(name, 0) for name in names_in(expr)), default=0)
+        return self.let_at(depth, expr)
+
+    def let_at(self, depth: int, expr: Expr) -> Local:
+        """The name of `expr`, computed at this depth."""
+        local = Local(expr.dtype, next(self._names))
+        self.at[depth].append(Let(local.name, expr))
+        self._depth[local.name] = depth
+        self._known[expr] = local
+        return local
+
+    # --- memory
+
+    def load(self, number: int) -> Expr:
+        """The current element of an operand, read at the depth of the innermost loop along which it moves."""
+        array, offset, depth = self.address(number)
+        expr = Load(self.operands[number].dtype, array, offset)
+        return self._known.get(expr) or self.let_at(depth, expr)
+
+    def store(self, number: int, value: Expr) -> Store:
+        """The statement that writes the current element of an output."""
+        array, offset, _ = self.address(number)
+        return Store(array, offset, value)
+
+    def address(self, number: int) -> tuple[str, Expr, int]:
+        """(array, index, depth) of the current element: outer loops move a pointer, the last one is an index."""
+        positions = sorted(self.order.index(l) for l in self.operands[number].loops if l in self.order)
+        array = self.operands.array(number)
+        if not positions:
+            return array, ZERO, 0
+        for p in positions[:-1]:
+            array = self._pointer(number, p, array)
+        return array, self._offset(number, positions[-1]), positions[-1] + 1
+
+    def _offset(self, number: int, position: int) -> Expr:
+        where = self.order[position]
+        return times(index(f"i{where}"), self.operands.stride(number, where))
+
+    def _pointer(self, number: int, position: int, array: str) -> str:
+        """The pointer to the part of an operand that the loop at `position` has reached."""
+        known = self._pointers.get((number, position))
+        if known is None:
+            known = f"{self.operands.array(number)}_{self.order[position]}"
+            operand = self.operands[number]
+            const = number >= len(self.operands.outputs)
+            self.at[position + 1].append(Point(known, operand.dtype, array, self._offset(number, position), const))
+            self._pointers[number, position] = known
+        return known
+
+    # --- loops
+
+    def inner_loop(self, body: Iterable[Statement], reductions: Reductions = (), simd: bool = True) -> For:
+        """The innermost loop over `body` and what is computed at its depth."""
+        if self.fallible:
+            reductions = (*reductions, ("|", FAILED.name))
+        return loop(self.order[-1], (*self.at[-1], *body), simd=simd, reductions=tuple(reductions))
+
+    def looped(self, inside: Iterable[Statement], depth: int, outermost: int = 0) -> Body:
+        """`inside`, which stands in `depth` loops after what is computed there, with the loops down to `outermost`."""
+        body = tuple(inside)
+        for d in range(depth, outermost, -1):
+            body = (loop(self.order[d - 1], (*self.at[d], *body)),)
+        return body
+
+
+Reductions = Sequence[tuple[str, str]]
+
+
+def specialized(general: For) -> Statement:
+    """The loop, with a form for operands of stride 1 along it, which is the one that is vectorized.
+
+        for (i) y[i * s] = x[i * t];
+        -->
+        if (s == 1 && t == 1) { for (i) y[i] = x[i]; } else { for (i) y[i * s] = x[i * t]; }
+
+    Vectors made of strided elements win little and cost the compiler 10 to 100 ms a kernel.
+    """
+    ending = "_s" + general.index.removeprefix("i")
+    strides = sorted({name for s in general.body for name in names_read(s) if name.endswith(ending)})
+    if not strides:
+        return general
+    unit = substituted((general,), dict.fromkeys(strides, ONE))
+    return If(every([equal(index(s), ONE) for s in strides]), unit, (replace(general, simd=False, reductions=()),))

@@ -1,0 +1,219 @@
+"""The C text of a function: types, helpers, kernels, and the driver that runs a Program step by step.
+
+preamble          scalar types, and the helpers that the kernels use            preamble.py
+declarations      ag_runtime, ag_call                                           abi.py
+kernels           each once
+driver helpers    joint lengths, slices, copies: those that are used            driver_helpers.py
+struct frame      the buffers; in long programs all locals
+part_0 ...        the steps, about 200 nodes a C function: compilers take time that grows faster than a function
+ag_entry          the frame, the parts, and what is left to give back
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...graph.types import numpy_dtype
+from ..abi import declarations as abi
+from ..ctext.helper import storage_type
+from ..ctext.preamble import preamble
+from .driver_helpers import driver_helpers
+from .program import Array, Call, Host, Outcome, Pack, Program, Release, Step
+from .step_text import StepText
+
+NODES_A_PART = 200
+
+
+def c_text(program: Program, profile: bool = False) -> str:
+    """The C file of `program`: equal programs give equal text.  `profile`: with a clock around every node that does
+    work.
+    """
+    driver = "\n".join(_Driver(program, profile).lines())
+    sections = [
+        preamble(name for kernel in program.kernels for name in kernel.helpers),
+        abi.RUNTIME_DECLARATIONS,
+        abi.CALL_DECLARATIONS,
+        *(_not_inlined(kernel.text) for kernel in program.kernels),
+        driver_helpers(driver),
+        driver,
+    ]
+    return "\n".join(sections)
+
+
+def _not_inlined(kernel: str) -> str:
+    """A kernel that the compiler keeps out of the driver, which is compiled with less effort."""
+    return kernel.replace("\nstatic ", "\n__attribute__((noinline)) static ", 1)
+
+
+class _Driver:
+    """Prints everything after the kernels."""
+
+    def __init__(self, program: Program, profile: bool) -> None:
+        self.program = program
+        self.profile = profile
+        self.parts = _parts(_by_site(program.steps))
+        self.long = len(self.parts) > 1
+        self.text = StepText(program, self.long)
+        self.slots = max(program.slots.values(), default=-1) + 1
+
+    def lines(self) -> Iterator[str]:
+        yield from self._frame()
+        for number, sites in enumerate(self.parts):
+            yield from self._part(number, sites)
+        yield from self._entry()
+        yield ""
+
+    # --- the frame
+    def _frame(self) -> Iterator[str]:
+        yield "struct frame {"
+        yield "    i32 outcome;"
+        yield f"    void *o[{max(len(self.program.graph.outputs), 1)}]; /* outputs */"
+        if self.slots:
+            yield f"    void *b[{self.slots}]; /* buffers */"
+        if self.long:
+            yield from self._declarations()
+        yield "};"
+        yield ""
+
+    def _declarations(self) -> Iterator[str]:
+        """Arrays on the stack; in a frame all locals."""
+        for name, (kind, count) in self.program.locals.items():
+            if kind not in ("i64", "void *"):
+                yield f"    {storage_type(kind)} {name}[{max(count, 1)}];"
+            elif self.long:
+                yield f"    {kind}{'' if kind.endswith('*') else ' '}{name};"
+
+    # --- a part
+    def _part(self, number: int, sites: Sequence[tuple[int, Sequence[Step]]]) -> Iterator[str]:
+        yield f"static i32 part_{number}(ag_call *call, struct frame *f)"
+        yield "{"
+        yield "    const ag_runtime *const rt = call->rt;"
+        yield "    (void)rt;"
+        if self.profile:
+            yield "    i64 start;"
+        if not self.long:
+            yield from self._declarations()
+        if number == 0:
+            yield from self._inputs()
+            yield from self._constants()
+        for site, steps in sites:
+            yield from self._site(site, steps)
+        yield "    return 0;"
+        yield "}"
+        yield ""
+
+    def _inputs(self) -> Iterator[str]:
+        """What the caller hands over.  An address or a length that will not do ends the call."""
+        at = 0
+        for k, array in enumerate(self.program.inputs):
+            yield f"    {self.text.new(f'in{k}')} = call->data[{k}];"
+            yield from self._lengths(array, "lengths", at)
+            for axis in reversed(range(0 if array.dense else len(array.lengths))):
+                packed = self._packed_stride(array, axis)
+                stride = self.text.new(str(array.strides[axis]))
+                yield f"    {stride} = call->strides ? call->strides[{at + axis}] : {packed};"
+            yield from self._input_checks(k, array, at)
+            at += len(array.lengths)
+        yield from self._overlaps()
+
+    def _overlaps(self) -> Iterator[str]:
+        """Inputs that are overwritten must lie apart from all others."""
+        if not self.program.in_place:
+            return
+        arrays = self.program.inputs
+        starts = ", ".join(self.text.argument(a) for a in arrays)
+        sizes = ", ".join(self.text.bytes_of(a) for a in arrays)
+        written = ", ".join(map(str, self.program.in_place.values()))
+        yield f"    const void *const starts[] = {{{starts}}};"
+        yield f"    const i64 sizes[] = {{{sizes}}};"
+        yield f"    const i32 written[] = {{{written}}};"
+        count = f"{len(arrays)}, starts, sizes, {len(self.program.in_place)}"
+        yield f"    if (ag_overlap({count}, written)) {self._input_failure(Outcome.MISALIGNED, 0)}"
+
+    def _packed_stride(self, array: Array, axis: int) -> str:
+        if axis == len(array.lengths) - 1:
+            return "1"
+        return f"{self.text.q(array.lengths[axis + 1])} * {self.text.q(array.strides[axis + 1])}"
+
+    def _input_checks(self, k: int, array: Array, at: int) -> Iterator[str]:
+        unit = numpy_dtype(array.dtype).alignment
+        if unit > 1:
+            yield f"    if ((u64){self.text.q(f'in{k}')} % {unit}) {self._input_failure(Outcome.MISALIGNED, k)}"
+        if array.lengths:
+            kept = f"ag_as_declared(call, {at}, {len(array.lengths)})"
+            yield f"    if (!{kept}) {self._input_failure(Outcome.DECLARED, k)}"
+
+    def _input_failure(self, outcome: Outcome, k: int) -> str:
+        return f"return ag_fail(call, {int(outcome)} /* {outcome.name} */, -1, {k}, 0, 0);"
+
+    def _constants(self) -> Iterator[str]:
+        at = 0
+        for k, array in enumerate(self.program.constants):
+            yield f"    {self.text.new(f'k{k}')} = call->constants[{k}];"
+            yield from self._lengths(array, "constant_lengths", at)
+            at += len(array.lengths)
+
+    def _lengths(self, array: Array, field: str, at: int) -> Iterator[str]:
+        for axis, length in enumerate(array.lengths):
+            if isinstance(length, str):
+                yield f"    {self.text.new(length)} = call->{field}[{at + axis}];"
+
+    # --- a node
+    def _site(self, site: int, steps: Sequence[Step]) -> Iterator[str]:
+        known = self.program.sites
+        yield ""
+        yield f"    /* {site}: {_comment(known[site].text) if site < len(known) else 'outputs'} */"
+        works = self.profile and any(isinstance(s, (Call, Host, Pack)) for s in steps)
+        if works:
+            yield "    start = rt->clock_ns();"
+        for step in steps:
+            yield from ("    " + line for line in self.text.lines(step))
+        if works:
+            yield f"    ag_count(call, {site}, start, {self.text.bytes_moved(steps)});"
+
+    # --- the entry
+    def _entry(self) -> Iterator[str]:
+        outputs, first = len(self.program.graph.outputs), len(self.program.inputs)
+        yield "i32 ag_entry(ag_call *call)"
+        yield "{"
+        if self.long:
+            yield "    struct frame *const f = call->rt->alloc(sizeof *f);"
+            yield f"    if (!f) return {int(Outcome.MEMORY)};"
+            yield "    __builtin_memset(f, 0, sizeof *f);"
+        else:
+            yield "    struct frame frame = {0}, *const f = &frame;"
+        yield "    i32 outcome = part_0(call, f);"
+        for number in range(1, len(self.parts)):
+            yield f"    if (!outcome) outcome = part_{number}(call, f);"
+        if self.slots:
+            yield f"    for (i32 k = 0; k < {self.slots}; k++) call->rt->release(f->b[k]);"
+        if outputs:
+            yield "    if (outcome) /* no output is handed over: blocks that were to become one go back */"
+            yield f"        for (i32 k = 0; k < {outputs}; k++)"
+            yield f"            if (f->o[k] != call->data[{first} + k]) call->rt->release(f->o[k]);"
+        yield "    if (!outcome) outcome = f->outcome;"
+        if self.long:
+            yield "    call->rt->release(f);"
+        yield "    return outcome;"
+        yield "}"
+
+
+def _comment(text: str) -> str:
+    short = text if len(text) <= 100 else text[:97] + "..."
+    return short.replace("*/", "* /")
+
+
+def _by_site(steps: Sequence[Step]) -> list[tuple[int, list[Step]]]:
+    """The steps of each node together; a release belongs to the node before it."""
+    groups: list[tuple[int, list[Step]]] = []
+    for step in steps:
+        site = groups[-1][0] if isinstance(step, Release) else step.site
+        if not groups or groups[-1][0] != site:
+            groups.append((site, []))
+        groups[-1][1].append(step)
+    return groups
+
+
+def _parts(sites: list[tuple[int, list[Step]]]) -> list[list[tuple[int, list[Step]]]]:
+    cuts = range(0, len(sites), NODES_A_PART) if len(sites) > 2 * NODES_A_PART else (0,)
+    return [sites[a : a + NODES_A_PART] if len(cuts) > 1 else sites for a in cuts]

@@ -1,0 +1,253 @@
+"""C functions of the driver: lengths, slices, memory, copies, failure.  A file gets those that its driver uses.
+
+They are compiled with little effort, as the driver is: what runs once a call is not worth a compiler's time (a driver
+of 50 nodes took 130 ms with the optimizer on and 70 ms at -O1).  Kernels stand before them and are not affected.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..ctext.helper import Helper
+from .product_helpers import PRODUCTS
+
+_LITTLE_EFFORT = """\
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O1")
+#endif
+"""
+
+HELPERS = (
+    Helper("ag_iota", """\
+/* 0, 1, 2, ... */
+static void ag_iota(i64 n, i64 *y)
+{
+    for (i64 i = 0; i < n; i++) y[i] = i;
+}
+"""),
+    Helper("ag_eye", """\
+/* An n by m matrix of zeros with `one` on diagonal `d`, which lies above the main one if it is positive. */
+static void ag_eye(i64 item, i64 n, i64 m, i64 d, char *y, const void *one)
+{
+    __builtin_memset(y, 0, (u64)(n * m * item));
+    for (i64 i = d < 0 ? -d : 0; i < n && i < m - d; i++) __builtin_memcpy(y + (i * m + i + d) * item, one, (u64)item);
+}
+"""),
+    Helper("ag_copy", """\
+/* Copy elements of `item` bytes between strided arrays of one shape; strides count elements. */
+static void ag_copy_row(i64 item, i64 n, char *y, i64 ys, const char *x, i64 xs)
+{
+#define AG_COPY(T) for (i64 i = 0; i < n; i++) ((T *)y)[i * ys] = ((const T *)x)[i * xs]
+    if (xs == 1 && ys == 1) __builtin_memcpy(y, x, (u64)(n * item));
+    else if (item == 1) AG_COPY(u8);
+    else if (item == 2) AG_COPY(u16);
+    else if (item == 4) AG_COPY(u32);
+    else if (item == 8) AG_COPY(u64);
+    else AG_COPY(c128);
+#undef AG_COPY
+}
+static void ag_copy(i64 item, i32 rank, const i64 *n, void *y, const i64 *ys, const void *x, const i64 *xs)
+{
+    for (i32 k = 0; k < rank; k++)
+        if (n[k] == 0) return;
+    if (rank == 0) {
+        ag_copy_row(item, 1, y, 1, x, 1);
+        return;
+    }
+    i64 at[64] = {0};
+    char *to = y;
+    const char *from = x;
+    i32 inner = rank - 1; /* the loop that runs inside: along the target's smallest stride */
+    for (i32 k = 0; k < rank; k++)
+        if (n[k] > 1 && (n[inner] == 1 || (ys[k] < ys[inner] && ys[k] > 0))) inner = k;
+    for (;;) {
+        ag_copy_row(item, n[inner], to, ys[inner], from, xs[inner]);
+        i32 k = rank - 1;
+        for (; k >= 0; k--) {
+            if (k == inner) continue;
+            to += item * ys[k], from += item * xs[k];
+            if (++at[k] < n[k]) break;
+            to -= item * ys[k] * n[k], from -= item * xs[k] * n[k], at[k] = 0;
+        }
+        if (k < 0) return;
+    }
+}
+"""),
+    Helper("ag_fail", """\
+/* Note where and why the call fails; gives the outcome. */
+static i32 ag_fail(ag_call *call, i32 outcome, i32 step, i32 operand, i32 count, const i64 *said)
+{
+    call->step = step;
+    call->operand = operand;
+    for (i32 k = 0; k < count; k++) call->detail[k] = said[k];
+    return outcome;
+}
+"""),
+    Helper("ag_as_declared", """\
+/* Whether the lengths from number `at` on are those that the type promises. */
+static i32 ag_as_declared(const ag_call *call, i32 at, i32 rank)
+{
+    for (i32 k = at; k < at + rank; k++)
+        if (call->declared[k] >= 0 && call->declared[k] != call->lengths[k]) return 0;
+    return 1;
+}
+"""),
+    Helper("ag_overlap", """\
+/* Whether one of the arrays numbered `written` shares memory with another one. */
+static i32 ag_overlap(i32 count, const void *const *start, const i64 *bytes, i32 writes, const i32 *written)
+{
+    for (i32 w = 0; w < writes; w++)
+        for (i32 k = 0; k < count; k++) {
+            const char *const a = start[written[w]], *const b = start[k];
+            if (k != written[w] && a < b + bytes[k] && b < a + bytes[written[w]]) return 1;
+        }
+    return 0;
+}
+"""),
+    Helper("ag_join", """\
+/* The joint length of two axes, -1 if they do not broadcast. */
+static inline i64 ag_join(i64 a, i64 b) { return a == b || b == 1 ? a : a == 1 ? b : -1; }
+"""),
+    Helper("ag_index", """\
+/* The position that an index means, -1 if it is out of bounds. */
+static inline i64 ag_index(i64 index, i64 length)
+{
+    const i64 position = index < 0 ? index + length : index;
+    return position < length ? position < 0 ? -1 : position : -1;
+}
+"""),
+    Helper("ag_slice_first", """\
+/* Where start:stop:step begins on an axis, by Python's rules.  given: 1 if there is a start, plus 2 if a stop. */
+static i64 ag_slice_bound(i64 length, i64 bound, i64 step)
+{
+    const i64 lowest = step < 0 ? -1 : 0, highest = step < 0 ? length - 1 : length;
+    if (bound < 0) bound += length;
+    return bound < lowest ? lowest : bound > highest ? highest : bound;
+}
+static i64 ag_slice_first(i64 length, i64 given, i64 start, i64 stop, i64 step)
+{
+    (void)stop;
+    const i64 first = given & 1 ? ag_slice_bound(length, start, step) : step < 0 ? length - 1 : 0;
+    return first < 0 || first >= length ? 0 : first; /* of an empty slice: any position that exists */
+}
+"""),
+    Helper("ag_slice_count", """\
+/* How many elements start:stop:step has; -1 if the step is 0. */
+static i64 ag_slice_count(i64 length, i64 given, i64 start, i64 stop, i64 step)
+{
+    if (step == 0) return -1;
+    const i64 first = given & 1 ? ag_slice_bound(length, start, step) : step < 0 ? length - 1 : 0;
+    const i64 last = given & 2 ? ag_slice_bound(length, stop, step) : step < 0 ? -1 : length;
+    if (step < 0) return first > last ? (i64)((u64)(first - last - 1) / -(u64)step) + 1 : 0;
+    return last > first ? (last - first - 1) / step + 1 : 0;
+}
+"""),
+    Helper("ag_range_count", """\
+/* The number of elements of a range of integers; -1 if the step is 0. */
+static void ag_range_count(i64 start, i64 stop, i64 step, i32 is_unsigned, i64 *count)
+{
+    const __int128 from = is_unsigned ? (__int128)(u64)start : start, to = is_unsigned ? (__int128)(u64)stop : stop;
+    const __int128 by = is_unsigned ? (__int128)(u64)step : step;
+    const __int128 n = by == 0 ? -1 : by > 0 ? (to - from + by - 1) / by : (from - to - by - 1) / -by;
+    *count = by == 0 ? -1 : n < 0 ? 0 : n > __INT64_MAX__ ? __INT64_MAX__ : (i64)n;
+}
+"""),
+    Helper("ag_span_count", """\
+/* The number of elements of a range that is `span` steps long; -1 if that is not finite. */
+static void ag_span_count(const f64 *span, i64 *count)
+{
+    const f64 n = *span;
+    *count = !(n - n == 0) ? -1 : n <= 0 ? 0 : n >= 0x1p62 ? __INT64_MAX__ : (i64)n + (n > (f64)(i64)n);
+}
+"""),
+    Helper("ag_alloc", """\
+/* The size of an array in bytes; -1 if it exceeds an i64, or would but for a length of 0: NumPy has no such array. */
+static i64 ag_bytes(i64 item, i32 rank, const i64 *n)
+{
+    i64 bytes = item, empty = 0;
+    for (i32 k = 0; k < rank; k++) {
+        empty |= n[k] == 0;
+        if (__builtin_mul_overflow(bytes, n[k] ? n[k] : 1, &bytes)) return -1;
+    }
+    return empty ? 0 : bytes;
+}
+/* Memory for an array, NULL if there is none. */
+static void *ag_alloc(const ag_runtime *rt, i64 item, i32 rank, const i64 *n)
+{
+    const i64 bytes = ag_bytes(item, rank, n);
+    return bytes < 0 ? 0 : rt->alloc(bytes);
+}
+"""),
+    Helper("ag_output", """\
+/* Memory for output number `k` of call->data: the caller's if it has the right size, else a block of the pool. */
+static void *ag_output(ag_call *call, i32 k, i32 at, i32 output_rank, i64 item, i32 rank, const i64 *n)
+{
+    const i64 bytes = ag_bytes(item, rank, n);
+    if (bytes < 0) return 0;
+    if (call->data[k] && ag_bytes(item, output_rank, call->lengths + at) == bytes) return call->data[k];
+    return call->rt->alloc(bytes);
+}
+"""),
+    Helper("ag_finish", """\
+/* Tell the caller where output number `k` of call->data lies and its lengths; whether that is news to him. */
+static i32 ag_finish(ag_call *call, void *data, i32 k, i32 at, i32 rank, const i64 *n)
+{
+    i32 news = call->data[k] != data;
+    call->data[k] = data;
+    for (i32 axis = 0; axis < rank; axis++) {
+        news |= call->lengths[at + axis] != n[axis];
+        call->lengths[at + axis] = n[axis];
+    }
+    return news;
+}
+"""),
+    Helper("ag_count", """\
+/* One run of a node, for the profile. */
+static void ag_count(ag_call *call, i32 step, i64 start, i64 bytes)
+{
+    i64 *const row = call->profile + 3 * step;
+    row[0] += 1;
+    row[1] += call->rt->clock_ns() - start;
+    row[2] += bytes;
+}
+"""),
+    Helper("ag_pack", """\
+/* `x` itself if it is C-contiguous, else a copy in a new block, which *block holds; NULL if there is no memory. */
+static void *ag_pack(const ag_runtime *rt, void **block, i64 item, i32 rank, const i64 *n, void *x, const i64 *s)
+{
+    i64 packed[64], step = 1, dense = 1;
+    for (i32 k = rank - 1; k >= 0; k--) {
+        dense &= n[k] == 1 || s[k] == step;
+        packed[k] = step;
+        step *= n[k];
+    }
+    if (dense || step == 0) return x;
+    *block = ag_alloc(rt, item, rank, n);
+    if (*block) ag_copy(item, rank, n, *block, packed, x, s);
+    return *block;
+}
+"""),
+)  # fmt: skip
+
+_WORD = re.compile(r"ag_\w+")
+_HOME = {
+    "ag_bytes": "ag_alloc",
+    "ag_slice_bound": "ag_slice_first",
+    "ag_copy_row": "ag_copy",
+    "ag_matrix": "ag_as_matrix",
+}
+"""Helpers that stand in the text of another one."""
+
+
+def driver_helpers(driver: str) -> str:
+    """The helpers that the text of a driver uses, directly or by other helpers, each once and in order."""
+    by_name = {h.name: h for h in (*HELPERS, *PRODUCTS)}
+    wanted: set[str] = set()
+    stack = [driver]
+    while stack:
+        for word in _WORD.findall(stack.pop()):
+            name = _HOME.get(word, word)
+            if name in by_name and name not in wanted:
+                wanted.add(name)
+                stack.append(by_name[name].text)
+    return "\n".join([_LITTLE_EFFORT, *(h.text for h in by_name.values() if h.name in wanted)])

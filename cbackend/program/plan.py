@@ -1,0 +1,281 @@
+"""From a graph to a Program: a table of planners, one an op class, run over the nodes in an order that is legal for
+in-place work.
+
+    DimShuffle, Subtensor, BroadcastTo, Reshape, Shape ...   descriptors           plan_views.py
+    Elementwise, Cast, Fused, Reduce, Softmax ...            a kernel              here, by lower.py
+    Alloc, Join, Arange, Eye, SumTo                          copies and kernels    lower_creation.py
+    IncSubtensor, AdvancedSubtensor ...                      copies and kernels    lower_indexing.py
+    Dot, MatMul, Gemm, Gemv, Ger ...                         the runtime's BLAS    plan_blas.py
+    anything else                                            a call back to Python
+
+Outputs are computed in the memory of the caller's arrays where they can be; one that is an input, a constant, a view or
+another output as well is copied there, so that what a caller gets shares memory with nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...graph import Apply, FunctionGraph, Op, Variable, same_shape
+from ...graph.schedule import schedule
+from ...graph.text import op_text
+from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ...ops.creation import Alloc, Arange, Eye
+from ...ops.elementwise import Pointwise, fill
+from ...ops.fused import Fused, InPlace
+from ...ops.indexing import IncSubtensor, Subtensor
+from ...ops.join import Join
+from ...ops.lengths import MakeVector, Shape, ShapeI
+from ...ops.nn import LogSoftmax, LogSumExp, Softmax
+from ...ops.reduce import ArgReduce, Reduce, SumTo
+from ...ops.shape import BroadcastTo, DimShuffle, Reshape
+from ..ir.kernel import Kernel
+from . import plan_blas, plan_views
+from . import plan_creation as lower_creation
+from . import plan_indexing as lower_indexing
+from .buffers import assign_slots
+from .late import cannot_fail_late, checks_first
+from .planner import Planner
+from .program import Array, Buffer, Finish, Host, Lengths, Outcome, Program, Site
+
+Plan = Callable[[Planner, Apply], None]
+
+
+def plan(graph: FunctionGraph) -> Program:
+    """The program that computes the outputs of `graph`.
+
+    An input that the graph overwrites (it has an update) is overwritten only if nothing can fail from then on, so that
+    a call that raises has changed nothing; otherwise its new value is made elsewhere.  Raises InconsistencyError if the
+    graph overwrites what is still needed.
+    """
+    nodes = schedule(graph)
+    mutable = _overwritten_inputs(graph)
+    program = _planned(graph, nodes, mutable)
+    return program if not mutable or cannot_fail_late(program.steps, mutable) else _planned(graph, nodes, {})
+
+
+def _planned(graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str, int]) -> Program:
+    p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes), mutable, plan_node)
+    inputs = tuple(p.put(v, _leaf(p, v, f"in{k}", dense=bool(mutable))) for k, v in enumerate(graph.inputs))
+    constants = tuple(p.put(v, _leaf(p, v, f"k{k}", dense=True)) for k, v in enumerate(graph.constants))
+    for p.site, node in enumerate(nodes):
+        plan_node(p, node)
+    p.site = len(nodes)
+    finished = [_own_array(p, number, p.arrays[output]) for number, output in enumerate(graph.outputs)]
+    in_place = {o: i for i, o in graph.updates if finished[o].base == f"in{i}"}
+    p.steps += [Finish(p.site, k, array) for k, array in enumerate(finished) if k not in in_place]  # these cannot fail
+    steps, slots = assign_slots(checks_first(p.steps, mutable))
+    return Program(
+        graph, inputs, constants, steps, _sites(p, nodes), tuple(p.kernels.values()), p.locals, slots,
+        tuple(p.products), in_place, bool(mutable),
+    )  # fmt: skip
+
+
+def plan_node(p: Planner, node: Apply) -> None:
+    op = node.op.op if isinstance(node.op, InPlace) else node.op
+    if isinstance(op, KERNEL_OPS):
+        plan_kernel(p, node)
+    else:
+        PLANS.get(type(op), plan_host)(p, node)
+
+
+def _leaf(p: Planner, variable: Variable, name: str, dense: bool) -> Array:
+    """An input or a constant, described by locals of the driver: `in0`, `in0_n1`, and strides `in0_s1` unless it is
+    dense.
+    """
+    lengths: Lengths = tuple(1 if n == 1 else f"{name}_n{axis}" for axis, n in enumerate(variable.type.shape))
+    if dense or not lengths:
+        p.declare(name, lengths)
+        return p.dense(name, variable.dtype, lengths)
+    strides: Lengths = tuple(f"{name}_s{axis}" for axis in range(len(lengths)))
+    p.declare(name, lengths + strides)
+    return Array(name, variable.dtype, lengths, strides, False, (name,))
+
+
+def _sites(p: Planner, nodes: Sequence[Apply]) -> tuple[Site, ...]:
+    names = {i: array.base for i, array in p.arrays.items() if i.owner is None}
+    for number, node in enumerate(nodes):
+        many = len(node.outputs) > 1
+        names.update((o, f"v{number}_{o.index}" if many else f"v{number}") for o in node.outputs)
+    return tuple(Site(node, tuple(p.inputs_of(node)), _expression(node, names)) for node in nodes)
+
+
+def _expression(node: Apply, names: Mapping[Variable, Any]) -> str:
+    """The node as `v3 = add(in0, v1)`, shortened, in words that are the same for all users."""
+    operands = ", ".join(str(names[i]) for i in node.inputs)
+    results = ", ".join(str(names[o]) for o in node.outputs)
+    return f"{results} = {op_text(node.op)}({operands})"
+
+
+# --- what is needed, and where it goes
+
+
+def _needed(graph: FunctionGraph, nodes: Sequence[Apply]) -> set[Variable]:
+    """The variables whose elements are read.  Of what only its shape is asked for, nothing is computed."""
+    needed = set(graph.outputs)
+    for node in reversed(nodes):
+        op = node.op.op if isinstance(node.op, InPlace) else node.op
+        if isinstance(op, (Shape, ShapeI)):
+            continue
+        wanted = any(o in needed for o in node.outputs)
+        if isinstance(op, SHAPE_ALONE) and not wanted:
+            continue
+        needed.update(node.outputs)
+        needed.update(i for k, i in enumerate(node.inputs) if k != _unread(op))
+    return needed
+
+
+def _unread(op: Op) -> int | None:
+    """The position of the input of which an op reads the shape alone, if there is one."""
+    if isinstance(op, SumTo):
+        return 1
+    return 0 if op is fill else None
+
+
+def _direct_outputs(graph: FunctionGraph, mutable: Mapping[str, int]) -> dict[Variable, int]:
+    """The variables that are computed in the memory of an output: the outputs, or what they are written over or show
+    whole.
+    """
+    kept = {i for k, i in enumerate(graph.inputs) if f"in{k}" in mutable}
+    direct: dict[Variable, int] = {}
+    for number, output in enumerate(graph.outputs):
+        source, first_copy = _origin_of(output)
+        if source.owner is None and source not in kept and first_copy is not None:
+            source = first_copy
+        if source.owner is not None and source not in direct:
+            direct[source] = number
+    return direct
+
+
+def _overwritten_inputs(graph: FunctionGraph) -> dict[str, int]:
+    """The inputs, by name, in whose memory the graph would put their updates, and the outputs that these are."""
+    found = ((i, o, *_origin_of(graph.outputs[o])) for i, o in graph.updates)
+    return {f"in{i}": o for i, o, source, written in found if source is graph.inputs[i] and written is not None}
+
+
+def _origin_of(output: Variable) -> tuple[Variable, Variable | None]:
+    """The variable in whose memory `output` lies, element for element; and the first that is written over it, if one
+    is.
+    """
+    written: Variable | None = None
+    while output.owner is not None:
+        node = output.owner
+        destroyed = node.op.destroys()
+        if output.index in destroyed:
+            written = output
+            output = node.inputs[destroyed[output.index]]
+        elif _shows_whole(node.op):
+            output = node.inputs[0]
+        else:
+            break
+    return output, written
+
+
+def _shows_whole(op: Op) -> bool:
+    """Whether the output of a view has the elements of the input, all of them and in their order."""
+    if isinstance(op, DimShuffle):
+        kept = [o for o in op.order if isinstance(o, int)]
+        return kept == sorted(kept)
+    return isinstance(op, Reshape) or (isinstance(op, Subtensor) and all(entry == "s000" for entry in op.spec))
+
+
+def _own_array(p: Planner, number: int, array: Array) -> Array:
+    """`array` as output `number`: as it is if it lies in that output's memory, or else a copy."""
+    base = array.base
+    if isinstance(base, Buffer) and base.output == number and array.dense:
+        return array
+    if isinstance(base, str) and p.mutable.get(base) == number and array.dense:
+        return array
+    return p.copied(array, None if number in p.taken else number)
+
+
+# --- ops that are one kernel
+
+
+def plan_kernel(p: Planner, node: Apply) -> None:
+    """Launch the kernel of an op over the joint lengths of its inputs, in place where the op has leave and the memory
+    allows.
+    """
+    kernel, destroyed = _kernel(p, node)
+    inputs = [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs]
+    extents = p.extents(kernel, inputs)
+    outputs = []
+    for operand in kernel.outputs:
+        lengths = tuple(1 if loop is None else extents[loop] for loop in operand.axes)
+        victim = _overwritten(p, node, operand.source, destroyed, lengths)
+        outputs.append(victim or p.result(node.outputs[operand.source], lengths))
+    if any(o in p.needed for o in node.outputs):
+        p.launch(kernel, extents, outputs, inputs)
+
+
+def _kernel(p: Planner, node: Apply) -> tuple[Kernel, dict[int, int]]:
+    """The kernel of a node, and which outputs may be written over which inputs: none, if its loops do not allow it."""
+    if not isinstance(node.op, InPlace):
+        return p.kernel(node), {}
+    try:
+        return p.kernel(node), node.op.destroys()
+    except ValueError:
+        return p.kernel(node.with_op(node.op.op)), {}
+
+
+def _overwritten(p: Planner, node: Apply, output: int, destroyed: Mapping[int, int], lengths: Lengths) -> Array | None:
+    """The array of the input that an output is written over; None if there is none that can be."""
+    source = destroyed.get(output)
+    if source is None:
+        return None
+    victim = p.arrays[node.inputs[source]]
+    if not p.is_overwritable(victim):
+        return None
+    if victim.lengths != lengths:  # the same by a proof about the graph, or perhaps not the same
+        if not same_shape(node.outputs[output], node.inputs[source]):
+            return None
+        for axis, (have, want) in enumerate(zip(victim.lengths, lengths, strict=True)):
+            p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
+    return p.put(node.outputs[output], victim)
+
+
+# --- ops without C
+
+
+def plan_host(p: Planner, node: Apply) -> None:
+    """Run the NumPy meaning of the op: one call back into Python."""
+    results = tuple(p.name("h", "void *") for _ in node.outputs)
+    lengths = [tuple(p.name("n", "i64") for _ in range(o.ndim)) for o in node.outputs]
+    p.steps.append(Host(p.site, results, tuple(n for row in lengths for n in row), tuple(p.inputs_of(node))))
+    for output, name, row in zip(node.outputs, results, lengths, strict=True):
+        p.keep_promises(output, row)
+        p.put(output, p.dense(name, output.dtype, row))
+
+
+KERNEL_OPS = (Pointwise, Fused, Reduce, ArgReduce, Softmax, LogSoftmax, LogSumExp)
+"""Ops that lower.py makes one kernel of."""
+
+SHAPE_ALONE = (*KERNEL_OPS, DimShuffle)
+"""Ops whose lengths can be worked out without the elements of anything."""
+
+PLANS: dict[type[Op], Plan] = {
+    DimShuffle: plan_views.plan_dimshuffle,
+    Reshape: plan_views.plan_reshape,
+    BroadcastTo: plan_views.plan_broadcast_to,
+    Subtensor: plan_views.plan_subtensor,
+    Shape: plan_views.plan_shape,
+    ShapeI: plan_views.plan_shape_i,
+    MakeVector: plan_views.plan_make_vector,
+    Alloc: lower_creation.plan_alloc,
+    Join: lower_creation.plan_join,
+    Arange: lower_creation.plan_arange,
+    Eye: lower_creation.plan_eye,
+    SumTo: lower_creation.plan_sum_to,
+    IncSubtensor: lower_indexing.plan_inc_subtensor,
+    AdvancedSubtensor: lower_indexing.plan_gather,
+    AdvancedIncSubtensor: lower_indexing.plan_scatter,
+    Dot: plan_blas.plan_dot,
+    MatMul: plan_blas.plan_matmul,
+    Dot22: plan_blas.plan_dot,
+    Dot22Scalar: plan_blas.plan_dot22_scalar,
+    Gemm: plan_blas.plan_gemm,
+    Gemv: plan_blas.plan_gemv,
+    Ger: plan_blas.plan_ger,
+}

@@ -1,0 +1,152 @@
+"""Products of matrices: calls of the runtime's BLAS, which takes transposed operands by their strides.
+
+Integers, bools and float16 have no BLAS: they are a fused product and sum, which is a kernel like any other.  Sums of
+small integers are kept in 64 bits and cut off at the end, which gives the same bits as NumPy's wrapping sums.
+"""
+
+from __future__ import annotations
+
+from ...graph import Apply, FunctionGraph, Variable
+from ...graph.types import numpy_dtype
+from ...ops.blas import BLAS_DTYPES
+from ...ops.elementwise import Cast, logical_and, logical_or, mul
+from ...ops.elementwise import add as plus
+from ...ops.fused import Fused
+from ...ops.reduce import Reduce
+from ...ops.shape import DimShuffle
+from ...ops.tensor import TensorVariable
+from .planner import Planner
+from .program import Argument, Array, Lengths, Number, Outcome, Quantity, Table, Vector
+
+SUMMED = -1
+"""What messages take for the axis where lengths of the axes that are summed over do not agree."""
+
+
+def plan_dot(p: Planner, node: Apply) -> None:
+    """`Dot` and `Dot22`: dot, gemv or gemm by the ranks of the operands."""
+    a, b = p.inputs_of(node)
+    p.guard("equal", a.lengths[-1], b.lengths[0], failure=Outcome.LENGTHS, axis=SUMMED)
+    if node.out.dtype not in BLAS_DTYPES:
+        p.expand(node, [sum_of_products(node, *_loops_of_dot(*node.inputs))])
+        return
+    result = p.result(node.out, a.lengths[:-1] + b.lengths[1:])
+    if len(a.lengths) == len(b.lengths) == 1:
+        _call(p, "ag_dot", result, (a.lengths[0], a, *a.strides, b, *b.strides, result), (a, b))
+    elif len(a.lengths) == 2 and len(b.lengths) == 2:
+        gemm(p, Number(result.dtype, 1), a, b, Number(result.dtype, 0), result)
+    elif len(a.lengths) == 2:
+        gemv(p, Number(result.dtype, 1), a, b, Number(result.dtype, 0), result)
+    else:
+        gemv(p, Number(result.dtype, 1), transposed(b), a, Number(result.dtype, 0), result)
+
+
+def plan_matmul(p: Planner, node: Apply) -> None:
+    """`MatMul`: one gemm for each place of the joint leading axes."""
+    a, b = p.inputs_of(node)
+    p.guard("equal", a.lengths[-1], b.lengths[-2], failure=Outcome.LENGTHS, axis=SUMMED)
+    if node.out.dtype not in BLAS_DTYPES:
+        p.expand(node, [sum_of_products(node, *_loops_of_matmul(*node.inputs))])
+        return
+    rank = node.out.ndim - 2
+    batch = tuple(
+        p.join([x.lengths[k - rank - 2] for x in (a, b) if rank - k <= len(x.lengths) - 2], k) for k in range(rank)
+    )
+    m, k, n = a.lengths[-2], a.lengths[-1], b.lengths[-1]
+    result = p.result(node.out, (*batch, m, n))
+    one, zero = Number(result.dtype, 1), Number(result.dtype, 0)
+    left, right = (Vector(batch_strides(p, x, batch)) for x in (a, b))
+    _call(p, "ag_matmul", result, (rank, Vector(batch), m, n, k, one, a, left, b, right, zero, result), (a, b))
+
+
+def batch_strides(p: Planner, x: Array, batch: Lengths) -> Lengths:
+    """The strides of `x` along all axes of the product: 0 along those that it lacks or is stretched along."""
+    own = len(x.lengths) - 2
+    added = len(batch) - own
+    along = (p.along(n, m, s) for n, m, s in zip(x.lengths[:own], batch[added:], x.strides[:own], strict=True))
+    return ((0,) * added) + tuple(along) + x.strides[own:]
+
+
+def plan_dot22_scalar(p: Planner, node: Apply) -> None:
+    a, b, scalar = p.inputs_of(node)
+    p.guard("equal", a.lengths[1], b.lengths[0], failure=Outcome.LENGTHS, axis=SUMMED)
+    result = p.result(node.out, (a.lengths[0], b.lengths[1]))
+    gemm(p, scalar, a, b, Number(result.dtype, 0), result)
+
+
+def plan_gemm(p: Planner, node: Apply) -> None:
+    z, alpha, x, y, beta = p.inputs_of(node)
+    p.guard("equal", x.lengths[1], y.lengths[0], failure=Outcome.LENGTHS, axis=SUMMED)
+    gemm(p, alpha, x, y, beta, _target(p, node, z, (x.lengths[0], y.lengths[1])))
+
+
+def plan_gemv(p: Planner, node: Apply) -> None:
+    y, alpha, a, x, beta = p.inputs_of(node)
+    p.guard("equal", a.lengths[1], x.lengths[0], failure=Outcome.LENGTHS, axis=SUMMED)
+    gemv(p, alpha, a, x, beta, _target(p, node, y, a.lengths[:1]))
+
+
+def plan_ger(p: Planner, node: Apply) -> None:
+    a, alpha, x, y = p.inputs_of(node)
+    target = _target(p, node, a, x.lengths + y.lengths)
+    arguments = (*target.lengths, alpha, x, *x.strides, y, *y.strides, target)
+    _call(p, "ag_ger", target, arguments, (alpha, x, y))
+
+
+def _target(p: Planner, node: Apply, z: Array, product: Lengths) -> Array:
+    """What is added to: `z` itself if it may be overwritten, else a copy.  It has the shape of the product."""
+    for axis, (have, want) in enumerate(zip(z.lengths, product, strict=True)):
+        p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
+    return p.modifiable(node, 0)
+
+
+def gemm(p: Planner, alpha: Argument, a: Array, b: Array, beta: Argument, c: Array) -> None:
+    m, n, k = a.lengths[0], b.lengths[1], a.lengths[1]
+    _call(p, "ag_gemm", c, (m, n, k, alpha, a, *a.strides, b, *b.strides, beta, c), _arrays(alpha, a, b, beta))
+
+
+def gemv(p: Planner, alpha: Argument, a: Array, x: Array, beta: Argument, y: Array) -> None:
+    _call(p, "ag_gemv", y, (*a.lengths, alpha, a, *a.strides, x, *x.strides, beta, y), _arrays(alpha, a, x, beta))
+
+
+def _call(p: Planner, function: str, result: Array, arguments: tuple[Argument, ...], reads: tuple[Array, ...]) -> None:
+    item: Quantity = numpy_dtype(result.dtype).itemsize
+    p.products[result.dtype] = None
+    fallible = not all(p.is_blas_ready(a) for a in reads)  # else nothing has to be copied, so memory cannot run out
+    p.call(function, (Table(result.dtype), item, *arguments), (result,), reads, fallible)
+
+
+def _arrays(*arguments: Argument) -> tuple[Array, ...]:
+    return tuple(a for a in arguments if isinstance(a, Array))
+
+
+def transposed(a: Array) -> Array:
+    return Array(a.base, a.dtype, a.lengths[::-1], a.strides[::-1], False, a.memory)
+
+
+# --- dtypes without BLAS
+
+Loops = tuple[tuple[int | str, ...], tuple[int | str, ...], int]
+"""The axes of both operands in the nest of the product, and the axis that is summed over."""
+
+
+def _loops_of_dot(a: Variable, b: Variable) -> Loops:
+    before, after = a.ndim - 1, b.ndim - 1
+    return (*range(a.ndim), *("x",) * after), (*("x",) * before, *range(b.ndim)), before
+
+
+def _loops_of_matmul(a: Variable, b: Variable) -> Loops:
+    rank = max(a.ndim, b.ndim)
+    left = (*("x",) * (rank - a.ndim), *range(a.ndim), "x")
+    right = (*("x",) * (rank - b.ndim), *range(b.ndim - 2), "x", b.ndim - 2, b.ndim - 1)
+    return left, right, rank - 1
+
+
+def sum_of_products(node: Apply, left: tuple[int | str, ...], right: tuple[int | str, ...], axis: int) -> Variable:
+    """sum(a * b, axis) of the node's operands with their axes in the order given, as one fused node, in their dtype."""
+    a, b = node.inputs
+    times, total = (logical_and, logical_or) if a.dtype == "bool" else (mul, plus)
+    inner = [TensorVariable(v.type) for v in (a, b)]
+    x, y = (Cast("float32")(v) if v.dtype == "float16" else v for v in inner)
+    summed = Reduce(total, (axis,))(times(DimShuffle(left)(x), DimShuffle(right)(y)))
+    fused: Variable = Fused(FunctionGraph(inner, [summed]))(a, b)
+    return fused if fused.dtype == a.dtype else Cast(a.dtype)(fused)

@@ -1,0 +1,123 @@
+"""Arrays made from lengths, from other arrays laid side by side, and sums back to a shape that was stretched."""
+
+from __future__ import annotations
+
+from ...graph import Apply, TensorType
+from ...ops.elementwise import Cast, add, fill, mul, sub, true_div
+from ...ops.reduce import Reduce
+from ...ops.tensor import TensorVariable
+from .plan_views import stretched
+from .planner import Planner
+from .program import Array, Lengths, Number, Outcome, Quantity
+
+
+def plan_alloc(p: Planner, node: Apply) -> None:
+    """A value stretched to lengths and written out: the kernel of `fill`, which does not read what it fills."""
+    value = node.inputs[0]
+    lengths = p.lengths(node.inputs[1:])
+    source = stretched(p, p.arrays[value], lengths)
+    result = p.result(node.out, lengths)
+    like = TensorVariable(TensorType(value.dtype, (None,) * len(lengths)))
+    kernel = p.kernel(fill(like, TensorVariable(value.type)).owner)
+    own = Array(source.base, source.dtype, p.arrays[value].lengths, p.arrays[value].strides, False, source.memory)
+    p.launch(kernel, lengths, (result,), tuple((result, own)[o.source] for o in kernel.inputs))
+
+
+def plan_join(p: Planner, node: Apply) -> None:
+    """Each input copied into its part of the result."""
+    along: int = node.op.axis  # type: ignore[attr-defined]
+    inputs = p.inputs_of(node)
+    lengths = list(inputs[0].lengths)
+    for x in inputs[1:]:
+        for axis, (n, m) in enumerate(zip(lengths, x.lengths, strict=True)):
+            if axis != along:
+                p.guard("equal", n, m, failure=Outcome.LENGTHS, axis=axis)
+    lengths[along] = p.sum(x.lengths[along] for x in inputs)
+    result = p.result(node.out, tuple(lengths))
+    start: Quantity = 0
+    for x in inputs:
+        part = (*lengths[:along], x.lengths[along], *lengths[along + 1 :])
+        p.copy(p.view(result, part, result.strides, p.product((start, result.strides[along]))), x)
+        start = p.sum((start, x.lengths[along]))
+
+
+def plan_eye(p: Planner, node: Apply) -> None:
+    n, m = p.lengths(node.inputs[:2])
+    result = p.result(node.out, (n, m))
+    item = node.out.type.numpy.itemsize
+    p.call("ag_eye", (item, n, m, p.read(node.inputs[2]), result, Number(result.dtype, 1)), (result,), ())
+
+
+def plan_arange(p: Planner, node: Apply) -> None:
+    """start + step * (0, 1, 2, ...), computed as NumPy does it: for floats the step is that between the first two
+    elements.
+    """
+    start, stop, step = node.inputs
+    dtype = start.dtype
+    count = p.on_stack("int64", ())
+    if node.out.type.kind == "f":
+        span = Cast("float64")(true_div(sub(stop, start), step))
+        p.plan_all([span])
+        p.call("ag_span_count", (p.arrays[span], count), (count,), (p.arrays[span],))
+    else:
+        bounds = [p.read(v) for v in (start, stop, step)]
+        p.call("ag_range_count", (*bounds, int(dtype == "uint64"), count), (count,), ())
+    length = p.load(count)
+    p.guard("not_negative", length, failure=Outcome.RANGE)
+    numbers = TensorVariable(TensorType("int64", (None,)))
+    p.put(numbers, p.fresh("int64", (length,)))
+    p.call("ag_iota", (length, p.arrays[numbers]), (p.arrays[numbers],), ())
+    if node.out.type.kind != "f":
+        p.expand(node, [add(mul(Cast(dtype)(numbers), step), start)])
+        return
+    wide = "float32" if dtype == "float16" else dtype
+    first, second = Cast(wide)(start), Cast(wide)(add(start, step))
+    p.expand(node, [Cast(dtype)(add(first, mul(Cast(wide)(numbers), sub(second, first))))])
+
+
+def plan_sum_to(p: Planner, node: Apply) -> None:
+    """A sum over the axes that were stretched, which only the run shows.
+
+    Leading axes are summed first.  Then, if no axis was stretched, the result is the operand; else each axis of length
+    n becomes two, (1, n) where it was stretched and (n, 1) where not, and the second ones are summed over: one kernel
+    for all cases.
+    """
+    x, like = node.inputs
+    added = x.ndim - like.ndim
+    if added:
+        x = Reduce(add, tuple(range(added)))(x)
+        p.plan_all([x])
+    array, target = p.arrays[x], p.arrays[like].lengths
+    unsettled = [k for k, (n, m) in enumerate(zip(array.lengths, target, strict=True)) if n != m]
+    for axis in unsettled:
+        p.guard("fits", target[axis], array.lengths[axis], failure=Outcome.LENGTHS, axis=axis)
+    if not unsettled:
+        p.put(node.out, p.copied(array, p.direct.get(node.out)))
+        return
+    some = p.let("either", *(p.let("differ", array.lengths[k], target[k]) for k in unsettled))
+    summed = _summed(p, array, target, unsettled, some)
+    p.shared.update(array.memory)
+    strides = (
+        p.strides(target) if array.dense else array.strides
+    )  # nothing stretched: the lengths are those of the target
+    p.put(node.out, p.select(some, summed, Array(array.base, array.dtype, target, strides, array.dense, array.memory)))
+
+
+def _summed(p: Planner, x: Array, target: Lengths, axes: list[int], some: Quantity) -> Array:
+    """`x` summed along those of `axes` where `target` is 1; an empty array if `some` is 0."""
+    rank = len(target)
+    moved: list[Quantity] = [p.let("differ", x.lengths[k], target[k]) for k in axes]
+    outer = [p.let("choose", flag, 0, x.strides[k]) for flag, k in zip(moved, axes, strict=True)]
+    inner_lengths = [p.let("choose", flag, x.lengths[k], 1) for flag, k in zip(moved, axes, strict=True)]
+    strides = list(x.strides)
+    for k, stride in zip(axes, outer, strict=True):
+        strides[k] = stride
+    wanted = (p.product((some, target[0])), *target[1:])
+    split = Array(
+        x.base, x.dtype, (*wanted, *inner_lengths), (*strides, *(x.strides[k] for k in axes)), False, x.memory
+    )
+    variable = TensorVariable(TensorType(x.dtype, (None,) * (rank + len(axes))))
+    kernel = p.kernel(Reduce(add, tuple(range(rank, rank + len(axes))))(variable).owner)
+    result = p.fresh(x.dtype, wanted)
+    p.launch(kernel, p.extents(kernel, [split]), (result,), (split,))
+    return Array(result.base, result.dtype, target, p.strides(target), True, result.memory)

@@ -1,0 +1,123 @@
+"""Ops that move no data: each is planned as a new descriptor over the memory of its input, and lengths as values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...graph import Apply
+from ...ops.fused import unmarked
+from .planner import Planner
+from .program import Array, Lengths, Outcome, Quantity
+
+
+def plan_dimshuffle(p: Planner, node: Apply) -> None:
+    """Lengths and strides in another order; a dropped axis must have length 1."""
+    order: tuple[int | str, ...] = node.op.order  # type: ignore[attr-defined]
+    x = p.arrays[node.inputs[0]]
+    for axis, length in enumerate(x.lengths):
+        if axis not in order:
+            p.guard("equal", length, 1, failure=Outcome.LENGTHS, axis=axis)
+    lengths = tuple(x.lengths[o] if isinstance(o, int) else 1 for o in order)
+    strides = tuple(x.strides[o] if isinstance(o, int) else 0 for o in order)
+    kept = [o for o in order if isinstance(o, int)]
+    p.keep_promises(node.out, lengths)
+    p.put(node.out, p.view(x, lengths, strides, dense=x.dense and kept == sorted(kept)))
+
+
+def plan_reshape(p: Planner, node: Apply) -> None:
+    """The same elements under other lengths; what is not C-contiguous is copied first."""
+    x = p.arrays[node.inputs[0]]
+    lengths = p.lengths(node.inputs[1:])
+    p.guard("equal", p.product(x.lengths), p.product(lengths), failure=Outcome.RESHAPE)
+    p.keep_promises(node.out, lengths)
+    p.put(node.out, p.view(p.packed(x), lengths, p.strides(lengths), dense=True))
+
+
+def plan_broadcast_to(p: Planner, node: Apply) -> None:
+    """Axes of length 1 stretched by a stride of 0."""
+    x = p.arrays[node.inputs[0]]
+    lengths = p.lengths(node.inputs[1:])
+    p.keep_promises(node.out, lengths)
+    p.put(node.out, stretched(p, x, lengths))
+
+
+def stretched(p: Planner, x: Array, lengths: Lengths) -> Array:
+    """`x` broadcast to `lengths`: a view.  Fails where it does not fit."""
+    added = len(lengths) - len(x.lengths)
+    strides: list[Quantity] = [0] * added
+    for axis, (have, want, stride) in enumerate(zip(x.lengths, lengths[added:], x.strides, strict=True), start=added):
+        if have not in (1, want):
+            p.guard("fits", have, want, failure=Outcome.LENGTHS, axis=axis)
+        strides.append(p.along(have, want, stride))
+    return p.view(x, lengths, tuple(strides), dense=x.dense and x.lengths == lengths)
+
+
+def plan_subtensor(p: Planner, node: Apply) -> None:
+    p.put(node.out, window(p, p.arrays[node.inputs[0]], node, node.inputs[1:]))
+    p.keep_promises(node.out, p.arrays[node.out].lengths)
+
+
+def window(p: Planner, x: Array, node: Apply, scalars: Any) -> Array:
+    """`x` under the basic parts of the spec of `node`; axes indexed by arrays ("a") are kept whole."""
+    values = iter(scalars)
+    lengths: list[Quantity] = []
+    strides: list[Quantity] = []
+    offsets: list[Quantity] = []
+    spec: tuple[str, ...] = unmarked(node.op).spec
+    for axis, (length, stride) in enumerate(zip(x.lengths, x.strides, strict=True)):
+        entry = spec[axis] if axis < len(spec) else "s000"
+        if entry == "i":
+            place = p.let("index", p.read(next(values)), length, failure=Outcome.INDEX, axis=axis)
+            offsets.append(p.product((place, stride)))
+        elif entry == "a":
+            next(values)
+            lengths.append(length)
+            strides.append(stride)
+        else:
+            start, stop, step = (p.read(next(values)) if flag == "1" else None for flag in entry[1:])
+            first, count, step = slice_of(p, length, start, stop, step, axis)
+            offsets.append(p.product((first, stride)))
+            lengths.append(count)
+            strides.append(p.product((step, stride)))
+    return p.view(x, tuple(lengths), tuple(strides), p.sum(offsets), dense=x.dense and _keeps_dense(spec))
+
+
+def _keeps_dense(spec: tuple[str, ...]) -> bool:
+    """Whether the part of a C-contiguous array is C-contiguous: integers first, then one slice without step, then whole
+    axes.
+    """
+    rest = [entry for k, entry in enumerate(spec) if any(e != "i" for e in spec[: k + 1])]
+    return not rest or (rest[0][0] == "s" and rest[0][3] == "0" and all(entry in ("s000", "a") for entry in rest[1:]))
+
+
+def slice_of(
+    p: Planner, length: Quantity, start: Quantity | None, stop: Quantity | None, step: Quantity | None, axis: int
+) -> tuple[Quantity, Quantity, Quantity]:
+    """(first, count, step) of `start:stop:step` along an axis, by Python's rules.  A step of 0 fails."""
+    if start is None and stop is None and step is None:
+        return 0, length, 1
+    given = (start is not None) + 2 * (stop is not None)
+    bounds = (length, given, start or 0, stop or 0, 1 if step is None else step)
+    count = p.let("slice_count", *bounds, failure=Outcome.ZERO_STEP, axis=axis)
+    return p.let("slice_first", *bounds), count, bounds[-1]
+
+
+# --- lengths as values
+
+
+def plan_shape(p: Planner, node: Apply) -> None:
+    p.put(node.out, p.fill(p.arrays[node.inputs[0]].lengths))
+
+
+def plan_shape_i(p: Planner, node: Apply) -> None:
+    length = p.arrays[node.inputs[0]].lengths[node.op.axis]  # type: ignore[attr-defined]
+    vector = p.fill((length,))
+    p.put(node.out, p.view(vector, (), (), dense=True))
+    p.knows(node.out, length)
+
+
+def plan_make_vector(p: Planner, node: Apply) -> None:
+    vector = p.on_stack(node.out.dtype, (len(node.inputs),))
+    p.put(node.out, vector)
+    for k, i in enumerate(node.inputs):
+        p.copy(p.view(vector, (), (), offset=k), p.arrays[i])

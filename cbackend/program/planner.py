@@ -1,0 +1,361 @@
+"""The planner's workbench: what all ops need to become steps.  plan.py says which function plans which op.
+
+Quantities are named once: asking for the same sum, product or joint length again gives the same name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ...graph import Apply, Constant, Op, TensorType, Variable, toposort
+from ...graph.types import numpy_dtype
+from ..ir.kernel import Extent, Kernel, Pointer
+from ..lowering.lower import lower
+from .program import (
+    Allocate,
+    Argument,
+    Array,
+    Buffer,
+    Call,
+    Fill,
+    Guard,
+    Lengths,
+    Let,
+    Memory,
+    Outcome,
+    Pack,
+    Point,
+    Quantity,
+    Read,
+    Select,
+    Step,
+    Vector,
+)
+
+_PARTS = 16
+"""The parts of a joint length that are remembered: a sum of 20,000 inputs stays linear."""
+
+
+class Planner:
+    """A program in the making.  `arrays` holds the array of each variable that is planned already."""
+
+    def __init__(
+        self, direct: dict[Variable, int], needed: set[Variable], mutable: Mapping[str, int],
+        plan_node: Callable[[Planner, Apply], None],
+    ) -> None:  # fmt: skip
+        self.plan_node = plan_node
+        self.mutable = mutable
+        """The inputs, by name, that may be overwritten, and the output that each becomes."""
+        self.direct = direct
+        """Variables that may be computed in the memory of an output, and of which one."""
+        self.needed = needed
+        """Variables whose elements somebody reads; of others only the lengths are worked out."""
+        self.steps: list[Step] = []
+        self.arrays: dict[Variable, Array] = {}
+        self.locals: dict[str, tuple[str, int]] = {}
+        self.kernels: dict[str, Kernel] = {}
+        self.products: dict[str, None] = {}
+        """The dtypes of which the program needs the runtime's linear algebra."""
+        self.site = 0
+        self.taken: set[int] = set()
+        """Outputs whose memory is in use."""
+        self.shared: set[Memory] = set()
+        """Memory that shows under a second variable although no op says so: it must not be overwritten."""
+        self.buffers = 0
+        self._lowered: dict[
+            tuple[Op, tuple[TensorType, ...], tuple[int, ...], tuple[tuple[int, int], ...]], Kernel
+        ] = {}
+        self._known: dict[tuple[object, ...], str] = {}
+        self._joints: dict[frozenset[Quantity], Quantity] = {}
+        self._joined: dict[Quantity, frozenset[Quantity]] = {}
+        self._strides: dict[Lengths, Lengths] = {}
+
+    # --- names
+    def name(self, prefix: str, c_type: str, count: int = 0) -> str:
+        """A new local of the driver: "i64", "void *", or `count` elements of a dtype."""
+        name = f"{prefix}{len(self.locals)}"
+        self.locals[name] = (c_type, count)
+        return name
+
+    def buffer(self, output: int | None = None) -> Buffer:
+        self.buffers += 1
+        if output is not None:
+            self.taken.add(output)
+        return Buffer(self.buffers - 1, output)
+
+    def declare(self, pointer: str, quantities: Lengths) -> None:
+        """Locals that the driver sets before the first step."""
+        self.locals[pointer] = ("void *", 0)
+        self.locals.update((n, ("i64", 0)) for n in quantities if isinstance(n, str))
+
+    # --- quantities
+    def let(self, operator: str, *operands: Quantity, failure: Outcome | None = None, axis: int = 0) -> Quantity:
+        """`operator` of quantities; the name given before if the same was asked before."""
+        key = (operator, *operands)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self.name("n", "i64")
+            self.steps.append(Let(self.site, found, operator, operands, failure, axis))
+        return found
+
+    def guard(self, test: str, *operands: Quantity, failure: Outcome, axis: int = 0) -> None:
+        """Make sure that `test` holds for the operands, unless that is certain or made sure of already."""
+        key = ("guard", test, *operands)
+        if (test == "equal" and operands[0] == operands[1]) or key in self._known:
+            return
+        self._known[key] = ""
+        self.steps.append(Guard(self.site, test, operands, failure, axis))
+
+    def product(self, factors: Iterable[Quantity]) -> Quantity:
+        factors = list(factors)
+        number = math.prod(f for f in factors if isinstance(f, int))
+        names = [f for f in factors if isinstance(f, str)]
+        if number == 0 or not names:
+            return number
+        if number != 1:
+            names.append(number)  # type: ignore[arg-type]
+        return names[0] if len(names) == 1 else self.let("product", *names)
+
+    def sum(self, terms: Iterable[Quantity]) -> Quantity:
+        terms = list(terms)
+        number = sum(t for t in terms if isinstance(t, int))
+        names: list[Quantity] = [t for t in terms if isinstance(t, str)]
+        if not names:
+            return number
+        if number:
+            names.append(number)
+        return names[0] if len(names) == 1 else self.let("sum", *names)
+
+    def join(self, lengths: Iterable[Quantity], axis: int = 0) -> Quantity:
+        """The joint length of axes that broadcast against one another.
+
+        What was joined before is known by its parts: join(join(a, b), a) is join(a, b).
+        """
+        distinct = list(dict.fromkeys(n for n in lengths if n != 1))
+        if len(distinct) <= 1:
+            return distinct[0] if distinct else 1
+        parts = frozenset[Quantity]().union(*(self._joined.get(n, (n,)) for n in distinct))
+        found = self._joints.get(parts)
+        if found is None:
+            found = self._joints[parts] = self.let("join", *distinct, failure=Outcome.LENGTHS, axis=axis)
+            if len(parts) <= _PARTS:
+                self._joined[found] = parts
+        return found
+
+    def along(self, length: Quantity, extent: Quantity, stride: Quantity) -> Quantity:
+        """The stride with which an axis follows a loop of `extent` steps: 0 if it is stretched."""
+        if length == extent or stride == 0:
+            return stride
+        return 0 if length == 1 else self.let("stretch", length, stride)
+
+    def read(self, variable: Variable) -> Quantity:
+        """The value of an integer scalar."""
+        key = ("read", variable)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self.load(self.arrays[variable])
+        return found
+
+    def load(self, array: Array) -> str:
+        """The integer in an array of rank 0."""
+        name = self.name("n", "i64")
+        self.steps.append(Read(self.site, name, array))
+        return name
+
+    def knows(self, variable: Variable, value: Quantity) -> None:
+        """Remember the value of an integer scalar, so that nobody reads it from memory."""
+        if isinstance(value, str):
+            self._known["read", variable] = value
+
+    def lengths(self, variables: Iterable[Variable]) -> Lengths:
+        """The values of integer scalars that are lengths: none of them negative, and a number where it is 1 for
+        certain.
+        """
+        found: list[Quantity] = []
+        for axis, variable in enumerate(variables):
+            if isinstance(variable, Constant) and variable.data == 1:
+                found.append(1)
+                continue
+            length = self.read(variable)
+            self.guard("not_negative", length, failure=Outcome.NEGATIVE_LENGTH, axis=axis)
+            found.append(length)
+        return tuple(found)
+
+    def strides(self, lengths: Lengths) -> Lengths:
+        """The strides of a C-contiguous array."""
+        found = self._strides.get(lengths)
+        if found is None:
+            found = self._strides[lengths] = tuple(self.product(lengths[axis + 1 :]) for axis in range(len(lengths)))
+        return found
+
+    # --- arrays
+    def fresh(self, dtype: str, lengths: Lengths, output: int | None = None) -> Array:
+        """A new array: on the stack for rank 0 (unless it is an output), else in a buffer."""
+        if not lengths and output is None:
+            return self.on_stack(dtype, ())
+        buffer = self.buffer(output)
+        self.steps.append(Allocate(self.site, buffer, lengths, dtype))
+        return self.dense(buffer, dtype, lengths)
+
+    def on_stack(self, dtype: str, lengths: tuple[int, ...]) -> Array:
+        return self.dense(self.name("v", dtype, math.prod(lengths)), dtype, lengths)
+
+    def dense(self, base: Memory, dtype: str, lengths: Lengths) -> Array:
+        return Array(base, dtype, lengths, self.strides(lengths), True, (base,))
+
+    def result(self, variable: Variable, lengths: Lengths) -> Array:
+        """A new array for `variable`: in the memory of an output if it is to become one.  Its lengths hold what its
+        type promises.
+        """
+        self.keep_promises(variable, lengths)
+        if variable not in self.needed:
+            return self.put(variable, self.dense("", variable.dtype, lengths))
+        return self.put(variable, self.fresh(variable.dtype, lengths, self.direct.get(variable)))
+
+    def keep_promises(self, variable: Variable, lengths: Lengths) -> None:
+        """Lengths that are 1 by type shape the kernels that read the variable: make sure that they are."""
+        for axis, (known, length) in enumerate(zip(variable.type.shape, lengths, strict=True)):
+            if known == 1:
+                self.guard("equal", length, 1, failure=Outcome.LENGTHS, axis=axis)
+
+    def put(self, variable: Variable, array: Array) -> Array:
+        self.arrays[variable] = array
+        return array
+
+    def is_overwritable(self, array: Array) -> bool:
+        """Whether an array is the program's own, and each element has a place of its own."""
+        own = all(isinstance(m, Buffer) or m in self.mutable or self.locals[m][0] != "void *" for m in array.memory)
+        return own and array.dense and array.base != "" and self.shared.isdisjoint(array.memory)
+
+    def is_blas_ready(self, array: Array) -> bool:
+        """Whether BLAS certainly takes an array as it is: C-contiguous, perhaps transposed."""
+        return array.strides in (self.strides(array.lengths), self.strides(array.lengths[::-1])[::-1])
+
+    def view(
+        self, array: Array, lengths: Lengths, strides: Lengths, offset: Quantity = 0, dense: bool = False
+    ) -> Array:
+        """Another look at the memory of `array`, `offset` elements on."""
+        base = array.base
+        if offset != 0 and base != "":
+            base = self.name("p", "void *")
+            self.steps.append(Point(self.site, base, array, offset))
+        return Array(base, array.dtype, lengths, strides, dense, array.memory)
+
+    def select(self, condition: Quantity, first: Array, second: Array) -> Array:
+        """`first` if `condition` is not 0, else `second`; they have the same lengths."""
+        name = self.name("p", "void *")
+        self.steps.append(Select(self.site, name, condition, first, second))
+        strides = tuple(
+            a if a == b else self.let("choose", condition, a, b)
+            for a, b in zip(first.strides, second.strides, strict=True)
+        )
+        memory = tuple(dict.fromkeys(first.memory + second.memory))
+        return Array(name, first.dtype, first.lengths, strides, first.dense and second.dense, memory)
+
+    def packed(self, array: Array) -> Array:
+        """`array` itself if it is C-contiguous, which may show only at run time, else a copy."""
+        if array.dense:
+            return array
+        name, buffer = self.name("p", "void *"), self.buffer()
+        self.steps.append(Pack(self.site, name, buffer, array))
+        return Array(name, array.dtype, array.lengths, self.strides(array.lengths), True, (*array.memory, buffer))
+
+    def fill(self, values: Lengths) -> Array:
+        """An int64 vector of quantities, on the stack."""
+        array = self.on_stack("int64", (len(values),))
+        assert isinstance(array.base, str)
+        self.steps.append(Fill(self.site, array.base, values))
+        return array
+
+    # --- work
+    def call(
+        self,
+        function: str,
+        arguments: Sequence[Argument],
+        writes: Sequence[Array],
+        reads: Sequence[Array],
+        fallible: bool = False,
+        kernel: bool = False,
+    ) -> None:
+        self.steps.append(Call(self.site, function, tuple(arguments), tuple(writes), tuple(reads), fallible, kernel))
+
+    def kernel(self, node: Apply, pairs: tuple[tuple[int, int], ...] = ()) -> Kernel:
+        """The kernel of `node`, made once for equal ops on equal types.  `pairs`: outputs that may lie in the memory of
+        an input.
+        """
+        first: dict[Variable, int] = {}
+        same = tuple(first.setdefault(i, k) for k, i in enumerate(node.inputs))  # x * x reads one array
+        key = (node.op, tuple(i.type for i in node.inputs), same, pairs)
+        found = self._lowered.get(key)
+        if found is None:
+            found = self._lowered[key] = lower(node, pairs)
+        return found
+
+    def launch(self, kernel: Kernel, extents: Lengths, outputs: Sequence[Array], inputs: Sequence[Array]) -> None:
+        """Run `kernel` over these extents; arrays stand in the order of its operands."""
+        self.kernels.setdefault(kernel.name, kernel)
+        arrays = (*outputs, *inputs)
+        arguments: list[Argument] = []
+        for argument in kernel.arguments:
+            if isinstance(argument, Extent):
+                arguments.append(extents[argument.loop])
+            elif isinstance(argument, Pointer):
+                arguments.append(arrays[argument.operand])
+            else:
+                array, operand = arrays[argument.operand], kernel.operands[argument.operand]
+                axis = operand.axes.index(argument.loop)
+                arguments.append(self.along(array.lengths[axis], extents[argument.loop], array.strides[axis]))
+        self.call(kernel.name, arguments, outputs, inputs, kernel.fallible, kernel=True)
+
+    def extents(self, kernel: Kernel, inputs: Sequence[Array]) -> Lengths:
+        """The extents of the loops: the joint lengths of the input axes that run along each."""
+        along: list[list[Quantity]] = [[] for _ in range(kernel.rank)]
+        for operand, array in zip(kernel.inputs, inputs, strict=True):
+            for loop, length in zip(operand.axes, array.lengths, strict=True):
+                if loop is not None:
+                    along[loop].append(length)
+        return tuple(self.join(lengths, axis) for axis, lengths in enumerate(along))
+
+    def copy(self, target: Array, source: Array) -> None:
+        """Write `source`, which broadcasts to it, over `target`."""
+        added = len(target.lengths) - len(source.lengths)
+        strides = (0,) * added + tuple(
+            self.along(have, want, stride)
+            for have, want, stride in zip(source.lengths, target.lengths[added:], source.strides, strict=True)
+        )
+        rank = len(target.lengths)
+        shape = (Vector(target.lengths), target, Vector(target.strides), source, Vector(strides))
+        self.call("ag_copy", (numpy_dtype(target.dtype).itemsize, rank, *shape), (target,), (source,))
+
+    def copied(self, array: Array, output: int | None = None) -> Array:
+        """A fresh C-contiguous array with the elements of `array`."""
+        target = self.fresh(array.dtype, array.lengths, output)
+        self.copy(target, array)
+        return target
+
+    def modifiable(self, node: Apply, source: int) -> Array:
+        """An array for the output of `node` that holds the input number `source`: that itself if it may be overwritten,
+        else a copy.
+        """
+        x = self.arrays[node.inputs[source]]
+        if node.op.destroys().get(0) == source and self.is_overwritable(x):
+            return self.put(node.out, x)
+        result = self.result(node.out, x.lengths)
+        self.copy(result, x)
+        return result
+
+    def expand(self, node: Apply, outputs: Sequence[Variable]) -> None:
+        """Plan `outputs`, which are built upon the inputs of `node`, as what the node's outputs are."""
+        self.plan_all(outputs)
+        for mine, other in zip(node.outputs, outputs, strict=True):
+            self.put(mine, self.arrays[other])
+
+    def plan_all(self, outputs: Sequence[Variable]) -> None:
+        """Plan values that are built upon others which are planned already."""
+        for node in toposort(outputs, stop_at=self.arrays):
+            self.needed.update(node.outputs)
+            self.plan_node(self, node)
+
+    def inputs_of(self, node: Apply) -> list[Array]:
+        return [self.arrays[i] for i in node.inputs]

@@ -1,0 +1,291 @@
+"""A function as steps: what the driver does, before it is C text.  The planner makes it from a graph, `driver.py`
+prints it.
+
+    program   ::= step ...                              in order; the first that fails ends the call
+    step      ::= Let(result, operator, operands)       i64 result = operator(operands);  may fail
+                | Guard(test, operands)                 fails unless the test holds
+                | Read(result, array)                   i64 result = the integer in an array of rank 0
+                | Fill(local, values)                   an array of a few i64 on the stack
+                | Allocate(buffer, lengths)             memory for an array
+                | Point(result, array, offset)          an address inside an array
+                | Select(result, condition, array, array)
+                | Pack(result, buffer, array)           the array itself if it is C-contiguous, else a copy of it
+                | Call(function, arguments)             a kernel or a helper
+                | Host(arrays)                          an op without C: back to Python
+                | Finish(output, array)                 the array is output number so-and-so
+    argument  ::= quantity | Array (its address) | Vector(quantity, ...) | Table(dtype) | Number(dtype, value) | Said()
+    quantity  ::= a number | the name of an i64 local
+
+An array is a descriptor, as in NumPy: an address, lengths, and strides, which count elements.  Views are new
+descriptors and cost nothing.  Names count up in the order of the graph, so equal graphs give equal programs, hence
+equal C.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from ...graph import Apply, FunctionGraph
+from ..ir.kernel import Kernel
+
+Quantity = int | str
+Lengths = tuple[Quantity, ...]
+
+
+class Outcome(IntEnum):
+    """What a generated function returns.  The numbers of kernel.Status, moved by KERNEL_FAILURE, are among them."""
+
+    DONE = 0
+    OTHER_OUTPUTS = 1
+    """Done, but some outputs are not what the caller expected: other lengths, or in a block of the runtime."""
+    MEMORY = 2
+    LENGTHS = 3
+    """Lengths that must agree do not."""
+    DECLARED = 4
+    """An input has another length than its type promises."""
+    MISALIGNED = 5
+    """An input cannot be used where it lies: its address is no multiple of its item size, or it is to be overwritten
+    and overlaps with another one.  The caller copies it and tries again.
+    """
+    INDEX = 6
+    ZERO_STEP = 7
+    NEGATIVE_LENGTH = 8
+    RESHAPE = 9
+    RANGE = 11
+    """A range that has no length: a step of 0, or bounds that are not finite."""
+    HOST = 10
+    """An op without C raised; the caller knows what."""
+    KERNEL = 16
+    """Plus the Status of a kernel."""
+
+
+# --- descriptors
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Memory that the program allocates.  `output`: the output of the function that it is to become."""
+
+    number: int
+    output: int | None = None
+
+
+Memory = Buffer | str
+"""What an address points into: a buffer, or an input, constant or local by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """Where a value lies.
+
+    `base` is its address: a buffer, or the name of a pointer or of an array on the stack.  `dense`: it is certainly
+    C-contiguous. `memory`: all that it may lie in.
+    """
+
+    base: Memory
+    dtype: str
+    lengths: Lengths
+    strides: Lengths
+    dense: bool
+    memory: tuple[Memory, ...]
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        return tuple(m for m in self.memory if isinstance(m, Buffer))
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """A constant array of i64, as an argument."""
+
+    values: Lengths
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The runtime and its linear algebra of one dtype, as arguments."""
+
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The address of a number of a dtype, as an argument."""
+
+    dtype: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The place for what a message says, as an argument."""
+
+
+Argument = Quantity | Array | Vector | Table | Number | Said
+
+
+# --- steps; `site` is the number of the node that a step belongs to
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """An i64 computed from others.  `failure`: what it means if the result is negative; `axis`: where."""
+
+    site: int
+    result: str
+    operator: str
+    operands: Lengths
+    failure: Outcome | None = None
+    axis: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    site: int
+    test: str
+    operands: Lengths
+    failure: Outcome
+    axis: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    site: int
+    result: str
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    site: int
+    local: str
+    values: Lengths
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate:
+    site: int
+    buffer: Buffer
+    lengths: Lengths
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    site: int
+    result: str
+    array: Array
+    offset: Quantity
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`result` is the address of `first` if `condition` is not 0, else that of `second`."""
+
+    site: int
+    result: str
+    condition: Quantity
+    first: Array
+    second: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    site: int
+    result: str
+    buffer: Buffer
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`reads` and `writes` are the arrays among the arguments.  `fallible`: the function returns an outcome (a kernel:
+    a Status).
+    """
+
+    site: int
+    function: str
+    arguments: tuple[Argument, ...]
+    writes: tuple[Array, ...]
+    reads: tuple[Array, ...]
+    fallible: bool = False
+    kernel: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """Runs the node's op in Python.  `results` become pointers, `lengths` the names of the lengths of all results in a
+    row.
+    """
+
+    site: int
+    results: tuple[str, ...]
+    lengths: tuple[str, ...]
+    reads: tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    site: int
+    output: int
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The memory of a slot goes back to the pool."""
+
+    slot: int
+
+
+Step = Let | Guard | Read | Fill | Allocate | Point | Select | Pack | Call | Host | Finish | Release
+
+
+def arrays_of(step: Step) -> tuple[Array, ...]:
+    """The arrays whose memory a step touches."""
+    if isinstance(step, Call):
+        return step.writes + step.reads
+    if isinstance(step, Host):
+        return step.reads
+    if isinstance(step, Select):
+        return (step.first, step.second)
+    if isinstance(step, (Read, Point, Pack, Finish)):
+        return (step.array,)
+    return ()
+
+
+# --- the whole
+
+
+@dataclass(frozen=True)
+class Site:
+    """One node, for messages and profiles: its operands as arrays, in the node's order."""
+
+    node: Apply
+    operands: tuple[Array, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function, planned.
+
+    `locals` are the C declarations by name: "i64", "void *", or a dtype and a count for arrays on the stack.  `slots`
+    says which pointer each buffer lives in; several share one if their lives do not overlap and their sizes agree.
+    """
+
+    graph: FunctionGraph
+    inputs: tuple[Array, ...]
+    constants: tuple[Array, ...]
+    steps: tuple[Step, ...]
+    sites: tuple[Site, ...]
+    kernels: tuple[Kernel, ...]
+    locals: dict[str, tuple[str, int]]
+    slots: dict[Buffer, int]
+    products: tuple[str, ...]
+    """The dtypes of which it needs the runtime's linear algebra."""
+    in_place: dict[int, int]
+    """Outputs that are written over an input: output -> input."""
+    dense_inputs: bool
+    """Whether all inputs must be C-contiguous."""

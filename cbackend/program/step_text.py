@@ -1,0 +1,242 @@
+"""The C lines of each kind of step.  A table by class; nothing here knows how steps are put into functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph.types import numpy_dtype
+from ..ctext.helper import storage_type
+from .program import (
+    Allocate,
+    Argument,
+    Array,
+    Buffer,
+    Call,
+    Fill,
+    Finish,
+    Guard,
+    Host,
+    Lengths,
+    Let,
+    Memory,
+    Number,
+    Outcome,
+    Pack,
+    Point,
+    Program,
+    Quantity,
+    Read,
+    Release,
+    Said,
+    Select,
+    Step,
+    Table,
+    Vector,
+    arrays_of,
+)
+
+DETAIL = 64
+"""The length of ag_call.detail."""
+
+FORMS = {
+    "join": "ag_join({}, {})",
+    "index": "ag_index({}, {})",
+    "stretch": "{} == 1 ? 0 : {}",
+    "choose": "{} ? {} : {}",
+    "slice_count": "ag_slice_count({}, {}, {}, {}, {})",
+    "slice_first": "ag_slice_first({}, {}, {}, {}, {})",
+    "either": "{} || {}",
+    "differ": "{} != {}",
+}
+FAILS_IF = {"equal": "{0} != {1}", "not_negative": "{0} < 0", "fits": "{0} != {1} && {0} != 1"}
+TABLES = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
+
+
+class StepText:
+    """Prints steps.  Locals are declared where they get their value, or else (`in_frame`) are fields of the frame."""
+
+    def __init__(self, program: Program, in_frame: bool) -> None:
+        self.program = program
+        self.prefix = "f->" if in_frame else ""
+        self.first_output = len(program.inputs)
+        at = sum(len(i.lengths) for i in program.inputs)
+        self.output_lengths: list[int] = []
+        """Where in ag_call.lengths those of each output begin."""
+        for o in program.graph.outputs:
+            self.output_lengths.append(at)
+            at += o.ndim
+
+    def lines(self, step: Step) -> Iterator[str]:
+        yield from _PRINTERS[type(step)](self, step)
+
+    # --- names
+    def new(self, name: str) -> str:
+        """The left side of the assignment that gives a quantity or a pointer its value."""
+        if self.prefix:
+            return self.prefix + name
+        return f"const i64 {name}" if self.program.locals[name][0] == "i64" else f"void *const {name}"
+
+    def q(self, quantity: Quantity) -> str:
+        return f"{self.prefix}{quantity}" if isinstance(quantity, str) else str(quantity)
+
+    def qs(self, quantities: Lengths) -> list[str]:
+        return [self.q(n) for n in quantities]
+
+    def vector(self, quantities: Lengths) -> str:
+        return f"(const i64[]){{{', '.join(self.qs(quantities)) or '0'}}}"
+
+    def memory(self, base: Memory) -> str:
+        if not isinstance(base, Buffer):
+            return self.prefix + base if base else "0"  # nothing is read where nothing was computed
+        return f"f->b[{self.program.slots[base]}]" if base.output is None else f"f->o[{base.output}]"
+
+    def argument(self, argument: Argument) -> str:
+        if isinstance(argument, Array):
+            return self.memory(argument.base)
+        if isinstance(argument, Vector):
+            return self.vector(argument.values)
+        if isinstance(argument, Table):
+            return f"rt, &rt->{TABLES[argument.dtype]}"
+        if isinstance(argument, Number):
+            return f"(const {storage_type(argument.dtype)}[]){{{_bits(argument)}}}"
+        if isinstance(argument, Said):
+            return "call->detail"
+        return self.q(argument)
+
+    # --- failure
+    def fail(self, outcome: Outcome, site: int, axis: int, operands: Lengths) -> str:
+        """The statement that ends the call; the lengths of the node's operands are for the message."""
+        shapes: Lengths = ()
+        if site < len(self.program.sites) and outcome in (Outcome.LENGTHS, Outcome.RESHAPE):
+            shapes = tuple(n for array in self.program.sites[site].operands for n in array.lengths)
+        said = (len(operands), *operands, *shapes)[:DETAIL]
+        why = f"{int(outcome)} /* {outcome.name} */, {site}, {axis}"
+        return f"return ag_fail(call, {why}, {len(said)}, {self.vector(said)});"
+
+    # --- the kinds of steps
+    def let(self, step: Let) -> Iterator[str]:
+        yield f"{self.new(step.result)} = {self._value(step)};"
+        if step.failure is not None:
+            yield f"if ({self.q(step.result)} < 0) {self.fail(step.failure, step.site, step.axis, step.operands)}"
+
+    def _value(self, step: Let) -> str:
+        operands = self.qs(step.operands)
+        if step.operator in ("sum", "product"):
+            return (" + " if step.operator == "sum" else " * ").join(operands)
+        form = FORMS[step.operator]
+        if step.operator not in ("join", "either"):
+            return form.format(*operands)
+        text = operands[0]
+        for operand in operands[1:]:
+            text = form.format(text, operand)
+        return text
+
+    def guard(self, step: Guard) -> Iterator[str]:
+        test = FAILS_IF[step.test].format(*self.qs(step.operands))
+        yield f"if ({test}) {self.fail(step.failure, step.site, step.axis, step.operands)}"
+
+    def read(self, step: Read) -> Iterator[str]:
+        yield f"{self.new(step.result)} = (i64)*(const {storage_type(step.array.dtype)} *){self.argument(step.array)};"
+
+    def fill(self, step: Fill) -> Iterator[str]:
+        for k, value in enumerate(step.values):
+            yield f"{self.prefix}{step.local}[{k}] = {self.q(value)};"
+
+    def allocate(self, step: Allocate) -> Iterator[str]:
+        item, lengths = numpy_dtype(step.dtype).itemsize, self.vector(step.lengths)
+        address = self.memory(step.buffer)
+        if step.buffer.output is None:
+            yield f"{address} = ag_alloc(rt, {item}, {len(step.lengths)}, {lengths});"
+        else:
+            k = step.buffer.output
+            at = self.output_lengths[k]
+            rank = len(self.program.graph.outputs[k].type.shape)
+            place = f"{self.first_output + k}, {at}, {rank}"
+            yield f"{address} = ag_output(call, {place}, {item}, {len(step.lengths)}, {lengths});"
+        yield f"if (!{address}) {self.fail(Outcome.MEMORY, step.site, 0, step.lengths)}"
+
+    def point(self, step: Point) -> Iterator[str]:
+        kind = storage_type(step.array.dtype)
+        yield f"{self.new(step.result)} = ({kind} *){self.argument(step.array)} + {self.q(step.offset)};"
+
+    def select(self, step: Select) -> Iterator[str]:
+        first, second = self.argument(step.first), self.argument(step.second)
+        yield f"{self.new(step.result)} = {self.q(step.condition)} ? {first} : {second};"
+
+    def pack(self, step: Pack) -> Iterator[str]:
+        array = step.array
+        item, rank = numpy_dtype(array.dtype).itemsize, len(array.lengths)
+        lengths, strides = self.vector(array.lengths), self.vector(array.strides)
+        source = self.argument(array)
+        shape = f"{item}, {rank}, {lengths}"
+        yield f"{self.new(step.result)} = ag_pack(rt, &{self.memory(step.buffer)}, {shape}, {source}, {strides});"
+        yield f"if (!{self.prefix}{step.result}) {self.fail(Outcome.MEMORY, step.site, 0, array.lengths)}"
+
+    def call(self, step: Call) -> Iterator[str]:
+        text = f"{step.function}({', '.join(map(self.argument, step.arguments))})"
+        if not step.fallible:
+            yield f"{text};"
+            return
+        base = int(Outcome.KERNEL) if step.kernel else 0
+        yield f"f->outcome = {text};"
+        status = f"{base} + f->outcome" if base else "f->outcome"
+        yield f"if (f->outcome) return ag_fail(call, {status}, {step.site}, 0, 0, 0);"
+
+    def host(self, step: Host) -> Iterator[str]:
+        arrays = [*map(self.argument, step.reads), *("0" for _ in step.results)] or ["0"]
+        shapes = [self.q(n) for a in step.reads for n in a.lengths]
+        strides = tuple(n for a in step.reads for n in a.strides)
+        lengths = [*shapes, *("0" for _ in step.lengths)] or ["0"]
+        values, sizes = f"arrays{step.site}", f"lengths{step.site}"
+        yield f"char *{values}[] = {{{', '.join(arrays)}}};"
+        yield f"i64 {sizes}[] = {{{', '.join(lengths)}}};"
+        yield f"if (call->host(call, {step.site}, {values}, {sizes}, {self.vector(strides)}))"
+        yield f"    return ag_fail(call, {int(Outcome.HOST)} /* HOST */, {step.site}, 0, 0, 0);"
+        yield from (f"{self.new(name)} = {values}[{k}];" for k, name in enumerate(step.results, start=len(step.reads)))
+        yield from (f"{self.new(name)} = {sizes}[{k}];" for k, name in enumerate(step.lengths, start=len(shapes)))
+
+    def finish(self, step: Finish) -> Iterator[str]:
+        address, k = self.memory(step.array.base), step.output
+        base = step.array.base
+        if isinstance(base, Buffer) and base.output is None:  # a block of the pool becomes the output
+            yield f"call->rt->release(f->o[{k}] == call->data[{self.first_output + k}] ? 0 : f->o[{k}]);"
+            yield f"f->o[{k}] = {address}, {address} = 0;"
+        rank, lengths = len(step.array.lengths), self.vector(step.array.lengths)
+        place = f"{self.first_output + k}, {self.output_lengths[k]}, {rank}, {lengths}"
+        yield f"if (ag_finish(call, f->o[{k}], {place})) f->outcome = {int(Outcome.OTHER_OUTPUTS)};"
+
+    def release(self, step: Release) -> Iterator[str]:
+        yield f"rt->release(f->b[{step.slot}]), f->b[{step.slot}] = 0;"
+
+    # --- profile
+    def bytes_moved(self, steps: Sequence[Step]) -> str:
+        """The C expression of the bytes that these steps read and write, each array once."""
+        arrays = dict.fromkeys(a for s in steps if isinstance(s, (Call, Host, Pack)) for a in arrays_of(s))
+        return " + ".join(map(self.bytes_of, arrays)) or "0"
+
+    def bytes_of(self, array: Array) -> str:
+        return " * ".join([str(numpy_dtype(array.dtype).itemsize), *(self.q(n) for n in array.lengths if n != 1)])
+
+
+def _bits(number: Number) -> int:
+    """What is stored for a number: itself, but float16 is kept as its bits."""
+    return int(np.array(number.value, "float16").view("uint16")) if number.dtype == "float16" else number.value
+
+
+_PRINTERS: dict[type[Any], Callable[[StepText, Any], Iterator[str]]] = {
+    Let: StepText.let,
+    Guard: StepText.guard,
+    Read: StepText.read,
+    Fill: StepText.fill,
+    Allocate: StepText.allocate,
+    Point: StepText.point,
+    Select: StepText.select,
+    Pack: StepText.pack,
+    Call: StepText.call,
+    Host: StepText.host,
+    Finish: StepText.finish,
+    Release: StepText.release,
+}
