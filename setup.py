@@ -2,10 +2,11 @@
 
 from setuptools import setup
 
+ROOMS = ("abi", "cache", "build", "runtime", "ir", "ctext", "lowering", "program", "calls")
 FOLDERS = [
-    "graph", "ops", "optdb", "optdb/rules", "profiling",
-    "cbackend", *(f"cbackend/{room}" for room in ("abi", "cache", "build", "runtime", "ir", "ctext", "lowering", "program", "calls")),
-]  # fmt: skip
+    *("graph", "ops", "optdb", "optdb/rules", "profiling"),
+    *("cbackend", *(f"cbackend/{room}" for room in ROOMS)),
+]
 
 setup(
     packages=["arignote", *("arignote." + folder.replace("/", ".") for folder in FOLDERS)],

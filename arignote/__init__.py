@@ -30,6 +30,6 @@ from .rewriting import rewrite
 from .database import optdb  # isort: skip  # last: `ag.optdb` is the database; `arignote.optdb` stays importable
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "dprint", "function", "grad", "hvp", "jit", "jvp", "optdb", "optim", "parse", "pprint",
-    "rewrite", "shared", "value_and_grad", "vjp",
+    "Function", "FunctionGraph", "Mode", "Query", "dprint", "function", "grad", "hvp", "jit", "jvp", "optdb", "optim",
+    "parse", "pprint", "rewrite", "shared", "value_and_grad", "vjp",
 ]  # fmt: skip

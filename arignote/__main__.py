@@ -10,7 +10,7 @@ from . import __version__, cache_command, demo, doctor
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m arignote", description="Arignote: symbolic expressions compiled to C")
+    parser = argparse.ArgumentParser("python -m arignote", description="Arignote: symbolic expressions compiled to C")
     parser.add_argument("--version", action="version", version=f"arignote {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("demo", help="train two classifiers of handwritten digits and show what that cost")

@@ -1,17 +1,19 @@
 """The main job: two classifiers of handwritten digits trained by generated C, and what that cost.
 
-`python -m arignote demo` trains multinomial logistic regression and then a multilayer perceptron by minibatch SGD on the
-data in `data/digits.npz`, prints the loss as it goes, the accuracy on images that were held back, where the C lies, the
-optimizer profile, the run profile, the compile time, and the time of a step beside the same step written in NumPy.
+`python -m arignote demo` trains multinomial logistic regression and then a multilayer perceptron by minibatch SGD on
+the data in `data/digits.npz`, prints the loss as it goes, the accuracy on images that were held back, where the C
+lies, the optimizer profile, the run profile, the compile time, and the time of a step beside the same step written in
+NumPy.
 
-The images held back were written by other people than the training images.  Networks as small as these learn the writers by heart
-and then reach 0.91; each epoch therefore moves every training image by a random fraction of a pixel, which takes the perceptron
-above 0.95.
+The images held back were written by other people than the training images.  Networks as small as these learn the
+writers by heart and then reach 0.91; each epoch therefore moves every training image by a random fraction of a pixel,
+which takes the perceptron above 0.95.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -93,12 +95,12 @@ class Model:
 
 
 def parameter(value: np.ndarray, name: str) -> SharedVariable:
-    """A shared variable whose lengths are promised to stay: shapes can then be proved equal, and updates happen in place."""
+    """A shared variable whose lengths are promised to stay: shapes are then proved equal, and updates are in place."""
     return shared(value.astype(DTYPE), name=name, shape=value.shape)
 
 
 def _weights(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    return np.sqrt(1.0 / rows) * rng.standard_normal((rows, columns))
+    return math.sqrt(1.0 / rows) * rng.standard_normal((rows, columns))
 
 
 def logistic_regression() -> Model:
@@ -188,9 +190,14 @@ def compare_with_numpy(model: Model, digits: Digits) -> float:
     first, expected = float(step(0, rate)), by_hand.step(x, y, rate)
     if not np.isclose(first, expected, rtol=1e-4):
         raise AssertionError(f"the generated step gives loss {first}, NumPy {expected}")
-    rounds = [(seconds_per_call(lambda: step(0, rate)), seconds_per_call(lambda: by_hand.step(x, y, rate))) for _ in range(7)]
+    rounds = [
+        (seconds_per_call(lambda: step(0, rate)), seconds_per_call(lambda: by_hand.step(x, y, rate))) for _ in range(7)
+    ]
     ours, numpys = (min(times) for times in zip(*rounds, strict=True))
-    print(f"   one step on {BATCH} images: {ours * 1e6:.0f} us; by hand in NumPy {numpys * 1e6:.0f} us; ratio {ours / numpys:.2f}")
+    print(
+        f"   one step on {BATCH} images: {ours * 1e6:.0f} us; by hand in NumPy {numpys * 1e6:.0f} us; "
+        f"ratio {ours / numpys:.2f}"
+    )
     return ours / numpys
 
 
@@ -208,8 +215,8 @@ print(json.dumps({"import": imported - start, "compile": time.perf_counter() - b
 
 
 def compile_times() -> dict[str, float]:
-    """Seconds to compile the perceptron's step in a new process: with an empty cache, and again with the entry on disk."""
-    times = {}
+    """Seconds to compile the perceptron's step in a new process: with an empty cache, and with the entry on disk."""
+    times: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "ARIGNOTE_CACHE": cache}
         for name in ("cold", "warm"):
@@ -223,7 +230,8 @@ def compile_times() -> dict[str, float]:
 def main() -> int:
     """The whole demonstration; the exit code is 1 if the perceptron does not reach an accuracy of 0.95."""
     digits = load_digits()
-    print(f"{len(digits.train_images)} training images, {len(digits.test_images)} held back, minibatches of {BATCH}, {DTYPE}")
+    n_train, n_test = len(digits.train_images), len(digits.test_images)
+    print(f"{n_train} training images, {n_test} held back, minibatches of {BATCH}, {DTYPE}")
     train(logistic_regression(), digits)
     model = perceptron()
     step, accuracy = train(model, digits)
@@ -234,7 +242,8 @@ def main() -> int:
     print(f"\n== the C of the perceptron's step: {step.c_path}")
     times = compile_times()
     print("\n== time")
-    print(f"   compiling the step in a new process: {times['cold']:.3f} s cold, {times['warm']:.3f} s from the cache on disk")
+    cold, warm = times["cold"], times["warm"]
+    print(f"   compiling the step in a new process: {cold:.3f} s cold, {warm:.3f} s from the cache on disk")
     compare_with_numpy(model, digits)
     print(f"\naccuracy of the perceptron: {accuracy:.3f}")
     return 0 if accuracy >= 0.95 else 1

@@ -1,4 +1,4 @@
-"""The decorator form of `function`: a Python function is traced once for each combination of dtypes and ranks it meets."""
+"""The decorator form of `function`: a Python function is traced once for each combination of dtypes and ranks."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from .ops.tensor import as_tensor
 from .ops.variables import tensor
 
 Structure = Any
-"""None for a leaf, else the type of a container (list, tuple, dict, a named tuple) and the structures inside; hashable."""
+"""None for a leaf, else the type of a container (list, tuple, dict, named tuple) and the structures in it; hashable."""
 
 
 def jit(python_function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """The function with its expression compiled: `@ag.jit` or `@ag.jit(mode=..., profile=...)`.
 
-    Arguments are arrays and numbers, also in nested lists, tuples and dicts; the result has the form that the Python function
-    gives it.  The first call for a combination of dtypes and ranks traces the function with symbolic variables and compiles it;
-    other lengths use the same code.  A Python number is taken as NumPy takes it: `2.5` is a float64 of rank 0.
+    Arguments are arrays and numbers, also in nested lists, tuples and dicts; the result has the form that the Python
+    function gives it.  The first call for a combination of dtypes and ranks traces the function with symbolic
+    variables and compiles it; other lengths use the same code.  A Python number is taken as NumPy takes it: `2.5` is a
+    float64 of rank 0.
 
     Args:
         options: the keywords of `ag.function`.

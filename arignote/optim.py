@@ -1,8 +1,9 @@
 """Rules of gradient descent: parameters and gradients in, updates for `ag.function` out.
 
-Every rule takes `parameters`, a list of shared variables, and `gradients`, as many expressions, and returns a list of pairs
-(shared variable, new value): one for each parameter, and one for each accumulator the rule keeps (a shared variable of the
-parameter's shape and dtype, zero at first).  Rates may be numbers or scalar expressions; numbers take the parameter's dtype.
+Every rule takes `parameters`, a list of shared variables, and `gradients`, as many expressions, and returns a list of
+pairs (shared variable, new value): one for each parameter, and one for each accumulator the rule keeps (a shared
+variable of the parameter's shape and dtype, zero at first).  Rates may be numbers or scalar expressions; numbers take
+the parameter's dtype.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def _pairs(parameters: Parameters, gradients: Gradients, rule: str) -> list[tupl
         raise ValueError(f"{rule}: {len(parameters)} parameters, {len(gradients)} gradients")
     for n, p in enumerate(parameters):
         if not isinstance(p, SharedVariable):
-            raise TypeError(f"{rule}: parameter {n} is {type(p).__name__} {p!r}; expected a variable made by ag.shared(...)")
+            kind = type(p).__name__
+            raise TypeError(f"{rule}: parameter {n} is {kind} {p!r}; expected a variable made by ag.shared(...)")
     return list(zip(parameters, gradients, strict=True))
 
 
@@ -92,7 +94,10 @@ def rmsprop(
 def adadelta(
     parameters: Parameters, gradients: Gradients, learning_rate: Any = 1.0, rho: Any = 0.95, epsilon: Any = 1e-6
 ) -> Updates:
-    """s = rho * s + (1 - rho) * g^2; d = g * sqrt(t + epsilon) / sqrt(s + epsilon); t likewise of d; p - rate * d  (Zeiler 2012)"""
+    """s = rho * s + (1 - rho) * g^2; d = g * sqrt(t + epsilon) / sqrt(s + epsilon); p - rate * d  (Zeiler 2012)
+
+    t is to the steps d what s is to the gradients g.
+    """
     updates: Updates = []
     for p, g in _pairs(parameters, gradients, "adadelta"):
         squares, steps = _state(p, "squares"), _state(p, "steps")
@@ -106,7 +111,7 @@ def adam(
     parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999,
     epsilon: Any = 1e-8,
 ) -> Updates:  # fmt: skip
-    """Means m of g and v of g^2, both corrected for starting at zero; p - rate * m / (sqrt(v) + epsilon)  (Kingma, Ba 2015)"""
+    """Means m of g and v of g^2, corrected for a start at zero; p - rate * m / (sqrt(v) + epsilon)  (Kingma 2015)"""
     updates: Updates = []
     for p, g in _pairs(parameters, gradients, "adam"):
         mean, squares, (count, t) = _state(p, "mean"), _state(p, "squares"), _steps(p)

@@ -12,8 +12,9 @@ from .graph.text import constant_text, op_text
 
 INFIX = {
     "add": ("+", 3), "sub": ("-", 3), "mul": ("*", 4), "true_div": ("/", 4), "floor_div": ("//", 4), "mod": ("%", 4),
-    "pow": ("**", 6), "dot": ("@", 4), "matmul": ("@", 4), "lt": ("<", 2), "le": ("<=", 2), "gt": (">", 2), "ge": (">=", 2),
-    "eq": ("==", 2), "ne": ("!=", 2), "bitwise_and": ("&", 1), "bitwise_or": ("|", 1), "bitwise_xor": ("^", 1),
+    "pow": ("**", 6), "dot": ("@", 4), "matmul": ("@", 4),
+    "lt": ("<", 2), "le": ("<=", 2), "gt": (">", 2), "ge": (">=", 2), "eq": ("==", 2), "ne": ("!=", 2),
+    "bitwise_and": ("&", 1), "bitwise_or": ("|", 1), "bitwise_xor": ("^", 1),
 }  # fmt: skip
 ATOM = 9
 _LONGEST = 100_000

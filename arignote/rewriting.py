@@ -9,7 +9,9 @@ from .graph import Constant, Door, FunctionGraph, Variable, leaves
 
 
 def rewrite(expression: Any, query: Any = "canonicalize", watch: Any = None) -> Any:
-    """`expression` as the optimizers of `query` leave it: a variable for a variable, a list for a list, a graph for a graph.
+    """`expression` as the optimizers of `query` leave it.
+
+    It is of the same kind: a variable for a variable, a list for a list, a graph for a graph.
 
     Args:
         expression: a variable, a list or tuple of variables, or a FunctionGraph.

@@ -4,9 +4,9 @@
     python -m benchmarks --cases "softmax" "MLP" --peers numpy jax --rounds 7
     python -m benchmarks --list
 
-Each peer lives in a process of its own.  Cold: an empty cache folder, compile and first call.  Warm: a second process on the
-same folder.  Steady: the peers take turns, round by round, so that a drift of the machine meets all of them alike; the median
-round counts.  `ratio` is our time over that of the best peer.
+Each peer lives in a process of its own.  Cold: an empty cache folder, compile and first call.  Warm: a second process
+on the same folder.  Steady: the peers take turns, round by round, so that a drift of the machine meets all of them
+alike; the median round counts.  `ratio` is our time over that of the best peer.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ def report(case: Case, results: list[Result]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.split("\n")[0])
     parser.add_argument("--cases", nargs="*", default=[""], help="cases whose name starts with one of these")
-    parser.add_argument("--peers", nargs="*", default=PEERS, choices=PEERS, metavar="PEER", help=f"of {', '.join(PEERS)}")
+    known = ", ".join(PEERS)
+    parser.add_argument("--peers", nargs="*", default=PEERS, choices=PEERS, metavar="PEER", help=f"of {known}")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")

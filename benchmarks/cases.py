@@ -58,9 +58,10 @@ def _matrices(n: int) -> Arrays:
 
 
 def logistic_inputs() -> Arrays:
-    """400 examples of 784 features, labels 0/1, weights and bias of logistic regression (Theano's tutorial), float64."""
+    """400 examples of 784 features, labels 0/1, weights, bias: logistic regression (Theano's tutorial), float64."""
     rng = _rng()
-    return rng.standard_normal((400, 784)), rng.integers(0, 2, 400).astype("float64"), rng.standard_normal(784), np.zeros(())
+    data, labels = rng.standard_normal((400, 784)), rng.integers(0, 2, 400).astype("float64")
+    return data, labels, rng.standard_normal(784), np.zeros(())
 
 
 def logistic_loss(x: np.ndarray, y: np.ndarray, w: np.ndarray, b: np.ndarray) -> Any:
@@ -118,7 +119,8 @@ CASES = {
             flops=2 * 1024**3,
         ),
         Case("logistic regression step, 400x784", logistic_inputs, logistic_loss, trains=True, rtol=1e-8),
-        Case("MLP step, 128x784-512-10, float32", mlp_inputs, mlp_loss, trains=True, rtol=1e-4, flops=6 * 128 * 512 * 794),
+        Case("MLP step, 128x784-512-10, float32", mlp_inputs, mlp_loss, trains=True, rtol=1e-4,
+             flops=6 * 128 * 512 * 794),
     ]
 }  # fmt: skip
 

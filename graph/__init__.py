@@ -1,4 +1,4 @@
-"""What a computation is: types, variables, Apply nodes, ops, graphs as values, their text form.  Imports nothing of ours."""
+"""What a computation is: types, variables, nodes, ops, graphs as values, their text form.  Imports nothing of ours."""
 
 from .dims import Dim, dims_of, same_shape
 from .door import Door, Replacement, ReplacementRefused, Watch

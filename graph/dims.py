@@ -7,8 +7,8 @@
           | add | sub | mul | floordiv | maximum | minimum (a, b)
 
 Dims are interned, so `is` (and `==`) is equality, and equal Dims are equal lengths in every run that raises no error.
-One rule an op (`Op.dims`) serves two ends: proofs that two shapes are the same, and symbolic shapes (`v.shape`) that are
-computed without computing the value.
+One rule an op (`Op.dims`) serves two ends: proofs that two shapes are the same, and symbolic shapes (`v.shape`) that
+are computed without computing the value.
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ def value(variable: Variable) -> Dim:
 
 
 def broadcast(dims: Iterable[Dim]) -> Dim:
-    """The joint length of operands of these lengths (lengths that cannot agree are found when types are inferred, or run)."""
+    """The joint length of operands of these lengths.
+
+    Lengths that cannot agree are found when types are inferred, or at run time.
+    """
     symbols: dict[Symbol, None] = {}
     for dim in dims:
         if isinstance(dim, int):

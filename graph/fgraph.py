@@ -40,13 +40,16 @@ class FunctionGraph:
         for position, i in enumerate(self.inputs):
             if i.owner is not None or isinstance(i, Constant):
                 what = "a constant" if isinstance(i, Constant) else f"computed by {i.owner!r}"
-                raise ValueError(f"input {position} ({i.name or i.type}) is {what}; an input is a variable without owner")
+                raise ValueError(
+                    f"input {position} ({i.name or i.type}) is {what}; an input is a variable without owner"
+                )
         self.order: tuple[Apply, ...] = tuple(toposort(self.outputs))
         """The nodes, inputs before users; the order depends on structure alone."""
         known = set(self.inputs)
         for leaf in self._leaves():
             if leaf not in known and not isinstance(leaf, Constant):
-                raise ValueError(f"an output depends on {leaf.name or 'an unnamed variable'} ({leaf.type}), which is not an input")
+                name = leaf.name or "an unnamed variable"
+                raise ValueError(f"an output depends on {name} ({leaf.type}), which is not an input")
         self._check_updates()
 
     def _check_updates(self) -> None:
@@ -88,16 +91,19 @@ class FunctionGraph:
         return len(self.order)
 
     def replace(
-        self, pairs: Mapping[Variable, Variable] | Iterable[tuple[Variable, Variable]], by: str, door: Door | None = None
+        self,
+        pairs: Mapping[Variable, Variable] | Iterable[tuple[Variable, Variable]],
+        by: str,
+        door: Door | None = None,
     ) -> FunctionGraph:
         """The graph with each first variable replaced by the second, all at once; `by` names the rule.
 
-        The second variables are taken as they are: they may be built upon the first ones.  This is the one door: types are
-        checked, the watcher is asked, the journal is written.  Raises ReplacementRefused if a type would be lost.
+        The second variables are taken as they are: they may be built upon the first ones.  This is the one door: types
+        are checked, the watcher is asked, the journal is written.  Raises ReplacementRefused if a type would be lost.
         """
         door = door or Door()
-        pairs = dict(pairs)
-        taken = {before: after for before, after in pairs.items() if before is not after and door.admit(by, before, after)}
+        changes = ((before, after) for before, after in dict(pairs).items() if before is not after)
+        taken = {before: after for before, after in changes if door.admit(by, before, after)}
         return self.substituted(taken) if taken else self
 
     def substituted(self, known: Mapping[Variable, Variable]) -> FunctionGraph:
@@ -105,13 +111,13 @@ class FunctionGraph:
         return FunctionGraph(self.inputs, rebuild(self.outputs, dict(known)), self.updates)
 
     def rebuilt(self, visit: Callable[[Apply], Sequence[Variable]]) -> FunctionGraph:
-        """The graph made again from the inputs on, `visit(node)` giving what stands for the outputs of each rebuilt node."""
+        """The graph made again from the inputs on; `visit(node)` gives what stands for a rebuilt node's outputs."""
         return FunctionGraph(self.inputs, rebuild(self.outputs, {i: i for i in self.inputs}, visit), self.updates)
 
     # --- equality by structure
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """A value that is equal for equal graphs: types of inputs, ops with the numbers of their inputs, outputs, updates."""
+        """What is equal for equal graphs: types of inputs, ops with the numbers of their inputs, outputs, updates."""
         counter = itertools.count()
         number: dict[Variable, Any] = {i: next(counter) for i in self.inputs}
 

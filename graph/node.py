@@ -3,8 +3,8 @@
     Variable  ::= a leaf (input)  |  Constant  |  output `index` of an Apply
     Apply     ::= op(input Variable, ...) -> output Variable, ...
 
-Nodes are never edited once they are built; a rewrite builds new ones and shares the rest.  Identity is meaning for the user:
-`a = x * 2; b = x * 2` are two variables.  Sharing equal nodes is the work of the `merge` optimizers.
+Nodes are never edited once they are built; a rewrite builds new ones and shares the rest.  Identity is meaning for the
+user: `a = x * 2; b = x * 2` are two variables.  Sharing equal nodes is the work of the `merge` optimizers.
 """
 
 from __future__ import annotations

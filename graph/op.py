@@ -1,5 +1,7 @@
-"""What an op is.  An op knows its type rule, its meaning in NumPy, the lengths of its outputs and its gradient; every other
-reading of it (C, rules, text) is a table elsewhere, keyed by op.
+"""What an op is.
+
+An op knows its type rule, its meaning in NumPy, the lengths of its outputs and its gradient; every other reading of it
+(C, rules, text) is a table elsewhere, keyed by op.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ class NoGradient(TypeError):
 class Op:
     """The base of all ops.  Subclasses are frozen dataclasses: their fields are what distinguishes one op from another.
 
-    A subclass gives `name`, `infer` and `evaluate`; `dims` if an output's lengths are not those of `infer`'s broadcast rule;
-    `vjp` if it has a derivative.
+    A subclass gives `name`, `infer` and `evaluate`; `dims` if an output's lengths are not those of `infer`'s broadcast
+    rule; `vjp` if it has a derivative.
     """
 
     name: str
@@ -39,7 +41,7 @@ class Op:
 
     # --- the meaning
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The outputs for these input arrays, computed by NumPy: the reference of every test and the backend without compiler."""
+        """The outputs for these arrays, by NumPy: the reference of every test, and what runs without a compiler."""
         raise NotImplementedError(f"{type(self).__name__}.evaluate")
 
     # --- the shape rule
@@ -51,8 +53,8 @@ class Op:
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         """The cotangents of the inputs (None: no dependence), each of exactly the shape and dtype of its input.
 
-        `cotangents` holds one entry an output, None where nothing flows back.  Raises NoGradient with the reason where the
-        derivative is not defined.
+        `cotangents` holds one entry an output, None where nothing flows back.  Raises NoGradient with the reason where
+        the derivative is not defined.
         """
         raise NoGradient(f"{self} has no derivative")
 
@@ -62,14 +64,14 @@ class Op:
 
     # --- facts about failure and cost
     fallible: ClassVar[bool] = False
-    """Whether running it can raise for values of the right type and shape (an index out of range, a singular matrix)."""
+    """Whether it can raise for values of the right type and shape (an index out of range, a singular matrix)."""
 
     def views(self) -> dict[int, int]:
         """Outputs that share memory with an input: output index -> input index."""
         return {}
 
     def destroys(self) -> dict[int, int]:
-        """Outputs that may be written over an input: output index -> input index.  The input's value is gone afterwards."""
+        """Outputs that may be written over an input, whose value is gone afterwards: output index -> input index."""
         return {}
 
     # --- building

@@ -1,7 +1,7 @@
 """Where a node comes from: the user's file and line, taken when the node is built and inherited through every rewrite.
 
-`here()` walks out of this library to the user's frame.  While a gradient or a rewrite builds nodes, `inheriting(origin)`
-says whose lines they carry instead.
+`here()` walks out of this library to the user's frame.  While a gradient or a rewrite builds nodes,
+`inheriting(origin)` says whose lines they carry instead.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def _own_prefixes() -> tuple[str, ...]:
 
 
 _OWN_PREFIXES = _own_prefixes()
-_OWN_FACE = str(Path(__file__).resolve().parent.parent) if Path(__file__).resolve().parent.parent.name == "arignote" else None
+_ROOT = Path(__file__).resolve().parent.parent
+_OWN_FACE = str(_ROOT) if _ROOT.name == "arignote" else None
 _is_own_file: dict[str, bool] = {}
 
 
@@ -47,7 +48,7 @@ def _is_own(file: str) -> bool:
 
 
 class _Inherited:
-    """A mutable cell, so that an engine that visits many nodes changes the inherited origin without a new context each."""
+    """A mutable cell: an engine that visits many nodes changes the inherited origin without a new context for each."""
 
     __slots__ = ("origin",)
 
@@ -59,7 +60,7 @@ _inherited: ContextVar[_Inherited | None] = ContextVar("arignote_inherited_origi
 
 
 def here() -> Origin:
-    """The user's line that is building a node now: the innermost frame outside this library (a tuple of at most one)."""
+    """The user's line that is building a node now, a tuple of at most one: the innermost frame outside this library."""
     cell = _inherited.get()
     if cell is not None:
         return cell.origin

@@ -32,7 +32,7 @@ _SPELLED_OUT = 16
 
 
 class Names:
-    """Names of variables: the user's where they are free identifiers, else v0, v1, ...; the same each time it is asked."""
+    """Names of variables: the user's where they are free identifiers, else v0, v1, ...; the same each time."""
 
     def __init__(self) -> None:
         self._of: dict[Variable, str] = {}
@@ -46,7 +46,7 @@ class Names:
     def give(self, variable: Variable) -> str:
         """A new name for `variable`."""
         wish = variable.name
-        if wish and wish.isidentifier() and wish not in DTYPES and wish not in ("fn", "return") and wish not in self._taken:
+        if wish and wish.isidentifier() and wish not in self._taken and wish not in (*DTYPES, "fn", "return"):
             name = wish
         else:
             name = self._fresh()
@@ -144,7 +144,7 @@ def constant_text(data: np.ndarray) -> str:
 
 
 class Vocabulary(NamedTuple):
-    """What a parser must know of the language: ops by name (an Op, or a callable of its fields) and how leaves are made."""
+    """What a parser knows of the language: ops by name (an Op, or a callable of its fields) and how leaves are made."""
 
     ops: Mapping[str, Any]
     variable: Callable[..., Variable]

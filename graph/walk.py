@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 
 def toposort(outputs: Iterable[Variable], stop_at: Collection[Variable] = ()) -> list[Apply]:
-    """The nodes that `outputs` need, inputs before users; depth first, left to right, so the order depends on structure alone.
+    """The nodes that `outputs` need, inputs before users.
+
+    Depth first, left to right, so the order depends on structure alone.
 
     `stop_at`: variables taken as given; what lies above them is left out.  A set, where there are many.
     """
@@ -59,8 +61,8 @@ def rebuild(
 ) -> list[Variable]:
     """`outputs` with the variables of `known` replaced by their images; what does not depend on them is shared.
 
-    `known` is filled with the image of every variable met.  `visit(node)` gets each rebuilt node and returns its outputs,
-    or others of the same types to stand in their place.
+    `known` is filled with the image of every variable met.  `visit(node)` gets each rebuilt node and returns its
+    outputs, or others of the same types to stand in their place.
     """
     for node in toposort(outputs, stop_at=known.copy()):
         new = node.with_inputs([known.get(i, i) for i in node.inputs])

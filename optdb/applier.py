@@ -26,7 +26,7 @@ class RuleError(RuntimeError):
     """A rule that raised, or offered a value of another type than the one it was to replace."""
 
 
-class Divergence(RuntimeError):  # noqa: N818 (the term of the field)
+class Divergence(RuntimeError):
     """Rules that undo one another; `rules` names them, the message shows the graph that they go round on."""
 
     def __init__(self, message: str, rules: Sequence[str]) -> None:

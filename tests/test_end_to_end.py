@@ -1,7 +1,8 @@
 """Random expressions: every mode's result against the NumPy meaning of the graph as it was built.
 
-Tolerances follow from the operations, not from the outcome: each of the at most 25 operations of an expression is right to 4 ulp and
-amplifies what it gets by a bounded factor, because arguments are kept in [-2, 2] by `tanh` and divisions stay off zero.
+Tolerances follow from the operations, not from the outcome: each of the at most 25 operations of an expression is
+right to 4 ulp and amplifies what it gets by a bounded factor, because arguments are kept in [-2, 2] by `tanh` and
+divisions stay off zero.
 """
 
 import numpy as np
@@ -15,9 +16,14 @@ from arignote.graph import FunctionGraph
 from arignote.ops.interpret import interpret
 
 SHAPES = [(), (1,), (5,), (1, 5), (4, 5), (4, 1), (3, 4, 5)]
-UNARY = [T.exp, T.sin, T.tanh, T.neg, T.abs, T.square, T.sigmoid, T.softplus, lambda v: T.log(1 + T.square(v)), lambda v: v * 2.5 + 1,
-         lambda v: v - v.max() if v.ndim else v, lambda v: T.sqrt(1 + T.square(v))]  # fmt: skip
-BINARY = [T.add, T.sub, T.mul, T.maximum, lambda a, b: a / (1 + T.square(b)), lambda a, b: T.where(a > b, a, b * 2), T.minimum]
+UNARY = [
+    T.exp, T.sin, T.tanh, T.neg, T.abs, T.square, T.sigmoid, T.softplus, lambda v: T.log(1 + T.square(v)),
+    lambda v: v * 2.5 + 1, lambda v: v - v.max() if v.ndim else v, lambda v: T.sqrt(1 + T.square(v)),
+]  # fmt: skip
+BINARY = [
+    T.add, T.sub, T.mul, T.maximum, T.minimum,
+    lambda a, b: a / (1 + T.square(b)), lambda a, b: T.where(a > b, a, b * 2),
+]  # fmt: skip
 REDUCE = [T.sum, T.mean, T.max, T.min, T.prod]
 
 
@@ -87,7 +93,9 @@ def test_optimizers_keep_the_meaning(case):
     check(case, ag.Mode("fast_run", backend="numpy"))
 
 
-@pytest.mark.parametrize("tag", ["merge", "canonicalize", "stabilize", "specialize", "fusion", "inplace", "BlasOpt", "uncanonicalize"])
+@pytest.mark.parametrize(
+    "tag", ["merge", "canonicalize", "stabilize", "specialize", "fusion", "inplace", "BlasOpt", "uncanonicalize"]
+)
 def test_each_pass_can_be_left_out(tag):
     rng = np.random.default_rng(0)
     x, y, w = T.matrix("x"), T.lvector("y"), ag.shared(rng.standard_normal((6, 4)), name="w")

@@ -69,5 +69,5 @@ def test_what_is_no_array_is_named():
     def f(x):
         return x
 
-    with pytest.raises(TypeError, match="object|str"):
+    with pytest.raises(TypeError, match=r"object|str"):
         f("text")

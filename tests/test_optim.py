@@ -70,5 +70,5 @@ def test_mistakes_are_named():
     p = ag.shared(START)
     with pytest.raises(ValueError, match="sgd: 1 parameters, 2 gradients"):
         optim.sgd([p], [p, p])
-    with pytest.raises(TypeError, match="adam: parameter 0 is .*expected a variable made by ag.shared"):
+    with pytest.raises(TypeError, match=r"adam: parameter 0 is .*expected a variable made by ag\.shared"):
         optim.adam([p * 2], [p])

@@ -1,7 +1,7 @@
 """One module a peer, each with `version()` and `build(case) -> (callable, arguments)`.
 
-`build` compiles where it can before the first call; the callable takes the arguments, computes, and waits for the result.
-A peer raises `NotOffered` for a case it cannot express.
+`build` compiles where it can before the first call; the callable takes the arguments, computes, and waits for the
+result.  A peer raises `NotOffered` for a case it cannot express.
 """
 
 

@@ -19,8 +19,8 @@ from .compiler_process import CompileError, run
 
 PROBE_TEXT = Path(__file__).with_name("probe.c").read_text()
 
-# -O3 costs 60 % more compile time than -O2 with its vectorizer (MLP step: 0.79 s of gcc 12 against 0.49), most of it for
-# versions of loops that the kernels spell out themselves.
+# -O3 costs 60 % more compile time than -O2 with its vectorizer (MLP step: 0.79 s of gcc 12 against 0.49), most of it
+# for versions of loops that the kernels spell out themselves.
 REQUIRED = ("-O2", "-std=gnu11", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off")
 REQUIRED_LINK = ("-lm",)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ def same_dtype(*variables: Variable) -> bool:
     return len({v.dtype for v in variables}) <= 1
 
 
-@lru_cache(maxsize=None)
+@cache
 def preserves(source: str, target: str) -> bool:
     """Whether a cast from dtype `source` to `target` keeps every value (NumPy's "safe" calls int64 -> float64 safe)."""
     a, b = numpy_dtype(source), numpy_dtype(target)
