@@ -193,7 +193,7 @@ def compare_with_numpy(model: Model, digits: Digits) -> float:
     rounds = [
         (seconds_per_call(lambda: step(0, rate)), seconds_per_call(lambda: by_hand.step(x, y, rate))) for _ in range(7)
     ]
-    ours, numpys = (min(times) for times in zip(*rounds, strict=True))
+    ours, numpys = min(ours for ours, _ in rounds), min(numpys for _, numpys in rounds)
     print(
         f"   one step on {BATCH} images: {ours * 1e6:.0f} us; by hand in NumPy {numpys * 1e6:.0f} us; "
         f"ratio {ours / numpys:.2f}"

@@ -3,8 +3,7 @@
 Users write `from arignote import ops as T`.
 """
 
-# Names are imported to be found here, in lines filled by hand.
-# ruff: noqa: F401, I001
+# ruff: noqa: I001  (lines filled by hand, by subject)
 
 # Tensors, elementwise ops, reductions
 from .tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
@@ -30,7 +29,9 @@ from .reduce import (
 )  # fmt: skip
 from .shared import Container, SharedVariable, shared
 from .statistics import mean, size, std, var
-from .variables import TYPED, col, matrix, row, scalar, tensor, tensor3, tensor4, tensor5, vector
+from .variables import col, matrix, row, scalar, tensor, tensor3, tensor4, tensor5, vector
+from . import typed
+from .typed import *  # noqa: F403  (the typed forms, all of them: fvector, dmatrix, lscalar, ...)
 
 # Shapes, indexing, products, networks
 from . import nn
@@ -54,4 +55,32 @@ from .shape import (
     expand_dims, flatten, moveaxis, ravel, reshape, shape, squeeze, swapaxes, tensor_to_dim, transpose,
 )  # fmt: skip
 
-globals().update(TYPED)  # fvector, dmatrix, lscalar, ...
+__all__ = [
+    "CUMULATIVE", "ELEMENTWISE", "REDUCTIONS", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc", "Arange",
+    "ArgReduce", "BroadcastTo", "Cast", "Container", "Cumulative", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
+    "Elementwise", "Eye", "Fused", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Join", "LogSoftmax", "LogSumExp",
+    "MakeVector", "MatMul", "Pointwise", "Reduce", "Reshape", "Shape", "ShapeI", "SharedVariable", "Softmax",
+    "Subtensor", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "abs", "absolute", "acos", "acosh", "add",
+    "all", "alloc", "and_", "angle", "any", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
+    "arctanh", "argmax", "argmin", "around", "as_tensor", "asin", "asinh", "astype", "atan", "atan2", "atanh",
+    "binary_crossentropy", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "broadcast_to", "cast", "categorical_crossentropy", "cbrt", "ceil", "clip",
+    "col", "concatenate", "conj", "conjugate", "constant", "copysign", "cos", "cosh", "cumprod", "cumsum", "deg2rad",
+    "degrees", "digamma", "dim_to_tensor", "dimshuffle", "div", "divide", "divmod", "dot", "empty", "eq", "equal",
+    "erf", "erfc", "evaluate", "exp", "exp2", "expand_dims", "expit", "expm1", "eye", "fabs", "fill", "flatten",
+    "flip", "floor", "floor_div", "floor_divide", "fmod", "full", "full_like", "gamma", "gammaln", "ge", "gelu",
+    "getitem", "greater", "greater_equal", "gt", "hstack", "hypot", "identity", "imag", "inc_subtensor", "inner",
+    "interpret", "inv", "invert", "isfinite", "isinf", "isnan", "le", "left_shift", "lengths_of", "less", "less_equal",
+    "lgamma", "linspace", "log", "log1mexp", "log1p", "log2", "log10", "log_softmax", "logaddexp", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "matmul", "matrix", "max", "maximum", "mean", "min",
+    "minimum", "mod", "moveaxis", "mul", "multiply", "ne", "neg", "negative", "nn", "not_equal", "one_hot", "ones",
+    "ones_like", "or_", "outer", "pad", "positive", "pow", "power", "prod", "psi", "ptp", "rad2deg", "radians",
+    "ravel", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "right_shift", "rint", "roll", "round",
+    "row", "scalar", "scatter_add", "set_subtensor", "sgn", "shape", "shared", "sigmoid", "sigmoid_crossentropy",
+    "sign", "signbit", "silu", "sin", "sinh", "size", "softmax", "softmax_crossentropy", "softplus", "split", "sqr",
+    "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "sub", "subtract", "sum", "swapaxes", "switch",
+    "take", "take_along_axis", "tan", "tanh", "tensor", "tensor3", "tensor4", "tensor5", "tensor_to_dim", "tensordot",
+    "tile", "transpose", "true_div", "true_divide", "trunc", "unbroadcast", "var", "vdot", "vector", "vstack", "where",
+    "xor", "zeros", "zeros_like",
+]  # fmt: skip
+__all__ += typed.__all__

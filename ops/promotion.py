@@ -49,8 +49,8 @@ def by_ufunc(ufunc: np.ufunc) -> Rule:
 def _folded(rule: Rule, dtypes: tuple[Operand, ...]) -> Loop:
     """One dtype for all operands: that of the nested binary ops, Python numbers taken last."""
     in_turn = sorted(dtypes, key=lambda d: isinstance(d, type))
-    joint = reduce(lambda a, b: rule((a, b))[1], in_turn)  # type: ignore[arg-type, return-value]
-    return (str(joint),) * len(dtypes), str(joint)
+    joint = str(reduce(lambda a, b: rule((a, b))[1], in_turn))
+    return (joint,) * len(dtypes), joint
 
 
 def result_type(dtypes: Sequence[Operand]) -> str:

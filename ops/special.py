@@ -127,7 +127,8 @@ def _digamma_positive(x: np.ndarray) -> np.ndarray:
     inverse = 1 / np.maximum(x, _LARGE)
     square = inverse * inverse
     far = np.log(np.maximum(x, _LARGE)) - inverse / 2 - square * _polynomial(_ASYMPTOTIC, square)
-    return np.where(x >= _LARGE, far, near)
+    result: np.ndarray = np.where(x >= _LARGE, far, near)
+    return result
 
 
 @_computed_in("float64")
@@ -150,13 +151,15 @@ def digamma(x: np.ndarray) -> np.ndarray:
 def sigmoid(x: np.ndarray) -> np.ndarray:
     """1 / (1 + exp(-x)), with full relative accuracy for all x."""
     e = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1, e) / (1 + e)
+    result: np.ndarray = np.where(x >= 0, 1, e) / (1 + e)
+    return result
 
 
 @_computed_in("float32")
 def softplus(x: np.ndarray) -> np.ndarray:
     """log(1 + exp(x)), with full relative accuracy for all x."""
-    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+    result: np.ndarray = np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+    return result
 
 
 @_computed_in("float32")
@@ -165,4 +168,5 @@ def log1mexp(x: np.ndarray) -> np.ndarray:
 
     The switch at -log 2 is due to M. Maechler, "Accurately computing log(1 - exp(-|a|))".
     """
-    return np.where(x < -math.log(2), np.log1p(-np.exp(x)), np.log(-np.expm1(x)))
+    result: np.ndarray = np.where(x < -math.log(2), np.log1p(-np.exp(x)), np.log(-np.expm1(x)))
+    return result

@@ -65,8 +65,9 @@ def size(x: Any) -> Any:
 def count(x: Any, axis: Any, what: str) -> Any:
     """The number of elements along `axis` as an int64 scalar: a constant where the lengths are known."""
     axes = range(x.ndim) if axis is None else normalize_axes(axis, x.ndim, f"{what} of {describe(x)}")
-    known = [x.type.shape[a] for a in axes]
-    if None not in known:
-        return T.constant(math.prod(known), "int64")  # type: ignore[arg-type]
-    lengths = [T.ShapeI(a)(x) if n is None else T.constant(n, "int64") for a, n in zip(axes, known, strict=True)]
+    shape: tuple[int | None, ...] = x.type.shape
+    known = [shape[a] for a in axes if shape[a] is not None]
+    if len(known) == len(axes):
+        return T.constant(math.prod(known), "int64")
+    lengths = [T.ShapeI(a)(x) if shape[a] is None else T.constant(shape[a], "int64") for a in axes]
     return functools.reduce(T.mul, lengths)

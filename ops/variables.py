@@ -8,9 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from ..graph import TensorType, dtype_name
 from .tensor import TensorVariable
@@ -54,11 +53,7 @@ def _length(n: Any) -> int:
 
 
 def _of_kind(
-    kind: str,
-    fixed_dtype: str | None,
-    name: str | None = None,
-    dtype: Any = None,
-    shape: Sequence[int | None] | None = None,
+    kind: str, fixed_dtype: str | None, name: str | None, dtype: Any, shape: Sequence[int | None] | None
 ) -> TensorVariable:
     if fixed_dtype is not None and dtype is not None and dtype_name(dtype) != fixed_dtype:
         raise TypeError(f"this {kind} is of {fixed_dtype}, got dtype={dtype!r}; use T.{kind}(name, dtype=...)")
@@ -70,10 +65,23 @@ def _of_kind(
     return tensor(name, fixed_dtype or dtype or "float64", given)
 
 
-def _constructor(kind: str, fixed_dtype: str | None = None) -> Callable[..., TensorVariable]:
-    make = partial(_of_kind, kind, fixed_dtype)
+class Constructor(Protocol):
+    """What makes inputs of one kind."""
+
+    def __call__(
+        self, name: str | None = None, dtype: Any = None, shape: Sequence[int | None] | None = None
+    ) -> TensorVariable: ...
+
+
+def _constructor(kind: str, letter: str = "", fixed_dtype: str | None = None) -> Constructor:
+    def make(
+        name: str | None = None, dtype: Any = None, shape: Sequence[int | None] | None = None
+    ) -> TensorVariable:
+        return _of_kind(kind, fixed_dtype, name, dtype, shape)
+
     lengths = ", ".join("?" if n is None else str(n) for n in KINDS[kind])
     make.__doc__ = f"A {kind} of {fixed_dtype or 'float64 or the dtype given'}: an input of shape [{lengths}]."
+    make.__name__ = make.__qualname__ = letter + kind
     return make
 
 
@@ -86,7 +94,7 @@ tensor3 = _constructor("tensor3")
 tensor4 = _constructor("tensor4")
 tensor5 = _constructor("tensor5")
 
-TYPED: dict[str, Callable[..., TensorVariable]] = {
-    letter + kind: _constructor(kind, dtype) for letter, dtype in LETTERS.items() for kind in KINDS
-}
-"""The typed forms by name: `fvector`, `dmatrix`, `lscalar`, `ubtensor3`, ..."""
+
+def typed_forms(letter: str) -> tuple[Constructor, ...]:
+    """The constructors of the dtype that `letter` stands for, one for each of KINDS and in their order."""
+    return tuple(_constructor(kind, letter, LETTERS[letter]) for kind in KINDS)
