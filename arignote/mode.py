@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from .graph.record import record
 from .optdb import Query
 
 BACKENDS = ("c", "numpy")
@@ -14,7 +15,7 @@ def _query(optimizer: Query | str | None) -> Query | None:
     return Query.parse(optimizer) if isinstance(optimizer, str) else optimizer
 
 
-@dataclass(frozen=True)
+@record
 class Mode:
     """A query of the optimization database and a backend, `"c"` or `"numpy"`.
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from .graph.record import record
+
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
 
-@dataclass(frozen=True)
+@record
 class Options:
     """The settings of this process.  A function compiled under some options keeps them."""
 

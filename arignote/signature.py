@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from .graph import Constant, FunctionGraph, Variable, leaves, rebuild
+from .graph.record import record
 from .ops.shared import SharedVariable
 from .ops.tensor import as_tensor
 
 Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None
 
 
-@dataclass(frozen=True)
+@record
 class Signature:
     """A closed graph and how calls map on it.
 

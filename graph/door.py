@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from .node import Variable
+from .record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Replacement:
     """One entry of the journal: rule number `index` of this optimization put `after` in the place of `before`."""
 

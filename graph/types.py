@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+
+from .record import record
 
 Shape = tuple["int | None", ...]
 
@@ -17,7 +18,7 @@ DTYPES = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class TensorType:
     """The type of an array: a NumPy dtype by name and one length an axis, `None` where it is known only at run time.
 

@@ -7,7 +7,6 @@ their joint axes stand where they stood if they were neighbours, else in front: 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import broadcast_dims, opaque_dims
+from ..graph.record import record
 from .creation import zeros_like
 from .elementwise import broadcast_shapes
 from .indexing import Spec, check_inputs, check_source, concrete, entries, sliced_dims, sliced_lengths
@@ -38,7 +38,7 @@ def _arranged(spec: Spec, joint: Sequence[Any], sliced: Sequence[Any], rest: Seq
     return (*sliced[:before], *joint, *sliced[before:], *rest)
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class AdvancedSubtensor(TensorOp):
     """`x[...]` with integer arrays among the indices, as a new tensor.
 
@@ -78,7 +78,7 @@ class AdvancedSubtensor(TensorOp):
         return [back, *[None for _ in indices]]
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class AdvancedIncSubtensor(TensorOp):
     """`advanced_inc_subtensor(x, y, *indices)`: a copy of `x` with `y` added to `x[...]`, or put there if `set`.
 

@@ -13,7 +13,6 @@ these broadcasts: z, y and a have exactly the shape of the product.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import broadcast_dims
+from ..graph.record import record
 from .backward import pull_back_to
 from .checks import describe, require_count
 from .shape import DimShuffle
@@ -56,7 +56,7 @@ def _adjoint(x: Variable) -> Any:
     return _conj(DimShuffle((*range(n - 2), n - 1, n - 2))(x))
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Dot(TensorOp):
     """The product of two vectors or matrices of one dtype, of any dtype: NumPy's `dot` for ranks 1 and 2."""
 
@@ -96,7 +96,7 @@ def _outer(x: Variable, y: Variable) -> Any:
     return Dot()(DimShuffle((0, "x"))(x), DimShuffle(("x", 0))(y))
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class MatMul(TensorOp):
     """The products of the matrices in the last two axes, with the others broadcast: NumPy's `matmul` from rank 2 on."""
 
@@ -183,7 +183,7 @@ def _scaled_sum(beta: np.ndarray, target: np.ndarray, alpha: np.ndarray, product
     return np.asarray(product if beta == 0 else product + target if beta == 1 else beta * target + product)
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Dot22(BlasOp):
     """The product of two matrices."""
 
@@ -206,7 +206,7 @@ class Dot22(BlasOp):
         return Dot()(*inputs)
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Dot22Scalar(BlasOp):
     """The product of two matrices times a scalar."""
 
@@ -230,7 +230,7 @@ class Dot22Scalar(BlasOp):
         return T.mul(s, Dot()(x, y))
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Gemm(BlasOp):
     """`gemm(z, alpha, x, y, beta)` = beta * z + alpha * (x @ y); z is not read where beta is 0."""
 
@@ -256,7 +256,7 @@ class Gemm(BlasOp):
         return T.add(T.mul(beta, z), T.mul(alpha, Dot()(x, y)))
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Gemv(BlasOp):
     """`gemv(y, alpha, a, x, beta)` = beta * y + alpha * (a @ x); y is not read where beta is 0."""
 
@@ -282,7 +282,7 @@ class Gemv(BlasOp):
         return T.add(T.mul(beta, y), T.mul(alpha, Dot()(a, x)))
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Ger(BlasOp):
     """`ger(a, alpha, x, y)` = a + alpha * outer(x, y), without conjugation."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dtype_name
 from ..graph.dims import opaque_dims
+from ..graph.record import record
 from .checks import describe, require_count, require_index_scalar
 from .lengths import ShapeI, as_length, as_lengths, known_length, stretched_shape, tensor_to_dim
 from .operands import with_dtype
@@ -20,7 +20,7 @@ from .shape import reshape
 from .tensor import TensorOp, as_tensor, constant
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Alloc(TensorOp):
     """`alloc(value, *lengths)`: a new tensor of the lengths given, filled with `value`, which broadcasts to it."""
 
@@ -43,7 +43,7 @@ class Alloc(TensorOp):
         return [None if g is None else T.unbroadcast(g, value), *[None for _ in lengths]]
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Arange(TensorOp):
     """`arange(start, stop, step)`: start, start + step, ... before `stop`, as a vector; three scalars of one dtype.
 
@@ -102,7 +102,7 @@ def _count(start: Any, stop: Any, step: Any) -> int:
     return int(max(math.ceil(span), 0))
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Eye(TensorOp):
     """`eye(n, m, k)`: an n by m matrix of zeros with ones on diagonal k; three int64 scalars."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
 from ..graph import Apply, Dim, TensorType, Variable
+from ..graph.record import record
 from .checks import describe, normalize_axis, require_count
 from .elementwise import Elementwise, add, cast, mul
 from .promotion import name_of
@@ -21,7 +21,7 @@ CUMULATIVE: dict[str, Elementwise] = {"cumsum": add, "cumprod": mul}
 _NAMES = {op: name for name, op in CUMULATIVE.items()}
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Cumulative(TensorOp):
     """Element k along `axis` is the fold of the elements 0 to k; dtypes are those of the whole `sum` or `prod`."""
 

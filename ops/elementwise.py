@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial, reduce
 from typing import Any, ClassVar
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import broadcast_dims
+from ..graph.record import record
 from ..graph.types import Shape, dtype_name
 from . import derivatives, promotion, special
 from .checks import describe
@@ -122,7 +122,7 @@ def _accepted(op: Pointwise, count: int) -> str:
     return f"operands of one kind, {kinds}" if count > 1 else f"an operand of {kinds}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class Elementwise(Pointwise):
     """A NumPy function applied element by element, with the algebraic facts that rules read.
 
@@ -237,7 +237,7 @@ def _scalar(op: Elementwise, value: Any, dtype: str, operands: Sequence[Any]) ->
 # --- casts
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Cast(Pointwise):
     """The input converted to another dtype, with NumPy's `astype`; complex numbers do not become real ones by it."""
 

@@ -6,19 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable, rebuild
 from ..graph.dims import opaque_dims
+from ..graph.record import record
 from .backward import pull_back_to
 from .interpret import interpret
 from .tensor import TensorOp
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Fused(TensorOp):
     """The function `graph` as one op: as many inputs and outputs, in the same order.  Equal graphs are equal ops."""
 
@@ -77,7 +77,7 @@ def _mentions(dim: Dim, inside: set[Variable]) -> bool:
     return False
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class InPlace(TensorOp):
     """`op` with leave to write output a over input b for each (a, b) of `pairs`.  Its meaning is that of `op`."""
 

@@ -11,7 +11,6 @@ so `x[1:, k]` is `Subtensor(("s100", "i"))(x, 1, k)`: numbers are inputs, and an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims
 from ..graph.dims import opaque_dims
+from ..graph.record import record
 from .checks import describe, require_index_scalar
 from .creation import zeros_like
 from .lengths import tensor_to_dim
@@ -102,7 +102,7 @@ def can_fail(spec: Spec) -> bool:
     return any(entry[0] != "s" or entry[3] == "1" for entry in spec)
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Subtensor(TensorOp):
     """`x[...]` for integers and slices, as a view.  IndexError for an index out of range."""
 
@@ -138,7 +138,7 @@ class Subtensor(TensorOp):
         return {0: 0}
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class IncSubtensor(TensorOp):
     """`inc_subtensor(x, y, *indices)`: a copy of `x` with `y` added to `x[...]`, or put there if `set`.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims
+from ..graph.record import record
 from .checks import describe, normalize_axes, normalize_axis
 from .creation import Alloc
 from .lengths import as_length, lengths_of
@@ -19,7 +19,7 @@ from .shape import broadcast_to, expand_dims, flatten, reshape
 from .tensor import TensorOp, as_tensor, constant
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Join(TensorOp):
     """Tensors of one dtype and rank laid one after the other along `axis`; their other lengths are the same."""
 

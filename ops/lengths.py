@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dims_of
+from ..graph.record import record
 from .checks import describe, require_count, require_index_scalar
 from .tensor import TensorOp, constant
 
 LENGTH = TensorType("int64")
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Shape(TensorOp):
     """The lengths of all axes of the input, as an int64 vector."""
 
@@ -38,7 +38,7 @@ class Shape(TensorOp):
         return [None]
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class ShapeI(TensorOp):
     """The length of one axis of the input, as an int64 scalar."""
 
@@ -58,7 +58,7 @@ class ShapeI(TensorOp):
         return [None]
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class MakeVector(TensorOp):
     """A vector of the scalars given, which have one dtype; of int64 if there are none."""
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
+from ..graph.record import record
 from .checks import describe, normalize_axes, normalize_axis, require_count
 from .creation import arange
 from .elementwise import sigmoid, softplus, stop_gradient, tanh
@@ -32,7 +32,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class AlongAxis(TensorOp):
     """The base of the ops that look at all elements along one axis of a floating-point tensor."""
 
@@ -64,7 +64,7 @@ class AlongAxis(TensorOp):
         return (inputs[0],)
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Softmax(AlongAxis):
     """exp(x) / sum(exp(x)) along `axis`; NaN where all elements are -inf or one is inf."""
 
@@ -83,7 +83,7 @@ class Softmax(AlongAxis):
         return [T.sub(scaled, T.mul(node.out, T.sum(scaled, axis=self.axis, keepdims=True)))]
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class LogSoftmax(AlongAxis):
     """x - log(sum(exp(x))) along `axis`; NaN where all elements are -inf or one is inf."""
 
@@ -100,7 +100,7 @@ class LogSoftmax(AlongAxis):
         return [T.sub(g, T.mul(T.exp(node.out), T.sum(g, axis=self.axis, keepdims=True)))]
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class LogSumExp(AlongAxis):
     """log(sum(exp(x))) along `axis`, which is reduced: -inf where all elements are -inf (or none are), inf for inf."""
 

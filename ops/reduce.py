@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
 from ..graph import Apply, Dim, NoGradient, TensorType, Variable, dims_of, same_shape
+from ..graph.record import record
 from ..graph.types import numpy_dtype
 from .checks import describe, normalize_axes, require_count
 from .elementwise import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
@@ -32,7 +32,7 @@ REDUCTIONS: dict[str, Elementwise] = {
 _NAMES = {op: name for name, op in REDUCTIONS.items()}
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Reduce(TensorOp):
     """The elementwise op `scalar` folded along the axes `axis`: a sorted tuple of axes counted from the front.
 
@@ -151,7 +151,7 @@ _VJPS = {"sum": _sum_vjp, "prod": _prod_vjp, "max": _extremum_vjp, "min": _extre
 # --- positions of extrema
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class ArgReduce(TensorOp):
     """The int64 index of the first maximum (`argmax`) or minimum (`argmin`) along `axis`, of the flat input for None.
 
@@ -196,7 +196,7 @@ class ArgReduce(TensorOp):
 # --- the counterpart of broadcasting
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class SumTo(TensorOp):
     """The first input summed to the shape of the second one, which broadcasts to it and whose values are not read.
 

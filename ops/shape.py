@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims_of
+from ..graph.record import record
 from .checks import describe, normalize_axes, normalize_axis, require_count, require_index_scalar
 from .lengths import (
     MakeVector,
@@ -36,7 +36,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class DimShuffle(TensorOp):
     """Axes permuted, dropped and added: axis k of the result is axis `order[k]` of the input, or a new one for "x".
 
@@ -84,7 +84,7 @@ class DimShuffle(TensorOp):
         return {0: 0}
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Reshape(TensorOp):
     """`reshape(x, *lengths)`: the elements of `x` in C order under other lengths: int64 scalars, none of them -1.
 
@@ -138,7 +138,7 @@ def _completed(x: Variable, wanted: list[int | None]) -> tuple[int | None, ...]:
     return tuple(total // known if n is None else n for n in wanted)
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class BroadcastTo(TensorOp):
     """`broadcast_to(x, *lengths)`: `x` stretched to the lengths given as int64 scalars; a read-only view."""
 

@@ -11,14 +11,15 @@ Promises are joined with `|`: `ulp(2) | relaxes("overflow")`.
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+
+from ..graph.record import record
 
 RELAXABLE = ("nan", "inf", "signed zero", "overflow", "underflow", "rounding", "domain", "errors")
 """What `relaxes` takes.  `rounding`: results may differ by more than a few ulp (sums in another order); `domain`:
 arguments where the original is not defined; `errors`: a run that failed may now succeed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Contract:
     """How far results may move when a rule fires; without any leave they keep every bit."""
 

@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import reduce
 from operator import or_
 from typing import Any, TypeVar
 
+from ..graph.record import record
 from .conform import Conform
 from .contract import CONTRACT_TAGS, Contract
 from .entries import Entry, Table, past_cutoff, refusal, rows_of
@@ -30,7 +31,7 @@ from .rule import Rule
 Self = TypeVar("Self", bound="Database")
 
 
-@dataclass(frozen=True)
+@record
 class Settings:
     """What holds for all optimizers of one query."""
 
@@ -38,7 +39,7 @@ class Settings:
     strict: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class _Member:
     """What `register` was told."""
 

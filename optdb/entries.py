@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ..graph.record import record
 from .contract import Contract
 from .query import Query
 
 
-@dataclass(frozen=True)
+@record
 class Entry:
     """One registered thing: a rule, an optimizer, or a database of them."""
 
@@ -68,7 +68,7 @@ def past_cutoff(entry: Entry, query: Query) -> str:
     return f"position {position:g} is not below {cutoff:g}"
 
 
-@dataclass(frozen=True)
+@record
 class Row:
     """One line of a table: an entry that is not a container."""
 

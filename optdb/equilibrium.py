@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..graph import Door, FunctionGraph
+from ..graph.record import record
 from ..profiling import EquilibriumProfile, OptimizerProfile, PassProfile
 from .applier import Applier, Divergence, Failures
 from .conform import Conform
@@ -20,7 +20,7 @@ from .rule import Rule
 from .sweep import MERGE, Sweep
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class EquilibriumOptimizer(Optimizer):
     """Rules and optimizers until a fixed point, or a limit on passes, new nodes or seconds.
 

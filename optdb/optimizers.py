@@ -12,10 +12,11 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, TypeVar
 
 from ..graph import Door, FunctionGraph, InconsistencyError, schedule
+from ..graph.record import record
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
 from .applier import Applier, Divergence, Failures, RuleError
 from .conform import Conform
@@ -28,7 +29,7 @@ Result = tuple[FunctionGraph, OptimizerProfile]
 Self = TypeVar("Self", bound="Optimizer")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Optimizer:
     """The base: a subclass gives `optimize`; calling does the accounting that all share.
 
@@ -91,7 +92,7 @@ class Optimizer:
         return self if self.name == name else replace(self, name=name)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class SeqOptimizer(Optimizer):
     """Optimizers one after the other.  One that fails is left out with a warning, and its entry says so."""
 
@@ -124,7 +125,7 @@ def attempted(member: Optimizer, graph: FunctionGraph, door: Door, failures: Fai
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class TopoOptimizer(Optimizer):
     """Rules tried in one walk over the graph, from the inputs on ("in_to_out") or from the outputs ("out_to_in").
 
@@ -160,7 +161,7 @@ class TopoOptimizer(Optimizer):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class MergeOptimizer(Optimizer):
     """Equal nodes made one: the same op on the same inputs, constants of the same dtype, shape and bits."""
 
@@ -190,7 +191,7 @@ def can_be_run(graph: FunctionGraph) -> bool:
     return True
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class FromFunctionOptimizer(Optimizer):
     """A function from a graph to a graph, or of (graph, door) where it asks the door itself.
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Union
 from weakref import WeakKeyDictionary
 
@@ -24,6 +24,7 @@ import numpy as np
 
 from ..graph import Apply, Constant, Op, Variable
 from ..graph.fgraph import Use
+from ..graph.record import record
 
 Users = Callable[[Variable], Sequence[Use]]
 """Who reads a value: what a pattern that asks for a single use is matched with.  Empty where it is not known."""
@@ -95,7 +96,7 @@ class Pattern:
         return ()
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Wild(Pattern):
     """A hole.  `when(variable)` says what may fill it; `single_use` asks that nobody else reads the value."""
 
@@ -128,7 +129,7 @@ class Wild(Pattern):
         return self.name
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Number(Pattern):
     """A constant of any shape, not empty, all of whose elements NumPy finds equal to `value`.
 
@@ -163,7 +164,7 @@ class Number(Pattern):
         return repr(self.value.item() if isinstance(self.value, np.generic) else self.value)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class OpLike:
     """Any op of a class that `when(op)` accepts; calling it makes a pattern, and the op is bound to `name`."""
 
@@ -181,7 +182,7 @@ class OpLike:
         return self.name
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Applied(Pattern):
     """An op (or any like it) applied to patterns; matches the only output of a node with as many inputs."""
 

@@ -16,8 +16,10 @@ import difflib
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Union
+
+from ..graph.record import record
 
 Tags = Union[str, Iterable[str]]
 _Sub = Union[Mapping[str, "Query"], Iterable[tuple[str, "Query"]]]
@@ -38,7 +40,7 @@ class UnknownNameError(KeyError, ValueError):
         return str(self.args[0])
 
 
-@dataclass(frozen=True)
+@record
 class Query:
     """Names and tags to include, to require and to exclude; queries of their own for containers, by name; a cutoff.
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Union
 
 from ..graph import Apply, Op, Origin, Variable, inheriting, union
+from ..graph.record import record
 from .contract import Contract, exact
 from .patterns import Applied, Bound, Head, OpLike, Pattern, Users, Wild, as_pattern, instantiate
 
@@ -23,7 +24,7 @@ OpKey = Union[Op, type[Op]]
 """An op, or a class of ops: what a rule is found by."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Proposal:
     """What a rule offers for a node: one value an output (None: leave it; a Python number: that constant)."""
 
@@ -34,7 +35,7 @@ class Proposal:
     """The values that were matched between the leaves and the node."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Rule:
     """A rewrite of one node: what every rule has.  Compared by identity."""
 
@@ -83,7 +84,7 @@ def nobody(variable: Variable) -> Sequence[Any]:
 # --- rules with a pattern
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class PatternRule(Rule):
     """A rule from a pattern to a pattern, a number, or a function of what was found."""
 
@@ -176,7 +177,7 @@ def rule(
 # --- rules with a function
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class NodeRule(Rule):
     """A rule that is a function of the node, with a formula for people."""
 

@@ -7,18 +7,18 @@ came, and the mend.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...graph import TensorType, Variable
+from ...graph.record import record
 
 MISSING: Any = object()
 """Stands for an argument that was not given."""
 
 
-@dataclass(frozen=True)
+@record
 class Parameter:
     """One argument of a function: its place, the user's name for it, and what it must be."""
 

@@ -27,9 +27,9 @@ long.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...graph import Dim, FunctionGraph, Variable, dims_of
+from ...graph.record import record
 
 _FORMS = {
     "add": "({} + {})", "sub": "({} - {})", "mul": "{} * {}", "floordiv": "({} // {})",
@@ -40,7 +40,7 @@ _DEPTH = 3
 """How deep an expression of lengths is written out; what is deeper is guessed from the last call."""
 
 
-@dataclass(frozen=True)
+@record
 class Traits:
     """What the entry of a function must see to beside arguments and outputs.
 

@@ -5,8 +5,9 @@ Together with scalars.py (real numbers), scalars_complex.py and casts.py this is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+from ...graph.record import record
 
 
 class Binding(IntEnum):
@@ -29,7 +30,7 @@ class Binding(IntEnum):
     TOP = 10
 
 
-@dataclass(frozen=True)
+@record
 class Form:
     """C text with `{0}`, `{1}`, ... for operands, its binding, and the weakest binding that each operand may have."""
 

@@ -7,7 +7,8 @@ library carry their own name.  preamble.py puts those that are used at the head 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from ...graph.record import record
 
 C_TYPES: Mapping[str, str] = {
     "bool": "b8",
@@ -23,7 +24,7 @@ def storage_type(dtype: str) -> str:
     return "u8" if dtype == "bool" else C_TYPES[dtype]
 
 
-@dataclass(frozen=True)
+@record
 class Helper:
     """A piece of C: a type, a prototype or a static function."""
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+
+from ...graph.record import record
 
 
 class Status(IntEnum):
@@ -27,7 +28,7 @@ class Status(IntEnum):
     """An index lies outside its axis (NumPy: IndexError)."""
 
 
-@dataclass(frozen=True)
+@record
 class Operand:
     """One array argument.  `axes` gives for each axis of the array the loop it runs along; None: its length is 1.
 
@@ -45,21 +46,21 @@ class Operand:
         return tuple(sorted(loop for loop in self.axes if loop is not None))
 
 
-@dataclass(frozen=True)
+@record
 class Extent:
     """The argument that holds the extent of a loop (int64)."""
 
     loop: int
 
 
-@dataclass(frozen=True)
+@record
 class Pointer:
     """The argument that points to the first element of operand number `operand` (outputs first, then inputs)."""
 
     operand: int
 
 
-@dataclass(frozen=True)
+@record
 class Stride:
     """The argument that holds the stride, in elements, of an operand along a loop (int64)."""
 
@@ -70,7 +71,7 @@ class Stride:
 Argument = Extent | Pointer | Stride
 
 
-@dataclass(frozen=True)
+@record
 class Kernel:
     """One static, header-free C function.  Its text uses only the types of preamble.py and the helpers that it names.
 

@@ -24,29 +24,31 @@ recurses over the graph.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from ...graph.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Const:
     dtype: str
     value: bool | int | float | complex
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Local:
     dtype: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Load:
     dtype: str
     array: str
     index: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Op:
     """A scalar operation by name; the dtypes of `args` and `dtype` choose its row in the table of scalars.py."""
 
@@ -58,19 +60,19 @@ class Op:
 Expr = Const | Local | Load | Op
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Let:
     name: str
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Var:
     name: str
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Declare:
     """A local without value; an array if `length` is given (lengths are fixed numbers: no variable-length arrays)."""
 
@@ -79,7 +81,7 @@ class Declare:
     length: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Point:
     """A pointer into an array, `offset` elements on; `const` if nothing is stored through it."""
 
@@ -90,27 +92,27 @@ class Point:
     const: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Assign:
     name: str
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Store:
     array: str
     index: Expr
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Do:
     """A call for its effect."""
 
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class For:
     """Runs `body` for `index` in start, start + step, ... below stop.
 
@@ -127,14 +129,14 @@ class For:
     reductions: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class If:
     condition: Expr
     body: tuple[Statement, ...]
     orelse: tuple[Statement, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Return:
     value: Expr
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from ...graph.record import record
 from ...graph.types import numpy_dtype
 from ..ir.loops import Const, Expr, Op
 
 _PART = {"complex64": "float32", "complex128": "float64"}
 
 
-@dataclass(frozen=True)
+@record
 class Lane:
     """One accumulator.  `sign` is its operator in `reduction(sign:...)`; None: elements must be added in order.
 
@@ -34,7 +34,7 @@ class Lane:
     blocked: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Recipe:
     """A reduction: its accumulators, what an element feeds them, and the result from their final values."""
 

@@ -8,8 +8,9 @@ additions depends on the lengths alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...graph.record import record
 from ..ir.loops import (
     ZERO,
     Assign,
@@ -36,7 +37,7 @@ BLOCK = 256
 """Elements that are added up before their sum is combined with others."""
 
 
-@dataclass(frozen=True)
+@record
 class Slot:
     """A lane at work: its names in C, and the expression that feeds it at the current indices."""
 

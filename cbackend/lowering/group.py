@@ -10,9 +10,9 @@ results to leaves.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ...graph import Apply, Constant, Variable
+from ...graph.record import record
 from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused
 from ...ops.reduce import ArgReduce, Reduce
@@ -22,7 +22,7 @@ Place = tuple["int | None", ...]
 """For each axis of a value the loop that it runs along; None: its length is 1."""
 
 
-@dataclass(frozen=True)
+@record
 class Result:
     """An output of `dtype`: the value that the nest computes, its place, and how it is reduced along which axes.
 
@@ -51,7 +51,7 @@ class Result:
         return tuple(p for a, p in enumerate(self.place) if a not in self.axes)
 
 
-@dataclass(frozen=True)
+@record
 class Group:
     """Leaves by position among the node's inputs, and results in the order of its outputs, over `rank` loops."""
 

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...graph.record import record
 from ...graph.types import numpy_dtype
 from ..ir.loops import (
     ZERO,
@@ -57,7 +58,7 @@ TILE_BYTES = 48 * 1024
 float32 tiles of 4096 are twice as fast as tiles of 1024."""
 
 
-@dataclass(frozen=True)
+@record
 class Reducing:
     """One reduced output: its number, its recipe, and a slot for each of its lanes."""
 

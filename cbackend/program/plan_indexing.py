@@ -7,9 +7,9 @@ index is read, checked and turned into an address; the loops inside run on plain
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ...graph import Apply, TensorType, Variable
+from ...graph.record import record
 from ...graph.types import numpy_dtype
 from ...ops.advanced_indexing import joint_position
 from ...ops.elementwise import add, logical_or
@@ -62,7 +62,7 @@ def plan_scatter(p: Planner, node: Apply) -> None:
 # --- what is accessed
 
 
-@dataclass(frozen=True)
+@record
 class _Access:
     """Part of an array `x` under a nest of loops.  Each axis of `x` follows a loop, or an index array by its number."""
 

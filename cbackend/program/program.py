@@ -23,10 +23,10 @@ equal C.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 from ...graph import Apply, FunctionGraph
+from ...graph.record import record
 from ..ir.kernel import Kernel
 
 Quantity = int | str
@@ -63,7 +63,7 @@ class Outcome(IntEnum):
 # --- descriptors
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Buffer:
     """Memory that the program allocates.  `output`: the output of the function that it is to become."""
 
@@ -75,7 +75,7 @@ Memory = Buffer | str
 """What an address points into: a buffer, or an input, constant or local by name."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Array:
     """Where a value lies.
 
@@ -95,21 +95,21 @@ class Array:
         return tuple(m for m in self.memory if isinstance(m, Buffer))
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Vector:
     """A constant array of i64, as an argument."""
 
     values: Lengths
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Table:
     """The runtime and its linear algebra of one dtype, as arguments."""
 
     dtype: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Number:
     """The address of a number of a dtype, as an argument."""
 
@@ -117,7 +117,7 @@ class Number:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Said:
     """The place for what a message says, as an argument."""
 
@@ -128,7 +128,7 @@ Argument = Quantity | Array | Vector | Table | Number | Said
 # --- steps; `site` is the number of the node that a step belongs to
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Let:
     """An i64 computed from others.  `failure`: what it means if the result is negative; `axis`: where."""
 
@@ -140,7 +140,7 @@ class Let:
     axis: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Guard:
     site: int
     test: str
@@ -149,21 +149,21 @@ class Guard:
     axis: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Read:
     site: int
     result: str
     array: Array
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Fill:
     site: int
     local: str
     values: Lengths
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Allocate:
     site: int
     buffer: Buffer
@@ -171,7 +171,7 @@ class Allocate:
     dtype: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Point:
     site: int
     result: str
@@ -179,7 +179,7 @@ class Point:
     offset: Quantity
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Select:
     """`result` is the address of `first` if `condition` is not 0, else that of `second`."""
 
@@ -190,7 +190,7 @@ class Select:
     second: Array
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Pack:
     site: int
     result: str
@@ -198,7 +198,7 @@ class Pack:
     array: Array
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Call:
     """`reads` and `writes` are the arrays among the arguments.  `fallible`: the function returns an outcome (a kernel:
     a Status).
@@ -213,7 +213,7 @@ class Call:
     kernel: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Host:
     """Runs the node's op in Python.  `results` become pointers, `lengths` the names of the lengths of all results in a
     row.
@@ -225,14 +225,14 @@ class Host:
     reads: tuple[Array, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Finish:
     site: int
     output: int
     array: Array
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Release:
     """The memory of a slot goes back to the pool."""
 
@@ -258,7 +258,7 @@ def arrays_of(step: Step) -> tuple[Array, ...]:
 # --- the whole
 
 
-@dataclass(frozen=True)
+@record
 class Site:
     """One node, for messages and profiles: its operands as arrays, in the node's order."""
 
@@ -267,7 +267,7 @@ class Site:
     text: str
 
 
-@dataclass(frozen=True)
+@record
 class Program:
     """A function, planned.
 

@@ -11,10 +11,10 @@ legal, and no mark has to be taken back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ...graph import Apply, Constant, Destroyers, Dim, Door, FunctionGraph, Variable, dims_of, same_shape
+from ...graph.record import record
 from ...graph.schedule import overwriters_last
 from ...ops.blas import Gemm, Gemv, Ger
 from ...ops.elementwise import Pointwise
@@ -27,7 +27,7 @@ from .agreement import Agreement, demanded
 from .fusion_groups import is_index_map
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class AddDestroyHandler(Optimizer):
     """Checks that the graph overwrites nothing that is still needed; what follows may mark nodes as in place.
 

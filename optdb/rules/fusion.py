@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...graph import Apply, Constant, Door, FunctionGraph, Variable, same_shape, union
+from ...graph.record import record
 from ...ops.elementwise import add, mul
 from ...ops.fused import Fused
 from ...ops.tensor import TensorVariable
@@ -26,7 +26,7 @@ MAX_OPERANDS = 16
 """Operands of a flattened sum or product; a longer chain becomes several."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class FusionOptimizer(Optimizer):
     """Makes one node of each group of nodes that can share a loop nest; linear in the size of the graph."""
 
@@ -36,7 +36,7 @@ class FusionOptimizer(Optimizer):
         return _timed(fuse, graph, self.name, door)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class FlattenOptimizer(Optimizer):
     """Makes one sum of `(a + b) + c`, and one product of `(a * b) * c`; linear in the size of the graph."""
 

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...graph import Apply, Constant, Door, FunctionGraph, Op, Variable, inheriting, union
+from ...graph.record import record
 from ...ops.blas import BLAS_DTYPES, Dot, Dot22, Dot22Scalar, Gemm, Gemv
 from ...ops.elementwise import add, cast, mul, neg, sub
 from ...ops.shape import DimShuffle
@@ -37,7 +38,7 @@ def call(op: Op, *inputs: Variable) -> Variable:
     return Apply(op, inputs).out
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Term:
     """`factor * scalars[0] * ... * value`: the factor is a number of the sum's dtype, the scalars have rank 0."""
 
@@ -233,7 +234,7 @@ def _added(terms: list[Term], images: Mapping[Term, Variable], dtype: str, resul
 # --- the optimizer
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class GemmOptimizer(Optimizer):
     """Makes sums of scaled products calls of a BLAS.  Linear in the size of the graph; rounds in another order."""
 

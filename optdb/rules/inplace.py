@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...graph import Apply, Door, FunctionGraph, Op, Variable
+from ...graph.record import record
 from ...ops.advanced_indexing import AdvancedIncSubtensor
 from ...ops.blas import Gemm, Gemv, Ger
 from ...ops.elementwise import Pointwise
@@ -50,7 +51,7 @@ def first_candidate(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
         yield 0, 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class InplaceOptimizer(Optimizer):
     """Marks nodes of the ops `kinds` that may write over one of their `candidates`, in one walk."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...graph import Variable
+from ...graph.record import record
 from ...ops.elementwise import Elementwise, mul, neg, reciprocal, true_div
 from ...ops.tensor import constant
 from .facts import Value, made_by
@@ -14,7 +14,7 @@ MOST_FACTORS = 16
 """A product is taken apart into no more factors than this, so that long chains stay linear."""
 
 
-@dataclass(frozen=True)
+@record
 class Product:
     """(-1)**negative * product of `above` / product of `below`, all of one dtype."""
 

@@ -8,10 +8,10 @@ A rule on the node alone cannot know that; the lengths are independent symbols.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ...graph import Apply, Door, FunctionGraph, Variable
+from ...graph.record import record
 from ...ops.reduce import SumTo
 from ...profiling import OptimizerProfile
 from ..contract import Contract, relaxes
@@ -19,7 +19,7 @@ from ..optimizers import Optimizer, Result
 from .agreement import Agreement
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class SumToOptimizer(Optimizer):
     """Puts `x` in the place of `sum_to(x, like)` where both have one shape in every run that raises nothing."""
 
