@@ -289,6 +289,25 @@ def test_sizes_beyond_32_bits_never_reach_a_narrow_blas(toolchain, cache):
     assert (out[0], called) == (9.0, [1])
 
 
+@pytest.mark.parametrize(("m", "n", "k"), [(100, 256, 64), (64, 256, 100), (3, 600, 1000), (600, 3, 1000), (161, 163, 159)])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_openblas_gets_products_of_middle_size_in_tiles_that_wake_no_thread(toolchain, cache, m, n, k, threads):
+    c, tiles = np.zeros((m, n)), []
+
+    @ffi.callback("void(int, int, int, int, int, int, double, double *, int, double *, int, double, double *, int)")
+    def gemm(order, trans_a, trans_b, rows, columns, depth, alpha, a, lda, b, ldb, beta, out, ldc):
+        i, j = divmod((int(ffi.cast("intptr_t", out)) - c.ctypes.data) // 8, n)
+        c[i : i + rows, j : j + columns] += 1
+        tiles.append(rows * columns * depth)
+
+    addresses = (int(ffi.cast("intptr_t", gemm)), 0, 0, 0)
+    fake = blas_module.Blas("openblas", "", "", threads, "", "", False, dict.fromkeys(DTYPES, addresses))
+    library = build(product_source("float64"), toolchain, cache)
+    Products(load_runtime(toolchain, cache), "float64", library, fake).gemm(np.zeros((m, k)), np.zeros((k, n)), c)
+    assert np.all(c == 1)
+    assert tiles == [m * n * k] if threads == 1 else max(tiles) <= 2**18
+
+
 def test_own_loops_serve_when_memory_for_packing_is_exhausted(toolchain, cache):
     runtime = load_runtime(toolchain, cache)
     library = build(product_source("float64"), toolchain, cache)

@@ -67,6 +67,6 @@ LIBRARY_DECLARATIONS = """\
 ag_runtime *ag_runtime_table(void);
 void ag_pool(i64 keep, i64 *out);
 i32 ag_watch_interrupt(void);
-void ag_blas_install(ag_runtime *table, ag_blas *entries, void *const *found, i32 takes_wide);
+void ag_blas_install(ag_runtime *table, ag_blas *entries, void *const *found, i32 takes_wide, i64 quiet);
 """
 """What runtime.c and linear_algebra.c export."""

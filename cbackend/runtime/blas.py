@@ -36,6 +36,10 @@ _SPELLINGS = (
 )
 
 
+_OPENBLAS_ALONE = 2**18
+"""SMP_THRESHOLD_MIN * GEMM_MULTITHREAD_THRESHOLD of OpenBLAS (interface/gemm.c, as its Makefile.rule sets them)."""
+
+
 @dataclass(frozen=True)
 class Blas:
     """A BLAS library of this process.
@@ -52,6 +56,11 @@ class Blas:
     spelling: str
     wide: bool
     addresses: dict[str, tuple[int, int, int, int]]
+
+    @property
+    def quiet(self) -> int:
+        """How many multiplications a product of matrices may have that this thread does alone; 0: not known, or all."""
+        return _OPENBLAS_ALONE if self.name == "openblas" and self.threads > 1 else 0
 
 
 @cache

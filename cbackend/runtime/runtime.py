@@ -72,7 +72,8 @@ class Runtime:
             addresses = blas.addresses[dtype] if blas else _NO_ADDRESSES
             found = ffi.new("void *[4]", [ffi.cast("void *", address) for address in addresses])
             entries = ffi.addressof(self.table, _TYPES[dtype][0])
-            library.lib.ag_blas_install(self.table, entries, found, int(blas is not None and blas.wide))
+            wide, quiet = (int(blas.wide), blas.quiet) if blas else (0, 0)
+            library.lib.ag_blas_install(self.table, entries, found, wide, quiet)
             self._products[dtype] = library
 
     def pool(self) -> PoolUse:
