@@ -84,7 +84,7 @@ class Function:
 
     @property
     def backend(self) -> str:
-        """What runs it: "c", or "numpy" where that was asked for or there is no compiler."""
+        """What runs it: "c", or "numpy" where that was asked for or nothing compiles."""
         return "c" if self._run.source else "numpy"
 
     def c_source(self) -> str:

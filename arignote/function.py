@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import lru_cache
 from typing import Any
 
-from .cbackend import Cache, Toolchain, compile_graph, reference_graph
+from .cbackend import Cache, CompileError, Executable, Reference, Toolchain, compile_graph, reference_graph
 from .compiled import CheckedFunction, Function
 from .database import optdb
 from .graph import Door, FunctionGraph
 from .graph import parse as parse_text
 from .mode import Mode, as_mode
+from .notices import notice
 from .ops.vocabulary import vocabulary
 from .optdb.optimizers import SeqOptimizer
 from .options import process_options
@@ -62,15 +62,33 @@ def _compiled(
     optimizer_profile: Any = None, journal: tuple[Any, ...] = (), allow_input_downcast: bool | None = None,
 ) -> Function:  # fmt: skip
     run_profile = RunProfile(name) if profile else None
-    toolchain = find_toolchain() if mode.backend == "c" else None
     containers = [None] * signature.n_inputs + [s.container for s in signature.shared]
-    make = reference_graph if toolchain is None else compile_graph
-    executable = make(
-        graph, name=name, shared=containers, toolchain=toolchain, cache=process_cache(), profile=run_profile,
+    executable = _executable(
+        graph, mode.backend, name=name, shared=containers, profile=run_profile,
         allow_input_downcast=allow_input_downcast,
     )  # fmt: skip
     kind = CheckedFunction if mode.check else Function
     return kind(signature, graph, executable, mode, name, optimizer_profile, journal, run_profile, _compiled)
+
+
+def _executable(graph: FunctionGraph, backend: str, **how: Any) -> Executable | Reference:
+    """What runs the graph: C, or NumPy where that was asked for, where no compiler works, and where it refuses this C.
+
+    `how`: the keywords that `compile_graph` and `reference_graph` share.
+
+    Raises:
+        CompileError: the compiler refuses the C, and the option `strict` is set.
+    """
+    toolchain = find_toolchain() if backend == "c" else None
+    if toolchain is None:
+        return reference_graph(graph, **how)
+    try:
+        return compile_graph(graph, toolchain=toolchain, cache=process_cache(), **how)
+    except CompileError as error:
+        if process_options().strict:
+            raise
+        notice(f"{how['name']} is run by NumPy, with the same results: {' '.join(str(error).splitlines()[:2])}")
+        return reference_graph(graph, **how)
 
 
 @lru_cache(maxsize=1)
@@ -84,10 +102,9 @@ def find_toolchain() -> Toolchain | None:
     """The compiler of this process, or None, with one notice, if there is none that works."""
     found = Toolchain.find(process_cache(), process_options().cc)
     if found is None:
-        warnings.warn(
-            "arignote: no working C compiler; functions are run by NumPy, with the same results. "
-            "`python -m arignote doctor` says what was tried and what helps.",
-            stacklevel=5,
+        notice(
+            "no working C compiler; functions are run by NumPy, with the same results. "
+            "`python -m arignote doctor` says what was tried and what helps."
         )
     return found
 

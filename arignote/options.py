@@ -21,7 +21,7 @@ class Options:
     cache: Path | None = field(default=None, metadata={"doc": "folder of compiled code; default: under XDG_CACHE_HOME"})
     cc: str | None = field(default=None, metadata={"doc": "C compiler; default: the first of gcc, clang, ziglang that works"})
     profile: bool = field(default=False, metadata={"doc": "keep a run profile of every function"})
-    strict: bool = field(default=False, metadata={"doc": "a rule that fails is an error instead of a note in the profile"})
+    strict: bool = field(default=False, metadata={"doc": "a rule that fails, or C that does not compile, is an error"})
 
     @classmethod
     def from_environment(cls, environment: dict[str, str] | None = None) -> Options:

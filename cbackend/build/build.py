@@ -6,9 +6,7 @@ neither waits long. Within a process equal text is loaded once, for as long as s
 
 from __future__ import annotations
 
-import errno
 import hashlib
-import os
 import time
 import weakref
 from collections.abc import Sequence
@@ -25,10 +23,10 @@ from ..cache.upkeep import trim_if_due
 from .compiler_process import CompileError, Finished, Running, start
 from .elf import elf_defect
 from .loading import load_library
+from .room import with_room
 from .toolchain import Toolchain, zig_environment
 
 TIMEOUT_SECONDS = 600.0
-_ROOM_TO_WORK = 1 << 20
 _ABI = hashlib.sha256(f"{abi.VERSION}{abi.RUNTIME_DECLARATIONS}{abi.CALL_DECLARATIONS}".encode()).hexdigest()
 
 
@@ -177,18 +175,9 @@ def compile_text(text: str, toolchain: Toolchain, cache: Cache) -> bytes:
     Raises:
         CompileError: see `build`.
     """
-    failure: Exception = CompileError("no folder to compile in")
-    for parent in cache.work_parents():
-        try:
-            with scratch_folder((parent,)) as folder:
-                return _payload(folder, _start(folder, text, toolchain, cache).wait(), toolchain)
-        except OSError as error:
-            failure = error
-        except CompileError as error:
-            if not _is_full(parent, str(error)):
-                raise
-            failure = error
-    raise CompileError(f"no folder to compile in: {failure}")
+    return with_room(
+        cache.work_parents(), lambda folder: _payload(folder, _start(folder, text, toolchain, cache).wait(), toolchain)
+    )
 
 
 def _start(folder: Path, text: str, toolchain: Toolchain, cache: Cache) -> Running:
@@ -206,14 +195,3 @@ def _payload(folder: Path, done: Finished, toolchain: Toolchain) -> bytes:
     if defect:
         raise CompileError(f"{toolchain.command[0]} reported success but left no usable library: {defect}")
     return payload
-
-
-def _is_full(folder: Path, message: str) -> bool:
-    """Whether a compiler failed for want of space rather than for its input."""
-    if any(os.strerror(code) in message for code in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)):
-        return True
-    try:
-        status = os.statvfs(folder)
-    except OSError:
-        return True
-    return status.f_bavail * status.f_frsize < _ROOM_TO_WORK

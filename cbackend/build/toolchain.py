@@ -23,10 +23,10 @@ from typing import Any
 
 from ..cache import machine
 from ..cache.entry import Kind
-from ..cache.scratch import scratch_folder
 from ..cache.store import Cache
 from .compiler_process import CompileError
 from .probe import PROBE_TEXT, WANTED_TEXT, probe
+from .room import with_room
 
 _WRAPPERS = ("ccache", "sccache", "distcc")
 
@@ -176,9 +176,9 @@ def _frozen(value: Any) -> Any:
 
 def _probed(cache: Cache, command: tuple[str, ...], attempts: list[Attempt]) -> Toolchain | None:
     try:
-        with scratch_folder(cache.work_parents()) as folder:
-            result = probe(command, folder, zig_environment(cache, command))
-    except (CompileError, OSError) as error:
+        extra = zig_environment(cache, command)
+        result = with_room(cache.work_parents(), lambda folder: probe(command, folder, extra))
+    except CompileError as error:
         attempts.append(Attempt(command, str(error)))
         return None
     files = tuple(identity for path in result.programs if (identity := file_identity(path)))

@@ -1,0 +1,17 @@
+"""Notices: warnings that point at the user's line, however deep in this library they arise."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from .graph.provenance import here
+
+_said: dict[Any, Any] = {}
+"""What was said already, by text and line: the filters of `warnings` show such a notice once."""
+
+
+def notice(text: str) -> None:
+    """Warn that something is not at its best although results are right."""
+    file, line = next(iter(here()), ("<unknown>", 1))
+    warnings.warn_explicit(f"arignote: {text}", UserWarning, file, line, registry=_said)

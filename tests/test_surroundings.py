@@ -1,0 +1,147 @@
+"""Whatever a machine lacks, results are right and one warning says what is missing: compiler, cache folder, room on the
+disk, sound entries.  Each case is a process of its own, since compiler and cache are found once a process.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+HEALTHY = """
+import numpy as np, arignote as ag
+from arignote import ops as T
+x, w = T.vector("x"), ag.shared(np.ones(3), name="w")
+f = ag.function([x], T.exp(x) * w, updates=[(w, w + 1)], name="grow")
+g = ag.function([x], T.exp(x) + 1, name="other")
+for n in (1, 2):
+    np.testing.assert_allclose(f([0.0, 1.0, 2.0]), n * np.exp([0.0, 1.0, 2.0]), rtol=1e-14)
+np.testing.assert_allclose(g([0.0]), 2)
+print(f.backend, g.backend, f.from_cache, f.c_path is not None)
+"""
+
+
+def run(tmp_path, code=HEALTHY, **environment):
+    """(words printed, warnings, exit code) of `code` in a new process with this environment; None unsets a variable."""
+    program = tmp_path / "program.py"
+    program.write_text(code)
+    settings = {**os.environ, "PYTHONPATH": str(ROOT), "ARIGNOTE_CACHE": str(tmp_path / "cache"), **environment}
+    settings = {name: str(value) for name, value in settings.items() if value is not None}
+    command = [sys.executable, "-W", "always", program]
+    done = subprocess.run(command, env=settings, cwd=tmp_path, capture_output=True, text=True, check=False)
+    said = [line for line in done.stderr.splitlines() if "Warning: " in line]
+    if done.returncode:
+        return done.stdout.split(), done.stderr, done.returncode
+    return done.stdout.split(), said, 0
+
+
+def failing_compiler(folder, body):
+    """A compiler that works until the file it compiles is one of ours: then `body` runs."""
+    real = shutil.which("gcc") or shutil.which("cc")
+    if real is None:
+        pytest.skip("needs a C compiler")
+    path = folder / "fakecc"
+    path.write_text(f'#!/bin/sh\ncase "$*" in *code.c*) {body};; esac\nexec {real} "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+def test_a_healthy_machine_says_nothing_and_remembers(tmp_path):
+    assert run(tmp_path) == (["c", "c", "False", "True"], [], 0)
+    assert run(tmp_path) == (["c", "c", "True", "True"], [], 0)
+
+
+@pytest.mark.parametrize("environment", [{"ARIGNOTE_CC": "no-such-compiler"}, {"PATH": "/nowhere", "CC": None}])
+def test_without_a_compiler_numpy_runs_it_with_one_notice(tmp_path, environment):
+    printed, said, code = run(tmp_path, **environment)
+    if printed[0] == "c":
+        pytest.skip("a compiler is installed as a Python package")
+    assert (printed, code) == (["numpy", "numpy", "False", "False"], 0)
+    (notice,) = said
+    assert re.search(r"program.py:5: UserWarning: arignote: no working C compiler.*run by NumPy.*doctor", notice)
+
+
+def test_c_that_does_not_compile_is_run_by_numpy_with_a_notice_that_quotes_the_compiler(tmp_path):
+    compiler = failing_compiler(tmp_path, "echo 'code.c:7: error: too clever for me'; exit 1")
+    printed, said, code = run(tmp_path, ARIGNOTE_CC=compiler)
+    assert (printed, code) == (["numpy", "numpy", "False", "False"], 0)
+    assert len(said) == 2  # one a function
+    for line, name, notice in zip((5, 6), ("grow", "other"), said, strict=True):
+        where = f"program.py:{line}: UserWarning: arignote: {name} is run by NumPy"
+        assert re.search(rf"{where}.*exit code 1: code.c:7: error: too clever", notice)
+
+
+def test_c_that_does_not_compile_is_an_error_if_one_is_strict(tmp_path):
+    compiler = failing_compiler(tmp_path, "echo 'code.c:7: error: too clever for me'; exit 1")
+    _, stderr, code = run(tmp_path, ARIGNOTE_CC=compiler, ARIGNOTE_STRICT=1)
+    assert code == 1 and "CompileError" in stderr and "too clever for me" in stderr
+
+
+def test_a_compiler_that_leaves_half_a_library_is_refused(tmp_path):
+    compiler = failing_compiler(tmp_path, "head -c 100 /dev/zero > code.so; exit 0")
+    printed, said, code = run(tmp_path, ARIGNOTE_CC=compiler)
+    assert (printed[:2], code) == (["numpy", "numpy"], 0)
+    assert all("no usable library" in notice for notice in said)
+
+
+def test_without_home_and_cache_folder_it_compiles_in_private_ones(tmp_path):
+    printed, said, code = run(tmp_path, HOME="/nowhere/at/all", ARIGNOTE_CACHE=None, XDG_CACHE_HOME=None)
+    if os.geteuid() == 0:  # root may make the folder
+        shutil.rmtree("/nowhere", ignore_errors=True)
+        assert (printed[:2], code) == (["c", "c"], 0)
+        return
+    assert (printed, code) == (["c", "c", "False", "False"], 0)
+    assert len(said) == 1 and "compiled code is not kept" in said[0]
+
+
+def test_a_cache_that_cannot_be_made_costs_one_warning(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    nowhere = tmp_path / "file" / "cache"
+    printed, said, code = run(tmp_path, ARIGNOTE_CACHE=nowhere, XDG_CACHE_HOME=tmp_path / "file")
+    assert (printed, code) == (["c", "c", "False", "False"], 0)
+    assert len(said) == 1 and "compiled code is not kept" in said[0]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 64 KiB."""
+    mount = tmp_path / "small"
+    mount.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "none", str(mount)]
+    if not shutil.which("mount") or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("needs leave to mount")
+    yield mount
+    subprocess.run(["umount", str(mount)], check=True)
+
+
+def test_a_full_disk_costs_one_warning(tmp_path, small_disk):
+    (small_disk / "filler").write_bytes(bytes(48 << 10))
+    printed, said, code = run(tmp_path, ARIGNOTE_CACHE=small_disk / "cache")
+    assert (printed[:2], code) == (["c", "c"], 0)
+    assert len(said) == 1 and "could not be kept: No space left" in said[0]
+
+
+def test_a_read_only_disk_costs_one_warning(tmp_path, small_disk):
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    printed, said, code = run(tmp_path, ARIGNOTE_CACHE=small_disk / "cache", XDG_CACHE_HOME=small_disk)
+    assert (printed, code) == (["c", "c", "False", "False"], 0)
+    assert len(said) == 1 and "Read-only file system" in said[0]
+
+
+@pytest.mark.parametrize("damage", ["cut", "emptied", "one bit"])
+def test_damaged_entries_are_healed(tmp_path, damage):
+    run(tmp_path)
+    entries = sorted((tmp_path / "cache" / "entries").glob("*.so"))
+    assert len(entries) >= 2
+    for entry in entries:
+        content = bytearray(entry.read_bytes())
+        content[len(content) // 2] ^= 1
+        entry.write_bytes({"cut": content[: len(content) // 2], "emptied": b"", "one bit": content}[damage])
+    printed, said, code = run(tmp_path)
+    assert (printed, code) == (["c", "c", "False", "True"], 0)
+    assert len(said) == len(entries) and all("moved aside and is compiled anew" in line for line in said)
+    assert run(tmp_path) == (["c", "c", "True", "True"], [], 0)
