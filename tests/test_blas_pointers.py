@@ -15,6 +15,8 @@ from arignote.cbackend.runtime import blas as blas_module
 from arignote.cbackend.runtime.blas import DTYPES, all_blas, find_blas
 from arignote.cbackend.runtime.runtime import Runtime, load_runtime, product_source
 
+# Through the BLAS; by our own loops; by the loops that stand behind a BLAS, here without one.
+KINDS = ("blas", "own", "fallback")
 MEMBER = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 SIZES = [
     (1, 1, 1), (2, 3, 4), (1, 7, 5), (7, 1, 5), (7, 5, 1), (16, 16, 16), (17, 19, 23), (65, 40, 130), (100, 33, 300),
@@ -84,13 +86,14 @@ def _pointer(array: np.ndarray) -> object:
     return ffi.cast("void *", array.ctypes.data)
 
 
-@pytest.fixture(scope="module", params=list(itertools.product(DTYPES, ("blas", "own"))), ids="-".join)
+@pytest.fixture(scope="module", params=list(itertools.product(DTYPES, KINDS)), ids="-".join)
 def products(request, toolchain, cache) -> Products:
     dtype, kind = request.param
     blas = find_blas() if kind == "blas" else None
     if kind == "blas" and blas is None:
         pytest.skip("this NumPy has no BLAS")
-    return Products(load_runtime(toolchain, cache), dtype, build(product_source(dtype), toolchain, cache), blas)
+    library = build(product_source(dtype, fallback=kind != "own"), toolchain, cache)
+    return Products(load_runtime(toolchain, cache), dtype, library, blas)
 
 
 def numbers(shape, dtype, seed=0):

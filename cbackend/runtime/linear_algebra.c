@@ -1,17 +1,29 @@
 /* Matrix products for generated code: gemm, gemv, ger and dot for one dtype, row-major, any sizes and strides.
 
    Each call goes to the BLAS that was found in the process, if there is one and it takes these sizes; else to our own
-   loops.  runtime.py puts in front: the declarations, T (the dtype), REAL (the dtype of its parts), COMPLEX (0 or 1).
+   loops.  runtime.py puts in front: the declarations, T (the dtype), REAL (the dtype of its parts), COMPLEX (0 or 1),
+   FALLBACK (0 or 1).
+
+   With FALLBACK the BLAS does the work and our own loops only what it cannot be told, as sizes beyond its integers: the
+   blocked gemm is left out and the rest compiled with little effort (gcc 12, float32: 85 ms, not 250), for every first
+   start of a program with a product waits for this file.
 
    The own gemm is the blocked algorithm of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication"
    (2008): packed panels of A and B, and a kernel that holds a tile of C in vector registers. */
 
 #define EXPORT __attribute__((visibility("default")))
 #define INLINE static inline __attribute__((always_inline))
+#if FALLBACK
+#define LOOP static
+#else
+#define LOOP INLINE /* each caller gets the loop for its own strides */
+#endif
 
 /* Sums of products may fuse: no order of rounding is promised for a matrix product, and it takes twice as long without. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT ON
+#elif FALLBACK
+#pragma GCC optimize("O1", "fp-contract=fast")
 #else
 #pragma GCC optimize("O2", "fp-contract=fast") /* -O3: the same speed, 2.6 times the compile time */
 #endif
@@ -109,7 +121,7 @@ static T own_dot(i64 n, const T *x, i64 incx, const T *y, i64 incy)
 }
 
 /* y += factor * x */
-INLINE void add_scaled(i64 n, T factor, const T *x, i64 incx, T *y, i64 incy)
+LOOP void add_scaled(i64 n, T factor, const T *x, i64 incx, T *y, i64 incy)
 {
     if (incx == 1 && incy == 1) {
 #pragma omp simd
@@ -142,6 +154,10 @@ static void plain_gemm(i64 m, i64 n, i64 k, T alpha, const T *a, i64 ar, i64 ac,
             add_scaled(count, alpha, row, 1, out, 1);
         }
 }
+
+#if FALLBACK
+#define own_gemm plain_gemm
+#else
 
 /* Panels of ROWS rows of a: for each column its ROWS numbers (complex: the real parts, then the imaginary parts). */
 static void pack_rows(i64 m, i64 k, const T *a, i64 ar, i64 ac, REAL *restrict to)
@@ -242,6 +258,8 @@ static void own_gemm(i64 m, i64 n, i64 k, T alpha, const T *a, i64 ar, i64 ac, c
     runtime->release(columns);
     runtime->release(rows);
 }
+
+#endif
 
 /* ---- Entries -------------------------------------------------------------------------------------------- */
 

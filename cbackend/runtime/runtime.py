@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...record import record
 from ..abi import declarations as abi
 from ..abi._abi import ffi
 from ..build.build import Library, build, build_all
@@ -39,7 +39,7 @@ class PoolUse(NamedTuple):
     waiting: int
 
 
-@dataclass(frozen=True)
+@record
 class _Source:
     toolchain: Toolchain
     cache: Cache
@@ -63,7 +63,7 @@ class Runtime:
         """
         for dtype in dtypes:
             if dtype not in self._products:
-                library = build(product_source(dtype), self._source.toolchain, self._source.cache)
+                library = build(_needed_products(dtype), self._source.toolchain, self._source.cache)
                 self.install(dtype, library, find_blas())
 
     def install(self, dtype: str, library: Library, blas: Blas | None) -> None:
@@ -121,7 +121,7 @@ def build_program(text: str, dtypes: Sequence[str], toolchain: Toolchain, cache:
     Raises:
         CompileError: the toolchain fails on one of them.
     """
-    texts = (text, core_source(), *map(product_source, dtypes))
+    texts = (text, core_source(), *map(_needed_products, dtypes))
     built = build_all(texts, toolchain, cache)  # held until the runtime has found its parts among them
     runtime = load_runtime(toolchain, cache)
     runtime.require_blas(dtypes)
@@ -133,11 +133,16 @@ def core_source() -> str:
     return _with_declarations("runtime.c")
 
 
-def product_source(dtype: str) -> str:
-    """The C text of the matrix products of one dtype."""
+def product_source(dtype: str, *, fallback: bool = False) -> str:
+    """The C text of the matrix products of one dtype; `fallback`: as small as will do beside a BLAS that has them all."""
     _, name, part, is_complex = _TYPES[dtype]
-    head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n"
+    head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n#define FALLBACK {int(fallback)}\n"
     return _with_declarations("linear_algebra.c", head)
+
+
+def _needed_products(dtype: str) -> str:
+    blas = find_blas()
+    return product_source(dtype, fallback=blas is not None and all(blas.addresses[dtype]))
 
 
 def _with_declarations(name: str, more: str = "") -> str:
