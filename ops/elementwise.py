@@ -1,8 +1,8 @@
-"""Elementwise ops: one NumPy function over operands that broadcast at run time.  Below the class, every op in one
-table.
+"""Elementwise ops: one NumPy function over operands that broadcast at run time.
 
-Each `Elementwise` is a singleton: compared by identity, found by name in `ELEMENTWISE`, pickled and copied as itself.
- Their derivatives are the tables of derivatives.py, their C the tables of the backend.
+Below the class stands every op in one table.  Each `Elementwise` is a singleton: compared by identity, found by name in
+`ELEMENTWISE`, pickled and copied as itself.  Their docstrings are in meanings.py, their derivatives in the tables of
+derivatives.py, their C in the tables of the backend.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import numpy as np
 
 from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import broadcast_dims
-from ..graph.record import record
 from ..graph.types import Shape, dtype_name
+from ..graph.record import record
 from . import derivatives, promotion, special
 from .checks import describe
+from .meanings import MEANINGS
 from .promotion import Loop, Operand, Rule
 from .tensor import TensorOp, as_tensor, constant
 
@@ -28,8 +29,10 @@ class Pointwise(TensorOp):
     """What elementwise ops and casts share: one output, whose shape is that of the operands broadcast together."""
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
-        """(dtypes the operands are converted to, dtype of the result).  Raises TypeError for operands it does not
-        take."""
+        """(dtypes the operands are converted to, dtype of the result).
+
+        Raises TypeError for operands it does not take.
+        """
         raise NotImplementedError
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -151,6 +154,9 @@ class Elementwise(Pointwise):
     compares: bool = False
     """Whether it is one of the six comparisons."""
     fallible: bool = False  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", MEANINGS.get(self.name) or self.function.__doc__)  # what `help` shows
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """What NumPy computes in for operands of these dtypes: (dtypes they are converted to, dtype of the result)."""
@@ -401,17 +407,12 @@ imag: Elementwise = _unary("imag", lambda x: np.array(x.imag), promotion.real_pa
 angle: Elementwise = _unary("angle", np.angle, promotion.phase, cost=30)
 
 switch: Elementwise = Elementwise("switch", np.where, promotion.choice, arity=3)
-"""`switch(c, a, b)` is a where c is true, else b; both are computed."""
 clip: _Clip = _Clip("clip", np.clip, promotion.joint, arity=3, cost=2)
-"""`clip(x, low, high)` is minimum(maximum(x, low), high)."""
 fill: Elementwise = Elementwise(
     "fill", lambda like, value: np.broadcast_arrays(value, like)[0].copy(), promotion.last, arity=2, cost=0
 )
-"""`fill(like, value)` is `value` broadcast against `like`, of which only the shape is used."""
 identity: Elementwise = _unary("identity", np.copy, promotion.last, idempotent=True, involution=True, cost=0)
-"""A copy: what stands for a value that must be another variable."""
 stop_gradient: Elementwise = _unary("stop_gradient", np.copy, promotion.last, idempotent=True, cost=0)
-"""The value of its operand, as a constant to every derivative."""
 
 ELEMENTWISE: dict[str, Elementwise] = {op.name: op for op in list(globals().values()) if isinstance(op, Elementwise)}
 """Every elementwise op by its name."""

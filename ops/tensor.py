@@ -114,7 +114,9 @@ class TensorVariable(Variable):
     def clip(self, min: Any = None, max: Any = None) -> Any: return T.clip(self, min, max)
     def round(self, decimals: int = 0) -> Any: return T.round(self, decimals)
     def conj(self) -> Any: return T.conj(self)
-    def copy(self) -> Any: return T.identity(self)
+    def copy(self) -> Any:
+        """Another variable of the same value."""
+        return T.identity(self)
     def reshape(self, *shape: Any) -> Any: return T.reshape(self, _one_or_several(shape))
     def transpose(self, *axes: Any) -> Any: return T.transpose(self, _one_or_several(axes) or None)
     def dimshuffle(self, *order: Any) -> Any: return T.dimshuffle(self, *order)
