@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import Any
 
-from .graph.record import record
 from .optdb import Query
+from .record import record
 
 BACKENDS = ("c", "numpy")
 

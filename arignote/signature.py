@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .graph import Constant, FunctionGraph, Variable, leaves, rebuild
-from .graph.record import record
 from .ops.shared import SharedVariable
 from .ops.tensor import as_tensor
+from .record import record
 
 Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None
 

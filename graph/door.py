@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from ..record import record
 from .node import Variable
-from .record import record
 
 
 @record(slots=True)

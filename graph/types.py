@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .record import record
+from ..record import record
 
 Shape = tuple["int | None", ...]
 

@@ -14,7 +14,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import broadcast_dims, opaque_dims
-from ..graph.record import record
+from ..record import record
 from .creation import zeros_like
 from .elementwise import broadcast_shapes
 from .indexing import Spec, check_inputs, check_source, concrete, entries, sliced_dims, sliced_lengths

@@ -20,7 +20,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import broadcast_dims
-from ..graph.record import record
+from ..record import record
 from .backward import pull_back_to
 from .checks import describe, require_count
 from .shape import DimShuffle

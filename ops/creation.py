@@ -11,7 +11,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dtype_name
 from ..graph.dims import opaque_dims
-from ..graph.record import record
+from ..record import record
 from .checks import describe, require_count, require_index_scalar
 from .lengths import ShapeI, as_length, as_lengths, known_length, stretched_shape, tensor_to_dim
 from .operands import with_dtype

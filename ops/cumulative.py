@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
 from ..graph import Apply, Dim, TensorType, Variable
-from ..graph.record import record
+from ..record import record
 from .checks import describe, normalize_axis, require_count
 from .elementwise import Elementwise, add, cast, mul
 from .promotion import name_of

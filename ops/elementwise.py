@@ -17,7 +17,7 @@ import numpy as np
 from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import broadcast_dims
 from ..graph.types import Shape, dtype_name
-from ..graph.record import record
+from ..record import record
 from . import derivatives, promotion, special
 from .checks import describe
 from .meanings import MEANINGS

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable, rebuild
 from ..graph.dims import opaque_dims
-from ..graph.record import record
+from ..record import record
 from .backward import pull_back_to
 from .interpret import interpret
 from .tensor import TensorOp

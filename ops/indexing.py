@@ -18,7 +18,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims
 from ..graph.dims import opaque_dims
-from ..graph.record import record
+from ..record import record
 from .checks import describe, require_index_scalar
 from .creation import zeros_like
 from .lengths import tensor_to_dim

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims
-from ..graph.record import record
+from ..record import record
 from .checks import describe, normalize_axes, normalize_axis
 from .creation import Alloc
 from .lengths import as_length, lengths_of

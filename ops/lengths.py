@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dims_of
-from ..graph.record import record
+from ..record import record
 from .checks import describe, require_count, require_index_scalar
 from .tensor import TensorOp, constant
 

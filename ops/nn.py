@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
-from ..graph.record import record
+from ..record import record
 from .checks import describe, normalize_axes, normalize_axis, require_count
 from .creation import arange
 from .elementwise import sigmoid, softplus, stop_gradient, tanh

@@ -19,8 +19,8 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
 from ..graph import Apply, Dim, NoGradient, TensorType, Variable, dims_of, same_shape
-from ..graph.record import record
 from ..graph.types import numpy_dtype
+from ..record import record
 from .checks import describe, normalize_axes, require_count
 from .elementwise import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
 from .tensor import TensorOp, as_tensor

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims_of
-from ..graph.record import record
+from ..record import record
 from .checks import describe, normalize_axes, normalize_axis, require_count, require_index_scalar
 from .lengths import (
     MakeVector,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import difflib
 
-from ..graph.record import record
+from ..record import record
 
 RELAXABLE = ("nan", "inf", "signed zero", "overflow", "underflow", "rounding", "domain", "errors")
 """What `relaxes` takes.  `rounding`: results may differ by more than a few ulp (sums in another order); `domain`:

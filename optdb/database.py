@@ -19,7 +19,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, TypeVar
 
-from ..graph.record import record
+from ..record import record
 from .conform import Conform
 from .contract import CONTRACT_TAGS, Contract
 from .entries import Entry, Table, past_cutoff, refusal, rows_of

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..graph.record import record
+from ..record import record
 from .contract import Contract
 from .query import Query
 

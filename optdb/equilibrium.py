@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..graph import Door, FunctionGraph
-from ..graph.record import record
 from ..profiling import EquilibriumProfile, OptimizerProfile, PassProfile
+from ..record import record
 from .applier import Applier, Divergence, Failures
 from .conform import Conform
 from .optimizers import MergeOptimizer, Optimizer, Result, attempted, node_limit, ordered

@@ -16,8 +16,8 @@ from dataclasses import replace
 from typing import ClassVar, TypeVar
 
 from ..graph import Door, FunctionGraph, InconsistencyError, schedule
-from ..graph.record import record
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
+from ..record import record
 from .applier import Applier, Divergence, Failures, RuleError
 from .conform import Conform
 from .contract import Contract, exact

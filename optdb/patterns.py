@@ -24,7 +24,7 @@ import numpy as np
 
 from ..graph import Apply, Constant, Op, Variable
 from ..graph.fgraph import Use
-from ..graph.record import record
+from ..record import record
 
 Users = Callable[[Variable], Sequence[Use]]
 """Who reads a value: what a pattern that asks for a single use is matched with.  Empty where it is not known."""

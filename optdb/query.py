@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
 from typing import Any, Union
 
-from ..graph.record import record
+from ..record import record
 
 Tags = Union[str, Iterable[str]]
 _Sub = Union[Mapping[str, "Query"], Iterable[tuple[str, "Query"]]]

@@ -16,7 +16,7 @@ from dataclasses import field
 from typing import Any, Union
 
 from ..graph import Apply, Op, Origin, Variable, inheriting, union
-from ..graph.record import record
+from ..record import record
 from .contract import Contract, exact
 from .patterns import Applied, Bound, Head, OpLike, Pattern, Users, Wild, as_pattern, instantiate
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from ..record import record
 
-@dataclass(frozen=True)
+
+@record
 class RuleProfile:
     """What one rule did: nodes it was tried on, times it was applied, seconds (of both), nodes that it made."""
 
@@ -43,7 +44,7 @@ class RuleProfile:
         }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record
 class Failure:
     """A rule or optimizer that raised or offered a wrong type: the first node, the text of the error, and how often."""
 
@@ -64,7 +65,7 @@ def summed(rows: Iterable[RuleProfile]) -> list[RuleProfile]:
     return sorted(sums.values(), key=lambda row: -row.time)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class OptimizerProfile:
     """What one run of an optimizer cost; times in seconds, sizes in nodes."""
 
@@ -151,7 +152,7 @@ def _figure(number: Any) -> str:
     return f"{number:.6f}" if isinstance(number, float) else str(number)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class SeqProfile(OptimizerProfile):
     """A sequence: `children` are its members in order of position."""
 
@@ -171,7 +172,7 @@ class SeqProfile(OptimizerProfile):
         yield from self.failure_lines(level)
 
 
-@dataclass(frozen=True)
+@record
 class PassProfile:
     """One pass of an equilibrium."""
 
@@ -202,7 +203,7 @@ class PassProfile:
         }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class EquilibriumProfile(OptimizerProfile):
     """A fixed point: `table` holds the rules of its sweeps (and the merging), `children` what its optimizers report."""
 
@@ -265,7 +266,7 @@ class EquilibriumProfile(OptimizerProfile):
                 yield from part.lines(level + 1)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class TopoProfile(OptimizerProfile):
     """One walk over the graph."""
 
@@ -292,7 +293,7 @@ class TopoProfile(OptimizerProfile):
         yield from self.failure_lines(level)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class MergeProfile(OptimizerProfile):
     """Equal nodes made one."""
 
@@ -320,7 +321,7 @@ class MergeProfile(OptimizerProfile):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class FusionProfile(OptimizerProfile):
     """Elementwise groups made one kernel each."""
 
@@ -340,7 +341,7 @@ class FusionProfile(OptimizerProfile):
         yield "time_toposort", self.toposort_time
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class GemmProfile(OptimizerProfile):
     """Sums of scaled matrix products made calls of a BLAS."""
 
@@ -372,7 +373,7 @@ class GemmProfile(OptimizerProfile):
         yield "callback_time", self.callback_time
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class InplaceProfile(OptimizerProfile):
     """Nodes allowed to write over an input."""
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import html
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from ..record import record
 
-@dataclass(frozen=True)
+
+@record
 class StepProfile:
     """One node: `text` is its expression, `kernel` what ran it, `lines` the user's lines it comes from."""
 
@@ -31,7 +33,7 @@ class StepProfile:
         return self.bytes / self.seconds / 1e9 if self.seconds else 0.0
 
 
-@dataclass(frozen=True)
+@record
 class KernelProfile:
     """All nodes together that one kernel ran."""
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import pytest
 
-from arignote.graph.record import record
+from arignote.record import record
 
 frozen = partial(dataclass, frozen=True)
 

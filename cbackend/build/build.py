@@ -11,10 +11,10 @@ import time
 import weakref
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...record import record
 from ..abi import declarations as abi
 from ..cache.entry import Kind
 from ..cache.scratch import scratch_folder
@@ -39,7 +39,7 @@ class Image:
         self.lib = lib
 
 
-@dataclass(frozen=True)
+@record
 class Library:
     """A loaded library.  Hold it as long as its functions may run: they do not hold it themselves."""
 

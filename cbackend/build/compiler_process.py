@@ -9,8 +9,9 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from ...record import record
 
 _KEPT_OUTPUT = 65536
 _SHOWN_LINES = 6
@@ -24,7 +25,7 @@ class CompileError(Exception):
     """The compiler was not found, failed, made no usable library, or took too long; the text shows its first lines."""
 
 
-@dataclass(frozen=True)
+@record
 class Finished:
     """What a process said (stdout and stderr together, at most 64 KiB) and its exit code."""
 

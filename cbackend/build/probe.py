@@ -12,9 +12,9 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from ...record import record
 from .compiler_process import CompileError, run
 
 PROBE_TEXT = Path(__file__).with_name("probe.c").read_text()
@@ -25,7 +25,7 @@ REQUIRED = ("-O2", "-std=gnu11", "-fwrapv", "-fno-strict-aliasing", "-ffp-contra
 REQUIRED_LINK = ("-lm",)
 
 
-@dataclass(frozen=True)
+@record
 class Group:
     """Optional flags that are taken or dropped together."""
 
@@ -60,7 +60,7 @@ _EXPECTED = ["12.1824939607035", "0x0.0000000000001p-1022", "-2147483648"]
 _TIMEOUT = 60.0  # zig builds parts of the C library on its first run
 
 
-@dataclass(frozen=True)
+@record
 class ProbeResult:
     """What `probe` learnt.  `programs`: the paths of the programs that the compiler starts."""
 
@@ -73,7 +73,7 @@ class ProbeResult:
     programs: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class _Trial:
     command: tuple[str, ...]
     folder: Path

@@ -16,11 +16,12 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ...record import record
 from ..cache import machine
 from ..cache.entry import Kind
 from ..cache.store import Cache
@@ -31,7 +32,7 @@ from .room import with_room
 _WRAPPERS = ("ccache", "sccache", "distcc")
 
 
-@dataclass(frozen=True)
+@record
 class Toolchain:
     """A compiler that was seen to work.  `files`: path, size and modification time of the programs it consists of."""
 
@@ -63,7 +64,7 @@ class Toolchain:
         return bool(self.files) and all(file_identity(path) == (path, size, time) for path, size, time in self.files)
 
 
-@dataclass(frozen=True)
+@record
 class Attempt:
     """A compiler that was tried: `problem` is None if it works."""
 
@@ -71,7 +72,7 @@ class Attempt:
     problem: str | None
 
 
-@dataclass(frozen=True)
+@record
 class Search:
     """What was found and what was tried on the way."""
 

@@ -10,15 +10,15 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from ...record import record
 from .files import opened_folder
 
 ENTRIES, WORK, BAD = "entries", "work", "bad"
 
 
-@dataclass(frozen=True)
+@record
 class CacheFolder:
     """The chosen folder (`root`, None: no cache), whether it takes entries, and what was wrong with earlier choices."""
 

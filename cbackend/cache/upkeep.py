@@ -6,9 +6,9 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from ...record import record
 from .entry import Kind
 from .folder import BAD, ENTRIES, WORK
 from .scratch import sweep
@@ -18,7 +18,7 @@ _DAY = 86400.0
 _KINDS = {suffix: kind for kind, suffix in SUFFIX.items()}
 
 
-@dataclass(frozen=True)
+@record
 class EntryInfo:
     """One entry as the folder lists it: nothing of it was read."""
 
@@ -29,7 +29,7 @@ class EntryInfo:
     used: float  # seconds since the epoch, exact to the hour
 
 
-@dataclass(frozen=True)
+@record
 class Trimmed:
     """What a trim or a clear removed and what it left."""
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import TensorType, Variable
-from ...graph.record import record
+from ...record import record
 
 MISSING: Any = object()
 """Stands for an argument that was not given."""

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...graph import Dim, FunctionGraph, Variable, dims_of
-from ...graph.record import record
+from ...record import record
 
 _FORMS = {
     "add": "({} + {})", "sub": "({} - {})", "mul": "{} * {}", "floordiv": "({} // {})",

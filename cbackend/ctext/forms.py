@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ...graph.record import record
+from ...record import record
 
 
 class Binding(IntEnum):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ...graph.record import record
+from ...record import record
 
 C_TYPES: Mapping[str, str] = {
     "bool": "b8",

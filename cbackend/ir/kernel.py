@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 from functools import cached_property
 
-from ...graph.record import record
+from ...record import record
 
 
 class Status(IntEnum):

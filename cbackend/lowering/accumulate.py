@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...graph.record import record
 from ...graph.types import numpy_dtype
+from ...record import record
 from ..ir.loops import Const, Expr, Op
 
 _PART = {"complex64": "float32", "complex128": "float64"}

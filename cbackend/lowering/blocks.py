@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...graph.record import record
+from ...record import record
 from ..ir.loops import (
     ZERO,
     Assign,

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...graph import Apply, Constant, Variable
-from ...graph.record import record
 from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.shape import DimShuffle
+from ...record import record
 
 Place = tuple["int | None", ...]
 """For each axis of a value the loop that it runs along; None: its length is 1."""

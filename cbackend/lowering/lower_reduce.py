@@ -23,8 +23,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ...graph.record import record
 from ...graph.types import numpy_dtype
+from ...record import record
 from ..ir.loops import (
     ZERO,
     Assign,

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...graph import Apply, TensorType, Variable
-from ...graph.record import record
 from ...graph.types import numpy_dtype
 from ...ops.advanced_indexing import joint_position
 from ...ops.elementwise import add, logical_or
 from ...ops.fused import unmarked
 from ...ops.tensor import TensorVariable
+from ...record import record
 from ..ctext.helper import storage_type
 from ..ctext.preamble import used
 from ..ir.kernel import Kernel, Status, named

@@ -26,7 +26,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from ...graph import Apply, FunctionGraph
-from ...graph.record import record
+from ...record import record
 from ..ir.kernel import Kernel
 
 Quantity = int | str

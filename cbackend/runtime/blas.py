@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
+
+from ...record import record
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 
@@ -40,7 +41,7 @@ _OPENBLAS_ALONE = 2**18
 """SMP_THRESHOLD_MIN * GEMM_MULTITHREAD_THRESHOLD of OpenBLAS (interface/gemm.c, as its Makefile.rule sets them)."""
 
 
-@dataclass(frozen=True)
+@record
 class Blas:
     """A BLAS library of this process.
 

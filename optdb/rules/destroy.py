@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from ...graph import Apply, Constant, Destroyers, Dim, Door, FunctionGraph, Variable, dims_of, same_shape
-from ...graph.record import record
 from ...graph.schedule import overwriters_last
 from ...ops.blas import Gemm, Gemv, Ger
 from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused, InPlace
 from ...ops.shape import DimShuffle
 from ...profiling import OptimizerProfile
+from ...record import record
 from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .agreement import Agreement, demanded

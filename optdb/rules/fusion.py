@@ -13,11 +13,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ...graph import Apply, Constant, Door, FunctionGraph, Variable, same_shape, union
-from ...graph.record import record
 from ...ops.elementwise import add, mul
 from ...ops.fused import Fused
 from ...ops.tensor import TensorVariable
 from ...profiling import FusionProfile
+from ...record import record
 from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .fusion_groups import Facts, Group, is_index_map, partition, reads_elements

@@ -19,12 +19,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...graph import Apply, Constant, Door, FunctionGraph, Op, Variable, inheriting, union
-from ...graph.record import record
 from ...ops.blas import BLAS_DTYPES, Dot, Dot22, Dot22Scalar, Gemm, Gemv
 from ...ops.elementwise import add, cast, mul, neg, sub
 from ...ops.shape import DimShuffle
 from ...ops.tensor import constant
 from ...profiling import GemmProfile
+from ...record import record
 from ..contract import Contract, relaxes
 from ..optimizers import Optimizer, Result
 from .agreement import Agreement

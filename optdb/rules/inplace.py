@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...graph import Apply, Door, FunctionGraph, Op, Variable
-from ...graph.record import record
 from ...ops.advanced_indexing import AdvancedIncSubtensor
 from ...ops.blas import Gemm, Gemv, Ger
 from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused, InPlace
 from ...ops.indexing import IncSubtensor
 from ...profiling import InplaceProfile
+from ...record import record
 from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .destroy import Liveness, moved_inputs, reduced_outputs

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...graph import Variable
-from ...graph.record import record
 from ...ops.elementwise import Elementwise, mul, neg, reciprocal, true_div
 from ...ops.tensor import constant
+from ...record import record
 from .facts import Value, made_by
 
 MOST_FACTORS = 16

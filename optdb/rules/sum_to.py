@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...graph import Apply, Door, FunctionGraph, Variable
-from ...graph.record import record
 from ...ops.reduce import SumTo
 from ...profiling import OptimizerProfile
+from ...record import record
 from ..contract import Contract, relaxes
 from ..optimizers import Optimizer, Result
 from .agreement import Agreement
