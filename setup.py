@@ -4,7 +4,7 @@ from setuptools import setup
 
 ROOMS = ("abi", "cache", "build", "runtime", "ir", "ctext", "lowering", "program", "calls")
 FOLDERS = [
-    *("graph", "ops", "optdb", "optdb/rules", "profiling"),
+    *("record", "graph", "ops", "optdb", "optdb/rules", "profiling"),
     *("cbackend", *(f"cbackend/{room}" for room in ROOMS)),
 ]
 

@@ -9,17 +9,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-BELOW = {"graph", "profiling", "ops"}
+BELOW = {"record", "graph", "profiling", "ops"}
 MAY_IMPORT = {
-    "graph": set(),
-    "profiling": set(),
-    "ops": {"graph"},
-    "optdb": {"graph", "profiling"},
-    "optdb.rules": {"graph", "profiling", "ops", "optdb"},
+    "record": set(),
+    "graph": {"record"},
+    "profiling": {"record"},
+    "ops": {"record", "graph"},
+    "optdb": {"record", "graph", "profiling"},
+    "optdb.rules": {*BELOW, "optdb"},
     "cbackend.abi": set(),
-    "cbackend.cache": set(),
-    "cbackend.build": {"cbackend.abi", "cbackend.cache"},
-    "cbackend.runtime": {"cbackend.abi", "cbackend.cache", "cbackend.build"},
+    "cbackend.cache": {"record"},
+    "cbackend.build": {"record", "cbackend.abi", "cbackend.cache"},
+    "cbackend.runtime": {"record", "cbackend.abi", "cbackend.cache", "cbackend.build"},
     "cbackend.ir": BELOW,
     "cbackend.ctext": BELOW | {"cbackend.ir"},
     "cbackend.lowering": BELOW | {"cbackend.ir", "cbackend.ctext"},
