@@ -5,6 +5,7 @@ The operators are those of the namespace `arignote.ops`; this file only spells t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar
@@ -215,12 +216,20 @@ def constant(value: Any, dtype: Any = None, name: str | None = None) -> TensorCo
     """
     if isinstance(value, Variable):
         raise TypeError(f"a constant has a value, the symbolic {value!r} has none; T.stop_gradient(x) is one to grad")
-    if isinstance(value, np.ma.MaskedArray):
+    if is_masked(value):
         raise TypeError("no tensor has a mask; use value.filled(...) or two tensors, the data and the mask")
     data = np.array(value, dtype=None if dtype is None else dtype_name(dtype), order="C", subok=False)
     data = data.astype(_native(data.dtype), copy=False)
     data.flags.writeable = False
     return TensorConstant(data, name=name)
+
+
+def is_masked(value: Any) -> bool:
+    """Whether the value is a masked array.  `numpy.ma` is not imported to find out: it takes 17 ms, and where
+    nobody has imported it there is no such array.
+    """
+    module = sys.modules.get("numpy.ma")
+    return isinstance(value, getattr(module, "MaskedArray", ()))
 
 
 @cache

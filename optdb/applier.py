@@ -16,7 +16,7 @@ from ..graph import Apply, Constant, Door, Op, Variable
 from ..profiling import Failure, RuleProfile
 from .conform import Conform, conformed
 from .patterns import CONSTANT, LEAF, Head, Users
-from .rule import Proposal, Rule, is_of
+from .rule import OpKey, Proposal, Rule
 
 Outputs = tuple[Union[Variable, None], ...]
 """What stands for the outputs of a node; None: the output itself."""
@@ -111,6 +111,7 @@ class Applier:
         self.known: set[Apply] = set()
         self.inputs: Collection[Variable] = ()
         self.looks_at_users = any(t.rule is not None and t.rule.uses for t in self.tallies)
+        self._by_key = _by_key(self.tallies)
         self._by_op: dict[Op, list[Tally]] = {}
         self._offers: dict[tuple[Op, tuple[Head, ...]], Offers] = {}
 
@@ -127,7 +128,8 @@ class Applier:
 
     def _select(self, op: Op, heads: tuple[Head, ...]) -> Offers:
         if op not in self._by_op:
-            self._by_op[op] = [t for t in self.tallies if t.rule is not None and _is_for(t.rule, op)]
+            places = {place for key in (None, op, *type(op).__mro__) for place in self._by_key.get(key, ())}
+            self._by_op[op] = [self.tallies[place] for place in sorted(places)]
         fitting = [t for t in self._by_op[op] if self._may_match(t.rule, op, heads)]
         plain = tuple(t for t in fitting if t.rule is not None and not t.rule.uses)
         return plain, tuple(t for t in fitting if t not in plain)
@@ -239,5 +241,11 @@ def _is_output_of(variable: Variable, node: Apply, index: int) -> bool:
     return made is not None and variable.index == index and (made is node or node_key(made) == node_key(node))
 
 
-def _is_for(rule: Rule, op: Op) -> bool:
-    return not rule.ops or any(is_of(op, key) for key in rule.ops)
+def _by_key(tallies: Sequence[Tally]) -> dict[OpKey | None, list[int]]:
+    """The places of the rules by the ops and classes of ops that they name; those that name none stand under None."""
+    places: dict[OpKey | None, list[int]] = {}
+    for place, tally in enumerate(tallies):
+        if tally.rule is not None:
+            for key in tally.rule.ops or (None,):
+                places.setdefault(key, []).append(place)
+    return places

@@ -65,6 +65,8 @@ class Database:
         self.name = name
         self.conform = conform
         self._members: dict[str, _Member] = {}
+        self._tags: set[str] = set()
+        """Every tag that an entry of this database has, or once had: what is not here is no entry's tag."""
 
     # --- filling
     def register(
@@ -110,6 +112,7 @@ class Database:
             raise ValueError(f"{self._label()}: {name!r} is registered at {member.origin}, and already at {before}")
         self._refuse_clash(member)
         self._members[name] = member
+        self._tags |= member.tags
         return self
 
     def register_all(self: Self, rules: Iterable[Rule], *tags: str, **options: Any) -> Self:
@@ -123,6 +126,7 @@ class Database:
         member = replace(self._own(name), tags=self._own(name).tags | set(tags))
         self._refuse_clash(member)
         self._members[name] = member
+        self._tags |= member.tags
         return self
 
     def remove_tags(self: Self, name: str, *tags: str) -> Self:
@@ -138,12 +142,13 @@ class Database:
             name: replace(m, object=m.object.copy()) if isinstance(m.object, Database) else m
             for name, m in self._members.items()
         }
+        other._tags = set(self._tags)
         return other
 
     # --- looking
     def entries(self) -> list[Entry]:
         """Every entry, those of databases inside too, each container before what it holds."""
-        return [inner for entry in self._entries() for inner in entry.walk()]
+        return _walked(self._entries())
 
     def __getitem__(self, name: str) -> Any:
         """What is registered under a name or a path ("canonicalize/local_mul_zero"), here or in a database inside.
@@ -172,8 +177,9 @@ class Database:
         if not query and not subqueries:
             return Table(tuple(rows_of(self._entries(), None)))
         wanted = as_query(query, subqueries)
-        self._check(wanted)
-        return Table(tuple(rows_of(self._entries(), wanted)))
+        entries = self._entries()
+        self._check(wanted, entries)
+        return Table(tuple(rows_of(entries, wanted)))
 
     def __repr__(self) -> str:
         return f"<{self._label()} of {len(self)} entries>"
@@ -186,9 +192,10 @@ class Database:
         name or tag that nothing here has.
         """
         wanted = as_query(query, subqueries)
-        self._check(wanted)
+        entries = self._entries()
+        self._check(wanted, entries)
         label = wanted.name or str(wanted) or "nothing"
-        built = self._build(label, wanted, self._entries(), frozenset(), Settings(self.conform, strict))
+        built = self._build(label, wanted, entries, frozenset(), Settings(self.conform, strict))
         return SeqOptimizer(name=label, strict=strict) if built is None else built
 
     # --- for the classes below
@@ -270,19 +277,22 @@ class Database:
         return position
 
     def _refuse_clash(self, new: _Member) -> None:
-        if not new.name or any(c.isspace() or c in "+-&,()</" for c in new.name):
+        if not new.name or _UNSPEAKABLE.search(new.name):
             raise ValueError(f"{self._label()}: {new.name!r} cannot be a name: a query could not spell it")
-        for old in self._members.values():
-            if old.name == new.name or (old.name not in new.tags and new.name not in old.tags):
+        tagged = self._members.values() if new.name in self._tags else ()  # seldom: not all pairs of entries are compared
+        clashing = [self._members[tag] for tag in sorted(self._members.keys() & new.tags)]
+        clashing += [old for old in tagged if new.name in old.tags]
+        for old in clashing:
+            if old.name == new.name:
                 continue
             here, there = f"{new.name!r} ({new.origin})", f"{old.name!r} ({old.origin})"
             if old.name in new.tags:
                 raise ValueError(f"{self._label()}: tag {old.name!r} of {here} is the name of the entry {there}")
             raise ValueError(f"{self._label()}: {here} has the name of a tag of {there}")
 
-    def _check(self, query: Query) -> None:
+    def _check(self, query: Query, members: Sequence[Entry]) -> None:
         """Raise UnknownNameError if the query asks for what is not there."""
-        entries = self.entries()
+        entries = _walked(members)
         known = CONTRACT_TAGS.union({self.name}, *(e.tags for e in entries)) - {""}
         containers = {e.name for e in entries if e.is_container}
         queries = [query]
@@ -407,6 +417,11 @@ class ProxyDB(Database):
         self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
     ) -> Any:
         return self.db._build(name, query, entries, around, settings)
+
+
+def _walked(members: Iterable[Entry]) -> list[Entry]:
+    """The members and all that stands in them."""
+    return [inner for entry in members for inner in entry.walk()]
 
 
 def as_optimizer(entry: Entry, built: Any, settings: Settings) -> Optimizer:
