@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
@@ -29,6 +30,9 @@ from .query import Query, as_query, unknown
 from .rule import Rule
 
 Self = TypeVar("Self", bound="Database")
+
+_UNSPEAKABLE = re.compile(r"[\s+\-&,()</]")
+"""What queries are written with."""
 
 
 @record
