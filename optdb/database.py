@@ -283,7 +283,7 @@ class Database:
     def _refuse_clash(self, new: _Member) -> None:
         if not new.name or _UNSPEAKABLE.search(new.name):
             raise ValueError(f"{self._label()}: {new.name!r} cannot be a name: a query could not spell it")
-        tagged = self._members.values() if new.name in self._tags else ()  # seldom: not all pairs of entries are compared
+        tagged = self._members.values() if new.name in self._tags else ()  # seldom: not all pairs are compared
         clashing = [self._members[tag] for tag in sorted(self._members.keys() & new.tags)]
         clashing += [old for old in tagged if new.name in old.tags]
         for old in clashing:

@@ -5,7 +5,7 @@ One of their rewrites is often several rules here, each with a contract of its o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..rule import Rule
 from . import inverses, logic, powers
@@ -48,7 +48,20 @@ _RENAMED = {
 }
 
 
-def other_names(rule: Rule) -> list[str]:
+def _by_rule() -> dict[str, list[str]]:
+    """Names of rules here -> their tags."""
+    tags: dict[str, list[str]] = {}
+    for old, new in _RENAMED.items():
+        tags.setdefault(new, []).append(old)
+    for old, members in _SEVERAL.items():
+        for member in members:
+            tags.setdefault(member, []).append(old)
+    return tags
+
+
+_TAGS = _by_rule()
+
+
+def other_names(rule: Rule) -> Sequence[str]:
     """The tags under which a rule is known elsewhere."""
-    names = [old for old, new in _RENAMED.items() if new == rule.name]
-    return names + [name for name, members in _SEVERAL.items() if rule.name in members]
+    return _TAGS.get(rule.name, ())
