@@ -131,11 +131,15 @@ def _checked_cost(cost: Any, has_known: bool) -> list[Variable]:
     if cost.ndim:
         raise TypeError(
             f"grad: the cost is a scalar, got {describe(cost)}; reduce it, as in cost.sum() or cost.mean(), "
-            "or use ag.vjp with a cotangent of its shape"
+            f"or use ag.vjp with a cotangent of its shape{_built_at(cost)}"
         )
     if cost.type.kind != "f":
-        raise TypeError(f"grad: the cost is a real floating-point scalar, got {describe(cost)}")
+        raise TypeError(f"grad: the cost is a real floating-point scalar, got {describe(cost)}{_built_at(cost)}")
     return [cost]
+
+
+def _built_at(variable: Variable) -> str:
+    return f"\n  built at {variable.origin[0]}" if variable.origin else ""
 
 
 def _matched(given: Any, like: Any, variables: Sequence[Variable], what: str) -> list[Variable]:

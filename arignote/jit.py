@@ -11,7 +11,8 @@ import numpy as np
 
 from .compiled import Function
 from .function import function
-from .graph import Variable
+from .graph import DTYPES, Variable
+from .ops.checks import shown
 from .ops.tensor import as_tensor
 from .ops.variables import tensor
 
@@ -62,6 +63,7 @@ class Jitted:
         with self._lock:
             if key not in self.traces:
                 names = self._names(structure, arrays)
+                self._require_numbers(names, arrays)
                 variables = [
                     tensor(name, dtype=a.dtype.newbyteorder("=").name, shape=(None,) * a.ndim)
                     for name, a in zip(names, arrays, strict=True)
@@ -72,6 +74,15 @@ class Jitted:
                 results = [o if isinstance(o, Variable) else as_tensor(o) for o in outputs]
                 self.traces[key] = function(variables, results, **self._options), form
             return self.traces[key]
+
+    def _require_numbers(self, names: list[str], arrays: list[np.ndarray]) -> None:
+        for position, (name, array) in enumerate(zip(names, arrays, strict=True)):
+            if array.dtype.name not in DTYPES:
+                value = array.item() if array.ndim == 0 else array
+                raise TypeError(
+                    f"{self._options['name']}: argument {position} ({name}) is {type(value).__name__} {shown(value)}; "
+                    "expected numbers, arrays, or lists, tuples and dicts of them"
+                )
 
     def _names(self, structure: Structure, arrays: list[np.ndarray]) -> list[str]:
         """The parameters' names where each argument is one array, else x0, x1, ..."""

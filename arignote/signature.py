@@ -98,6 +98,8 @@ def _output(value: Any, which: str) -> Variable:
 
 
 def _pairs(pairs: Pairs, what: str) -> list[tuple[Any, Any]]:
+    if isinstance(pairs, Variable) or not isinstance(pairs, (Iterable, type(None))):
+        raise TypeError(f"function: {what}s is {_kind(pairs)}; expected pairs of variables, or a dict")
     items = list(pairs.items() if isinstance(pairs, Mapping) else pairs or ())
     for position, item in enumerate(items):
         if not isinstance(item, Sequence) or len(item) != 2:

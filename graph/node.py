@@ -118,8 +118,15 @@ class Apply:
         return Apply(op, self.inputs, self.origin)
 
     def __repr__(self) -> str:
-        names = ", ".join(i.name or ("..." if i.owner else "_") for i in self.inputs)
-        return f"{self.op}({names})"
+        return f"{self.op}({', '.join(map(_brief, self.inputs))})"
 
     def __reduce__(self) -> Any:
         return reduce_apply(self)
+
+
+def _brief(variable: Variable) -> str:
+    """An operand within a text of one line: its name, its value, or what stands for it."""
+    if variable.name or variable.owner is not None:
+        return variable.name or "..."
+    data = getattr(variable, "data", None)
+    return str(data.item()) if data is not None and data.size == 1 else "_"

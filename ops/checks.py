@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,6 +22,20 @@ def describe(variable: Variable) -> str:
     if data is not None and data.ndim == 0:
         return f"{data} ({variable.type})"
     return f"a {'constant' if data is not None else 'variable'} of type {variable.type}"
+
+
+def shown(value: Any) -> str:
+    """A Python value as errors show it: on one line, cut where it is long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def is_masked(value: Any) -> bool:
+    """Whether the value is a masked array.  `numpy.ma` is not imported to find out: it takes 17 ms, and where
+    nobody has imported it there is no such array.
+    """
+    module = sys.modules.get("numpy.ma")
+    return isinstance(value, getattr(module, "MaskedArray", ()))
 
 
 def normalize_axis(axis: Any, ndim: int, what: str) -> int:

@@ -19,7 +19,7 @@ from ..graph.dims import broadcast_dims
 from ..graph.types import Shape, dtype_name
 from ..record import record
 from . import derivatives, promotion, special
-from .checks import describe
+from .checks import describe, shown
 from .meanings import MEANINGS
 from .promotion import Loop, Operand, Rule
 from .tensor import TensorOp, as_tensor, constant
@@ -222,8 +222,9 @@ def operands(op: Elementwise, inputs: Sequence[Any]) -> tuple[Variable, ...]:
 def _as_operand(op: Elementwise, value: Any) -> Any:
     try:
         return as_tensor(value)
-    except TypeError as error:
-        raise TypeError(f"{op.name} does not take {value!r:.60}: {error}") from None
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{op.name} does not take {shown(value)}: {error}") from None
 
 
 def _scalar(op: Elementwise, value: Any, dtype: str, operands: Sequence[Any]) -> Variable:

@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import Apply, Constant, FunctionGraph, Variable, dtype_name, toposort
-from .checks import describe
+from ..graph import DTYPES, Apply, Constant, FunctionGraph, Variable, toposort
+from .checks import describe, is_masked, shown
 
 _PLAIN_ERRORS = (ArithmeticError, IndexError, MemoryError, TypeError, ValueError)
 
 
-def interpret(graph: FunctionGraph, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+def interpret(graph: FunctionGraph, values: Sequence[np.ndarray], name: str = "") -> list[np.ndarray]:
     """The outputs of `graph` for arrays of the types of its inputs, which are not changed (nor checked).
 
-    An output may be an input array itself, or a view of one.
+    An output may be an input array itself, or a view of one.  `name`: the function that messages begin with.
     """
-    return run(graph.order, graph.outputs, dict(zip(graph.inputs, values, strict=True)))
+    return run(graph.order, graph.outputs, dict(zip(graph.inputs, values, strict=True)), name)
 
 
 def evaluate(outputs: Sequence[Variable], given: Mapping[Variable, Any]) -> list[np.ndarray]:
@@ -30,6 +30,9 @@ def evaluate(outputs: Sequence[Variable], given: Mapping[Variable, Any]) -> list
 
     Raises ValueError for a variable without value, TypeError or ValueError for a value that does not fit its variable.
     """
+    for key in given:
+        if not isinstance(key, Variable):
+            raise TypeError(f"values are given by variable, as in {{x: value}}; got the key {shown(key)}")
     known = {variable: fitted(value, variable) for variable, value in given.items()}
     nodes = toposort(outputs, stop_at=known)
     for leaf in leaves_of(nodes, outputs):
@@ -48,7 +51,9 @@ def leaves_of(nodes: Sequence[Apply], outputs: Sequence[Variable]) -> list[Varia
     return list(dict.fromkeys(read + [o for o in outputs if o.owner is None]))
 
 
-def run(nodes: Sequence[Apply], outputs: Sequence[Variable], known: dict[Variable, np.ndarray]) -> list[np.ndarray]:
+def run(
+    nodes: Sequence[Apply], outputs: Sequence[Variable], known: dict[Variable, np.ndarray], name: str = ""
+) -> list[np.ndarray]:
     """The values of `outputs`, once `nodes` are evaluated in order; `known` holds the others' and is used up.
 
     A value is dropped after its last use, so that no more is held at once than has to be.
@@ -61,20 +66,24 @@ def run(nodes: Sequence[Apply], outputs: Sequence[Variable], known: dict[Variabl
 
     for node in nodes:
         inputs = [i.data if isinstance(i, Constant) else known[i] for i in node.inputs]
-        known.update(zip(node.outputs, _evaluated(node, inputs), strict=True))
+        known.update(zip(node.outputs, _evaluated(node, inputs, name), strict=True))
         for variable in (*node.inputs, *node.outputs):
             if last_use[variable] is node:
                 known.pop(variable, None)
     return [o.data if isinstance(o, Constant) else known[o] for o in outputs]
 
 
-def _evaluated(node: Apply, inputs: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+def _evaluated(node: Apply, inputs: Sequence[np.ndarray], name: str) -> Sequence[np.ndarray]:
     try:
         return node.op.evaluate(*inputs)
     except _PLAIN_ERRORS as error:
-        shown = ", ".join(f"{describe(i)} of shape {v.shape}" for i, v in zip(node.inputs, inputs, strict=True))
+        of = ", ".join(
+            f"{describe(i)} of shape {v.shape}" if v.ndim else describe(i)
+            for i, v in zip(node.inputs, inputs, strict=True)
+        )
         line = f", built at {node.origin[0]}" if node.origin else ""
-        raise _same_kind(error, f"{error}\n  in {node.op} of {shown}{line}") from error
+        function = f"{name}: " if name else ""
+        raise _same_kind(error, f"{function}{error}\n  in {node.op} of {of}{line}") from error
 
 
 def _same_kind(error: Exception, message: str) -> Exception:
@@ -92,8 +101,7 @@ def fitted(value: Any, variable: Variable) -> np.ndarray:
     length.
     """
     kind = variable.type
-    given = np.asarray(value)
-    dtype_name(given.dtype)
+    given = _as_array(value, variable)
     plain = not isinstance(value, (np.ndarray, np.generic))  # Python numbers and lists take the dtype of the variable
     if given.dtype != kind.numpy and not np.can_cast(given.dtype, kind.numpy, "same_kind" if plain else "safe"):
         raise TypeError(f"{describe(variable)} was given {given.dtype}; use value.astype({kind.dtype!r})")
@@ -102,3 +110,18 @@ def fitted(value: Any, variable: Variable) -> np.ndarray:
     if any(n is not None and n != m for n, m in zip(kind.shape, given.shape, strict=True)):
         raise ValueError(f"{describe(variable)} was given an array of shape {given.shape}")
     return given.astype(kind.numpy, copy=False)
+
+
+def _as_array(value: Any, variable: Variable) -> np.ndarray:
+    """The value as an array that some tensor can hold.  Raises TypeError where there is none."""
+    if isinstance(value, Variable):
+        raise TypeError(f"{describe(variable)} was given the symbolic {value!r}; give its value")
+    if is_masked(value):
+        raise TypeError(f"{describe(variable)} was given a masked array; use value.filled(...)")
+    try:
+        found = np.asarray(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{describe(variable)} was given {shown(value)}, which is no rectangular array") from None
+    if found.dtype.name not in DTYPES:
+        raise TypeError(f"{describe(variable)} was given {shown(value)}; no tensor has dtype {found.dtype.name}")
+    return found

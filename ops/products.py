@@ -69,6 +69,8 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
     """
     a, b = in_joint_dtype((a, b))
     if isinstance(axes, int):
+        if not 0 <= axes <= min(a.ndim, b.ndim):
+            raise ValueError(f"tensordot: {axes} axes of {describe(a)} and {describe(b)} cannot be summed over")
         over_a, over_b = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
     else:
         over_a, over_b = (normalize_axes(x, v.ndim, "tensordot") for x, v in zip(axes, (a, b), strict=True))

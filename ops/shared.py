@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import TensorType
+from .checks import shown
 from .interpret import fitted
 from .tensor import TensorVariable, constant
 
@@ -68,11 +69,21 @@ def shared(
     """
     if name is not None and not isinstance(name, str):
         raise TypeError(f"the name of a variable is a str, got {name!r}")
-    array = constant(value).data
+    array = _first(value, name)
     kind = TensorType(array.dtype.name, (None,) * array.ndim if shape is None else tuple(shape))
     variable = SharedVariable(kind, Container(array), name)
     variable.container.value = _own_array(fitted(array, variable), value, borrow)
     return variable
+
+
+def _first(value: Any, name: str | None) -> np.ndarray:
+    """The value as an array.  Raises TypeError or ValueError, naming the variable, if no tensor can hold it."""
+    try:
+        return constant(value).data
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        whom = f"shared variable {name}" if name else "a shared variable"
+        raise kind(f"{whom} cannot hold {shown(value)}: {error}") from None
 
 
 def _own_array(array: np.ndarray, given: Any, borrow: bool) -> np.ndarray:

@@ -5,7 +5,6 @@ The operators are those of the namespace `arignote.ops`; this file only spells t
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar
@@ -15,6 +14,7 @@ import numpy as np
 from .. import ops as T  # the namespace; read when a method is called
 from ..graph import Constant, Op, TensorType, Variable, dtype_name
 from ..graph.types import numpy_dtype
+from .checks import is_masked
 from .interpret import evaluate
 
 
@@ -70,6 +70,12 @@ class TensorVariable(Variable):
     def __ceil__(self) -> Any: return T.ceil(self)
     def __trunc__(self) -> Any: return T.trunc(self)
     def __getitem__(self, key: Any) -> Any: return T.getitem(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError(
+            f"{self!r} is symbolic and never changes; use x = T.set_subtensor(x[index], value), "
+            "or T.inc_subtensor for +="
+        )
 
     # --- attributes
     @property
@@ -141,6 +147,7 @@ class TensorVariable(Variable):
 
     def __float__(self) -> float: raise self._without("Python float", "x.eval({...})")
     def __int__(self) -> int: raise self._without("Python int", "x.eval({...}) or x.astype('int64')")
+    def __index__(self) -> int: raise self._without("Python index", "it as in x[i], T.arange(i), T.zeros((i,))")
     def __complex__(self) -> complex: raise self._without("Python complex", "x.eval({...})")
     def __contains__(self, value: Any) -> bool: raise self._without("members to look through", "T.any(T.eq(x, value))")
     def __array__(self, *args: Any, **kwargs: Any) -> Any: raise self._without("array", "x.eval({...})")
@@ -211,25 +218,20 @@ class TensorOp(Op):
 def constant(value: Any, dtype: Any = None, name: str | None = None) -> TensorConstant:
     """The constant with NumPy's reading of `value` (a number, a nested list, an array), as `dtype` if given.
 
-    Raises TypeError for what no tensor can hold (objects, strings, dates, masked arrays) and OverflowError for a
-    Python integer that `dtype` cannot hold.
+    Raises TypeError for what no tensor can hold (objects, strings, dates, masked arrays), ValueError for nested lists
+    of ragged lengths and OverflowError for a Python integer that `dtype` cannot hold.
     """
     if isinstance(value, Variable):
         raise TypeError(f"a constant has a value, the symbolic {value!r} has none; T.stop_gradient(x) is one to grad")
     if is_masked(value):
         raise TypeError("no tensor has a mask; use value.filled(...) or two tensors, the data and the mask")
-    data = np.array(value, dtype=None if dtype is None else dtype_name(dtype), order="C", subok=False)
+    try:
+        data = np.array(value, dtype=None if dtype is None else dtype_name(dtype), order="C", subok=False)
+    except ValueError:
+        raise ValueError("not a rectangular array of numbers") from None
     data = data.astype(_native(data.dtype), copy=False)
     data.flags.writeable = False
     return TensorConstant(data, name=name)
-
-
-def is_masked(value: Any) -> bool:
-    """Whether the value is a masked array.  `numpy.ma` is not imported to find out: it takes 17 ms, and where
-    nobody has imported it there is no such array.
-    """
-    module = sys.modules.get("numpy.ma")
-    return isinstance(value, getattr(module, "MaskedArray", ()))
 
 
 @cache

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -45,11 +46,15 @@ def _shape(shape: Any) -> tuple[int | None, ...]:
 
 
 def _length(n: Any) -> int:
-    if not hasattr(n, "__index__") or isinstance(n, bool):
+    try:
+        length = operator.index(n)
+    except TypeError:
+        length = None
+    if length is None or isinstance(n, bool):
         raise TypeError(f"a length is an int, or None where it is not known, got {n!r}")
-    if n < 0:
-        raise ValueError(f"a length is not negative, got {n}")
-    return int(n)
+    if length < 0:
+        raise ValueError(f"a length is not negative, got {length}")
+    return length
 
 
 def _of_kind(

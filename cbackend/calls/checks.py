@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import TensorType, Variable
+from ...ops.checks import is_masked
 from ...record import record
 
 MISSING: Any = object()
@@ -64,7 +65,7 @@ class Parameter:
             raise TypeError(f"{self} is missing; expected {self._expected()}")
         if isinstance(value, Variable):
             raise self._refused(f"the symbolic variable {value.name or value.type}; give its value")
-        if isinstance(value, np.ma.MaskedArray):
+        if is_masked(value):
             raise self._refused(f"a masked array; use {self.word}.filled(value) or {self.word}.data")
         if isinstance(value, (np.ndarray, np.generic)):
             return np.asarray(value)

@@ -36,15 +36,16 @@ def failure(name: str, program: Program, outcome: int, step: int, operand: int, 
         return IndexError(
             f"{name}: index {index} is out of bounds for axis {axis} of {whole} with size {size}{_where(node)}"
         )
+    numbers = _said(values) if outcome == Outcome.NEGATIVE_LENGTH else ""
     return ValueError(
-        f"{name}: {_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{_said(values)}{_where(node)}"
+        f"{name}: {_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{numbers}{_where(node)}"
     )
 
 
 _SENTENCES = {
     int(Outcome.ZERO_STEP): "the step of a slice is 0",
     int(Outcome.NEGATIVE_LENGTH): "a length is negative",
-    int(Outcome.RANGE): "arange has a step of 0 or bounds that are not finite",
+    int(Outcome.RANGE): "arange has a step of 0, or bounds that are not finite",
     Outcome.KERNEL
     + Status.NEGATIVE_POWER: "integers to negative integer powers are not allowed; cast to a float first",
     Outcome.KERNEL + Status.EMPTY_REDUCTION: "the maximum or minimum of no elements is not defined",

@@ -36,7 +36,7 @@ class Reference:
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         start = time.perf_counter()
         arrays = bound(self.parameters, self.shared, arguments)
-        results = [np.array(r, order="C") for r in interpret(self.graph, arrays)]
+        results = [np.array(r, order="C") for r in interpret(self.graph, arrays, self.name)]
         for i, o in self.graph.updates:
             self.shared[i].value = results[o]
         if self.profile is not None:
