@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..profiling.markup import escaped
 from ..record import record
 from .contract import Contract
 from .query import Query
@@ -113,7 +113,7 @@ class Table(Sequence[Row]):
 
     def _repr_html_(self) -> str:
         def line(tag: str, row: Sequence[str]) -> str:
-            return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
+            return "<tr>" + "".join(f"<{tag}>{escaped(cell)}</{tag}>" for cell in row) + "</tr>"
 
         return "<table>" + line("th", self.HEADER) + "".join(line("td", row) for row in self.cells()) + "</table>"
 

@@ -11,11 +11,11 @@ Profiles are values: optimizers fill in what they alone know, the base of all op
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..record import record
+from .markup import escaped
 
 
 @record
@@ -145,7 +145,7 @@ class OptimizerProfile:
         return "\n".join(["Optimizer Profile", "-----------------", *self.lines()])
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return f"<pre>{escaped(str(self))}</pre>"
 
 
 def _figure(number: Any) -> str:

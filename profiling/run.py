@@ -6,13 +6,13 @@ as running.
 
 from __future__ import annotations
 
-import html
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..record import record
+from .markup import escaped
 
 
 @record
@@ -142,7 +142,7 @@ class RunProfile:
         return f"  {times} {s.bandwidth:8.2f}  {_short(s.text)}  {s.kernel}{_where(s.lines)}"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return f"<pre>{escaped(str(self))}</pre>"
 
     def __repr__(self) -> str:
         return f"<run profile of {self.name}: {self.calls} calls, {self.seconds:.6f} s>"

@@ -7,7 +7,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -99,6 +99,17 @@ def run(
 ) -> Finished:  # fmt: skip
     """What `argv` said and its exit code; arguments and errors as for `start` and `Running.wait`."""
     return start(argv, folder, timeout, extra=extra, pass_fds=pass_fds).wait()
+
+
+def find_programs(name: str) -> Iterator[str]:
+    """The executable files that `name` may mean: itself if it is an absolute path, else those on PATH, in its order."""
+    if os.path.dirname(name):
+        places = [name]
+    else:
+        places = [os.path.join(folder, name) for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)]
+    for path in places:
+        if os.path.isabs(path) and os.path.isfile(path) and os.access(path, os.X_OK):
+            yield path
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ...record import record
-from .compiler_process import CompileError, run
+from .compiler_process import CompileError, find_programs, run
 
 PROBE_TEXT = Path(__file__).with_name("probe.c").read_text()
 
@@ -183,7 +182,7 @@ def _describe(
     shown = run(argv, folder, _TIMEOUT, extra=extra)
     programs, features = [command[0]], set[str]()
     for words in _commands(shown.output):
-        path = shutil.which(words[0])
+        path = next(find_programs(words[0]), None)
         if path and path not in programs:
             programs.append(path)
         features.update(_features(words))

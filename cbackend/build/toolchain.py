@@ -14,7 +14,6 @@ import importlib.util
 import json
 import os
 import shlex
-import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cached_property
@@ -25,7 +24,7 @@ from ...record import record
 from ..cache import machine
 from ..cache.entry import Kind
 from ..cache.store import Cache
-from .compiler_process import CompileError
+from .compiler_process import CompileError, find_programs
 from .probe import PROBE_TEXT, WANTED_TEXT, probe
 from .room import with_room
 
@@ -122,12 +121,9 @@ def _resolve(name: str) -> tuple[str, ...] | None:
         words = words[1:]
     if not words:
         return None
-    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        if os.path.isabs(folder) or os.path.isabs(words[0]):
-            path = shutil.which(words[0], path=folder)
-            if path and os.path.isabs(path) and os.path.basename(os.path.realpath(path)) not in _WRAPPERS:
-                return (path, *words[1:])
-    return None
+    found = (path for path in find_programs(words[0]) if os.path.basename(os.path.realpath(path)) not in _WRAPPERS)
+    path = next(found, None)
+    return (path, *words[1:]) if path else None
 
 
 def _ziglang() -> str | None:

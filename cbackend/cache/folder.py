@@ -7,9 +7,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from ...record import record
@@ -37,10 +35,8 @@ class CacheFolder:
 
 
 def _temporary() -> Iterator[Path]:
-    with suppress(OSError):  # raised where there is no usable one
-        yield Path(tempfile.gettempdir())
-    if os.path.isdir("/dev/shm"):
-        yield Path("/dev/shm")
+    folders = (os.environ.get("TMPDIR", ""), "/tmp", "/var/tmp", "/dev/shm")
+    yield from (Path(folder) for folder in dict.fromkeys(folders) if os.path.isabs(folder) and os.path.isdir(folder))
 
 
 def find_cache_folder(path: str | os.PathLike[str] | None = None) -> CacheFolder:

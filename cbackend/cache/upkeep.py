@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from ...record import record
 from .entry import Kind
 from .folder import BAD, ENTRIES, WORK
-from .scratch import sweep
+from .scratch import remove_tree, sweep
 from .store import SUFFIX, Cache
 
 _DAY = 86400.0
@@ -138,7 +137,7 @@ def _remove_leftovers(cache: Cache) -> None:
     for path in (*_files(cache.folder.root, WORK), *(text for text in texts if not text.with_suffix(".so").exists())):
         with suppress(OSError):
             if now - path.lstat().st_mtime > _DAY:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                remove_tree(path) if path.is_dir() else path.unlink()
 
 
 def _files(root: Path | None, name: str) -> list[Path]:

@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from ...record import record
 
@@ -72,6 +71,9 @@ def find_blas() -> Blas | None:
 
 def all_blas() -> list[Blas]:
     """Every BLAS in the process that speaks CBLAS: NumPy's own first, then those with 64-bit integers."""
+    # Here, not above: it takes 2 ms, and who never compiles a function does not need it.
+    from threadpoolctl import ThreadpoolController
+
     found = [
         blas for library in ThreadpoolController().select(user_api="blas").lib_controllers if (blas := _speaks(library))
     ]
