@@ -155,6 +155,7 @@ PRODUCTS = [
 ]
 
 _soft = Softmax(1)(A)
+_logs = LogSoftmax(1)(A)
 _rows = arange(length(i, 0))
 _scaled = T.mul(B / _soft, _soft)
 _written = AdvancedIncSubtensor(("a", "a"), set=False)(T.zeros_like(A), x / _soft[_rows, i], _rows, i) * _soft
@@ -176,13 +177,13 @@ SOFTMAX = [
     ("local_logsoftmax_grad", softmax_grad(_scaled), softmax_grad(fill(_soft, B))),
     ("local_logsoftmax_grad", softmax_grad(_written), softmax_grad(_unscaled)),
     ("local_exp_log_softmax", T.exp(LogSoftmax(1)(A)), Softmax(1)(A)),
+    ("local_softmax_beside_log_softmax", T.stack([Softmax(1)(A), _logs]), T.stack([T.exp(_logs), _logs])),
     ("local_argmax_of_softmax", T.argmax(Softmax(1)(A), axis=1), T.argmax(A, axis=1)),
 ]
 
 ROWS = [*FILLS, *SHAPES, *INDEXING, *WRITING, *JOINS, *REDUCTIONS, *PRODUCTS, *SOFTMAX]
 
 _twice = T.exp(A)
-_logs = LogSoftmax(1)(A)
 UNCHANGED = [
     ("local_useless_fill", fill(x, y)),  # x may be longer than y
     ("local_elemwise_alloc", Alloc()(s, n) * x),  # x may be of length 1
@@ -204,4 +205,5 @@ UNCHANGED = [
     ("local_log_sum_exp", T.log(Reduce(maximum, (1,))(T.exp(A)))),
     ("local_log_softmax_from_logsumexp", A - LogSumExp(1)(A)),
     ("local_exp_log_softmax", T.stack([T.exp(_logs), _logs])),  # the logarithm is needed anyway
+    ("local_softmax_beside_log_softmax", T.stack([Softmax(1)(A), LogSoftmax(0)(A)])),  # along another axis
 ]

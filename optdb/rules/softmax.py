@@ -96,6 +96,13 @@ def softmax_of_log(node: Node, users: Users) -> Value | None:
     return Softmax(logs.op.axis)(*logs.inputs) if logs is not None and len(users(logs.out)) == 1 else None
 
 
+def softmax_beside_log(node: Node, users: Users) -> Value | None:
+    """A softmax of what somebody takes the log_softmax of, as the exponential of that: no second pass over the rows."""
+    logs = LogSoftmax(node.op.axis)
+    known = (reader.out for reader, _ in users(node.inputs[0]) if reader is not None and reader.op == logs)
+    return next((exp(v) for v in known), None)
+
+
 # --- the gradient of a logarithm of a softmax: (g / y) * y is g, for y is never zero but by underflow
 
 
@@ -172,6 +179,8 @@ LOGARITHMS: list[Rule] = [
 BACK: list[Rule] = [
     node_rule("local_exp_log_softmax", exp, softmax_of_log, having=LogSoftmax, uses=True, contract=stabilizes,
               formula="exp(log_softmax(x)) -> softmax(x)"),
+    node_rule("local_softmax_beside_log_softmax", Softmax, softmax_beside_log, uses=True, contract=relaxes("rounding"),
+              formula="softmax(x), log_softmax(x) -> exp(log_softmax(x)), log_softmax(x)"),
 ]
 
 UNSAFE: list[Rule] = [
