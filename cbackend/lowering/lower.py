@@ -20,7 +20,8 @@ from .fold import folded_loops
 from .group import Group, Result, group_of
 from .lower_reduce import nest_order, reduction_nest
 from .lower_rows import row_group, row_nest
-from .nest import FAILED, Nest, Operands, specialized
+from .nest import FAILED, Nest, Operands, plainly, specialized
+from .runs import in_runs, is_costly
 
 Alias = tuple[int, int]
 """(output, input): positions of a node's output and input that are exactly the same memory."""
@@ -117,7 +118,8 @@ def _nest(nest: Nest, results: Sequence[tuple[int, Result]]) -> Body:
     stores = [nest.store(k, _element(nest, r)) for k, r in results]
     if not nest.order:
         return (*nest.at[0], *stores)
-    inner = specialized(nest.inner_loop(stores))
+    general = nest.inner_loop(stores)
+    inner = specialized(general, in_runs if is_costly(general) else plainly)
     return (*nest.at[0], *nest.looped((inner,), len(nest.order) - 1))
 
 

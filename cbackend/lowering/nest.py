@@ -6,7 +6,7 @@ is computed, and read, once outside of it.  Everything is named by one `Let` eac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ...graph import Apply, Constant, Variable
@@ -259,18 +259,23 @@ class Nest:
 Reductions = Sequence[tuple[str, str]]
 
 
-def specialized(general: For) -> Statement:
+def plainly(general: For, strides: frozenset[str]) -> Statement:
+    """The loop without vectors: made of strided elements they win little and cost the compiler 10 to 100 ms a kernel."""
+    return replace(general, simd=False, reductions=())
+
+
+def specialized(general: For, strided: Callable[[For, frozenset[str]], Statement] = plainly) -> Statement:
     """The loop, with a form for operands of stride 1 along it, which is the one that is vectorized.
 
         for (i) y[i * s] = x[i * t];
         -->
         if (s == 1 && t == 1) { for (i) y[i] = x[i]; } else { for (i) y[i * s] = x[i * t]; }
 
-    Vectors made of strided elements win little and cost the compiler 10 to 100 ms a kernel.
+    `strided(general, strides)` is the form for other strides than 1, whose names it is given.
     """
     ending = "_s" + general.index.removeprefix("i")
-    strides = sorted({name for s in general.body for name in names_read(s) if name.endswith(ending)})
+    strides = frozenset(name for s in general.body for name in names_read(s) if name.endswith(ending))
     if not strides:
         return general
     unit = substituted((general,), dict.fromkeys(strides, ONE))
-    return If(every([equal(index(s), ONE) for s in strides]), unit, (replace(general, simd=False, reductions=()),))
+    return If(every([equal(index(s), ONE) for s in sorted(strides)]), unit, (strided(general, strides),))

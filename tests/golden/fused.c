@@ -21,7 +21,7 @@ AG_SIMD f64 exp(f64);
 AG_SIMD f64 sin(f64);
 
 /* y0 = ((exp(x0) * x1) + sin(x0)) - (x1 / float64(3.0)) */
-static void k_d5c4f23ccb2952ed(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
+static void k_58eafd05fc2d9fd5(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
     const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     if (n1 == 1) {
@@ -52,16 +52,32 @@ static void k_d5c4f23ccb2952ed(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
                 y0_0[i1] = v7;
             }
         } else {
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f64 v0 = x0_0[i1 * x0_s1];
-                const f64 v1 = exp(v0);
-                const f64 v2 = x1_0[i1 * x1_s1];
-                const f64 v3 = v1 * v2;
-                const f64 v4 = sin(v0);
-                const f64 v5 = v3 + v4;
-                const f64 v6 = v2 / 3.0;
-                const f64 v7 = v5 - v6;
-                y0_0[i1 * y0_s1] = v7;
+            for (i64 run = 0; run < n1; run += 512) {
+                const i64 run_end = run + 512 < n1 ? run + 512 : n1;
+                f64 v0_run[512];
+                f64 v2_run[512];
+                f64 y0_0_run[512];
+                for (i64 i1 = run; i1 < run_end; i1++) {
+                    v0_run[i1 - run] = x0_0[i1 * x0_s1];
+                }
+                for (i64 i1 = run; i1 < run_end; i1++) {
+                    v2_run[i1 - run] = x1_0[i1 * x1_s1];
+                }
+                #pragma omp simd
+                for (i64 i1 = run; i1 < run_end; i1++) {
+                    const f64 v0 = v0_run[i1 - run];
+                    const f64 v1 = exp(v0);
+                    const f64 v2 = v2_run[i1 - run];
+                    const f64 v3 = v1 * v2;
+                    const f64 v4 = sin(v0);
+                    const f64 v5 = v3 + v4;
+                    const f64 v6 = v2 / 3.0;
+                    const f64 v7 = v5 - v6;
+                    y0_0_run[i1 - run] = v7;
+                }
+                for (i64 i1 = run; i1 < run_end; i1++) {
+                    y0_0[i1 * y0_s1] = y0_0_run[i1 - run];
+                }
             }
         }
     }

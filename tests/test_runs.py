@@ -1,0 +1,37 @@
+"""Costly functions along strided operands, which pass through runs: values, in place, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+
+LAYOUTS = {
+    "contiguous": lambda a: a,
+    "transposed": lambda a: np.asfortranarray(a),
+    "every other": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
+    "backwards": lambda a: np.ascontiguousarray(a[:, ::-1])[:, ::-1],
+    "stretched": lambda a: np.broadcast_to(a[:, :1], a.shape),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("columns", [0, 1, 7, 3000])
+def test_values_of_any_stride(layout, dtype, columns):
+    a = np.random.default_rng(0).uniform(0.1, 1, (3, columns)).astype(dtype)
+    x, y = T.matrix("x", dtype), T.matrix("y", dtype)
+    f = ag.function([x, y], [T.exp(x) * y, T.tanh(y)])
+    strided = LAYOUTS[layout](a)
+    for left, right in ((strided, a), (a, strided), (strided, strided)):
+        for found, expected in zip(f(left, right), (np.exp(left) * right, np.tanh(right)), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=5e-6 if dtype == "float32" else 1e-14)
+
+
+def test_a_view_is_overwritten_with_what_was_computed_from_it():
+    value = np.random.default_rng(0).uniform(-1, 1, (40, 1500))
+    w = ag.shared(np.asfortranarray(value), name="w", shape=value.shape)
+    ag.function([], [], updates={w: T.sin(w)})()
+    np.testing.assert_allclose(w.get_value(), np.sin(value), rtol=1e-14)
