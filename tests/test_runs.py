@@ -10,7 +10,7 @@ from arignote import ops as T
 
 LAYOUTS = {
     "contiguous": lambda a: a,
-    "transposed": lambda a: np.asfortranarray(a),
+    "transposed": np.asfortranarray,
     "every other": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
     "backwards": lambda a: np.ascontiguousarray(a[:, ::-1])[:, ::-1],
     "stretched": lambda a: np.broadcast_to(a[:, :1], a.shape),

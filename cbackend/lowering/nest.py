@@ -260,7 +260,7 @@ Reductions = Sequence[tuple[str, str]]
 
 
 def plainly(general: For, strides: frozenset[str]) -> Statement:
-    """The loop without vectors: made of strided elements they win little and cost the compiler 10 to 100 ms a kernel."""
+    """The loop without vectors: made of strided elements they win little and cost the compiler 10-100 ms a kernel."""
     return replace(general, simd=False, reductions=())
 
 
