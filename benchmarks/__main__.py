@@ -70,6 +70,11 @@ class Result:
     def steady(self) -> float:
         return statistics.median(self.rounds) if self.rounds else float("nan")
 
+    @property
+    def best(self) -> float:
+        """The quickest round: what a machine with other work disturbs least."""
+        return min(self.rounds, default=float("nan"))
+
 
 def measure(case: Case, peers: list[str], rounds: int) -> list[Result]:
     """All peers on one case; steady times are taken in turns."""
@@ -128,13 +133,17 @@ def report(case: Case, results: list[Result]) -> dict[str, Any]:
         rate = f"{case.flops / r.steady / 1e9:7.1f} GFLOP/s" if case.flops else rate
         print(
             f"  {r.peer:16s} cold {seconds_text(r.cold):>9s}  warm {seconds_text(r.warm):>9s}  "
-            f"steady {seconds_text(r.steady):>9s}  {r.steady / ours:6.2f} x ours {rate}"
+            f"steady {seconds_text(r.steady):>9s}  best {seconds_text(r.best):>9s}  "
+            f"{r.steady / ours:6.2f} x ours {rate}"
         )
     print(f"  ratio to the best peer: {ours / best:.2f}", flush=True)
     return {
         "case": case.name,
         "ratio": ours / best,
-        "peers": {r.peer: {"cold": r.cold, "warm": r.warm, "steady": r.steady, "error": r.error} for r in results},
+        "peers": {
+            r.peer: {"cold": r.cold, "warm": r.warm, "steady": r.steady, "best": r.best, "error": r.error}
+            for r in results
+        },
     }
 
 
