@@ -1,4 +1,7 @@
-"""A compiled function: what `ag.function` returns.  Immutable but for the values of its shared variables; safe in threads."""
+"""A compiled function: what `ag.function` returns.
+
+It is immutable but for the values of its shared variables, and safe in threads.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,9 @@ class Function:
     """
 
     def __init__(
-        self, signature: Signature, graph: FunctionGraph, executable: Any, mode: Mode, name: str, optimizer_profile: Any,
-        journal: tuple[Replacement, ...], profile: RunProfile | None, restore: Callable[..., Function],
+        self, signature: Signature, graph: FunctionGraph, executable: Any, mode: Mode, name: str,
+        optimizer_profile: Any, journal: tuple[Replacement, ...], profile: RunProfile | None,
+        restore: Callable[..., Function],
     ) -> None:  # fmt: skip
         self._signature = signature
         self._run = executable
@@ -109,7 +113,8 @@ class Function:
     def explain(self) -> str:
         """The way from the user's graph to C, as text: both graphs, the rules that fired, where the C lies."""
         fired = "\n".join(f"  {r.fired:6d} x {r.name}" for r in self.optimizer_profile.rules() if r.fired) or "  none"
-        where = f"{self.c_path} ({'found in the cache' if self.from_cache else 'compiled'})" if self.c_path else "run by NumPy"
+        how = "found in the cache" if self.from_cache else "compiled"
+        where = f"{self.c_path} ({how})" if self.c_path else "run by NumPy"
         return "\n".join(
             [f"{self.name}: as built, {len(self.unoptimized_graph)} nodes", str(self.unoptimized_graph), "",
              f"rules that fired, mode {self.mode.name or self.mode.optimizer}", fired, "",
@@ -135,21 +140,29 @@ class CheckedFunction(Function):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             expected = interpret(self.unoptimized_graph, [*arrays, *before])
-        got = {"one": lambda: [result], "list": lambda: list(result), "dict": lambda: list(result.values()), "none": list}[self._form]()
-        shared = {i: s for i, s in enumerate(self._signature.shared)}
+        got = self._as_list(result)
         for position, _ in self.unoptimized_graph.updates:
-            got.append(shared[position - self._signature.n_inputs].container.value)
+            got.append(self._signature.shared[position - self._signature.n_inputs].container.value)
         for n, (mine, reference) in enumerate(zip(got, expected, strict=False)):
             _compare(self.name, n, np.asarray(mine), reference)
         return result
+
+    def _as_list(self, result: Any) -> list[Any]:
+        """The values in the result of a call, whatever its form."""
+        if self._form == "one":
+            return [result]
+        if self._form == "none":
+            return []
+        return list(result.values() if self._form == "dict" else result)
 
 
 def _compare(name: str, output: int, got: np.ndarray, expected: np.ndarray) -> None:
     tolerance = 0.0 if expected.dtype.kind in "biu" else 2048 * float(np.finfo(expected.dtype).eps)
     same = got.shape == expected.shape and np.allclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
     if got.dtype != expected.dtype or not same:
+        comparable = got.shape == expected.shape and got.size
         raise AssertionError(
             f"{name}: output {output} differs from the NumPy meaning of the graph as it was built: "
             f"got {got.dtype}{list(got.shape)}, expected {expected.dtype}{list(expected.shape)}"
-            + (f", largest difference {np.nanmax(np.abs(got - expected)):.3g}" if got.shape == expected.shape and got.size else "")
+            + (f", largest difference {np.nanmax(np.abs(got - expected)):.3g}" if comparable else "")
         )

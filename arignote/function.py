@@ -30,11 +30,13 @@ def function(
         outputs: a variable, a list or dict of them, or None; the call returns its values in the same form.
         updates: pairs (shared variable, new value) or a dict; after each call the shared variables hold the new values.
         givens: pairs (variable, replacement) or a dict: puts expressions in the place of variables.
-        mode: "FAST_RUN" (default), "FAST_COMPILE", "DEBUG", "NUMPY", a Mode, a Query, or a query such as "fast_run -inplace".
+        mode: "FAST_RUN" (default), "FAST_COMPILE", "DEBUG", "NUMPY", a Mode, a Query, or the text of a query, such as
+            "fast_run -inplace".
         name: what messages and profiles call the function.
         profile: whether to keep a run profile (`f.profile`).
         on_unused_input: "raise", "warn" or "ignore".
-        allow_input_downcast: whether arrays of a wider dtype are cast to the input's; by default only Python numbers are.
+        allow_input_downcast: whether arrays of a wider dtype are cast to the input's; by default only Python numbers
+            are.
 
     Raises:
         TypeError, ValueError: naming the argument at fault.
@@ -110,5 +112,9 @@ def find_toolchain() -> Toolchain | None:
 
 
 def parse(text: str) -> FunctionGraph:
-    """The graph that `text` describes, the inverse of `str(graph)`.  Raises ParseError, a ValueError, naming the line."""
+    """The graph that `text` describes, the inverse of `str(graph)`.
+
+    Raises:
+        ParseError: a ValueError that names the line.
+    """
     return parse_text(text, vocabulary())  # type: ignore[no-any-return]

@@ -19,8 +19,8 @@ def _query(optimizer: Query | str | None) -> Query | None:
 class Mode:
     """A query of the optimization database and a backend, `"c"` or `"numpy"`.
 
-    `optimizer`: a Query, its text such as `"fast_run -inplace"`, or None for no optimization at all.  `check`: every call is
-    compared with the NumPy meaning of the unoptimized graph, and a rule that fails is an error.
+    `optimizer`: a Query, its text such as `"fast_run -inplace"`, or None for no optimization at all.  `check`: every
+    call is compared with the NumPy meaning of the unoptimized graph, and a rule that fails is an error.
     """
 
     optimizer: Query | str | None = "fast_run"
@@ -66,7 +66,10 @@ def as_mode(mode: Any) -> Mode:
     if isinstance(mode, str) and mode in MODES:
         return MODES[mode]
     if isinstance(mode, str) and mode.isupper():
-        raise ValueError(f"no mode is named {mode!r}; expected one of {', '.join(MODES)}, a query such as 'fast_run -inplace', or ag.Mode(...)")
+        raise ValueError(
+            f"no mode is named {mode!r}; expected one of {', '.join(MODES)}, "
+            "a query such as 'fast_run -inplace', or ag.Mode(...)"
+        )
     if isinstance(mode, (str, Query)):
         return Mode(mode)
     raise TypeError(f"mode is {mode!r}; expected the name of a mode, a query or ag.Mode(...)")

@@ -1,4 +1,7 @@
-"""What `function` may be told: one frozen value; each field can be set as ARIGNOTE_<FIELD> in the environment, read once."""
+"""What `function` may be told: one frozen value.
+
+Each field can be set as ARIGNOTE_<FIELD> in the environment, which is read once.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,13 @@ class Options:
 
     mode: str = field(default="FAST_RUN", metadata={"doc": "the mode of functions that name none"})
     cache: Path | None = field(default=None, metadata={"doc": "folder of compiled code; default: under XDG_CACHE_HOME"})
-    cc: str | None = field(default=None, metadata={"doc": "C compiler; default: the first of gcc, clang, ziglang that works"})
+    cc: str | None = field(default=None, metadata={"doc": "C compiler; default: the first of gcc, clang, zig to work"})
     profile: bool = field(default=False, metadata={"doc": "keep a run profile of every function"})
     strict: bool = field(default=False, metadata={"doc": "a rule that fails, or C that does not compile, is an error"})
 
     @classmethod
     def from_environment(cls, environment: dict[str, str] | None = None) -> Options:
-        """The options that the environment sets.  Raises ValueError for a value that cannot be read, naming the variable."""
+        """The options that the environment sets.  Raises ValueError, naming the variable, for what it cannot read."""
         environment = dict(os.environ) if environment is None else environment
         given = {f.name: environment.get(f"ARIGNOTE_{f.name.upper()}") for f in fields(cls)}
         return cls(**{name: _read(name, text) for name, text in given.items() if text is not None})

@@ -67,11 +67,13 @@ def _inputs(inputs: Any) -> list[Variable]:
         if not isinstance(i, Variable):
             raise TypeError(f"function: input {position} is {_kind(i)}; expected a variable such as T.vector('x')")
         if isinstance(i, Constant):
-            raise TypeError(f"function: input {position} is a constant ({i.data}); expected a variable such as T.vector('x')")
+            raise TypeError(
+                f"function: input {position} is a constant ({i.data}); expected a variable such as T.vector('x')"
+            )
         if isinstance(i, SharedVariable):
             raise TypeError(
-                f"function: input {position} ({i.name or i.type}) is shared; its value is read from the shared variable at each "
-                f"call: leave it out of inputs, or give another variable in its place by givens"
+                f"function: input {position} ({i.name or i.type}) is shared; its value is read from the shared "
+                "variable at each call: leave it out of inputs, or give another variable in its place by givens"
             )
         if any(i is other for other in inputs[:position]):
             raise ValueError(f"function: input {position} ({i.name or i.type}) is given twice")
@@ -111,19 +113,22 @@ def _updates(updates: Pairs) -> dict[SharedVariable, Variable]:
     found: dict[SharedVariable, Variable] = {}
     for position, (target, value) in enumerate(_pairs(updates, "update")):
         if not isinstance(target, SharedVariable):
-            raise TypeError(f"function: update {position} is for {_kind(target)}; expected a variable made by ag.shared(...)")
+            raise TypeError(
+                f"function: update {position} is for {_kind(target)}; expected a variable made by ag.shared(...)"
+            )
         name = target.name or f"number {position}"
         if target in found:
             raise ValueError(f"function: shared variable {name} is updated twice")
         value = value if isinstance(value, Variable) else as_tensor(value, target.dtype)
         if value.type.dtype != target.type.dtype:
             raise TypeError(
-                f"function: the update of {name} has dtype {value.type.dtype}, the shared variable {target.type.dtype}; "
-                f"write .astype({target.type.dtype!r}){_line(value)}"
+                f"function: the update of {name} has dtype {value.type.dtype}, "
+                f"the shared variable {target.type.dtype}; write .astype({target.type.dtype!r}){_line(value)}"
             )
         if value.type.ndim != target.type.ndim:
             raise TypeError(
-                f"function: the update of {name} has {value.type.ndim} dimensions, the shared variable {target.type.ndim}{_line(value)}"
+                f"function: the update of {name} has {value.type.ndim} dimensions, "
+                f"the shared variable {target.type.ndim}{_line(value)}"
             )
         found[target] = value
     return found
@@ -159,15 +164,16 @@ def _check_leaves(
     for leaf in found:
         if leaf not in known and not isinstance(leaf, Constant):
             raise ValueError(
-                f"function: the outputs depend on {leaf.name or 'a variable without name'} ({leaf.type}), which is not among the "
-                f"inputs; add it to inputs, or give it a value by givens"
+                f"function: the outputs depend on {leaf.name or 'a variable without name'} ({leaf.type}), "
+                "which is not among the inputs; add it to inputs, or give it a value by givens"
             )
     if on_unused_input not in ("raise", "warn", "ignore"):
         raise ValueError(f"function: on_unused_input is {on_unused_input!r}; expected 'raise', 'warn' or 'ignore'")
     used = set(found)
     unused = [v.name or f"input {n}" for n, v in enumerate(variables) if v not in used]
     if unused and on_unused_input != "ignore":
-        message = f"function: nothing depends on {', '.join(unused)}; drop it from inputs or pass on_unused_input='ignore'"
+        names = ", ".join(unused)
+        message = f"function: nothing depends on {names}; drop it from inputs or pass on_unused_input='ignore'"
         if on_unused_input == "raise":
             raise ValueError(message)
         warnings.warn(message, stacklevel=4)

@@ -57,7 +57,8 @@ class Door:
             self.validate_time += time.perf_counter() - start
             if not fits:
                 raise ReplacementRefused(
-                    f"rule {rule!r} would change the type {before.type} to {after.type}: {_describe(before)} -> {_describe(after)}"
+                    f"rule {rule!r} would change the type {before.type} to {after.type}: "
+                    f"{_describe(before)} -> {_describe(after)}"
                 )
         entry = Replacement(len(self.journal), rule, before, after)
         if self.watch is not None:

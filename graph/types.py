@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -22,7 +22,8 @@ DTYPES = (
 class TensorType:
     """The type of an array: a NumPy dtype by name and one length an axis, `None` where it is known only at run time.
 
-    A length of 1 may broadcast and so may an unknown length that turns out to be 1: broadcasting is NumPy's, at run time.
+    A length of 1 may broadcast and so may an unknown length that turns out to be 1: broadcasting is NumPy's, at run
+    time.
     """
 
     dtype: str
@@ -49,7 +50,7 @@ class TensorType:
         return TensorType(self.dtype, tuple(shape))
 
     def refines(self, other: TensorType) -> bool:
-        """Whether a value of this type may stand wherever `other` is promised: no dtype, rank or known length is lost."""
+        """Whether a value of this type may stand where `other` is promised: no dtype, rank or known length is lost."""
         return (
             self.dtype == other.dtype
             and len(self.shape) == len(other.shape)
@@ -62,7 +63,7 @@ class TensorType:
         return f"{self.dtype}[{', '.join('?' if n is None else str(n) for n in self.shape)}]"
 
 
-@lru_cache(maxsize=None)
+@cache
 def numpy_dtype(name: str) -> np.dtype:
     return np.dtype(name)
 
@@ -73,7 +74,7 @@ def dtype_name(dtype: object) -> str:
     Raises TypeError for what no tensor can hold: objects, strings, dates, records, long doubles.
     """
     try:
-        name = np.dtype(dtype).name  # type: ignore[call-overload]
+        name: str = np.dtype(dtype).name  # type: ignore[call-overload]
     except TypeError:
         raise TypeError(f"{dtype!r} is not a dtype; a tensor's dtype is one of {', '.join(DTYPES)}") from None
     if name not in DTYPES:

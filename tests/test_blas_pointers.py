@@ -292,7 +292,9 @@ def test_sizes_beyond_32_bits_never_reach_a_narrow_blas(toolchain, cache):
     assert (out[0], called) == (9.0, [1])
 
 
-@pytest.mark.parametrize(("m", "n", "k"), [(100, 256, 64), (64, 256, 100), (3, 600, 1000), (600, 3, 1000), (161, 163, 159)])
+@pytest.mark.parametrize(
+    ("m", "n", "k"), [(100, 256, 64), (64, 256, 100), (3, 600, 1000), (600, 3, 1000), (161, 163, 159)]
+)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_openblas_gets_products_of_middle_size_in_tiles_that_wake_no_thread(toolchain, cache, m, n, k, threads):
     c, tiles = np.zeros((m, n)), []

@@ -107,13 +107,26 @@ def slack_of(name: str, args: list[np.ndarray], expected: np.ndarray) -> np.ndar
     with np.errstate(all="ignore"):
         if name == "logaddexp":
             return 4 * np.maximum(1, np.abs(np.maximum(*args)).astype("float64"))
-        if (
-            name == "gammaln"
-        ):  # NumPy's meaning takes Python's own lgamma, which is less exact near 1 and 2 than the C library
+        if name == "gammaln":
+            # NumPy's meaning takes Python's own lgamma, which is less exact near 1 and 2 than the C library
             return 4 * np.maximum(1, np.abs(args[0].astype("float64")))
         if expected.dtype.kind == "c":
             return ULP * np.nan_to_num(np.abs(expected.astype("complex128")), posinf=0.0)
     return 0.0
+
+
+def is_settled(name: str, z: np.ndarray) -> np.ndarray:
+    """Where C17 (annex G) says which infinity or angle comes out; elsewhere NumPy's own code and libm may differ.
+
+    The sign is open for casinh(NaN + inf i), hence for casin(inf + NaN i), and for cacosh(0 + NaN i), which earlier
+    standards gave as NaN + NaN i.
+    """
+    open_ = {
+        "arcsin": np.isinf(z.real) & np.isnan(z.imag),
+        "arcsinh": np.isnan(z.real) & np.isinf(z.imag),
+        "arccosh": (z.real == 0) & np.isnan(z.imag),
+    }
+    return ~open_.get(name, np.zeros(z.shape, bool))
 
 
 @pytest.mark.parametrize("name", [*ELEMENTWISE, "cast"])
@@ -136,6 +149,9 @@ def test_op_in_c_is_its_numpy_meaning(name, compiled):
         if got.dtype.kind in "biu":
             assert np.array_equal(got, expected), (dtypes, np.flatnonzero(got != expected)[:5])
             continue
+        if args[0].dtype.kind == "c":
+            settled = is_settled(name, args[0])
+            args, got, expected = [a[settled] for a in args], got[settled], expected[settled]
         slack = slack_of(name, args, expected)
         if got.dtype.kind == "c":  # signs of zeros depend on whether NumPy takes its vector code
             assert_close(got.real.copy(), expected.real.copy(), slack, signs=False)

@@ -134,7 +134,7 @@ def core_source() -> str:
 
 
 def product_source(dtype: str, *, fallback: bool = False) -> str:
-    """The C text of the matrix products of one dtype; `fallback`: as small as will do beside a BLAS that has them all."""
+    """The C text of the matrix products of one dtype; `fallback`: as small as will do beside a BLAS that has them."""
     _, name, part, is_complex = _TYPES[dtype]
     head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n#define FALLBACK {int(fallback)}\n"
     return _with_declarations("linear_algebra.c", head)
