@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import math
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
@@ -31,8 +30,8 @@ from .rule import Rule
 
 Self = TypeVar("Self", bound="Database")
 
-_UNSPEAKABLE = re.compile(r"[\s+\-&,()</]")
-"""What queries are written with."""
+_MARKS = frozenset("+-&,()</")
+"""What queries are written with, besides space."""
 
 
 @record
@@ -281,7 +280,7 @@ class Database:
         return position
 
     def _refuse_clash(self, new: _Member) -> None:
-        if not new.name or _UNSPEAKABLE.search(new.name):
+        if new.name.split() != [new.name] or not _MARKS.isdisjoint(new.name):
             raise ValueError(f"{self._label()}: {new.name!r} cannot be a name: a query could not spell it")
         tagged = self._members.values() if new.name in self._tags else ()  # seldom: not all pairs are compared
         clashing = [self._members[tag] for tag in sorted(self._members.keys() & new.tags)]

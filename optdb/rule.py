@@ -13,6 +13,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from types import FunctionType
 from typing import Any, Union
 
 from ..graph import Apply, Op, Origin, Variable, inheriting, union
@@ -239,8 +240,12 @@ def is_of(op: Op, key: OpKey) -> bool:
 # --- definition
 
 
+_MARKS = frozenset("+-&,:()<")
+"""What queries are written with, besides space."""
+
+
 def _checked(name: str) -> str:
-    if not name or any(c.isspace() or c in "+-&,:()<" for c in name):
+    if name.split() != [name] or not _MARKS.isdisjoint(name):
         raise ValueError(f"{name!r} cannot name a rule: a query could not spell it")
     return name
 
@@ -267,6 +272,8 @@ def _keys(name: str, ops: Any) -> tuple[OpKey, ...]:
 
 def _parameters(function: Callable[..., Any], known: Sequence[str]) -> tuple[str, ...]:
     """The names a function asks for; all that are known if it takes any."""
+    if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
+        return _parameters_of_code(function, known)
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return tuple(known)
@@ -274,9 +281,20 @@ def _parameters(function: Callable[..., Any], known: Sequence[str]) -> tuple[str
     return tuple(p.name for p in named if p.default is p.empty)
 
 
+def _parameters_of_code(function: FunctionType, known: Sequence[str]) -> tuple[str, ...]:
+    """The same for a plain function, in 1 us instead of 20: there are 100 when the rules are imported."""
+    code = function.__code__
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        return tuple(known)
+    last = code.co_argcount - len(function.__defaults__ or ())
+    keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    defaults = function.__kwdefaults__ or {}
+    return (*code.co_varnames[code.co_posonlyargcount : last], *(name for name in keywords if name not in defaults))
+
+
 def _refuse_clash(name: str, pattern: Pattern) -> None:
-    values = {w.name for w in pattern.walk() if isinstance(w, Wild)}
     ops = {p.op.name for p in _likes(pattern)}
+    values = {w.name for w in pattern.walk() if isinstance(w, Wild)} if ops else set()
     if values & ops:
         raise ValueError(f"rule {name!r}: {', '.join(values & ops)} names both a value and an op")
 
