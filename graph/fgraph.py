@@ -152,6 +152,10 @@ class FunctionGraph:
     def __repr__(self) -> str:
         return f"<FunctionGraph of {len(self)} nodes, {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
 
+    def _repr_html_(self) -> str:
+        text = str(self).replace("&", "&amp;").replace("<", "&lt;")
+        return f"<pre>{text}</pre>"
+
     def __reduce__(self) -> Any:
         found, rows, numbers = flatten(self.outputs)
         return _restore, (self.inputs, found, rows, numbers, self.updates)

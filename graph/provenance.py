@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,13 +16,32 @@ from typing import NamedTuple
 
 
 class SourceLine(NamedTuple):
-    """One line of the user's program."""
+    """One line of the user's program.  Its text is for people; the fields say it exactly."""
 
     file: str
     line: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        cell = _cell(self.file)
+        return f"{cell}, line {self.line}" if cell else f"{_shortest(self.file)}:{self.line}"
+
+
+def _shortest(file: str) -> str:
+    """The path, seen from the working folder for what lies in it."""
+    try:
+        seen = os.path.relpath(file)
+    except (OSError, ValueError):  # the working folder is gone, or on another drive
+        return file
+    return file if seen.startswith(os.pardir) else seen
+
+
+def _cell(file: str) -> str:
+    """What IPython calls the code of a notebook's cell or a prompt, as `Cell In[3]`; empty for other files."""
+    if "ipykernel_" not in file and not file.startswith("<ipython-input-"):
+        return ""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    found = shell.compile.format_code_name(file) if shell is not None else None
+    return " ".join(found) if found else "a cell"
 
 
 Origin = tuple[SourceLine, ...]

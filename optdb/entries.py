@@ -111,6 +111,9 @@ class Table(Sequence[Row]):
         widths = [max(len(row[k]) for row in cells) for k in range(len(self.HEADER))]
         return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         def line(tag: str, row: Sequence[str]) -> str:
             return "<tr>" + "".join(f"<{tag}>{escaped(cell)}</{tag}>" for cell in row) + "</tr>"

@@ -132,14 +132,16 @@ class RunProfile:
             f" {self.name}  {self.calls} calls  {self.seconds:.6f}s in calls ({1e6 * each:.1f} us each)",
             f"   {self.step_seconds:.6f}s in {len(self.steps)} nodes, {outside:.6f}s around them",
             f"   {self.compile_seconds:.3f}s to compile, not part of the above",
-            "   share     time      calls      us each     GB/s  node",
+            f"   share        time   calls   us each    GB/s  {'node':<{_NODE}}  {'kernel':<{_KERNEL}}  line",
         ]
         lines += [self._row(s) for s in self.steps]
         return "\n".join(lines)
 
     def _row(self, s: StepProfile) -> str:
-        times = f"{self.share(s.seconds):5.1f}%  {s.seconds:8.4f}s {s.calls:8d} {1e6 * s.seconds / s.calls:12.2f}"
-        return f"  {times} {s.bandwidth:8.2f}  {_short(s.text)}  {s.kernel}{_where(s.lines)}"
+        times = f"{self.share(s.seconds):5.1f}% {s.seconds:10.6f}s {s.calls:7d} {1e6 * s.seconds / s.calls:9.2f}"
+        node, kernel = _short(s.text, _NODE), _first(s.kernel.split(", "), _KERNEL)
+        line = _first(s.lines, _LINE)
+        return f"  {times} {s.bandwidth:7.2f}  {node:<{_NODE}}  {kernel:<{_KERNEL}}  {line}".rstrip()
 
     def _repr_html_(self) -> str:
         return f"<pre>{escaped(str(self))}</pre>"
@@ -152,9 +154,17 @@ def _added(step: StepProfile, calls: int, nanoseconds: int, moved: int) -> StepP
     return replace(step, calls=step.calls + calls, seconds=step.seconds + nanoseconds / 1e9, bytes=step.bytes + moved)
 
 
-def _short(text: str, width: int = 60) -> str:
+_NODE, _KERNEL, _LINE = 40, 19, 29
+"""Columns: with those of the figures, rows are at most 140 wide."""
+
+
+def _short(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-def _where(lines: tuple[str, ...]) -> str:
-    return f"  [{lines[0]}{', ...' if len(lines) > 1 else ''}]" if lines else ""
+def _first(texts: Sequence[str], width: int) -> str:
+    """The first of the texts, cut on the left, and how many more there are."""
+    more = f" +{len(texts) - 1}" if len(texts) > 1 else ""
+    room = width - len(more)
+    first = texts[0] if texts else ""
+    return (first if len(first) <= room else f"...{first[3 - room :]}") + more

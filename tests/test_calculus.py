@@ -10,7 +10,7 @@ from gradients import assert_gradient
 
 from arignote import ops as T
 from arignote.calculus import grad, hvp, jvp, value_and_grad, vjp
-from arignote.graph import FunctionGraph, NoGradient, toposort
+from arignote.graph import FunctionGraph, NoGradient, SourceLine, toposort
 
 HERE = __file__
 
@@ -185,7 +185,7 @@ def test_no_gradient_names_op_line_and_way_out():
         grad(T.sum(y), x)
     message = str(caught.value)
     assert "digamma(x)" in message
-    assert f"{HERE}:{line}" in message
+    assert str(SourceLine(HERE, line)) in message
     assert "trigamma" in message
     assert "stop_gradient" in message
     assert len(message.splitlines()) <= 3
@@ -354,9 +354,9 @@ def test_time_grows_with_the_graph():
         cost = T.sum(layer[0])
         for part in layer[1:]:
             cost = cost + T.sum(part)
-        start = time.perf_counter()
+        start = time.process_time()
         grad(cost, x)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     small, large = min(seconds(500) for _ in range(3)), seconds(4000)
     assert large < 8 * 4 * small

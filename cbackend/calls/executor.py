@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import FunctionGraph
+from ...graph import FunctionGraph, Op, Variable
+from ...ops.fused import Fused, InPlace
 from ...profiling import RunProfile, StepProfile
 from ..build.toolchain import Toolchain
 from ..cache.store import Cache
@@ -22,6 +23,7 @@ from ..program.plan import plan
 from ..program.program import Call, Host, Pack, Program
 from ..runtime.runtime import build_program
 from .caller import Caller
+from .failures import describe
 
 
 class Executable:
@@ -99,7 +101,29 @@ def _rows(program: Program) -> list[StepProfile]:
         elif isinstance(step, (Host, Pack)):
             ran[step.site]["numpy" if isinstance(step, Host) else "ag_pack"] = None
     rows = [
-        StepProfile(site.text, ", ".join(names), tuple(map(str, site.node.origin)))
-        for site, names in zip(program.sites, ran, strict=False)
+        StepProfile(text, ", ".join(names), tuple(map(str, site.node.origin)))
+        for text, site, names in zip(_texts(program), program.sites, ran, strict=False)
     ]
     return [*rows, StepProfile("outputs", ", ".join(ran[-1]))]
+
+
+def _texts(program: Program) -> list[str]:
+    """Each node in the user's words; intermediate values have the names that they have in the C."""
+    names: dict[Variable, str] = {}
+    texts = []
+    for number, node in enumerate(site.node for site in program.sites):
+        many = len(node.outputs) > 1
+        results = [f"v{number}_{o.index}" if many else f"v{number}" for o in node.outputs]
+        names.update(zip(node.outputs, results, strict=True))
+        operands = ", ".join(names.get(i) or describe(i) for i in node.inputs)
+        texts.append(f"{', '.join(results)} = {_word(node.op)}({operands})")
+    return texts
+
+
+def _word(op: Op) -> str:
+    """The op in few words: what a group computes, and no more of one that overwrites an input than what it does."""
+    if isinstance(op, InPlace):
+        return _word(op.op)
+    if isinstance(op, Fused):
+        return "+".join(dict.fromkeys(node.op.name for node in op.graph.order))
+    return op.name

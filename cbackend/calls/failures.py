@@ -4,7 +4,7 @@ and lines.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from ...graph import Apply, Variable
 from ...ops.fused import Fused, InPlace
 from ..ir.kernel import Status
 from ..program.program import Outcome, Program
+
+Names = Mapping[Variable, Variable]
+"""For inputs of a group, the values that are put in their place."""
+NAMED: Names = {}
 
 
 def failure(name: str, program: Program, outcome: int, step: int, operand: int, said: Sequence[int]) -> Exception:
@@ -69,19 +73,21 @@ def _expression(node: Apply) -> str:
     return f"{op.name}({', '.join(map(describe, node.inputs[:8]))}{', ...' * (len(node.inputs) > 8)})"
 
 
-def describe(variable: Variable) -> str:
+def describe(variable: Variable, names: Names = NAMED) -> str:
     """What to call a value in a message: its name, or the op that computes it."""
+    variable = names.get(variable, variable)
     if variable.name:
         return variable.name
     if variable.owner is None:
         data = getattr(variable, "data", None)
         return "an unnamed input" if data is None else str(data) if data.size == 1 else f"a constant {variable.type}"
     op = variable.owner.op.op if isinstance(variable.owner.op, InPlace) else variable.owner.op
-    return f"{op.name}({', '.join(map(_brief, variable.owner.inputs[:4]))})"
+    return f"{op.name}({', '.join(_brief(i, names) for i in variable.owner.inputs[:4])})"
 
 
-def _brief(variable: Variable) -> str:
-    return "..." if variable.owner is not None and not variable.name else describe(variable)
+def _brief(variable: Variable, names: Names) -> str:
+    variable = names.get(variable, variable)
+    return "..." if variable.owner is not None and not variable.name else describe(variable, names)
 
 
 # --- lengths that do not agree
@@ -106,8 +112,10 @@ def _disagreement(node: Apply, shapes: list[tuple[int, ...]], axis: int, values:
     return _sentence(list(zip(node.inputs, shapes, strict=False)), values, axis, len(node.inputs)) + _where(node)
 
 
-def _sentence(operands: list[tuple[Variable, tuple[int, ...]]], values: list[int], axis: int, count: int) -> str:
-    shown = ", ".join(f"{describe(v)} {shape}" for v, shape in operands if shape)
+def _sentence(
+    operands: list[tuple[Variable, tuple[int, ...]]], values: list[int], axis: int, count: int, names: Names = NAMED
+) -> str:
+    shown = ", ".join(f"{describe(v, names)} {shape}" for v, shape in operands if shape)
     lengths = " and ".join(map(str, dict.fromkeys(values)))
     place = f"do not agree on axis {axis}" if axis >= 0 else "of the axes that are summed over do not agree"
     return f"lengths {lengths} {place}: {shown}{', ...' * (len(operands) < count)}"
@@ -123,8 +131,9 @@ def _culprit(op: Fused, node: Apply, shapes: list[tuple[int, ...]]) -> str | Non
         if result is None:
             variables = [names.get(i, i) for i in inner.inputs]
             axis, lengths = _first_conflict(operands)
-            text = _sentence(list(zip(variables, operands, strict=True)), lengths, axis, len(variables))
-            return f"{text}\n  in {inner.op.name}({', '.join(map(describe, variables))}){_line(inner)}"
+            text = _sentence(list(zip(variables, operands, strict=True)), lengths, axis, len(variables), names)
+            shown = ", ".join(describe(v, names) for v in variables)
+            return f"{text}\n  in {inner.op.name}({shown}){_line(inner)}"
         known.update((o, result) for o in inner.outputs)
     return None
 
