@@ -224,13 +224,20 @@ def test_a_group_reads_no_more_arrays_than_it_may():
 
 
 def along_loops(graph):
-    """The loop that each axis of each value inside a group runs along, worked out from the outputs on."""
-    loops = {}
+    """The loop that each axis of each value inside a group runs along, worked out from the outputs on.
+
+    What is computed in the nest has one such map, so that it is computed once; an array may be read along several: the
+    second result is a set of them for each input.
+    """
+    loops, reading = {}, {i: set() for i in graph.inputs}
     whole = max((o if isinstance(o.owner.op, Pointwise) else o.owner.inputs[0]).ndim for o in graph.outputs)
     for node in reversed(graph.order):
         (out,) = node.outputs
         if isinstance(node.op, Reduce):
-            loops.setdefault(node.inputs[0], tuple(range(whole)))
+            (reduced,) = node.inputs
+            loops.setdefault(reduced, tuple(range(whole)))
+            if reduced in reading:
+                reading[reduced].add(tuple(range(whole)))
             continue
         axes = loops.setdefault(out, tuple(range(whole)))
         if isinstance(node.op, DimShuffle):
@@ -239,17 +246,20 @@ def along_loops(graph):
         else:
             reads = {i: axes[len(axes) - i.ndim :] for i in node.inputs}
         for variable, found in reads.items():
-            assert loops.setdefault(variable, found) == found, "a value is read along two maps"
-    return loops
+            if variable in reading:
+                reading[variable].add(found)
+            else:
+                assert loops.setdefault(variable, found) == found, "a value is computed along two maps"
+    return loops, reading
 
 
 def assert_is_a_nest(node, values):
     """Joint broadcasting of the inputs gives the lengths of the loops, and every output has all of them."""
     graph = node.op.graph
-    loops = along_loops(graph)
+    loops, reading = along_loops(graph)
     lengths = {}
     for i, value in zip(graph.inputs, values):
-        for loop, n in zip(loops[i], value.shape):
+        for loop, n in (pair for axes in reading[i] for pair in zip(axes, value.shape)):
             if n != 1:
                 assert lengths.setdefault(loop, n) == n
     for output, value in zip(graph.outputs, interpret(graph, values)):
