@@ -5,7 +5,7 @@ declarations      ag_runtime, ag_call                                           
 kernels           each once
 driver helpers    joint lengths, slices, copies: those that are used            driver_helpers.py
 struct frame      the buffers; in long programs all locals
-part_0 ...        the steps, about 200 nodes a C function: compilers take time that grows faster than a function
+part_0 ...        the steps, about 200 a C function: compilers take time that grows faster than a function
 ag_entry          the frame, the parts, and what is left to give back
 """
 
@@ -21,7 +21,7 @@ from .driver_helpers import driver_helpers
 from .program import Array, Call, Host, Outcome, Pack, Program, Release, Step
 from .step_text import StepText
 
-NODES_A_PART = 200
+STEPS_A_PART = 200
 
 
 def c_text(program: Program, profile: bool = False) -> str:
@@ -215,5 +215,15 @@ def _by_site(steps: Sequence[Step]) -> list[tuple[int, list[Step]]]:
 
 
 def _parts(sites: list[tuple[int, list[Step]]]) -> list[list[tuple[int, list[Step]]]]:
-    cuts = range(0, len(sites), NODES_A_PART) if len(sites) > 2 * NODES_A_PART else (0,)
-    return [sites[a : a + NODES_A_PART] if len(cuts) > 1 else sites for a in cuts]
+    """The sites in runs of about STEPS_A_PART steps; one run if that is not much more."""
+    if sum(len(steps) for _, steps in sites) <= 2 * STEPS_A_PART:
+        return [sites]
+    parts: list[list[tuple[int, list[Step]]]] = [[]]
+    size = 0
+    for site, steps in sites:
+        if size >= STEPS_A_PART:
+            parts.append([])
+            size = 0
+        parts[-1].append((site, steps))
+        size += len(steps)
+    return parts
