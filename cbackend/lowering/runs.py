@@ -63,7 +63,7 @@ def in_runs(general: For, strides: frozenset[str]) -> Statement:
         reductions = general.reductions if simd else ()
         return replace(general, start=begin, stop=end, body=body, simd=simd, reductions=reductions)
 
-    body = (
+    body: Body = (
         Let(end.name, smaller(plus(begin, number(length)), general.stop)),
         *(Declare(name, dtype, length) for name, dtype in runs.items()),
         *(along_run((Store(f"{name}_run", here, value),)) for name, value in moved),
