@@ -148,6 +148,10 @@ class OptimizerProfile:
         return f"<pre>{escaped(str(self))}</pre>"
 
 
+_SHOWN_SECONDS = 0.0005
+"""What is less would be a row that says 0.000s: dozens of them in the profile of a training step."""
+
+
 def _figure(number: Any) -> str:
     return f"{number:.6f}" if isinstance(number, float) else str(number)
 
@@ -252,7 +256,7 @@ class EquilibriumProfile(OptimizerProfile):
             f"{blanks}   {sum(r.time for r in unused):.3f}s - in {len(unused)} optimization that were not used "
             "(display only those with a runtime > 0)"
         )
-        yield from (f"{blanks}     {r.time:.3f}s - {r.name}" for r in unused if r.time > 0)
+        yield from (f"{blanks}     {r.time:.3f}s - {r.name}" for r in unused if r.time >= _SHOWN_SECONDS)
 
     def _part_lines(self, level: int) -> Iterator[str]:
         blanks = "    " * level
