@@ -22,6 +22,12 @@ from .program import Array, Call, Host, Outcome, Pack, Program, Release, Step
 from .step_text import StepText
 
 STEPS_A_PART = 200
+NO_EFFORT = """\
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O0")
+#endif
+"""
+"""What precedes the parts of a long driver: a chain of 20,000 nodes with its gradient takes gcc 20 s at -O1, 10 s so."""
 
 
 def c_text(program: Program, profile: bool = False) -> str:
@@ -57,6 +63,8 @@ class _Driver:
         self.slots = max(program.slots.values(), default=-1) + 1
 
     def lines(self) -> Iterator[str]:
+        if self.long:
+            yield NO_EFFORT
         yield from self._frame()
         for number, sites in enumerate(self.parts):
             yield from self._part(number, sites)
