@@ -132,8 +132,10 @@ def _find(key: bytes, cache: Cache) -> Library | None:
 
 
 def _patience(text: str) -> float:
-    """Seconds to wait for another process that compiles the same text: about what it would take us (20 us a byte)."""
-    return 0.1 + 20e-6 * len(text)
+    """Seconds to wait for another process that compiles the same text: three times what it takes an idle machine (20 us
+    a byte), because processes that race for one text are a load themselves.  A holder that hangs costs as much, once.
+    """
+    return 0.5 + 60e-6 * len(text)
 
 
 def _load_cached(key: bytes, cache: Cache) -> Library | None:
