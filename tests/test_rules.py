@@ -137,6 +137,22 @@ def test_nan_comes_through_in_the_default_mode(expression, kept):
     assert kept not in [node.op.name for node in optimized(graph_of(expression), "fast_run unsafe").order]
 
 
+HUGE, TINY = [800.0, 900.0, 1e300, 1e301], [-1.0, 0.0, 1e-17, 2e-17]
+
+
+@pytest.mark.parametrize(
+    ("op", "values"),
+    [(T.exp, HUGE), (T.exp, TINY), (T.sigmoid, HUGE), (T.tanh, HUGE), (T.arctan, HUGE), (T.softplus, TINY)],
+)  # fmt: skip
+def test_the_first_of_values_that_rounding_made_equal_is_found_in_the_default_mode(op, values):
+    graph = graph_of(T.argmax(op(X)))
+    arrays = [np.array(values)]
+    (want,), (got,) = values_of(graph, arrays), values_of(optimized(graph, "fast_run -fusion -inplace"), arrays)
+    assert want == got
+    (pushed,) = values_of(optimized(graph, "fast_run unsafe -fusion -inplace"), arrays)
+    assert pushed == 3 != want
+
+
 def test_container_names_do_not_take_what_is_unsafe():
     graph = graph_of(X - X)
     assert optimized(graph, "canonicalize specialize") == graph
