@@ -10,6 +10,7 @@ import importlib
 import json
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ class Worker:
 
     def build(self, name: str) -> dict[str, Any]:
         case = CASES[name]
+        arrays = case.inputs()  # made before the clock starts
+        case = replace(case, inputs=lambda: arrays)
         start = time.perf_counter()
         try:
             module = importlib.import_module(f".peers.{self.peer}", __package__)

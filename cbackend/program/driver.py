@@ -27,7 +27,7 @@ NO_EFFORT = """\
 #pragma GCC optimize("O0")
 #endif
 """
-"""What precedes the parts of a long driver: a chain of 20,000 nodes with its gradient takes gcc 20 s at -O1, 10 s so."""
+"""What precedes the parts of a long driver: 20,000 chained nodes with their gradient take gcc 20 s at -O1, 10 s so."""
 
 
 def c_text(program: Program, profile: bool = False) -> str:
