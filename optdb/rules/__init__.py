@@ -122,7 +122,8 @@ def default_db() -> SequenceDB:
     db.register("local_inplace_setsubtensor", inplace.inplace_setsubtensor(), *in_place, position=60)
     db.register("local_inplace_incsubtensor1", inplace.inplace_incsubtensor1(), *in_place, position=60)
     db.register("InplaceBlasOpt", inplace.inplace_blas(), *in_place, "blas_opt_inplace", position=70)
-    db.register("inplace_elemwise_optimizer", inplace.inplace_elemwise(), *in_place, position=75)
+    elemwise_tags = (*in_place, "inplace_elemwise_opt")
+    db.register("inplace_elemwise_optimizer", inplace.inplace_elemwise(), *elemwise_tags, position=75)
     db.register("merge3", merge, *run, "merge", position=100)
     return db
 

@@ -45,6 +45,15 @@ _RENAMED = {
     "local_setsubtensor_of_allocs": "local_setsubtensor_of_constants",
     "local_sum_prod_div_dimshuffle": "local_sum_div_dimshuffle",
     "local_add_remove_zeros": "local_add_specialize",
+    "local_one_minus_erf2": "local_one_minus_erf",
+    "local_one_plus_neg_erf": "local_one_minus_erf",
+    "local_one_minus_erfc2": "local_one_minus_erfc",
+    "local_one_minus_erfc3": "local_one_minus_erfc",
+    "local_one_add_neg_erfc": "local_one_minus_erfc",
+    "local_erf_neg_minus_one": "local_minus_one_plus_erfc",
+    "local_erf_neg_minus_one2": "local_minus_one_plus_erfc",
+    "local_log_softmax": "local_logsoftmax",
+    "local_reshape_dimshuffle": "local_useless_dimshuffle_in_reshape",
 }
 
 
