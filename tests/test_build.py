@@ -527,3 +527,35 @@ def test_a_damaged_entry_warns_once_and_the_build_goes_on(toolchain, cache):
         assert answer(build(returning(12), toolchain, cache)) == 12
     assert len(warned) == 1
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+# ---- Two units -----------------------------------------------------------------------------------------------------
+
+_IN_UNITS = """
+#include <stdint.h>
+#ifdef AG_UNIT
+#define AG_SHARED __attribute__((visibility("hidden")))
+#else
+#define AG_SHARED static
+#endif
+#if AG_UNIT != 2
+AG_SHARED int32_t half(void) { return %s; }
+#else
+AG_SHARED int32_t half(void);
+#endif
+#if AG_UNIT != 1
+int32_t ag_entry(void *call) { (void)call; return 2 * half() %s; }
+#endif
+"""
+
+
+def test_a_file_in_two_units_is_one_library(toolchain, cache):
+    assert answer(build(_IN_UNITS % (21, ""), toolchain, cache)) == 42
+    assert compile_text(_IN_UNITS % (21, ""), toolchain, cache) == compile_text(_IN_UNITS % (21, ""), toolchain, cache)
+
+
+@pytest.mark.parametrize("wrong", [("undeclared", ""), ("1", "+ undeclared"), ("1", "+ missing()")])
+def test_a_mistake_in_either_unit_is_reported(wrong, toolchain, cache):
+    with pytest.raises(CompileError, match=r"undeclared|missing"):
+        build("int32_t missing(void);\n".replace("int32_t", "int") + _IN_UNITS % wrong, toolchain, cache)
+    assert answer(build(_IN_UNITS % (4, ""), toolchain, cache)) == 8

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from .room import with_room
 from .toolchain import Toolchain, zig_environment
 
 TIMEOUT_SECONDS = 600.0
+UNITS = (1, 2)
 _ABI = hashlib.sha256(f"{abi.VERSION}{abi.RUNTIME_DECLARATIONS}{abi.CALL_DECLARATIONS}".encode()).hexdigest()
 
 
@@ -102,7 +103,7 @@ def _compile_side_by_side(missing: dict[bytes, str], toolchain: Toolchain, cache
     found: dict[bytes, Library] = {}
     with ExitStack() as stack, suppress(CompileError, OSError):
         begun = time.perf_counter()
-        running: list[tuple[bytes, Path, Running]] = []
+        running: list[tuple[bytes, Path, Job]] = []
         for key, text in missing.items():
             stack.enter_context(cache.claim(key, _patience(text)))
             library = _find(key, cache)
@@ -116,7 +117,7 @@ def _compile_side_by_side(missing: dict[bytes, str], toolchain: Toolchain, cache
     return found
 
 
-def _start_in(stack: ExitStack, text: str, toolchain: Toolchain, cache: Cache) -> tuple[Path, Running]:
+def _start_in(stack: ExitStack, text: str, toolchain: Toolchain, cache: Cache) -> tuple[Path, Job]:
     """A folder and the compiler that works in it; both end with `stack`."""
     folder = stack.enter_context(scratch_folder(cache.work_parents()))
     process = _start(folder, text, toolchain, cache)
@@ -182,10 +183,46 @@ def compile_text(text: str, toolchain: Toolchain, cache: Cache) -> bytes:
     )
 
 
-def _start(folder: Path, text: str, toolchain: Toolchain, cache: Cache) -> Running:
+def _start(folder: Path, text: str, toolchain: Toolchain, cache: Cache) -> Job:
     (folder / "code.c").write_text(text)
-    extra = zig_environment(cache, toolchain.command)
-    return start(toolchain.argv("code.c", "code.so"), folder, TIMEOUT_SECONDS, extra=extra)
+    return Job(folder, toolchain, zig_environment(cache, toolchain.command), in_units="#ifdef AG_UNIT" in text)
+
+
+class Job:
+    """`code.c` of a folder on its way to `code.so`: one compiler, or one a unit and then the linker."""
+
+    def __init__(self, folder: Path, toolchain: Toolchain, extra: Mapping[str, str] | None, in_units: bool) -> None:
+        self._folder, self._toolchain, self._extra = folder, toolchain, extra
+        self._running: list[Running] = []
+        whole = [toolchain.argv("code.c", "code.so")]
+        commands = [toolchain.unit_argv("code.c", unit) for unit in UNITS] if in_units else whole
+        try:
+            for command in commands:
+                self._running.append(self._started(command))
+        except BaseException:
+            self.kill()
+            raise
+
+    def _started(self, command: Sequence[str]) -> Running:
+        return start(command, self._folder, TIMEOUT_SECONDS, extra=self._extra)
+
+    def wait(self) -> Finished:
+        """What the last command said, or the first that failed; nothing of it runs any more."""
+        try:
+            finished = [running.wait() for running in self._running]
+            failed = next((done for done in finished if done.code != 0), None)
+            if failed is not None or len(finished) == 1:
+                return failed or finished[0]
+            self._running.append(self._started(self._toolchain.link_argv(UNITS, "code.so")))
+            return self._running[-1].wait()
+        except BaseException:
+            self.kill()
+            raise
+
+    def kill(self) -> None:
+        """End all of it that still runs."""
+        for running in self._running:
+            running.kill()
 
 
 def _payload(folder: Path, done: Finished, toolchain: Toolchain) -> bytes:

@@ -14,7 +14,7 @@ import importlib.util
 import json
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -57,6 +57,15 @@ class Toolchain:
     def argv(self, source: str, target: str) -> list[str]:
         """The command that compiles the C file `source` to the library `target`."""
         return [*self.command, *self.flags, "-shared", "-fPIC", "-o", target, source, *self.link_flags]
+
+    def unit_argv(self, source: str, unit: int) -> list[str]:
+        """The command that compiles one unit of the C file `source` to `unit<number>.o`."""
+        return [*self.command, *self.flags, "-fPIC", f"-DAG_UNIT={unit}", "-c", "-o", f"unit{unit}.o", source]
+
+    def link_argv(self, units: Sequence[int], target: str) -> list[str]:
+        """The command that links compiled units to the library `target`."""
+        objects = [f"unit{unit}.o" for unit in units]
+        return [*self.command, *self.flags, "-shared", "-fPIC", "-o", target, *objects, *self.link_flags]
 
     def is_current(self) -> bool:
         """Whether none of the compiler's files has changed since it was probed."""

@@ -20,6 +20,7 @@ from ..ctext.preamble import preamble
 from .driver_helpers import driver_helpers
 from .program import Array, Call, Host, Outcome, Pack, Program, Release, Step
 from .step_text import StepText
+from .units import in_units
 
 STEPS_A_PART = 200
 NO_EFFORT = """\
@@ -39,16 +40,9 @@ def c_text(program: Program, profile: bool = False) -> str:
         preamble(name for kernel in program.kernels for name in kernel.helpers),
         abi.RUNTIME_DECLARATIONS,
         abi.CALL_DECLARATIONS,
-        *(_not_inlined(kernel.text) for kernel in program.kernels),
-        driver_helpers(driver),
-        driver,
+        in_units(program.kernels, f"{driver_helpers(driver)}\n{driver}"),
     ]
     return "\n".join(sections)
-
-
-def _not_inlined(kernel: str) -> str:
-    """A kernel that the compiler keeps out of the driver, which is compiled with less effort."""
-    return kernel.replace("\nstatic ", "\n__attribute__((noinline)) static ", 1)
 
 
 class _Driver:
