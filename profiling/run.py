@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ..record import record
 from .markup import escaped
 
@@ -57,39 +59,50 @@ class RunProfile:
         self.seconds = 0.0
         self.compile_seconds = 0.0
         """Generating, compiling and loading; no part of `seconds`."""
-        self._steps: tuple[StepProfile, ...] = ()
+        self._nodes: tuple[StepProfile, ...] = ()
+        self._counts = np.zeros((0, 3), np.int64)
+        """For each node its runs, nanoseconds and bytes."""
         self._lock = threading.Lock()
 
     # --- filled in by the backend
-    def begin(self, steps: Sequence[StepProfile], compile_seconds: float) -> None:
+    def begin(self, nodes: Sequence[StepProfile], compile_seconds: float) -> None:
         """Say which nodes there are, and what compiling them took."""
-        self._steps, self.compile_seconds = tuple(steps), compile_seconds
+        self._nodes, self.compile_seconds = tuple(nodes), compile_seconds
+        self._counts = np.zeros((len(nodes), 3), np.int64)
 
-    def record(self, seconds: float, counts: Sequence[int]) -> None:
-        """Add one call: its seconds, and for each node its runs, nanoseconds and bytes in a row."""
+    def record(self, seconds: float, counts: np.ndarray | None = None) -> None:
+        """Add one call: its seconds, and for each node its runs, nanoseconds and bytes in a row (int64), if there are
+        clocks.
+        """
         with self._lock:
             self.calls += 1
             self.seconds += seconds
-            self._steps = tuple(
-                _added(step, *counts[3 * k : 3 * k + 3]) if counts[3 * k] else step
-                for k, step in enumerate(self._steps)
-            )
+            if counts is not None:
+                self._counts += counts.reshape(self._counts.shape)
 
     def reset(self) -> None:
         """Forget all calls."""
         with self._lock:
             self.calls, self.seconds = 0, 0.0
-            self._steps = tuple(replace(s, calls=0, seconds=0.0, bytes=0) for s in self._steps)
+            self._counts[:] = 0
 
     # --- what it says
     @property
     def steps(self) -> list[StepProfile]:
         """The nodes that ran, those that took longest first."""
-        return sorted((s for s in self._steps if s.calls), key=lambda s: -s.seconds)
+        with self._lock:
+            counts = self._counts.tolist()
+        ran = [
+            replace(node, calls=calls, seconds=nanoseconds / 1e9, bytes=moved)
+            for node, (calls, nanoseconds, moved) in zip(self._nodes, counts, strict=True)
+            if calls
+        ]
+        return sorted(ran, key=lambda s: -s.seconds)
 
     @property
     def step_seconds(self) -> float:
-        return sum(s.seconds for s in self._steps)
+        """The time of all nodes."""
+        return float(self._counts[:, 1].sum()) / 1e9
 
     def kernels(self) -> list[KernelProfile]:
         """The kernels (and BLAS routines, copies) that ran, those that took longest first."""
@@ -148,10 +161,6 @@ class RunProfile:
 
     def __repr__(self) -> str:
         return f"<run profile of {self.name}: {self.calls} calls, {self.seconds:.6f} s>"
-
-
-def _added(step: StepProfile, calls: int, nanoseconds: int, moved: int) -> StepProfile:
-    return replace(step, calls=step.calls + calls, seconds=step.seconds + nanoseconds / 1e9, bytes=step.bytes + moved)
 
 
 _NODE, _KERNEL, _LINE = 40, 19, 29

@@ -62,3 +62,16 @@ def test_graphs_and_tables_show_themselves():
     assert page.startswith("<pre>fn(x: float64[?])") and page.endswith("</pre>")
     table = ag.optdb.table("fast_run")
     assert repr(table) == str(table) and "local_mul_zero" in repr(table)
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "NUMPY"])
+def test_calls_add_up_and_are_forgotten_on_reset(mode):
+    x = T.vector("x")
+    f = ag.function([x], T.exp(x) * 2, mode=mode, profile=True)
+    for _ in range(5):
+        f(np.ones(10))
+    assert f.profile.calls == 5 and f.profile.seconds >= f.profile.step_seconds
+    assert all(step.calls == 5 for step in f.profile.steps)
+    assert bool(f.profile.steps) == (mode == "FAST_RUN")
+    f.profile.reset()
+    assert f.profile.calls == 0 and not f.profile.steps

@@ -185,10 +185,10 @@ class Caller:
         return result
 
     def _record(self, seconds: float, frame: Frame) -> None:
-        counts = frame[3][2]
+        counts = np.frombuffer(ffi.buffer(frame[3][2]), np.int64)
         assert self.profile is not None
-        self.profile.record(seconds, list(counts))
-        ffi.memmove(counts, bytes(ffi.sizeof(counts)), ffi.sizeof(counts))
+        self.profile.record(seconds, counts)
+        counts[:] = 0
 
 
 def bound(parameters: Sequence[Parameter], shared: Sequence[Any], arguments: Sequence[Any]) -> list[np.ndarray]:

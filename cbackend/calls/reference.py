@@ -40,7 +40,7 @@ class Reference:
         for i, o in self.graph.updates:
             self.shared[i].value = results[o]
         if self.profile is not None:
-            self.profile.record(time.perf_counter() - start, ())
+            self.profile.record(time.perf_counter() - start)
         updated = {o for _, o in self.graph.updates}
         return [r for k, r in enumerate(results) if k not in updated]
 
