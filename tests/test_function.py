@@ -1,6 +1,7 @@
 """`ag.function` as a user meets it: forms of inputs and outputs, shared variables, givens, modes, mistakes, pickles."""
 
 import pickle
+import sys
 import threading
 
 import numpy as np
@@ -235,23 +236,23 @@ def test_debug_mode_finds_a_wrong_rule(xy):
     np.testing.assert_allclose(ag.function([x, y], T.logaddexp(x, y), mode="DEBUG")(A, B), np.logaddexp(A, B))
 
 
-def test_a_long_chain():
-    import sys
-
+def test_a_chain_of_20000_nodes_with_its_gradient():
     x = T.vector("x")
-    y = x
-    for _ in range(6_000):
-        y = T.sin(y * 1.5 + x)
+    value = np.full(3, 0.1)
+    expected, slope = value, np.ones(3)
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(300)
     try:
-        f = ag.function([x], y)
-        value = np.full(3, 0.1)
-        expected = value
-        for _ in range(6_000):
-            expected = np.sin(expected * 1.5 + value)
+        y = x
+        for _ in range(10_000):
+            y = T.sin(y * 1.5)
+            expected, slope = np.sin(expected * 1.5), slope * np.cos(expected * 1.5) * 1.5
+        f = ag.function([x], [y, ag.grad(y.sum(), x)])
         again = pickle.loads(pickle.dumps(f))
+        assert ag.parse(str(f.graph)) == f.graph
     finally:
         sys.setrecursionlimit(limit)
-    np.testing.assert_allclose(f(value), expected, rtol=1e-6)
-    np.testing.assert_array_equal(again(value), f(value))
+    result = f(value)
+    np.testing.assert_allclose(result[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(result[1], slope, rtol=1e-6, atol=1e-300)
+    np.testing.assert_array_equal(again(value), result)

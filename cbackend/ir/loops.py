@@ -193,7 +193,10 @@ def smaller(a: Expr, b: Expr) -> Expr:
 
 
 def every(conditions: Sequence[Expr]) -> Expr:
-    """Whether all hold; there is at least one."""
+    """Whether all hold; there is at least one.  Many are taken in halves, so that the expression stays shallow."""
+    if len(conditions) > 16:
+        half = len(conditions) // 2
+        return Op("both", "bool", (every(conditions[:half]), every(conditions[half:])))
     first, *rest = conditions
     for condition in rest:
         first = Op("both", "bool", (first, condition))
