@@ -34,11 +34,6 @@ class Signature:
     def n_inputs(self) -> int:
         return len(self.names)
 
-    @property
-    def n_outputs(self) -> int:
-        """How many results a call returns (updates not counted)."""
-        return len(self.graph.outputs) - len(self.graph.updates)
-
 
 def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_unused_input: str) -> Signature:
     """The signature of `function`'s arguments.  Raises TypeError or ValueError that names the argument at fault."""

@@ -11,13 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import broadcast_dims, opaque_dims
 from ..record import record
 from .creation import zeros_like
 from .elementwise import broadcast_shapes
-from .indexing import Spec, check_inputs, check_source, concrete, entries, sliced_dims, sliced_lengths
+from .indexing import (
+    Spec,
+    check_inputs,
+    check_source,
+    concrete,
+    entries,
+    sliced_dims,
+    sliced_lengths,
+    vjp_of_write,
+)  # fmt: skip
 from .tensor import TensorOp
 
 
@@ -113,10 +121,4 @@ class AdvancedIncSubtensor(TensorOp):
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         """Where a position is set several times, each of the values is given the derivative of that position."""
-        (g,) = cotangents
-        _, y, *indices = node.inputs
-        if g is None:
-            return [None] * len(node.inputs)
-        back_y = T.unbroadcast(AdvancedSubtensor(self.spec)(g, *indices), y)
-        back_x = AdvancedIncSubtensor(self.spec, set=True)(g, T.constant(0, g.dtype), *indices) if self.set else g
-        return [back_x, back_y, *[None for _ in indices]]
+        return vjp_of_write(self, AdvancedSubtensor(self.spec), node, cotangents[0])

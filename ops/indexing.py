@@ -171,13 +171,17 @@ class IncSubtensor(TensorOp):
         return (inputs[0],)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        (g,) = cotangents
-        _, y, *indices = node.inputs
-        if g is None:
-            return [None] * len(node.inputs)
-        back_y = T.unbroadcast(Subtensor(self.spec)(g, *indices), y)
-        back_x = IncSubtensor(self.spec, set=True)(g, T.constant(0, g.dtype), *indices) if self.set else g
-        return [back_x, back_y, *[None for _ in indices]]
+        return vjp_of_write(self, Subtensor(self.spec), node, cotangents[0])
+
+
+def vjp_of_write(op: Any, read: TensorOp, node: Apply, g: Variable | None) -> Sequence[Variable | None]:
+    """The cotangents of `op(x, y, *indices)`, which sets or adds `y` where `read(x, *indices)` reads."""
+    _, y, *indices = node.inputs
+    if g is None:
+        return [None] * len(node.inputs)
+    back_y = T.unbroadcast(read(g, *indices), y)
+    back_x = type(op)(op.spec, set=True)(g, T.constant(0, g.dtype), *indices) if op.set else g
+    return [back_x, back_y, *[None for _ in indices]]
 
 
 def check_source(op: Any, x: Variable, y: Variable, part: TensorType) -> None:

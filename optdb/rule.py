@@ -77,11 +77,6 @@ class Rule:
         return f"<rule {self}>"
 
 
-def nobody(variable: Variable) -> Sequence[Any]:
-    """The users of a value where they are not known."""
-    return ()
-
-
 # --- rules with a pattern
 
 

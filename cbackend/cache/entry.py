@@ -62,10 +62,3 @@ def unpack(entry: bytes, kind: Kind, key: bytes, machine: bytes) -> bytes:
     if len(payload) != length or hashlib.sha256(payload).digest() != digest:
         raise DamagedError("the payload does not match its checksum")
     return payload
-
-
-def key_of(entry: bytes) -> bytes | None:
-    """The key that the footer claims, unchecked; None if there is no footer."""
-    if len(entry) < FOOTER_BYTES or entry[-FOOTER_BYTES:][: len(MAGIC)] != MAGIC:
-        return None
-    return bytes(_BODY.unpack(_FOOTER.unpack(entry[-FOOTER_BYTES:])[0])[3])
