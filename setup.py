@@ -2,9 +2,9 @@
 
 from setuptools import setup
 
-ROOMS = ("abi", "cache", "build", "runtime", "ir", "ctext", "lowering", "program", "calls")
+ROOMS = ("abi", "cache", "build", "gemm", "runtime", "ir", "ctext", "lowering", "program", "calls")
 FOLDERS = [
-    *("record", "graph", "ops", "optdb", "optdb/rules", "profiling"),
+    *("record", "pages", "graph", "ops", "optdb", "optdb/rules", "profiling"),
     *("cbackend", *(f"cbackend/{room}" for room in ROOMS)),
 ]
 

@@ -16,8 +16,10 @@ if (_Path(__file__).parent.parent / "setup.py").is_file():
     __path__.append(str(_Path(__file__).parent.parent))
 
 from . import optim
+from .bisect import bisect
 from .calculus import grad, hvp, jvp, value_and_grad, vjp
 from .compiled import Function
+from .completion import load_ipython_extension as load_ipython_extension
 from .function import function, parse
 from .graph import FunctionGraph
 from .jit import jit
@@ -25,11 +27,13 @@ from .mode import Mode
 from .ops.shared import shared
 from .optdb import Query
 from .printing import dprint, pprint
+from .profiling.collection import profile
+from .profiling.difference import difference as profile_diff
 from .rewriting import rewrite
 
 from .database import optdb  # isort: skip  # last: `ag.optdb` is the database; `arignote.optdb` stays importable
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "dprint", "function", "grad", "hvp", "jit", "jvp", "optdb", "optim",
-    "parse", "pprint", "rewrite", "shared", "value_and_grad", "vjp",
+    "Function", "FunctionGraph", "Mode", "Query", "bisect", "dprint", "function", "grad", "hvp", "jit", "jvp", "optdb",
+    "optim", "parse", "pprint", "profile", "profile_diff", "rewrite", "shared", "value_and_grad", "vjp",
 ]  # fmt: skip

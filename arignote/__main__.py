@@ -1,4 +1,4 @@
-"""The command line: `python -m arignote demo | doctor | cache`."""
+"""The command line: `python -m arignote demo | doctor | cache | opt | report`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from . import __version__, cache_command, demo, doctor
+from . import __version__, cache_command, demo, doctor, opt_command, report
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,11 +18,23 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("doctor", help="say what compiler, BLAS and cache were found, and what would help")
     cache = commands.add_parser("cache", help="look at the cache of compiled code, or clear it")
     cache.add_argument("action", nargs="?", default="size", choices=cache_command.ACTIONS)
+    opt = commands.add_parser("opt", help="optimize the graph in a file and print it")
+    opt.add_argument("graph", help="a file with the text of a graph, or - for the standard input")
+    opt.add_argument("--passes", default="fast_run", help='a query, such as "canonicalize -local_mul_zero"')
+    opt.add_argument("--print-changed", action="store_true", help="show what each pass changed")
+    opt.add_argument("--time", action="store_true", help="show what each pass and rule cost")
+    page = commands.add_parser("report", help="make an HTML page of what ARIGNOTE_TRACE=folder recorded")
+    page.add_argument("trace", help="a trace file, or a folder of them")
+    page.add_argument("-o", "--output", default="report.html", help="the page to write")
     chosen = parser.parse_args(arguments)
     if chosen.command == "demo":
         return demo.main()
     if chosen.command == "doctor":
         return doctor.main()
+    if chosen.command == "opt":
+        return opt_command.main(chosen.graph, chosen.passes, chosen.print_changed, chosen.time)
+    if chosen.command == "report":
+        return report.main(chosen.trace, chosen.output)
     return cache_command.main(chosen.action)
 
 

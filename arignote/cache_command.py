@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 import warnings
 
+from .cbackend.build.reproduce import reproduce
+from .cbackend.build.toolchain import Toolchain
 from .cbackend.cache.entry import Kind
 from .cbackend.cache.store import Cache, CacheWarning
 from .cbackend.cache.upkeep import EntryInfo, Trimmed, clear, entries, trim, verify
@@ -15,7 +17,7 @@ ACTIONS = ("size", "list", "verify", "trim", "clear")
 
 def main(action: str) -> int:
     """Do one of ACTIONS and print what came of it; 1 if damage was found, else 0."""
-    cache = Cache.open(process_options().cache)
+    cache = Cache.open(process_options().cache, key_file=process_options().cache_key)
     if cache.folder.root is None:
         print("There is no cache folder: `python -m arignote doctor` says why.")
         return 1
@@ -55,13 +57,23 @@ def _line(entry: EntryInfo) -> str:
 
 
 def _verify(cache: Cache) -> int:
+    """Every checksum, then every library compiled again and compared byte for byte."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CacheWarning)  # said below, by name
         sound, unsound = verify(cache)
-    print(f"{sound} entries are sound")
-    for name in unsound:
-        print(f"damaged, moved aside, will be compiled anew when needed: {name}")
-    return 1 if unsound else 0
+        print(f"{sound} entries are sound")
+        for name in unsound:
+            print(f"damaged, moved aside, will be compiled anew when needed: {name}")
+        toolchain = Toolchain.find(cache, process_options().cc)
+        again = list(reproduce(cache, toolchain)) if toolchain else []
+    equal, other = (sum(entry.equal is answer for entry in again) for answer in (True, None))
+    print(f"{equal} libraries were compiled again: the same, byte for byte")
+    if other:
+        print(f"{other} libraries were not: their text is gone, or another compiler or version made them")
+    different = [entry.info.path.name for entry in again if entry.equal is False]
+    for name in different:
+        print(f"not what the compiler makes, moved aside, will be compiled anew when needed: {name}")
+    return 1 if unsound or different else 0
 
 
 def _removed(done: Trimmed) -> str:

@@ -5,18 +5,36 @@ It is immutable but for the values of its shared variables, and safe in threads.
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import later, pages
+from .cbackend.calls.caller import bound, parameters
 from .graph import FunctionGraph, Replacement, Variable
+from .graph.picture import boxes_of
 from .mode import Mode
 from .ops.interpret import interpret
+from .ops.shared import SharedVariable
 from .profiling import RunProfile
 from .signature import Signature
+from .tracebacks import tell
+from .way import Way
+
+if TYPE_CHECKING:
+    from .debug import Debug
+    from .remarks import Remarks
+    from .trace import Trace
+    from .why import Answers, Why
+
+NATIVE_AFTER = 64
+"""Calls after which a function gets its entry for small arrays, which takes 50 ms to build, once for a machine."""
 
 
 class Function:
@@ -32,7 +50,9 @@ class Function:
     ) -> None:  # fmt: skip
         self._signature = signature
         self._run = executable
-        self._form = signature.form
+        self._plain = Way(executable, signature, name)
+        self._way: Callable[..., Any] = self._plain
+        self._until_native = NATIVE_AFTER
         self.graph = graph
         """The optimized graph."""
         self.mode = mode
@@ -43,33 +63,20 @@ class Function:
         """Every replacement that was made, in order."""
         self.profile = profile
         """The run profile, or None if the function was compiled without."""
+        if profile is not None:
+            profile.remarks = _Remarked(self)
         self._restore = restore
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        results = self._run(*self._bound(args, kwargs)) if kwargs else self._run(*args)
-        form = self._form
-        if form == "one":
-            return results[0]
-        if form == "list":
-            return results
-        return dict(zip(self._signature.keys, results, strict=True)) if form == "dict" else None
-
-    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """Positional arguments for a call with keywords.  Raises TypeError as a Python function would."""
-        names = self._signature.names
-        values: dict[int, Any] = dict(enumerate(args))
-        for key, value in kwargs.items():
-            if key not in names:
-                known = ", ".join(n or f"(input {i} has no name)" for i, n in enumerate(names))
-                raise TypeError(f"{self.name}: no input is named {key!r}; the inputs are: {known or 'none'}")
-            position = names.index(key)
-            if position in values:
-                raise TypeError(f"{self.name}: input {position} ({key}) is given by position and by name")
-            values[position] = value
-        missing = [names[i] or f"input {i}" for i in range(len(names)) if i not in values]
-        if missing or len(args) > len(names):
-            raise TypeError(f"{self.name}: takes {len(names)} arguments; missing: {', '.join(missing) or 'none'}")
-        return [values[i] for i in range(len(names))]
+        if self._until_native:
+            self._until_native -= 1
+            if not self._until_native:
+                self._way = self._plain.native()
+        try:
+            return self._way(*args, **kwargs)
+        except Exception as error:
+            tell(error)
+            raise
 
     # --- what it is made of
     @property
@@ -82,7 +89,7 @@ class Function:
         return self._signature.graph.inputs[: self._signature.n_inputs]
 
     @property
-    def shared(self) -> tuple[Variable, ...]:
+    def shared(self) -> tuple[SharedVariable, ...]:
         """The shared variables that are read or updated."""
         return self._signature.shared
 
@@ -101,6 +108,11 @@ class Function:
         return self._run.path  # type: ignore[no-any-return]
 
     @property
+    def threads(self) -> int | None:
+        """How many threads a call may use; None: as many as the process may use of the processors."""
+        return self._run.threads  # type: ignore[no-any-return]
+
+    @property
     def compile_seconds(self) -> float:
         """Seconds spent on generating, compiling and loading C; optimization is not counted."""
         return self._run.compile_seconds  # type: ignore[no-any-return]
@@ -110,30 +122,109 @@ class Function:
         """Whether the compiled library was found in the cache."""
         return self._run.from_cache  # type: ignore[no-any-return]
 
+    # --- why it is what it is
     def explain(self) -> str:
-        """The way from the user's graph to C, as text: both graphs, the rules that fired, where the C lies."""
-        fired = "\n".join(f"  {r.fired:6d} x {r.name}" for r in self.optimizer_profile.rules() if r.fired) or "  none"
-        how = "found in the cache" if self.from_cache else "compiled"
-        where = f"{self.c_path} ({how})" if self.c_path else "run by NumPy"
-        return "\n".join(
-            [f"{self.name}: as built, {len(self.unoptimized_graph)} nodes", str(self.unoptimized_graph), "",
-             f"rules that fired, mode {self.mode.name or self.mode.optimizer}", fired, "",
-             f"optimized, {len(self.graph)} nodes", str(self.graph), "", f"C: {where}"]
-        )  # fmt: skip
+        """The way from the user's graph to C, as text: what each stage changed, kernels, where the C lies."""
+        return "\n".join(later.explain.explanation(self))
+
+    @cached_property
+    def trace(self) -> Trace:
+        """Every rewrite, in order, to be filtered and walked through; see `arignote.trace`."""
+        return later.trace.Trace(self.unoptimized_graph, self.journal, self.optimizer_profile)
+
+    @cached_property
+    def remarks(self) -> Remarks:
+        """What was not done, why, and what would help; see `arignote.remarks`."""
+        ran = {p.name for p in self.optimizer_profile.walk()} if self.optimizer_profile is not None else set()
+        return later.remarks.remarks_on(self.graph, ran, self.program)
+
+    @cached_property
+    def _answers(self) -> Answers:
+        return later.why.Answers(self.unoptimized_graph, self.graph, self.trace, self.program, self.c_source())
+
+    def why(self, thing: Any) -> Why:
+        """Where a part of the function comes from: the user's lines, the rules that shaped it, its lines of C.
+
+        Args:
+            thing: a variable or node of the user's or of the optimized graph, the number of a line of the C, the name
+                of a variable, or the name of a kernel ("k_...").
+
+        Raises:
+            TypeError, LookupError: it is none of these, or no part of the function.
+        """
+        return self._answers.about(thing)
+
+    def debug(self, *args: Any, **kwargs: Any) -> Debug:
+        """One call in slow motion: each named value with shape, range and NaN count, and the first NaN or Inf.
+
+        NumPy evaluates the graph as it was built; shared variables keep their values.
+        """
+        return later.debug.debugged(self.name, self.unoptimized_graph, self.arrays(self._plain.bound(args, kwargs)))
+
+    def arrays(self, arguments: Sequence[Any]) -> list[np.ndarray]:
+        """The arrays that a call with these arguments works on: the inputs, then the values of shared variables.
+
+        Raises:
+            TypeError, ValueError: an argument does not fit.
+        """
+        graph = self.unoptimized_graph
+        containers = [None] * self._signature.n_inputs + [s.container for s in self._signature.shared]
+        return bound(parameters(self.name, graph, containers, None), containers, arguments)
+
+    def results(self, *arguments: Any) -> list[np.ndarray]:
+        """The outputs of one call as a list, in whatever form the function returns them."""
+        return self._run(*arguments)  # type: ignore[no-any-return]
+
+    def report(self, path: str | os.PathLike[str] = "report.html") -> Path:
+        """The file of one HTML page on this function, which needs nothing else, not even a network.
+
+        It shows both graphs (click a node: its rules, your line, its C), every rewrite, what optimizing and running
+        cost, memory, remarks and the C.  Raises OSError if it cannot be written.
+        """
+        return later.report.write_report([later.recording.recorded(self)], path)
+
+    @property
+    def program(self) -> Any:
+        """The steps of the generated C (`cbackend.program.program.Program`); None where NumPy runs the function."""
+        return self._run.program
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{i.name or '_'}: {i.type}" for i in self.inputs)
         return f"<function {self.name}({inputs}), {len(self.graph)} nodes, backend {self.backend}>"
 
+    def _repr_html_(self) -> str:
+        backend = self.backend if not self._run.source else f"C, {self._run.source.count(chr(10)):,} lines"
+        rows = [
+            ("inputs", ", ".join(f"{i.name or '_'}: {i.type}" for i in self.inputs)),
+            ("nodes", f"{len(self.unoptimized_graph):,} as built, {len(self.graph):,} optimized"),
+            ("mode", self.mode.name or str(self.mode.optimizer)),
+            ("backend", backend + (", from the cache" if self.from_cache else "")),
+        ]
+        profile = "" if self.optimizer_profile is None else str(self.optimizer_profile)
+        graphs = boxes_of(self.unoptimized_graph), boxes_of(self.graph)
+        return pages.notebook.function_form(f"function {self.name}", rows, *graphs, self.c_source(), profile)
+
     def __reduce__(self) -> Any:
-        return self._restore, (self._signature, self.graph, self.mode, self.name, self.profile is not None)
+        made_of = (self._signature, self.graph, self.mode, self.name, self.profile is not None)
+        return self._restore, made_of
+
+
+class _Remarked:
+    """The remarks on a function, for its profile, which does not keep it alive."""
+
+    def __init__(self, function: Function) -> None:
+        self._function = weakref.ref(function)
+
+    def __call__(self) -> Sequence[Any]:
+        function = self._function()
+        return function.remarks if function is not None else ()
 
 
 class CheckedFunction(Function):
     """A function whose every call is compared with the NumPy meaning of the graph as the user built it (mode DEBUG)."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        values = self._bound(args, kwargs) if kwargs else list(args)
+        values = self._plain.bound(args, kwargs) if kwargs else list(args)
         before = [np.array(s.container.value) for s in self._signature.shared]
         result = super().__call__(*values)
         arrays = [np.asarray(v, dtype=i.dtype) for v, i in zip(values, self.inputs, strict=True)]
@@ -149,11 +240,11 @@ class CheckedFunction(Function):
 
     def _as_list(self, result: Any) -> list[Any]:
         """The values in the result of a call, whatever its form."""
-        if self._form == "one":
+        if self._signature.form == "one":
             return [result]
-        if self._form == "none":
+        if self._signature.form == "none":
             return []
-        return list(result.values() if self._form == "dict" else result)
+        return list(result.values() if self._signature.form == "dict" else result)
 
 
 def _compare(name: str, output: int, got: np.ndarray, expected: np.ndarray) -> None:

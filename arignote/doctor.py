@@ -59,7 +59,7 @@ def examine() -> list[Finding]:
     options = process_options()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CacheWarning)  # its own finding says it
-        cache = Cache.open(options.cache)
+        cache = Cache.open(options.cache, key_file=options.cache_key)
         found = search(cache, options.cc)
         code = compiled_code(found.toolchain, cache)
         return [*versions(), *compiler(found), *code, processor(), blas(), *cache_state(cache)]

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
-from .cbackend import Cache, CompileError, Executable, Reference, Toolchain, compile_graph, reference_graph
+from .cbackend import (
+    Cache,
+    CompileError,
+    Executable,
+    HeadStart,
+    Reference,
+    Toolchain,
+    compile_graph,
+    core_source,
+    reference_graph,
+)
 from .compiled import CheckedFunction, Function
 from .database import optdb
 from .graph import Door, FunctionGraph
@@ -14,14 +24,18 @@ from .mode import Mode, as_mode
 from .notices import notice
 from .ops.vocabulary import vocabulary
 from .optdb.optimizers import SeqOptimizer
-from .options import process_options
+from .options import as_threads, process_options
 from .profiling import RunProfile
+from .profiling.collection import collect, collecting
+from .progress import progress
+from .recorder import process_recorder
 from .signature import Pairs, Signature, make_signature
 
 
 def function(
     inputs: Any, outputs: Any, updates: Pairs = None, givens: Pairs = None, mode: Any = None, name: str | None = None,
     profile: bool | None = None, on_unused_input: str = "raise", allow_input_downcast: bool | None = None,
+    threads: int | None = None, debug_info: bool | None = None,
 ) -> Function:  # fmt: skip
     """The function that computes `outputs` from `inputs`, optimized and compiled.
 
@@ -37,6 +51,10 @@ def function(
         on_unused_input: "raise", "warn" or "ignore".
         allow_input_downcast: whether arrays of a wider dtype are cast to the input's; by default only Python numbers
             are.
+        threads: how many threads a call may use, the BLAS included; by default as many as the process may use of the
+            processors (affinity, container quota).  Results do not depend on it.
+        debug_info: whether gdb, sanitizers and messages of the C compiler speak of your lines; mode DEBUG does it
+            always.  The C then names your files.
 
     Raises:
         TypeError, ValueError: naming the argument at fault.
@@ -44,11 +62,17 @@ def function(
     options = process_options()
     mode = as_mode(options.mode if mode is None else mode)
     signature = make_signature(inputs, outputs, updates, givens, on_unused_input)
-    graph, optimizer_profile, journal = optimized(signature.graph, mode, strict=options.strict)
-    return _compiled(
-        signature, graph, mode, name or "function", options.profile if profile is None else profile,
-        optimizer_profile, journal, allow_input_downcast,
-    )  # fmt: skip
+    name = name or "function"
+    if mode.backend == "c":
+        head_start()
+    with progress(name) as shown:
+        graph, optimizer_profile, journal = optimized(signature.graph, mode, strict=options.strict)
+        shown.stage = "making C"
+        return _compiled(
+            signature, graph, mode, name, options.profile if profile is None else profile,
+            optimizer_profile, journal, allow_input_downcast, as_threads("threads", threads, options.threads),
+            debug_info,
+        )  # fmt: skip
 
 
 def optimized(graph: FunctionGraph, mode: Mode, strict: bool = False) -> tuple[FunctionGraph, Any, tuple[Any, ...]]:
@@ -62,15 +86,23 @@ def optimized(graph: FunctionGraph, mode: Mode, strict: bool = False) -> tuple[F
 def _compiled(
     signature: Signature, graph: FunctionGraph, mode: Mode, name: str, profile: bool,
     optimizer_profile: Any = None, journal: tuple[Any, ...] = (), allow_input_downcast: bool | None = None,
+    threads: int | None = None, debug_info: bool | None = None,
 ) -> Function:  # fmt: skip
-    run_profile = RunProfile(name) if profile else None
+    debug_info = mode.check or (process_options().debug_info if debug_info is None else debug_info)
+    recorder = process_recorder()
+    run_profile = RunProfile(name) if profile or collecting() or recorder else None
     containers = [None] * signature.n_inputs + [s.container for s in signature.shared]
     executable = _executable(
         graph, mode.backend, name=name, shared=containers, profile=run_profile,
-        allow_input_downcast=allow_input_downcast,
+        allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info,
     )  # fmt: skip
     kind = CheckedFunction if mode.check else Function
-    return kind(signature, graph, executable, mode, name, optimizer_profile, journal, run_profile, _compiled)
+    restore = partial(_compiled, allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info)
+    collect(name, optimizer_profile, run_profile)
+    function = kind(signature, graph, executable, mode, name, optimizer_profile, journal, run_profile, restore)
+    if recorder is not None:
+        recorder.add(function)
+    return function
 
 
 def _executable(graph: FunctionGraph, backend: str, **how: Any) -> Executable | Reference:
@@ -96,13 +128,23 @@ def _executable(graph: FunctionGraph, backend: str, **how: Any) -> Executable | 
 @lru_cache(maxsize=1)
 def process_cache() -> Cache:
     """The cache of compiled code that this process uses."""
-    return Cache.open(process_options().cache)
+    return Cache.open(process_options().cache, key_file=process_options().cache_key)
+
+
+@lru_cache(maxsize=1)
+def head_start() -> HeadStart:
+    """The search for the compiler of this process, begun but not waited for."""
+    try:
+        text = core_source()
+    except CompileError:  # whoever compiles says so
+        text = None
+    return HeadStart(process_cache(), process_options().cc, text)
 
 
 @lru_cache(maxsize=1)
 def find_toolchain() -> Toolchain | None:
     """The compiler of this process, or None, with one notice, if there is none that works."""
-    found = Toolchain.find(process_cache(), process_options().cc)
+    found = head_start().search().toolchain
     if found is None:
         notice(
             "no working C compiler; functions are run by NumPy, with the same results. "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import Any
 
+from . import pages
 from .optdb import Query
 from .record import record
 
@@ -33,10 +34,16 @@ class Mode:
             raise ValueError(f"Mode: backend is {self.backend!r}; expected one of {', '.join(map(repr, BACKENDS))}")
         object.__setattr__(self, "optimizer", _query(self.optimizer))
 
-    def _with(self, how: str, tags: tuple[str, ...]) -> Mode:
+    def _repr_html_(self) -> str:
+        rows = [] if self.optimizer is None else self.optimizer.facts()  # type: ignore[union-attr]
+        rows += [("backend", self.backend), *([("check", "every call, against NumPy")] if self.check else [])]
+        return pages.notebook.facts(f"mode {self.name}".rstrip(), rows)
+
+    def _with(self, how: str, what: tuple[Any, ...]) -> Mode:
         if self.optimizer is None:
-            raise ValueError(f"mode {self.name or self} runs no optimizer, so there is nothing to {how[:-3]}e")
-        return replace(self, optimizer=getattr(self.optimizer, how)(*tags), name="")
+            verb = how if how == "register" else f"{how[:-3]}e"
+            raise ValueError(f"mode {self.name or self} runs no optimizer, so there is nothing to {verb}")
+        return replace(self, optimizer=getattr(self.optimizer, how)(*what), name="")
 
     def including(self, *tags: str) -> Mode:
         """This mode with the rules and passes of these tags or names as well."""
@@ -49,6 +56,10 @@ class Mode:
     def requiring(self, *tags: str) -> Mode:
         """This mode with only those of its rules and passes that have all these tags."""
         return self._with("requiring", tags)
+
+    def register(self, *placed: tuple[Any, float]) -> Mode:
+        """This mode with more rules, optimizers or functions of a graph, each given as (what, position)."""
+        return self._with("register", placed)
 
 
 MODES = {

@@ -22,9 +22,16 @@ class Options:
 
     mode: str = field(default="FAST_RUN", metadata={"doc": "the mode of functions that name none"})
     cache: Path | None = field(default=None, metadata={"doc": "folder of compiled code; default: under XDG_CACHE_HOME"})
+    cache_key: Path | None = field(
+        default=None, metadata={"doc": "file with a secret: the cache folder is shared with all who have it"}
+    )
     cc: str | None = field(default=None, metadata={"doc": "C compiler; default: the first of gcc, clang, zig to work"})
+    debug_info: bool = field(default=False, metadata={"doc": "compiled code speaks of your lines (gdb, sanitizers)"})
     profile: bool = field(default=False, metadata={"doc": "keep a run profile of every function"})
+    progress: bool = field(default=True, metadata={"doc": "say what is going on if compiling takes long"})
     strict: bool = field(default=False, metadata={"doc": "a rule that fails, or C that does not compile, is an error"})
+    threads: int | None = field(default=None, metadata={"doc": "threads of a call; default: as there are processors"})
+    trace: Path | None = field(default=None, metadata={"doc": "folder that takes a record of every function"})
 
     @classmethod
     def from_environment(cls, environment: dict[str, str] | None = None) -> Options:
@@ -35,13 +42,26 @@ class Options:
 
 
 def _read(name: str, text: str) -> Any:
-    if name == "cache":
+    if name in ("cache", "cache_key", "trace"):
         return Path(text).expanduser() if text else None
-    if name not in ("profile", "strict"):
+    if name == "threads":
+        return as_threads("ARIGNOTE_THREADS", int(text) if text.strip().isdigit() else text or None)
+    if name not in ("debug_info", "profile", "progress", "strict"):
         return text or None
     if text.lower() not in _TRUE + _FALSE:
         raise ValueError(f"ARIGNOTE_{name.upper()} is {text!r}; expected one of {', '.join(_TRUE + _FALSE[:-1])}")
     return text.lower() in _TRUE
+
+
+def as_threads(name: str, value: Any, default: int | None = None) -> int | None:
+    """A number of threads, at least 1; `default` for None.  Raises ValueError or TypeError for anything else."""
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} is {value!r}; expected a whole number of threads, at least 1")
+    if value < 1:
+        raise ValueError(f"{name} is {value}; expected at least 1 thread")
+    return value
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 from .compiled import Function
 from .graph import FunctionGraph, Variable
 from .graph.text import constant_text, op_text
+from .ops.shared import SharedVariable
 
 INFIX = {
     "add": ("+", 3), "sub": ("-", 3), "mul": ("*", 4), "true_div": ("/", 4), "floor_div": ("//", 4), "mod": ("%", 4),
@@ -70,7 +71,8 @@ def tree_lines(outputs: Sequence[Variable], depth: int | None = None) -> list[st
 def _label(variable: Variable) -> str:
     if variable.owner is None:
         data = getattr(variable, "data", None)
-        return variable.name or ("input" if data is None else constant_text(data))
+        unnamed = "shared" if isinstance(variable, SharedVariable) else "input"
+        return variable.name or (unnamed if data is None else constant_text(data))
     several = f".{variable.index}" if len(variable.owner.outputs) > 1 else ""
     name = f" '{variable.name}'" if variable.name else ""
     return f"{op_text(variable.owner.op)}{several}{name}"

@@ -1,7 +1,7 @@
 """One peer in a process of its own: reads a command a line, answers a line of JSON.
 
-    build CASE     imports the peer, builds the case, calls it once -> {"import", "compile", "error"?, "value"}
-    time CALLS     calls it CALLS times -> {"seconds": of one call}
+build CASE     imports the peer, builds the case, calls it once -> {"import", "compile", "error"?, "value"}
+time CALLS     calls it CALLS times -> {"seconds": of one call}
 """
 
 from __future__ import annotations
@@ -22,11 +22,19 @@ from .peers import NotOffered
 def _check(case: Case, result: Any) -> str | None:
     """What is wrong with the first result, compared with the NumPy meaning."""
     expected = case.expected(*case.inputs())
-    got = np.asarray(result)
-    if got.shape != np.shape(expected):
-        return f"shape {got.shape}, expected {np.shape(expected)}"
-    if not np.allclose(got, expected, rtol=case.rtol, atol=case.rtol):
-        return f"wrong by {np.max(np.abs(got - expected)):.2e}"
+    several = isinstance(expected, tuple)
+    for n, (want, got) in enumerate(zip(expected, result, strict=True) if several else [(expected, result)]):
+        wrong = _difference(np.asarray(got), np.asarray(want), case.rtol)
+        if wrong:
+            return f"result {n}: {wrong}" if several else wrong
+    return None
+
+
+def _difference(got: np.ndarray, want: np.ndarray, rtol: float) -> str | None:
+    if got.shape != want.shape:
+        return f"shape {got.shape}, expected {want.shape}"
+    if not np.allclose(got, want, rtol=rtol, atol=rtol * float(np.max(np.abs(want), initial=1))):
+        return f"wrong by {np.max(np.abs(got - want)):.2e}"
     return None
 
 

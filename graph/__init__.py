@@ -1,5 +1,6 @@
 """What a computation is: types, variables, nodes, ops, graphs as values, their text form.  Imports nothing of ours."""
 
+from .collector import collector_at_rest
 from .dims import Dim, dims_of, same_shape
 from .door import Door, Replacement, ReplacementRefused, Watch
 from .fgraph import FunctionGraph
@@ -14,6 +15,6 @@ from .walk import leaves, rebuild, toposort
 __all__ = [
     "DTYPES", "Apply", "Constant", "Destroyers", "Dim", "Door", "FunctionGraph", "InconsistencyError", "Names",
     "NoGradient", "Op", "Origin", "ParseError", "Replacement", "ReplacementRefused", "SourceLine", "TensorType",
-    "Variable", "Vocabulary", "Watch", "dims_of", "dtype_name", "here", "inheriting", "leaves", "parse", "rebuild",
-    "same_shape", "schedule", "show", "toposort", "union",
+    "Variable", "Vocabulary", "Watch", "collector_at_rest", "dims_of", "dtype_name", "here", "inheriting", "leaves",
+    "parse", "rebuild", "same_shape", "schedule", "show", "toposort", "union",
 ]  # fmt: skip

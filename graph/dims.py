@@ -48,7 +48,9 @@ _interned: WeakValueDictionary[tuple[object, ...], Symbol] = WeakValueDictionary
 
 
 def _symbol(kind: str, *args: object) -> Symbol:
-    key = (kind, *args)
+    # A key must not hold what the symbol is about: a variable holds its own lengths, so nothing would ever be freed.
+    # The symbol holds it, which makes the address unique for as long as the entry lives.
+    key = (kind, *(a if isinstance(a, int) else (id(a),) for a in args))
     found = _interned.get(key)
     if found is None:
         found = _interned.setdefault(key, Symbol(kind, args))
@@ -164,6 +166,9 @@ def opaque_dims(variable: Variable) -> tuple[Dim, ...]:
 
 def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
     """NumPy's broadcasting of whole shapes, aligned at the right."""
+    stretching = [shape for shape in shapes if shape]
+    if stretching and all(shape == stretching[0] for shape in stretching):
+        return stretching[0]
     ndim = max(map(len, shapes), default=0)
     return tuple(
         broadcast([shape[axis - ndim] for shape in shapes if len(shape) >= ndim - axis]) for axis in range(ndim)
@@ -204,6 +209,4 @@ def _unknown_above(node: Apply) -> list[Apply]:
 
 def same_shape(a: Variable, b: Variable) -> bool:
     """Whether the two certainly have the same shape whenever both can be computed."""
-    return len(a.type.shape) == len(b.type.shape) and all(
-        x == y if isinstance(x, int) else x is y for x, y in zip(dims_of(a), dims_of(b), strict=True)
-    )
+    return len(a.type.shape) == len(b.type.shape) and dims_of(a) == dims_of(b)

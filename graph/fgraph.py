@@ -7,11 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from .. import pages
+from .collector import collector_at_rest
 from .door import Door
 from .node import Apply, Constant, Variable
+from .op import Op
 from .pickling import flatten, unflatten
+from .picture import boxes_of
 from .text import show
 from .walk import rebuild, toposort
+
+_LONGEST_TEXT = 2000
+"""Nodes whose text a notebook takes."""
 
 Use = tuple["Apply | None", int]
 """Who reads a variable: (node, input position), or (None, output position) for an output of the graph."""
@@ -86,6 +93,18 @@ class FunctionGraph:
         """The constants, in order of first use."""
         return tuple(dict.fromkeys(leaf for leaf in self._leaves() if isinstance(leaf, Constant)))
 
+    @cached_property
+    def ops(self) -> frozenset[Op]:
+        """The ops that are applied."""
+        return frozenset(node.op for node in self.order)
+
+    @cached_property
+    def has_repeats(self) -> bool:
+        """Whether a node computes what another one does, by the same op on the same inputs, or a constant is a copy."""
+        if len({(node.op, node.inputs) for node in self.order}) < len(self.order):
+            return True
+        return len({constant.key for constant in self.constants}) < len(self.constants)
+
     def __len__(self) -> int:
         """The number of nodes."""
         return len(self.order)
@@ -153,13 +172,15 @@ class FunctionGraph:
         return f"<FunctionGraph of {len(self)} nodes, {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
 
     def _repr_html_(self) -> str:
-        text = str(self).replace("&", "&amp;").replace("<", "&lt;")
-        return f"<pre>{text}</pre>"
+        """The picture of the graph, and below it, folded away, its text."""
+        text = str(self) if len(self) <= _LONGEST_TEXT else f"{self!r}: too long to be shown; print(str(graph))"
+        return pages.graph_svg.graph_svg(boxes_of(self), repr(self)) + pages.notebook.folded_text("text", text)
 
     def __reduce__(self) -> Any:
         found, rows, numbers = flatten(self.outputs)
         return _restore, (self.inputs, found, rows, numbers, self.updates)
 
 
+@collector_at_rest
 def _restore(inputs: Any, found: Any, rows: Any, numbers: Any, updates: Any) -> FunctionGraph:
     return FunctionGraph(inputs, unflatten(found, rows, numbers), updates)

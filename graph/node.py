@@ -9,8 +9,8 @@ user: `a = x * 2; b = x * 2` are two variables.  Sharing equal nodes is the work
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class Variable:
     """
 
     __slots__ = ("type", "owner", "index", "name", "_dims", "__weakref__")
+    stem: ClassVar[str] = "v"
+    """What printed names of variables without name begin with; a number follows."""
     __array_ufunc__: Any = None  # NumPy arrays leave operators to us: `array + variable` calls our __radd__
 
     def __init__(self, type: TensorType, owner: Apply | None = None, index: int = 0, name: str | None = None) -> None:
@@ -90,10 +92,18 @@ class Apply:
 
     __slots__ = ("op", "inputs", "outputs", "origin", "__weakref__")
 
-    def __init__(self, op: Op, inputs: Sequence[Variable], origin: Origin | None = None) -> None:
+    def __init__(
+        self,
+        op: Op,
+        inputs: Sequence[Variable],
+        origin: Origin | None = None,
+        types: Sequence[TensorType] | None = None,
+    ) -> None:
+        """`types`: what `op.infer` says of these inputs, where that is known already."""
         self.op = op
         self.inputs = inputs = tuple(inputs)
-        types = op.infer(inputs)
+        if types is None:
+            types = op.infer(inputs)
         self.origin: Origin = here() if origin is None else origin
         make = op.variable_class
         self.outputs: tuple[Variable, ...] = tuple([make(t, self, i) for i, t in enumerate(types)])
@@ -106,12 +116,24 @@ class Apply:
 
     def with_inputs(self, inputs: Sequence[Variable]) -> Apply:
         """The same op on other inputs, from the same lines; this node itself where nothing changed."""
-        if all(new is old for new, old in zip(inputs, self.inputs, strict=True)):
+        inputs = tuple(inputs)
+        if inputs == self.inputs:
             return self
-        node = Apply(self.op, inputs, self.origin)
+        types: list[TensorType] | None = [o.type for o in self.outputs]
+        for new, old in zip(inputs, self.inputs, strict=True):
+            if new is not old and _may_tell(new, old):
+                types = None
+                break
+        node = Apply(self.op, inputs, self.origin, types)
         for new, old in zip(node.outputs, self.outputs, strict=True):
             new.name = old.name
         return node
+
+    def over(self, images: Mapping[Variable, Variable]) -> Apply:
+        """The same op on the images of its inputs; this node itself where none of them has another image."""
+        if images.keys().isdisjoint(self.inputs):
+            return self
+        return self.with_inputs([images.get(i, i) for i in self.inputs])
 
     def with_op(self, op: Op) -> Apply:
         """Another op on the same inputs, from the same lines."""
@@ -122,6 +144,13 @@ class Apply:
 
     def __reduce__(self) -> Any:
         return reduce_apply(self)
+
+
+def _may_tell(new: Variable, old: Variable) -> bool:
+    """Whether a type rule may tell one from the other: it looks at types, and into constants."""
+    if isinstance(new, Constant) or isinstance(old, Constant):
+        return True
+    return new.type is not old.type and new.type != old.type
 
 
 def _brief(variable: Variable) -> str:

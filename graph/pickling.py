@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .collector import collector_at_rest
 from .walk import toposort
 
 if TYPE_CHECKING:
@@ -18,7 +19,17 @@ Row = tuple[Any, ...]
 """op, the class Apply, input numbers, output names, origin"""
 
 
-def flatten(outputs: Sequence[Variable]) -> tuple[list[Variable], list[Row], list[int]]:
+class Rows(tuple[Row, ...]):
+    """Nodes as rows.  Whatever a row holds is immutable, so a deep copy shares them all; only leaves are copied."""
+
+    __slots__ = ()
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Rows:
+        return self
+
+
+@collector_at_rest
+def flatten(outputs: Sequence[Variable]) -> tuple[list[Variable], Rows, list[int]]:
     """The leaves, the nodes as rows, and the numbers of `outputs`; numbers count leaves first, then outputs of rows."""
     order = toposort(outputs)
     number: dict[Variable, int] = {}
@@ -36,9 +47,10 @@ def flatten(outputs: Sequence[Variable]) -> tuple[list[Variable], list[Row], lis
             number[o] = len(number)
         names = tuple(o.name for o in node.outputs)
         rows.append((node.op, type(node), tuple(number[i] for i in node.inputs), names, node.origin))
-    return found, rows, [number[o] for o in outputs]
+    return found, Rows(rows), [number[o] for o in outputs]
 
 
+@collector_at_rest
 def unflatten(found: Sequence[Variable], rows: Sequence[Row], numbers: Sequence[int]) -> list[Variable]:
     """The outputs that `flatten` was given, built again over the leaves `found`."""
     variables = list(found)
@@ -64,11 +76,11 @@ def reduce_apply(node: Apply) -> Any:
     return _restore_apply, flatten(node.outputs)
 
 
-def _restore_output(found: list[Variable], rows: list[Row], numbers: list[int], index: int) -> Variable:
+def _restore_output(found: list[Variable], rows: Sequence[Row], numbers: list[int], index: int) -> Variable:
     return unflatten(found, rows, numbers)[index]
 
 
-def _restore_apply(found: list[Variable], rows: list[Row], numbers: list[int]) -> Apply:
+def _restore_apply(found: list[Variable], rows: Sequence[Row], numbers: list[int]) -> Apply:
     owner = unflatten(found, rows, numbers)[0].owner
     assert owner is not None
     return owner

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,11 @@ class SourceLine(NamedTuple):
 
     file: str
     line: int
+
+    @property
+    def code(self) -> str:
+        """The text of the line, where the file can be read; empty otherwise."""
+        return linecache.getline(self.file, self.line).strip()
 
     def __str__(self) -> str:
         cell = _cell(self.file)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import base64
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,12 +33,12 @@ _SPELLED_OUT = 16
 
 
 class Names:
-    """Names of variables: the user's where they are free identifiers, else v0, v1, ...; the same each time."""
+    """Names of variables: the user's where they are free identifiers, else v0, v1, ..., shared_0, ... if shared."""
 
     def __init__(self) -> None:
         self._of: dict[Variable, str] = {}
         self._taken: set[str] = set()
-        self._next = 0
+        self._next: Counter[str] = Counter()
 
     def __getitem__(self, variable: Variable) -> str:
         found = self._of.get(variable)
@@ -49,15 +50,15 @@ class Names:
         if wish and wish.isidentifier() and wish not in self._taken and wish not in (*DTYPES, "fn", "return"):
             name = wish
         else:
-            name = self._fresh()
+            name = self._fresh(variable.stem)
         self._of[variable] = name
         self._taken.add(name)
         return name
 
-    def _fresh(self) -> str:
+    def _fresh(self, stem: str) -> str:
         while True:
-            name = f"v{self._next}"
-            self._next += 1
+            name = f"{stem}{self._next[stem]}"
+            self._next[stem] += 1
             if name not in self._taken:
                 return name
 

@@ -57,6 +57,12 @@ class TensorType:
             and all(theirs is None or mine == theirs for mine, theirs in zip(self.shape, other.shape, strict=True))
         )
 
+    def forgets(self, other: TensorType) -> bool:
+        """Whether it is `other` but for lengths, of which it knows fewer and none otherwise."""
+        if self.dtype != other.dtype or len(self.shape) != len(other.shape) or self.refines(other):
+            return False
+        return all(None in pair or pair[0] == pair[1] for pair in zip(self.shape, other.shape, strict=True))
+
     def __str__(self) -> str:
         if not self.shape:
             return self.dtype

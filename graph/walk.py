@@ -65,7 +65,7 @@ def rebuild(
     outputs, or others of the same types to stand in their place.
     """
     for node in toposort(outputs, stop_at=known.copy()):
-        new = node.with_inputs([known.get(i, i) for i in node.inputs])
+        new = node.over(known)
         images = new.outputs if visit is None else visit(new)
         for old, image in zip(node.outputs, images, strict=True):
             known.setdefault(old, image)

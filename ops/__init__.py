@@ -34,13 +34,19 @@ from . import typed
 from .typed import *  # noqa: F403  (the typed forms, all of them: fvector, dmatrix, lscalar, ...)
 
 # Shapes, indexing, products, networks
-from . import nn
+from . import linalg, nn
+from .assumptions import Assume, assume
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .creation import (
     Alloc, Arange, Eye, alloc, arange, empty, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like,
 )  # fmt: skip
+from .determinants import Det, SlogDet
+from .diagonals import Diagonal, DiagonalMatrix, Triangle, diag, diagonal, kron, trace, tri, tril, triu
+from .einsum import einsum
+from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
 from .fused import Fused, InPlace
+from .fused_product import FusedProduct
 from .getitem import getitem, inc_subtensor, scatter_add, set_subtensor, take, take_along_axis
 from .indexing import IncSubtensor, Subtensor
 from .join import Join, concatenate, flip, hstack, pad, repeat, roll, split, stack, tile, vstack
@@ -54,33 +60,42 @@ from .shape import (
     BroadcastTo, DimShuffle, MakeVector, Reshape, Shape, ShapeI, broadcast_to, dim_to_tensor, dimshuffle,
     expand_dims, flatten, moveaxis, ravel, reshape, shape, squeeze, swapaxes, tensor_to_dim, transpose,
 )  # fmt: skip
+from .rows import Top
+from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from .sorting import (
+    ArgSort, Nonzero, SearchSorted, Sort, Unique, argsort, flatnonzero, nonzero, searchsorted, sort, unique,
+)  # fmt: skip
 
 __all__ = [
-    "CUMULATIVE", "ELEMENTWISE", "REDUCTIONS", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc", "Arange",
-    "ArgReduce", "BroadcastTo", "Cast", "Container", "Cumulative", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
-    "Elementwise", "Eye", "Fused", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Join", "LogSoftmax", "LogSumExp",
-    "MakeVector", "MatMul", "Pointwise", "Reduce", "Reshape", "Shape", "ShapeI", "SharedVariable", "Softmax",
-    "Subtensor", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "abs", "absolute", "acos", "acosh", "add",
-    "all", "alloc", "and_", "angle", "any", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
-    "arctanh", "argmax", "argmin", "around", "as_tensor", "asin", "asinh", "astype", "atan", "atan2", "atanh",
-    "binary_crossentropy", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "broadcast_to", "cast", "categorical_crossentropy", "cbrt", "ceil", "clip",
-    "col", "concatenate", "conj", "conjugate", "constant", "copysign", "cos", "cosh", "cumprod", "cumsum", "deg2rad",
-    "degrees", "digamma", "dim_to_tensor", "dimshuffle", "div", "divide", "divmod", "dot", "empty", "eq", "equal",
-    "erf", "erfc", "evaluate", "exp", "exp2", "expand_dims", "expit", "expm1", "eye", "fabs", "fill", "flatten",
-    "flip", "floor", "floor_div", "floor_divide", "fmod", "full", "full_like", "gamma", "gammaln", "ge", "gelu",
-    "getitem", "greater", "greater_equal", "gt", "hstack", "hypot", "identity", "imag", "inc_subtensor", "inner",
-    "interpret", "inv", "invert", "isfinite", "isinf", "isnan", "le", "left_shift", "lengths_of", "less", "less_equal",
-    "lgamma", "linspace", "log", "log1mexp", "log1p", "log2", "log10", "log_softmax", "logaddexp", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "matmul", "matrix", "max", "maximum", "mean", "min",
-    "minimum", "mod", "moveaxis", "mul", "multiply", "ne", "neg", "negative", "nn", "not_equal", "one_hot", "ones",
-    "ones_like", "or_", "outer", "pad", "positive", "pow", "power", "prod", "psi", "ptp", "rad2deg", "radians",
-    "ravel", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "right_shift", "rint", "roll", "round",
-    "row", "scalar", "scatter_add", "set_subtensor", "sgn", "shape", "shared", "sigmoid", "sigmoid_crossentropy",
-    "sign", "signbit", "silu", "sin", "sinh", "size", "softmax", "softmax_crossentropy", "softplus", "split", "sqr",
-    "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "sub", "subtract", "sum", "swapaxes", "switch",
-    "take", "take_along_axis", "tan", "tanh", "tensor", "tensor3", "tensor4", "tensor5", "tensor_to_dim", "tensordot",
-    "tile", "transpose", "true_div", "true_divide", "trunc", "unbroadcast", "var", "vdot", "vector", "vstack", "where",
-    "xor", "zeros", "zeros_like",
+    "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
+    "Arange", "ArgReduce", "ArgSort", "Assume", "BroadcastTo", "Cast", "Cholesky", "Container", "Cumulative", "Det",
+    "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar", "Eigh", "Eigvalsh", "Elementwise", "Eye",
+    "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Inverse", "Join", "LogSoftmax",
+    "LogSumExp", "MakeVector", "MatMul", "Nonzero", "Pointwise", "PseudoInverse", "Reduce", "Reshape", "SearchSorted",
+    "Shape", "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort",
+    "Subtensor", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "Top", "Triangle", "Unique", "abs",
+    "absolute", "acos", "acosh", "add", "all", "alloc", "and_", "angle", "any", "arange", "arccos", "arccosh", "arcsin",
+    "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort", "around", "as_tensor", "asin", "asinh",
+    "assume", "astype", "atan", "atan2", "atanh", "binary_crossentropy", "bitwise_and", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "broadcast_to", "cast",
+    "categorical_crossentropy", "cbrt", "ceil", "clip", "col", "concatenate", "conj", "conjugate", "constant",
+    "copysign", "cos", "cosh", "cumprod", "cumsum", "deg2rad", "degrees", "diag", "diagonal", "digamma",
+    "dim_to_tensor", "dimshuffle", "div", "divide", "divmod", "dot", "einsum", "empty", "eq", "equal", "erf", "erfc",
+    "evaluate", "exp", "exp2", "expand_dims", "expit", "expm1", "eye", "fabs", "fill", "flatnonzero", "flatten", "flip",
+    "floor", "floor_div", "floor_divide", "fmod", "full", "full_like", "gamma", "gammaln", "ge", "gelu", "getitem",
+    "greater", "greater_equal", "gt", "hstack", "hypot", "identity", "imag", "inc_subtensor", "inner", "interpret",
+    "inv", "invert", "isfinite", "isinf", "isnan", "kron", "le", "left_shift", "lengths_of", "less", "less_equal",
+    "lgamma", "linalg", "linspace", "log", "log1mexp", "log1p", "log2", "log10", "log_softmax", "logaddexp",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "matmul", "matrix", "max", "maximum",
+    "mean", "min", "minimum", "mod", "moveaxis", "mul", "multiply", "ne", "neg", "negative", "nn", "nonzero",
+    "not_equal", "one_hot", "ones", "ones_like", "or_", "outer", "pad", "positive", "pow", "power", "prod", "psi",
+    "ptp", "rad2deg", "radians", "ravel", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "right_shift",
+    "rint", "roll", "round", "row", "scalar", "scatter_add", "searchsorted", "set_subtensor", "sgn", "shape", "shared",
+    "sigmoid", "sigmoid_crossentropy", "sign", "signbit", "silu", "sin", "sinh", "size", "softmax",
+    "softmax_crossentropy", "softplus", "sort", "split", "sqr", "sqrt", "square", "squeeze", "stack", "std",
+    "stop_gradient", "sub", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensor",
+    "tensor3", "tensor4", "tensor5", "tensor_to_dim", "tensordot", "tile", "trace", "transpose", "tri", "tril", "triu",
+    "true_div", "true_divide", "trunc", "unbroadcast", "unique", "var", "vdot", "vector", "vstack", "where", "xor",
+    "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += typed.__all__

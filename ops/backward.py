@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from .. import ops as T
-from ..graph import Apply, NoGradient, Origin, Variable, inheriting, toposort
+from ..graph import Apply, NoGradient, Origin, Variable, collector_at_rest, inheriting, toposort
 from .checks import describe
 
 
+@collector_at_rest
 def pull_back(
     outputs: Sequence[Variable],
     cotangents: Sequence[Variable | None],

@@ -110,7 +110,7 @@ class MatMul(TensorOp):
                 raise TypeError(f"matmul takes tensors of rank 2 or more, got {describe(i)}")
         require_inner(self.name, a, b, -1, -2)
         matrix = (a.type.shape[-2], b.type.shape[-1])
-        return (TensorType(_require_one_dtype(self.name, inputs), _joint_batch(a, b) + matrix),)
+        return (TensorType(_require_one_dtype(self.name, inputs), joint_batch(self.name, a, b) + matrix),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         with np.errstate(all="ignore"):
@@ -127,15 +127,15 @@ class MatMul(TensorOp):
         return [T.unbroadcast(MatMul()(g, _adjoint(b)), a), T.unbroadcast(MatMul()(_adjoint(a), g), b)]
 
 
-def _joint_batch(a: Variable, b: Variable) -> tuple[int | None, ...]:
-    """The static lengths of the batch axes.  Raises ValueError where they cannot agree."""
+def joint_batch(name: str, a: Variable, b: Variable) -> tuple[int | None, ...]:
+    """The static lengths of the axes before the last two.  Raises ValueError where they cannot agree."""
     n = max(a.ndim, b.ndim) - 2
     rows = [(1,) * (n + 2 - x.ndim) + x.type.shape[:-2] for x in (a, b)]
     joint: list[int | None] = []
     for axis, lengths in enumerate(zip(*rows, strict=True)):
         known = {length for length in lengths if length not in (None, 1)}
         if len(known) > 1:
-            raise ValueError(f"matmul: batch axis {axis} has lengths {lengths} in {describe(a)} and {describe(b)}")
+            raise ValueError(f"{name}: batch axis {axis} has lengths {lengths} in {describe(a)} and {describe(b)}")
         joint.append(known.pop() if known else (None if None in lengths else 1))
     return tuple(joint)
 

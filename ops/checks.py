@@ -68,3 +68,12 @@ def require_index_scalar(name: str, variable: Variable, role: str) -> None:
     """Raises TypeError unless `variable` is an int64 scalar, as lengths and indices are."""
     if variable.type.shape or variable.dtype != "int64":
         raise TypeError(f"{name}: {role} must be an int64 scalar, got {describe(variable)}")
+
+
+def require_keepdims(keepdims: object, where: str) -> None:
+    """Refuse what is not plainly true or false.
+
+    Raises TypeError that names the function `where`, the argument and what it got.
+    """
+    if not isinstance(keepdims, (bool, int, np.bool_, np.integer)):
+        raise TypeError(f"{where}: keepdims must be True or False, got {shown(keepdims)}")

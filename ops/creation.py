@@ -171,12 +171,16 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
 
 def zeros_like(x: Any, dtype: Any = None) -> Any:
     """A tensor of the shape of `x` (and its dtype unless one is given) filled with 0; values of `x` are not read."""
+    if dtype is None and (take_over := getattr(type(x), "__apply_op__", None)) is not None:
+        return take_over(x, zeros_like, (x,))  # on the right side of a rule
     x = as_tensor(x)
     return T.fill(x, constant(0, x.dtype if dtype is None else dtype))
 
 
 def ones_like(x: Any, dtype: Any = None) -> Any:
     """A tensor of the shape of `x` (and its dtype unless one is given) filled with 1; values of `x` are not read."""
+    if dtype is None and (take_over := getattr(type(x), "__apply_op__", None)) is not None:
+        return take_over(x, ones_like, (x,))
     x = as_tensor(x)
     return T.fill(x, constant(1, x.dtype if dtype is None else dtype))
 

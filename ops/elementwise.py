@@ -276,8 +276,11 @@ class Cast(Pointwise):
 def cast(x: Any, dtype: Any) -> Any:
     """`x` as `dtype`, NumPy's `astype`; `x` itself where it has that dtype.
 
-    Raises TypeError for complex numbers cast to real ones (take `real` or `abs` first).
+    Raises TypeError for complex numbers cast to real ones (take `real` or `abs` first), and for a dtype of None, which
+    NumPy takes for float64.
     """
+    if dtype is None:
+        raise TypeError("cast: dtype must be given, got None; write 'float64' if you mean what NumPy takes None for")
     name = dtype_name(dtype)
     x = as_tensor(x)
     return x if getattr(x, "dtype", None) == name else Cast(name)(x)

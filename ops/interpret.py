@@ -66,14 +66,15 @@ def run(
 
     for node in nodes:
         inputs = [i.data if isinstance(i, Constant) else known[i] for i in node.inputs]
-        known.update(zip(node.outputs, _evaluated(node, inputs, name), strict=True))
+        known.update(zip(node.outputs, evaluate_node(node, inputs, name), strict=True))
         for variable in (*node.inputs, *node.outputs):
             if last_use[variable] is node:
                 known.pop(variable, None)
     return [o.data if isinstance(o, Constant) else known[o] for o in outputs]
 
 
-def _evaluated(node: Apply, inputs: Sequence[np.ndarray], name: str) -> Sequence[np.ndarray]:
+def evaluate_node(node: Apply, inputs: Sequence[np.ndarray], name: str = "") -> Sequence[np.ndarray]:
+    """The outputs of one node.  An error says in which op it happened, of what, and names the user's line."""
     try:
         return node.op.evaluate(*inputs)
     except _PLAIN_ERRORS as error:
@@ -82,8 +83,9 @@ def _evaluated(node: Apply, inputs: Sequence[np.ndarray], name: str) -> Sequence
             for i, v in zip(node.inputs, inputs, strict=True)
         )
         line = f", built at {node.origin[0]}" if node.origin else ""
+        code = f"\n  > {node.origin[0].code}" if node.origin and node.origin[0].code else ""
         function = f"{name}: " if name else ""
-        raise _same_kind(error, f"{function}{error}\n  in {node.op} of {of}{line}") from error
+        raise _same_kind(error, f"{function}{error}\n  in {node.op} of {of}{line}{code}") from error
 
 
 def _same_kind(error: Exception, message: str) -> Exception:

@@ -15,7 +15,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
 from ..record import record
-from .checks import describe, normalize_axes, normalize_axis, require_count
+from .checks import describe, normalize_axes, normalize_axis, require_count, require_keepdims
 from .creation import arange
 from .elementwise import sigmoid, softplus, stop_gradient, tanh
 from .functions import relu
@@ -149,6 +149,7 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
 
 def logsumexp(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
     """log(sum(exp(x))) along `axis` (several, or all for None), without overflow."""
+    require_keepdims(keepdims, "logsumexp")
     x = _as_float(x)
     axes = tuple(range(x.ndim)) if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, "logsumexp")))
     if len(axes) == 1:

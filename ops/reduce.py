@@ -21,7 +21,7 @@ from .. import ops as T  # the namespace; read when a function is called
 from ..graph import Apply, Dim, NoGradient, TensorType, Variable, dims_of, same_shape
 from ..graph.types import numpy_dtype
 from ..record import record
-from .checks import describe, normalize_axes, require_count
+from .checks import describe, normalize_axes, require_count, require_keepdims
 from .elementwise import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
 from .tensor import TensorOp, as_tensor
 
@@ -262,6 +262,7 @@ def unbroadcast(cotangent: Variable, like: Variable) -> Variable:
 def _reduce(name: str, x: Any, axis: Any, keepdims: bool) -> Any:
     x = as_tensor(x)
     axes = _axes(name, x, axis)
+    require_keepdims(keepdims, name)
     reduced = Reduce(REDUCTIONS[name], axes)(x)
     return _keepdims(reduced, axes, x.ndim) if keepdims else reduced
 
@@ -319,6 +320,7 @@ def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 def _arg_reduce(name: str, x: Any, axis: Any, keepdims: bool) -> Any:
     x = as_tensor(x)
     axes = _axes(name, x, axis)
+    require_keepdims(keepdims, name)
     if axis is not None and len(axes) != 1:
         raise TypeError(f"{name} takes one axis or None, got {axis!r}")
     index = ArgReduce(name, None if axis is None else axes[0])(x)
@@ -340,4 +342,5 @@ def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
 
 def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The largest less the smallest element along `axis`."""
+    require_keepdims(keepdims, "ptp")
     return T.sub(max(x, axis, keepdims), min(x, axis, keepdims))

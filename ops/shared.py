@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import TensorType
+from .assigned import assigned_name
 from .checks import shown
 from .interpret import fitted
 from .tensor import TensorVariable, constant
@@ -32,6 +33,7 @@ class SharedVariable(TensorVariable):
     """An input whose value lies in `container`: it is given to every function that needs it."""
 
     __slots__ = ("container",)
+    stem = "shared_"
 
     def __init__(self, type: TensorType, container: Container, name: str | None = None) -> None:
         super().__init__(type, name=name)
@@ -64,6 +66,7 @@ def shared(
 ) -> SharedVariable:
     """A shared variable with this first value (copied, unless `borrow`), whose dtype and rank it keeps.
 
+    `name`: left out, it is what the user's line plainly assigns the variable to, if anything.
     `shape`: the lengths that it promises to keep, None for those that `set_value` may change (all, if it is left out).
     Raises TypeError for a value that no tensor holds, ValueError if it does not have the lengths promised.
     """
@@ -71,7 +74,7 @@ def shared(
         raise TypeError(f"the name of a variable is a str, got {name!r}")
     array = _first(value, name)
     kind = TensorType(array.dtype.name, (None,) * array.ndim if shape is None else tuple(shape))
-    variable = SharedVariable(kind, Container(array), name)
+    variable = SharedVariable(kind, Container(array), assigned_name("shared") if name is None else name)
     variable.container.value = _own_array(fitted(array, variable), value, borrow)
     return variable
 

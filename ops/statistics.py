@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from .. import ops as T  # the namespace; read when a function is called
-from .checks import describe, normalize_axes
+from .checks import describe, normalize_axes, require_keepdims
 from .elementwise import cast
 from .tensor import as_tensor
 
@@ -20,6 +20,7 @@ def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) ->
 
     float16 is summed in float32, as in NumPy.  NaN where there are no elements.
     """
+    require_keepdims(keepdims, "mean")
     x = as_tensor(x)
     if dtype is not None:
         x = cast(x, dtype)
@@ -33,6 +34,7 @@ def var(x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: 
 
     float64 for bools and integers; real for complex numbers.  NaN where count - ddof is not positive, and no error.
     """
+    require_keepdims(keepdims, "var")
     x = as_tensor(x)
     if dtype is not None or x.type.kind not in "fc":
         x = cast(x, dtype or "float64")
@@ -54,6 +56,7 @@ def _squared_modulus(x: Any) -> Any:
 
 def std(x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
     """The square root of `var`."""
+    require_keepdims(keepdims, "std")
     return T.sqrt(var(x, axis, dtype, ddof, keepdims))
 
 

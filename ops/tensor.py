@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import ops as T  # the namespace; read when a method is called
-from ..graph import Constant, Op, TensorType, Variable, dtype_name
+from ..graph import Constant, FunctionGraph, Op, TensorType, Variable, dtype_name, leaves
 from ..graph.types import numpy_dtype
 from .checks import is_masked
 from .interpret import evaluate
+from .latex import latex
 
 
 class TensorVariable(Variable):
@@ -134,6 +135,14 @@ class TensorVariable(Variable):
     def repeat(self, repeats: Any, axis: int | None = None) -> Any: return T.repeat(self, repeats, axis)
     def take(self, indices: Any, axis: int | None = None) -> Any: return T.take(self, indices, axis)
 
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        return T.diagonal(self, offset, axis1, axis2)
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        return T.trace(self, offset, axis1, axis2)
+    def sort(self, axis: int | None = -1) -> Any: return T.sort(self, axis)
+    def argsort(self, axis: int | None = -1) -> Any: return T.argsort(self, axis)
+    def nonzero(self) -> Any: return T.nonzero(self)
+
     def eval(self, values: Mapping[Variable, Any] | None = None) -> np.ndarray:
         """The array that this variable is for `values` of the inputs it depends on, computed by NumPy.
 
@@ -179,7 +188,8 @@ class TensorVariable(Variable):
         return function(*inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        ours = getattr(T, function.__name__, None) if function.__module__ == "numpy" else None
+        namespace = {"numpy": T, "numpy.linalg": T.linalg}.get(function.__module__)
+        ours = getattr(namespace, function.__name__, None)
         if ours is None:
             name = f"{function.__module__}.{function.__name__}"
             raise TypeError(f"{name} does not take the symbolic {self!r}; arignote.ops has no such function")
@@ -189,6 +199,18 @@ class TensorVariable(Variable):
         if self.name:
             return f"{self.name}: {self.type}"
         return f"{self.owner!r}: {self.type}" if self.owner is not None else f"unnamed variable: {self.type}"
+
+    def _repr_latex_(self) -> str | None:
+        """The expression as a formula; None if it is large (then it has a picture) or no expression at all."""
+        formula = latex(self) if self.owner is not None else None
+        return None if formula is None else rf"$\displaystyle {formula}$"
+
+    def _repr_html_(self) -> str | None:
+        """The picture of an expression that is too large for a formula."""
+        if self.owner is None or latex(self) is not None:
+            return None
+        free = [leaf for leaf in leaves([self]) if not isinstance(leaf, Constant)]
+        return FunctionGraph(free, [self])._repr_html_()
 
 
 def _one_or_several(arguments: tuple[Any, ...]) -> Any:

@@ -8,29 +8,39 @@ from typing import Any, Union
 
 from ..graph import FunctionGraph, Op, Vocabulary
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from .assumptions import Assume
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .creation import Alloc, Arange, Eye
 from .cumulative import CUMULATIVE, Cumulative
+from .determinants import Det, SlogDet
+from .diagonals import Diagonal, DiagonalMatrix, Triangle
 from .elementwise import ELEMENTWISE, Cast
+from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
 from .fused import Fused, InPlace
+from .fused_product import FusedProduct
 from .indexing import IncSubtensor, Subtensor
 from .join import Join
 from .lengths import MakeVector, Shape, ShapeI
 from .nn import LogSoftmax, LogSumExp, Softmax
 from .reduce import REDUCTIONS, ArgReduce, Reduce, SumTo
+from .rows import Top
 from .shape import BroadcastTo, DimShuffle, Reshape
+from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from .sorting import ArgSort, Nonzero, SearchSorted, Sort, Unique
 from .tensor import TensorConstant, TensorVariable
 
 Entry = Union[Op, Callable[..., Op]]
 """An op without fields, or what makes an op of its fields."""
 
 _WITHOUT_FIELDS = (
-    Alloc(), Arange(), BroadcastTo(), Dot(), Dot22(), Dot22Scalar(), Gemm(), Gemv(), Ger(), MakeVector(), MatMul(),
-    Reshape(), Shape(), SumTo(),
+    Alloc(), Arange(), BroadcastTo(), Cholesky(), Det(), Diagonal(), DiagonalMatrix(), Dot(), Dot22(), Dot22Scalar(),
+    Eigh(), Eigvalsh(), Gemm(), Gemv(), Ger(), Inverse(), MakeVector(), MatMul(), Nonzero(), PseudoInverse(), Reshape(),
+    Shape(), SingularValues(), SlogDet(), SumTo(), Unique(),
 )  # fmt: skip
 _WITH_FIELDS = (
-    AdvancedIncSubtensor, AdvancedSubtensor, Cast, DimShuffle, Eye, Fused, InPlace, IncSubtensor, Join, LogSoftmax,
-    LogSumExp, ShapeI, Softmax, Subtensor,
+    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assume, Cast, DimShuffle, Eye, Fused, FusedProduct,
+    InPlace, IncSubtensor, Join, LogSoftmax, LogSumExp, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort,
+    Subtensor, Top, Triangle,
 )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Trying rules on one node: which rules its op selects, what they propose, whether it fits, what it cost.
 
-An idle rule must cost nothing: rules are found by op and by what computes the operands, and the answer is kept for each
-such neighbourhood, of which a graph has few.
+An idle rule must cost nothing: rules are found by op and by what computes the operands (index.py), and the answer is
+kept for each such neighbourhood, of which a graph has few.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import warnings
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple, Union
 
-from ..graph import Apply, Constant, Door, Op, Variable
+import numpy as np
+
+from ..graph import Apply, Constant, Door, FunctionGraph, Op, ReplacementRefused, Variable
 from ..profiling import Failure, RuleProfile
 from .conform import Conform, conformed
+from .index import rule_index
 from .patterns import CONSTANT, LEAF, Head, Users
-from .rule import OpKey, Proposal, Rule
+from .rule import Proposal, Rule
 
 Outputs = tuple[Union[Variable, None], ...]
 """What stands for the outputs of a node; None: the output itself."""
@@ -41,11 +44,13 @@ class OptimizerWarning(UserWarning):
 class Tally:
     """The running count of one rule."""
 
-    __slots__ = ("created", "fired", "name", "rule", "time", "tried")
+    __slots__ = ("created", "fired", "first", "name", "rule", "time", "tried")
 
     def __init__(self, name: str, rule: Rule | None = None) -> None:
         self.name = name
         self.rule = rule
+        self.first: Apply | None = None
+        """The node that it fired on first."""
         self.tried = self.fired = self.created = 0
         self.time = 0.0
 
@@ -92,6 +97,20 @@ class Firing(NamedTuple):
     """The nodes that the rule made, inputs before users."""
 
 
+def endless(tallies: Sequence[Tally], failures: Failures) -> Rule | None:
+    """The rule that made most of the nodes, where together they made too many; noted as a failure.
+
+    None if no rule made half of them.
+    """
+    most = max(tallies, key=lambda tally: tally.created, default=None)
+    if most is None or most.rule is None or 2 * most.created < sum(tally.created for tally in tallies):
+        return None
+    made = f"it made {most.created} new nodes in {most.fired} steps, from {most.first!r} on"
+    text = f"{most.rule} comes to no end: {made}; it is left out"
+    failures.record(most.name, repr(most.first), Divergence(text, (most.name,)))
+    return most.rule
+
+
 Offers = tuple[tuple[Tally, ...], tuple[Tally, ...]]
 """The rules for a node: those that depend on what lies above it, and those that look at its users."""
 
@@ -104,16 +123,28 @@ class Applier:
     """
 
     def __init__(self, rules: Iterable[Rule], door: Door, conform: Conform | None, failures: Failures) -> None:
-        self.tallies = [Tally(rule.name, rule) for rule in rules]
+        self.index = rule_index(tuple(rules))
+        self.tallies = [Tally(rule.name, rule) for rule in self.index.rules]
         self.door = door
         self.conform = conform
         self.failures = failures
         self.known: set[Apply] = set()
         self.inputs: Collection[Variable] = ()
-        self.looks_at_users = any(t.rule is not None and t.rule.uses for t in self.tallies)
-        self._by_key = _by_key(self.tallies)
-        self._by_op: dict[Op, list[Tally]] = {}
+        self.looks_at_users = self.index.looks_at_users
+        self._ops_by_users: dict[Op, bool] = {}
         self._offers: dict[tuple[Op, tuple[Head, ...]], Offers] = {}
+
+    def concerns(self, graph: FunctionGraph) -> bool:
+        """Whether the graph applies an op that any of the rules asks for."""
+        return any(self.index.of_op(op) for op in graph.ops)
+
+    def asks_users_of(self, op: Op) -> bool:
+        """Whether a rule for the op looks at users of its nodes."""
+        found = self._ops_by_users.get(op)
+        if found is None:
+            found = any(self.index.rules[place].uses for place in self.index.of_op(op))
+            self._ops_by_users[op] = found
+        return found
 
     def offers(self, node: Apply) -> Offers:
         """The rules that may match the node, by its op and what computes its operands."""
@@ -123,23 +154,14 @@ class Applier:
         key = (node.op, heads)
         found = self._offers.get(key)
         if found is None:
-            found = self._offers[key] = self._select(node.op, heads)
+            upwards, by_users = self.index.of_neighbourhood(node.op, heads, self._failed)
+            tallies = self.tallies
+            found = tuple([tallies[p] for p in upwards]), tuple([tallies[p] for p in by_users])
+            self._offers[key] = found
         return found
 
-    def _select(self, op: Op, heads: tuple[Head, ...]) -> Offers:
-        if op not in self._by_op:
-            places = {place for key in (None, op, *type(op).__mro__) for place in self._by_key.get(key, ())}
-            self._by_op[op] = [self.tallies[place] for place in sorted(places)]
-        fitting = [t for t in self._by_op[op] if self._may_match(t.rule, op, heads)]
-        plain = tuple(t for t in fitting if t.rule is not None and not t.rule.uses)
-        return plain, tuple(t for t in fitting if t not in plain)
-
-    def _may_match(self, rule: Any, op: Op, heads: tuple[Head, ...]) -> bool:
-        try:
-            return bool(rule.may_match(op, heads))
-        except Exception as error:  # as below
-            self.failures.record(rule.name, f"a node of {op}", error)
-            return False
+    def _failed(self, rule: Rule, op: Op, error: Exception) -> None:
+        self.failures.record(rule.name, f"a node of {op}", error)
 
     def fire(self, node: Apply, tallies: Sequence[Tally], users: Users) -> Firing | None:
         """The change that the first rule makes which has one to make."""
@@ -152,6 +174,8 @@ class Applier:
             now = then
             if change is not None:
                 outputs, fresh = change
+                if tally.first is None:
+                    tally.first = node
                 tally.fired += 1
                 tally.created += len(fresh)
                 return Firing(tally, outputs, fresh)
@@ -178,9 +202,12 @@ class Applier:
             return None
 
     def _fitted(self, rule: Rule, node: Apply, proposal: Proposal) -> Outputs | None:
-        """The proposal with dtypes and shapes made right; None if it would change nothing."""
+        """The proposal with dtypes and shapes made right; None if it changes nothing, or only says less of lengths."""
         if len(proposal.outputs) != len(node.outputs):
             raise ValueError(f"the rule gives {len(proposal.outputs)} values for {len(node.outputs)} outputs")
+        for after, before in zip(proposal.outputs, node.outputs, strict=True):
+            if isinstance(after, Variable) and after.dtype != before.dtype and not rule.lossy:
+                self._refuse_narrower(after, before)
         outputs = tuple(
             None
             if after is None or after is before
@@ -188,7 +215,19 @@ class Applier:
             for after, before in zip(proposal.outputs, node.outputs, strict=True)
         )
         changes = any(o is not None and not _is_output_of(o, node, k) for k, o in enumerate(outputs))
-        return outputs if changes else None
+        forgets = any(o is not None and o.type.forgets(before.type) for o, before in zip(outputs, node.outputs))
+        return outputs if changes and not forgets else None
+
+    def _refuse_narrower(self, after: Variable, before: Variable) -> None:
+        """Raise ReplacementRefused for a new value that was computed in a narrower dtype of the same kind.
+
+        A cast afterwards would have the right type without the digits.  A value of the graph is what it is: widening
+        it loses nothing.
+        """
+        new, old = np.dtype(after.dtype), np.dtype(before.dtype)
+        computed = after.owner is not None and after.owner not in self.known
+        if computed and new.kind == old.kind and new.itemsize < old.itemsize:
+            raise ReplacementRefused(f"the result is computed as {after.type}; {before.type} holds more digits")
 
     def _refuse_strangers(self, outputs: Outputs, fresh: Sequence[Apply]) -> None:
         """Raise ValueError if a result depends on an input that is not one of the graph."""
@@ -239,13 +278,3 @@ def _is_output_of(variable: Variable, node: Apply, index: int) -> bool:
     """Whether the variable is what the node computes as its output `index`, by the same op on the same inputs."""
     made = variable.owner
     return made is not None and variable.index == index and (made is node or node_key(made) == node_key(node))
-
-
-def _by_key(tallies: Sequence[Tally]) -> dict[OpKey | None, list[int]]:
-    """The places of the rules by the ops and classes of ops that they name; those that name none stand under None."""
-    places: dict[OpKey | None, list[int]] = {}
-    for place, tally in enumerate(tallies):
-        if tally.rule is not None:
-            for key in tally.rule.ops or (None,):
-                places.setdefault(key, []).append(place)
-    return places

@@ -53,7 +53,7 @@ def conformed(
     if isinstance(after, Variable):
         value = after
     elif how is not None:
-        value = how.constant(after, before.dtype)
+        value = _number(after, before, how)
     else:
         raise ReplacementRefused(f"the result is the number {after!r}, and nothing says how constants are made")
     if how is None or (value.type == before.type and None not in value.type.shape):
@@ -71,6 +71,15 @@ def conformed(
         if stretched is not None:
             return stretched
     return value
+
+
+def _number(after: Any, before: Variable, how: Conform) -> Variable:
+    """The number in the dtype of `before`.  Raises ReplacementRefused for what is no number."""
+    try:
+        return how.constant(after, before.dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        expected = f"expected a variable of {before.type}, or a number"
+        raise ReplacementRefused(f"the result is {after!r}; {expected} ({error})") from None
 
 
 def _stretched(after: Variable, before: Variable, leaves: Sequence[Variable], how: Conform) -> Variable | None:

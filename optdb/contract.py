@@ -4,6 +4,7 @@
     ulp(k)                      the same special values, finite results at most k units in the last place apart
     stabilizes                  never farther from the true value, and finite where the original overflows or cancels
     relaxes("nan", "overflow")  equal but where the named things happen on one side
+    approximates(0.02)          finite results at most so far apart: another function, for who asks for it by name
 
 Promises are joined with `|`: `ulp(2) | relaxes("overflow")`.
 """
@@ -15,8 +16,10 @@ import difflib
 from ..record import record
 
 RELAXABLE = ("nan", "inf", "signed zero", "overflow", "underflow", "rounding", "domain", "errors")
-"""What `relaxes` takes.  `rounding`: results may differ by more than a few ulp (sums in another order); `domain`:
-arguments where the original is not defined; `errors`: a run that failed may now succeed."""
+"""What `relaxes` takes.  `rounding`: results may differ by more than a few ulp, as sums in another order do, whose
+partial sums may also overflow where the others do not; `domain`: arguments where the original is not defined; `errors`:
+a run that failed may now succeed.  That lengths which must agree do is taken for granted: what is proved about shapes
+is proved of runs that get through."""
 
 
 @record(slots=True)
@@ -27,6 +30,8 @@ class Contract:
     nearer: bool = False
     """Whether the result is the nearer one to the true value wherever the two differ."""
     relaxed: frozenset[str] = frozenset()
+    within: float = 0.0
+    """The distance allowed between finite results."""
 
     @property
     def tags(self) -> frozenset[str]:
@@ -35,16 +40,19 @@ class Contract:
         words |= {"ulp"} if self.ulps else set()
         words |= {"stabilizes"} if self.nearer else set()
         words |= {"relaxes"} if self.relaxed else set()
+        words |= {"approximate"} if self.within else set()
         return frozenset(words or {"exact"})
 
     def __or__(self, other: Contract) -> Contract:
-        return Contract(max(self.ulps, other.ulps), self.nearer or other.nearer, self.relaxed | other.relaxed)
+        within = max(self.within, other.within)
+        return Contract(max(self.ulps, other.ulps), self.nearer or other.nearer, self.relaxed | other.relaxed, within)
 
     def __str__(self) -> str:
         parts = [f"ulp({self.ulps})"] if self.ulps else []
         parts += ["stabilizes"] if self.nearer else []
         words = ", ".join(f'"{word}"' for word in RELAXABLE if word in self.relaxed)
         parts += [f"relaxes({words})"] if words else []
+        parts += [f"approximates({self.within:g})"] if self.within else []
         return " | ".join(parts) or "exact"
 
     def __repr__(self) -> str:
@@ -74,7 +82,14 @@ def relaxes(*what: str) -> Contract:
     return Contract(relaxed=frozenset(what))
 
 
+def approximates(distance: float) -> Contract:
+    """The contract of results at most `distance` apart where both are finite."""
+    if not 0 < distance < float("inf"):
+        raise ValueError(f"approximates({distance!r}): expected a positive number")
+    return Contract(within=float(distance))
+
+
 CONTRACT_TAGS = frozenset().union(
-    exact.tags, stabilizes.tags, ulp(1).tags, *(relaxes(word).tags for word in RELAXABLE)
+    exact.tags, stabilizes.tags, ulp(1).tags, approximates(1).tags, *(relaxes(word).tags for word in RELAXABLE)
 )
 """Every tag that a contract can give; a query may name them whether or not a rule carries them."""

@@ -14,9 +14,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
-from functools import reduce
-from operator import or_
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from ..record import record
@@ -27,6 +25,7 @@ from .equilibrium import EquilibriumOptimizer
 from .optimizers import FromFunctionOptimizer, Optimizer, SeqOptimizer, TopoOptimizer
 from .query import Query, as_query, unknown
 from .rule import Rule
+from .settling import Settings, as_optimizer, contract_of, with_extra
 
 Self = TypeVar("Self", bound="Database")
 
@@ -34,12 +33,11 @@ _MARKS = frozenset("+-&,()</")
 """What queries are written with, besides space."""
 
 
-@record
-class Settings:
-    """What holds for all optimizers of one query."""
+Edits = tuple[Any, ...]
+"""How often a database was edited, and then the same of each one inside."""
 
-    conform: Conform | None = None
-    strict: bool = False
+MOST_ANSWERS = 64
+"""Queries whose answer a database keeps."""
 
 
 @record
@@ -68,6 +66,9 @@ class Database:
         self.name = name
         self.conform = conform
         self._members: dict[str, _Member] = {}
+        self._edits = 0
+        self._answers: dict[tuple[Query, str, bool], tuple[Edits, Any]] = {}
+        """What was asked last, with the state of the database at that time."""
         self._tags: set[str] = set()
         """Every tag that an entry of this database has, or once had: what is not here is no entry's tag."""
 
@@ -105,7 +106,7 @@ class Database:
             object=obj,
             tags=frozenset(tags),
             position=self._place(name, position),
-            contract=contract or _contract_of(obj),
+            contract=contract or contract_of(obj),
             role="final" if final else "cleanup" if cleanup else "",
             origin=_caller(),
             by_database=use_db_name_as_tag,
@@ -114,8 +115,7 @@ class Database:
             before = self._members[name].origin
             raise ValueError(f"{self._label()}: {name!r} is registered at {member.origin}, and already at {before}")
         self._refuse_clash(member)
-        self._members[name] = member
-        self._tags |= member.tags
+        self._put(member)
         return self
 
     def register_all(self: Self, rules: Iterable[Rule], *tags: str, **options: Any) -> Self:
@@ -128,14 +128,18 @@ class Database:
         """This database, with more tags on an entry of its own."""
         member = replace(self._own(name), tags=self._own(name).tags | set(tags))
         self._refuse_clash(member)
-        self._members[name] = member
-        self._tags |= member.tags
+        self._put(member)
         return self
 
     def remove_tags(self: Self, name: str, *tags: str) -> Self:
         """This database, with fewer tags on an entry of its own."""
-        self._members[name] = replace(self._own(name), tags=self._own(name).tags - set(tags))
+        self._put(replace(self._own(name), tags=self._own(name).tags - set(tags)))
         return self
+
+    def _put(self, member: _Member) -> None:
+        self._members[member.name] = member
+        self._tags |= member.tags
+        self._edits += 1
 
     def copy(self: Self) -> Self:
         """A database to which things can be added without changing this one; databases inside are copied too."""
@@ -146,6 +150,7 @@ class Database:
             for name, m in self._members.items()
         }
         other._tags = set(self._tags)
+        other._answers = {}
         return other
 
     # --- looking
@@ -172,6 +177,9 @@ class Database:
         """The number of entries directly in it."""
         return len(self._members)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return sorted({e.name for e in self.entries()})
+
     def table(self, *query: Query | str, **subqueries: Query | str) -> Table:
         """One row a rule or optimizer: position, name, class, tags, contract, taken or why not.
 
@@ -180,8 +188,7 @@ class Database:
         if not query and not subqueries:
             return Table(tuple(rows_of(self._entries(), None)))
         wanted = as_query(query, subqueries)
-        entries = self._entries()
-        self._check(wanted, entries)
+        entries = self._asked(wanted)
         return Table(tuple(rows_of(entries, wanted)))
 
     def __repr__(self) -> str:
@@ -195,11 +202,25 @@ class Database:
         name or tag that nothing here has.
         """
         wanted = as_query(query, subqueries)
-        entries = self._entries()
-        self._check(wanted, entries)
+        edits = self._state()
+        asked = wanted, wanted.name, strict
+        known = self._answers.get(asked)
+        if known is not None and known[0] == edits:
+            return known[1]
+        entries = self._asked(wanted)
         label = wanted.name or str(wanted) or "nothing"
         built = self._build(label, wanted, entries, frozenset(), Settings(self.conform, strict))
-        return SeqOptimizer(name=label, strict=strict) if built is None else built
+        if built is None:
+            built = SeqOptimizer(name=label, strict=strict)
+        if len(self._answers) >= MOST_ANSWERS:
+            self._answers.clear()
+        self._answers[asked] = edits, built
+        return built
+
+    def _state(self) -> Edits:
+        """How often this database and those inside were edited: equal states give equal answers."""
+        inside = [m.object._state() for m in self._members.values() if isinstance(m.object, Database)]
+        return (self._edits, *inside)
 
     # --- for the classes below
     def _build(
@@ -213,8 +234,7 @@ class Database:
             return obj
         if callable(obj) and not isinstance(obj, type):
             return FromFunctionOptimizer(name=name, function=obj)
-        expected = "a rule, an optimizer, a database or a function"
-        raise TypeError(f"{self._label()}: {name!r} is {obj!r}; expected {expected}")
+        raise TypeError(f"{self._label()}: {name!r} is {obj!r}; expected a rule, optimizer, database or function")
 
     def _taken(
         self, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
@@ -258,6 +278,14 @@ class Database:
             inside=tuple(member.object._entries(f"{here}/")) if container else (),
             is_container=container,
         )
+
+    def _asked(self, query: Query) -> Sequence[Entry]:
+        """The entries in order, with those that the query brings along; an error for names that are not there."""
+        entries = self._entries()
+        self._check(query, entries)
+        if query.extra and not self.has_positions:
+            raise ValueError(f"{self._label()}: the query brings along optimizers, and there are no positions here")
+        return with_extra(entries, query, self._label()) if query.extra else entries
 
     # --- checks
     def _label(self) -> str:
@@ -416,6 +444,9 @@ class ProxyDB(Database):
     def _entries(self, path: str = "") -> list[Entry]:
         return self.db._entries(path)
 
+    def _state(self) -> Edits:
+        return self.db._state()
+
     def _build(
         self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
     ) -> Any:
@@ -425,37 +456,6 @@ class ProxyDB(Database):
 def _walked(members: Iterable[Entry]) -> list[Entry]:
     """The members and all that stands in them."""
     return [inner for entry in members for inner in entry.walk()]
-
-
-def as_optimizer(entry: Entry, built: Any, settings: Settings) -> Optimizer:
-    """What was taken as an optimizer of the entry's name: a rule becomes one walk."""
-    if isinstance(built, Rule):
-        return TopoOptimizer(name=entry.name, rules=(built,), conform=settings.conform, strict=settings.strict)
-    assert isinstance(built, Optimizer)
-    return _settled(built, settings).named(entry.name)
-
-
-def _settled(optimizer: Optimizer, settings: Settings) -> Optimizer:
-    """The optimizer, and those inside it, under the settings of the query."""
-    changes: dict[str, Any] = {}
-    if settings.strict and not optimizer.strict:
-        changes["strict"] = True
-    for field in fields(optimizer):
-        value = getattr(optimizer, field.name)
-        if field.name == "conform" and value is None and settings.conform is not None:
-            changes["conform"] = settings.conform
-        elif isinstance(value, tuple) and value and all(isinstance(v, Optimizer) for v in value):
-            changes[field.name] = tuple(_settled(v, settings) for v in value)
-    return replace(optimizer, **changes) if changes else optimizer
-
-
-def _contract_of(obj: Any) -> Contract | None:
-    """The contract of a rule, or of all the rules of an optimizer together; None where nothing is said."""
-    own = getattr(obj, "contract", None)
-    if isinstance(own, Contract):
-        return own
-    rules = [r for r in getattr(obj, "rules", ()) if isinstance(r, Rule)]
-    return reduce(or_, (r.contract for r in rules)) if rules else None
 
 
 def _caller() -> str:

@@ -27,6 +27,8 @@ class Descent:
 
     def walk(self, graph: FunctionGraph) -> FunctionGraph:
         """The graph after one walk; the graph itself if no rule applied."""
+        if not self.applier.concerns(graph):
+            return graph
         self._graph = graph
         self._replaced: dict[Variable, Variable] = {}
         self._live = {o.owner for o in graph.outputs}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..profiling.markup import escaped
+from .. import pages
 from ..record import record
 from .contract import Contract
 from .query import Query
@@ -31,6 +31,8 @@ class Entry:
     inside: tuple[Entry, ...] = ()
     """What a container holds, in its order."""
     is_container: bool = False
+    is_extra: bool = False
+    """Whether the query itself brings it along."""
 
     def walk(self) -> Iterator[Entry]:
         """This entry and all inside it."""
@@ -44,6 +46,8 @@ def refusal(entry: Entry, query: Query, around: frozenset[str]) -> str:
 
     Requirements are for what is not a container; that something inside a container is taken is for the caller to see.
     """
+    if entry.is_extra:
+        return ""
     excluded = entry.tags & query.exclude
     if excluded:
         return f"has -{min(excluded)}"
@@ -115,10 +119,7 @@ class Table(Sequence[Row]):
         return str(self)
 
     def _repr_html_(self) -> str:
-        def line(tag: str, row: Sequence[str]) -> str:
-            return "<tr>" + "".join(f"<{tag}>{escaped(cell)}</{tag}>" for cell in row) + "</tr>"
-
-        return "<table>" + line("th", self.HEADER) + "".join(line("td", row) for row in self.cells()) + "</table>"
+        return pages.notebook.scrolled(self.HEADER, self.cells())
 
 
 def _answer(row: Row) -> str:

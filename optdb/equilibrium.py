@@ -9,15 +9,19 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..graph import Door, FunctionGraph
 from ..profiling import EquilibriumProfile, OptimizerProfile, PassProfile
 from ..record import record
-from .applier import Applier, Divergence, Failures
+from .applier import Applier, Divergence, Failures, endless
 from .conform import Conform
 from .optimizers import MergeOptimizer, Optimizer, Result, attempted, node_limit, ordered
 from .rule import Rule
 from .sweep import MERGE, Sweep
+
+PASSES_WITHOUT_SUSPICION = 3
+"""After so many passes that changed something, graphs are compared to see whether passes go round in a circle."""
 
 
 @record(kw_only=True)
@@ -39,10 +43,15 @@ class EquilibriumOptimizer(Optimizer):
     max_seconds: float | None = None
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        run = _Run(self, graph, door)
+        entries, run, result = len(door.journal), _Run(self, graph, door), graph
         while run.stop is None:
-            graph = run.round(graph)
-        return graph, run.profile(graph)
+            result = run.round(result)
+        endless = run.endless() if self.max_nodes is None else None
+        if endless is None:
+            return result, run.profile(result)
+        del door.journal[entries:]
+        result, profile = replace(self, rules=tuple(r for r in self.rules if r is not endless)).optimize(graph, door)
+        return result, replace(profile, failures=(*run.failures.all(), *profile.failures))
 
 
 class _Run:
@@ -65,8 +74,8 @@ class _Run:
         self.stop: str | None = None
         self.spent = {"global": 0.0, "final": 0.0, "cleanup": 0.0}
         self.largest = len(graph)
-        self.earlier: dict[FunctionGraph, int] = {}
-        """The graphs that passes began with, to see that they come back to one."""
+        self.began_with: list[FunctionGraph] = []
+        """The graph that each pass began with, to see that they come back to one."""
 
     def round(self, began: FunctionGraph) -> FunctionGraph:
         """The graph after one more pass; `stop` is set if it was the last."""
@@ -130,16 +139,25 @@ class _Run:
         return all(name == MERGE for name, _ in self.passes[-1].fired) and graph == began
 
     def _met_before(self, began: FunctionGraph, graph: FunctionGraph) -> bool:
-        """Whether a pass, the last one among them, has begun with this graph already."""
-        self.earlier[began] = len(self.passes) - 1
-        return graph in self.earlier
+        """Whether a pass, the last one among them, has begun with this graph already.
+
+        Most graphs need two or three passes, so only then is it worth the while to compare graphs by structure.
+        """
+        self.began_with.append(began)
+        return len(self.passes) > PASSES_WITHOUT_SUSPICION and graph in self.began_with
 
     def _diverged(self, graph: FunctionGraph) -> None:
-        circle = self.passes[self.earlier[graph] :]
-        names = tuple(dict.fromkeys(name for p in circle for name, _ in p.fired))
+        since = max(n for n, earlier in enumerate(self.began_with) if earlier == graph)
+        circle = self.passes[since:]
+        names = tuple(dict.fromkeys(name for p in circle for name, _ in p.fired if name != MERGE))
         text = f"{' and '.join(names)} undo one another on\n{graph}"
         self.stop = "rules that undo one another: " + ", ".join(names)
         self.failures.record(", ".join(names), repr(graph), Divergence(text, names))
+
+    def endless(self) -> Rule | None:
+        """The rule that made most of the nodes when their number came to its limit: it is left out from the start."""
+        limited = self.sweep.stop is not None and self.sweep.deadline is None
+        return endless(self.sweep.applier.tallies, self.failures) if limited else None
 
     def profile(self, graph: FunctionGraph) -> EquilibriumProfile:
         return EquilibriumProfile(

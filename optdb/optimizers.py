@@ -15,10 +15,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar, TypeVar
 
-from ..graph import Door, FunctionGraph, InconsistencyError, schedule
+from ..graph import Door, FunctionGraph, InconsistencyError, collector_at_rest, schedule
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
 from ..record import record
-from .applier import Applier, Divergence, Failures, RuleError
+from .applier import Applier, Divergence, Failures, RuleError, endless
 from .conform import Conform
 from .contract import Contract, exact
 from .descent import Descent
@@ -57,7 +57,8 @@ class Optimizer:
         door = Door() if door is None else door
         entries, validate, callback = len(door.journal), door.validate_time, door.callback_time
         start = time.perf_counter()
-        result, profile = self.optimize(graph, door)
+        with collector_at_rest:
+            result, profile = self.optimize(graph, door)
         elapsed = time.perf_counter() - start
         if result is not graph:
             self._check(graph, result)
@@ -143,6 +144,7 @@ class TopoOptimizer(Optimizer):
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
         size, toposort_time = ordered(graph)
+        entries = len(door.journal)
         failures = Failures(self.strict)
         applier = Applier(self.rules, door, self.conform, failures)
         limit = node_limit(size)
@@ -152,6 +154,11 @@ class TopoOptimizer(Optimizer):
         result = walker.walk(graph)
         loop_time = time.perf_counter() - start
         failures.limit(self.name or type(self).__name__, walker.stop)
+        rule = None if walker.stop is None else endless(applier.tallies, failures)
+        if rule is not None:
+            del door.journal[entries:]
+            result, rest = replace(self, rules=tuple(r for r in self.rules if r is not rule)).optimize(graph, door)
+            return result, replace(rest, failures=(*failures.all(), *rest.failures))
         return result, TopoProfile(
             toposort_time=toposort_time + ordered(result)[1],
             loop_time=loop_time,
@@ -168,6 +175,8 @@ class MergeOptimizer(Optimizer):
     contract: ClassVar[Contract | None] = exact
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        if not graph.has_repeats:
+            return graph, MergeProfile()
         entries = len(door.journal)
         sweep = Sweep(Applier((), door, None, Failures(self.strict)), merging=True)
         result = sweep.walk(graph)

@@ -59,8 +59,11 @@ def same_value(a: Any, b: Any) -> bool:
 class Pattern:
     """A graph with holes.  Immutable; compared by identity."""
 
-    def __apply_op__(self, op: Op, operands: Sequence[Any]) -> Pattern:
-        """`op` applied to patterns, one of which is this one: what `Op.__call__` hands over."""
+    def __apply_op__(self, op: Op | Callable[..., Any], operands: Sequence[Any]) -> Pattern:
+        """`op` applied to patterns, one of which is this one: what `Op.__call__` hands over.
+
+        A function of variables may do so too; what it makes can stand on the right side of a rule alone.
+        """
         return Applied(op, tuple(as_pattern(o) for o in operands))
 
     def match(self, variable: Variable, bound: Bound, users: Users) -> Iterator[None]:
@@ -184,9 +187,12 @@ class OpLike:
 
 @record(eq=False)
 class Applied(Pattern):
-    """An op (or any like it) applied to patterns; matches the only output of a node with as many inputs."""
+    """An op (or any like it) applied to patterns; matches the only output of a node with as many inputs.
 
-    op: Op | OpLike
+    On the right side of a rule it may be a function of variables, such as `zeros_like`; that matches nothing.
+    """
+
+    op: Op | OpLike | Callable[..., Any]
     operands: tuple[Pattern, ...]
     single_use: bool = False
     _by_rarity: tuple[Pattern, ...] = field(init=False, repr=False)
@@ -250,7 +256,8 @@ class Applied(Pattern):
         return (self.op.name,) if isinstance(self.op, OpLike) else ()
 
     def __str__(self) -> str:
-        return f"{self.op}({', '.join(map(str, self.operands))})"
+        name = str(self.op) if isinstance(self.op, (Op, OpLike)) else self.op.__name__
+        return f"{name}({', '.join(map(str, self.operands))})"
 
 
 def _match_in_order(

@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
 from typing import Any, Union
 
+from .. import pages
 from ..record import record
 
 Tags = Union[str, Iterable[str]]
@@ -56,6 +57,8 @@ class Query:
     subquery: tuple[tuple[str, Query], ...] = ()
     """Given as a mapping or as pairs."""
     position_cutoff: float | None = None
+    extra: tuple[tuple[Any, float], ...] = ()
+    """Rules, optimizers or functions with their positions, which run besides what is registered; text cannot say it."""
     name: str = field(default="", compare=False)
     """What the selected optimizer is called; the text of the query if empty."""
 
@@ -66,6 +69,7 @@ class Query:
         exclude: Tags = (),
         subquery: _Sub = (),
         position_cutoff: float | None = None,
+        extra: Iterable[tuple[Any, float]] = (),
         name: str = "",
     ) -> None:
         pairs = subquery.items() if isinstance(subquery, Mapping) else subquery
@@ -75,6 +79,7 @@ class Query:
             "exclude": _tags("exclude", exclude),
             "subquery": tuple(sorted(((str(k), _as_query(v)) for k, v in pairs), key=lambda pair: pair[0])),
             "position_cutoff": position_cutoff,
+            "extra": tuple(_placed(pair) for pair in extra),
             "name": name,
         }
         if position_cutoff is not None and math.isnan(position_cutoff):
@@ -95,12 +100,20 @@ class Query:
         """The query with these tags required as well."""
         return replace(self, require=self.require | _tags("requiring", tags), name="")
 
+    def register(self, *placed: tuple[Any, float]) -> Query:
+        """The query with rules, optimizers or functions run as well, each given as (what, position).
+
+        They stand in the database that is asked, behind what is registered at the same position.
+        """
+        return replace(self, extra=(*self.extra, *placed), name="")
+
     def inside(self, container: str) -> Query:
         """The query that holds for what is in the container of that name."""
         for name, query in self.subquery:
             if name == container:
                 return query
-        return self if self.position_cutoff is None else replace(self, position_cutoff=None)
+        plain = self.position_cutoff is None and not self.extra
+        return self if plain else replace(self, position_cutoff=None, extra=())
 
     # --- text
     @classmethod
@@ -115,10 +128,22 @@ class Query:
         signed = [("", self.include), ("&", self.require), ("-", self.exclude)]
         items = [sign + tag for sign, tags in signed for tag in sorted(tags)]
         items += [] if self.position_cutoff is None else [f"<{self.position_cutoff!r}"]
+        items += [f"{_name_of(what)}@{position:g}" for what, position in self.extra]
         return " ".join([*items, *(f"{name}({query})" for name, query in self.subquery)])
 
     def __repr__(self) -> str:
         return f"Query.parse({str(self)!r})"
+
+    def _repr_html_(self) -> str:
+        return pages.notebook.facts(self.name or str(self) or "nothing", self.facts())
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What it asks for, part by part, in words."""
+        parts = [("includes", self.include), ("requires", self.require), ("excludes", self.exclude)]
+        said = [(word, " ".join(sorted(tags))) for word, tags in parts if tags]
+        said += [] if self.position_cutoff is None else [("positions below", f"{self.position_cutoff:g}")]
+        said += [(f"besides, at {position:g}", _name_of(what)) for what, position in self.extra]
+        return [*said, *((f"inside {name}", str(query)) for name, query in self.subquery)]
 
 
 def as_query(items: Iterable[Query | str], subqueries: Mapping[str, Query | str]) -> Query:
@@ -142,6 +167,20 @@ def unknown(name: str, known: Collection[str], what: str) -> UnknownNameError:
     near = difflib.get_close_matches(name, known, 3, 0.6)
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known)[:12])} ..."
     return UnknownNameError(f"no {what} is named {name!r}; {hint}")
+
+
+def _placed(pair: Any) -> tuple[Any, float]:
+    """(what, position) as it was given.  Raises TypeError or ValueError for what is no such pair."""
+    if not isinstance(pair, tuple) or len(pair) != 2 or isinstance(pair[1], bool):
+        raise TypeError(f"Query: {pair!r} cannot be run besides; expected (rule or optimizer or function, position)")
+    what, position = pair
+    if not isinstance(position, (int, float)) or math.isnan(position):
+        raise ValueError(f"Query: the position of {_name_of(what)} is {position!r}; expected a number")
+    return what, position
+
+
+def _name_of(what: Any) -> str:
+    return str(getattr(what, "name", "") or getattr(what, "__name__", "") or type(what).__name__)
 
 
 def _as_query(value: Any) -> Query:

@@ -151,6 +151,9 @@ def rule(
     """
     if not isinstance(before, Applied):
         raise ValueError(f"rule {name!r}: the left side is {before}; expected an op applied to patterns")
+    functions = [p for p in before.walk() if isinstance(p, Applied) and not isinstance(p.op, (Op, OpLike))]
+    if functions:
+        raise ValueError(f"rule {name!r}: the left side has {functions[0]}, a function of values; expected ops")
     known = before.names
     _refuse_clash(name, before)
     right = after if callable(after) and not isinstance(after, Pattern) else as_pattern(after)
@@ -253,6 +256,7 @@ def _caller() -> str:
 
 def _index(pattern: Applied) -> tuple[OpKey, ...]:
     if not isinstance(pattern.op, OpLike):
+        assert isinstance(pattern.op, Op)  # only the right side of a rule may call what builds expressions
         return (pattern.op,)
     return pattern.op.kind if isinstance(pattern.op.kind, tuple) else (pattern.op.kind,)
 

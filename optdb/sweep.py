@@ -68,8 +68,11 @@ class Sweep:
 
     def walk(self, graph: FunctionGraph) -> FunctionGraph:
         """The graph after one walk; the graph itself if nothing changed."""
+        if not self.merging and not self.applier.concerns(graph):
+            return graph
         self._graph = graph
         self._image: dict[Variable, Variable] = {}
+        self._moved = self._image.keys()
         self._stand_ins: dict[Variable, list[Variable]] = {}
         self._frames: list[Frame] = []
         self._open: dict[Any, Frame] = {}
@@ -79,18 +82,26 @@ class Sweep:
             self._merge_constants(graph)
         with inheriting() as self._lines:
             for node in graph.order:
-                self._settle(node)
+                frame = self._visit_first(node)
+                if frame is not None:
+                    self._settle(frame)
         outputs = [self._image.get(o, o) for o in graph.outputs]
         if all(new is old for new, old in zip(outputs, graph.outputs, strict=True)):
             return graph
         return FunctionGraph(graph.inputs, outputs, graph.updates)
 
     # --- one node of the graph
-    def _settle(self, node: Apply) -> None:
-        """Visit a node of the graph and all that rules put in its place."""
-        frame = self._visit(node, True)
-        if frame is None:
-            return
+    def _visit_first(self, node: Apply) -> Frame | None:
+        """`_visit` for a node of the graph: most are as they were, and equal to no other."""
+        if self.stop is not None or node.outputs[0] in self._image or not self._moved.isdisjoint(node.inputs):
+            return self._visit(node, True)
+        new = self.merging and node not in self._settled
+        if new and self._equal.setdefault((node.op, node.inputs), node) is not node:
+            return self._visit(node, True)
+        return self._offered(node, node, True)
+
+    def _settle(self, frame: Frame) -> None:
+        """Visit all that rules have put in the place of a node."""
         frames = self._frames
         frames.append(frame)
         while frames:
@@ -98,9 +109,9 @@ class Sweep:
             if fresh is None:
                 self._close(frames.pop())
                 continue
-            frame = self._visit(fresh, False)
-            if frame is not None:
-                frames.append(frame)
+            inner = self._visit(fresh, False)
+            if inner is not None:
+                frames.append(inner)
 
     def _visit(self, source: Apply, in_graph: bool) -> Frame | None:
         """Rebuild, merge and offer one node; the frame of its replacement if a rule takes it."""
@@ -114,22 +125,24 @@ class Sweep:
             self._stands_for(source, node, in_graph)
         if node.outputs[0] in self._image or self.stop is not None:
             return None
-        if node in self._settled and not self.applier.looks_at_users:
+        return self._offered(source, node, in_graph)
+
+    def _offered(self, source: Apply, node: Apply, in_graph: bool) -> Frame | None:
+        """Let the rules have a node unless it is settled; the frame of its replacement if one takes it."""
+        settled = node in self._settled
+        if settled and not (self.applier.looks_at_users and self.applier.asks_users_of(node.op)):
             return None
         plain, by_users = self.applier.offers(node)
-        if node not in self._settled:
-            frame = self._offer(source, node, plain)
-            if frame is not None:
+        if not settled:
+            if plain and (frame := self._offer(source, node, plain)) is not None:
                 return frame
             self._settled.add(node)
         return self._offer(source, node, by_users) if by_users and in_graph else None
 
     def _rebuilt(self, node: Apply) -> Apply:
-        image = self._image
-        if not image or not any(i in image for i in node.inputs):
-            return node
-        new = node.with_inputs([image.get(i, i) for i in node.inputs])
-        self.applier.known.add(new)
+        new = node.over(self._image)
+        if new is not node:
+            self.applier.known.add(new)
         return new
 
     def _stands_for(self, source: Apply, node: Apply, in_graph: bool) -> None:
@@ -140,9 +153,7 @@ class Sweep:
                 self._stand_ins.setdefault(final, []).append(old)
 
     def _offer(self, source: Apply, node: Apply, tallies: Sequence[Tally]) -> Frame | None:
-        """Let the rules have the node; the frame of the replacement if one takes it."""
-        if not tallies:
-            return None
+        """Try rules on a node; the frame of the replacement if one takes it."""
         self._lines.origin = node.origin
         firing = self.applier.fire(node, tallies, self._users)
         if firing is None:

@@ -13,9 +13,10 @@ from .optimizer import (
     SeqProfile,
     TopoProfile,
 )
-from .run import KernelProfile, RunProfile, StepProfile
+from .run import Cost, KernelProfile, MemoryProfile, Roofline, RunProfile, StepProfile
 
 __all__ = [
-    "EquilibriumProfile", "Failure", "FusionProfile", "GemmProfile", "InplaceProfile", "KernelProfile", "MergeProfile",
-    "OptimizerProfile", "PassProfile", "RuleProfile", "RunProfile", "SeqProfile", "StepProfile", "TopoProfile",
+    "Cost", "EquilibriumProfile", "Failure", "FusionProfile", "GemmProfile", "InplaceProfile", "KernelProfile",
+    "MemoryProfile", "MergeProfile", "OptimizerProfile", "PassProfile", "Roofline", "RuleProfile", "RunProfile",
+    "SeqProfile", "StepProfile", "TopoProfile",
 ]  # fmt: skip

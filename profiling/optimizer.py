@@ -11,11 +11,14 @@ Profiles are values: optimizers fill in what they alone know, the base of all op
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from .. import pages
 from ..record import record
-from .markup import escaped
+from .chrome import optimizer_trace
+from .summary import excluding, summary_lines
 
 
 @record
@@ -65,7 +68,7 @@ def summed(rows: Iterable[RuleProfile]) -> list[RuleProfile]:
     return sorted(sums.values(), key=lambda row: -row.time)
 
 
-@record(kw_only=True)
+@record(kw_only=True, repr=False)
 class OptimizerProfile:
     """What one run of an optimizer cost; times in seconds, sizes in nodes."""
 
@@ -119,7 +122,33 @@ class OptimizerProfile:
             "children": [child.to_dict() for child in self.children],
         }  # fmt: skip
 
+    def to_json(self) -> str:
+        """`to_dict()` as JSON, indented."""
+        return json.dumps(self.to_dict(), indent=1)
+
+    def to_chrome(self) -> dict[str, Any]:
+        """The profile as a Chrome trace: `json.dump` it to a file that Perfetto or chrome://tracing opens."""
+        return optimizer_trace(self)
+
     # --- text
+    @property
+    def is_sequence(self) -> bool:
+        """Whether its time is that of its members and nothing more."""
+        return False
+
+    @property
+    def excluding(self) -> str:
+        """The line to copy: `mode.excluding(...)` with the rules that only cost time here; empty if none did."""
+        return excluding(self)
+
+    def summary(self) -> str:
+        """The first screen: where the time went, the top ten passes and rules, the rules that only cost time."""
+        return "\n".join(summary_lines(self))
+
+    def report(self) -> str:
+        """The report field by field, in the layout that Theano's users know."""
+        return "\n".join(["Optimizer Profile", "-----------------", *self.lines()])
+
     @property
     def has_body(self) -> bool:
         """Whether there is more to print than name, class and time."""
@@ -142,10 +171,13 @@ class OptimizerProfile:
             yield f"{'    ' * level}   failed: {failure.rule}, {failure.count} times, first on {failure.node}: {error}"
 
     def __str__(self) -> str:
-        return "\n".join(["Optimizer Profile", "-----------------", *self.lines()])
+        return f"{self.summary()}\n\n{self.report()}"
+
+    def __repr__(self) -> str:
+        return self.summary()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escaped(str(self))}</pre>"
+        return pages.notebook.optimizer_form(self.to_dict(), str(self))
 
 
 _SHOWN_SECONDS = 0.0005
@@ -156,9 +188,13 @@ def _figure(number: Any) -> str:
     return f"{number:.6f}" if isinstance(number, float) else str(number)
 
 
-@record(kw_only=True)
+@record(kw_only=True, repr=False)
 class SeqProfile(OptimizerProfile):
     """A sequence: `children` are its members in order of position."""
+
+    @property
+    def is_sequence(self) -> bool:
+        return True
 
     def lines(self, level: int = 0) -> Iterator[str]:
         blanks = "    " * level
@@ -207,7 +243,7 @@ class PassProfile:
         }  # fmt: skip
 
 
-@record(kw_only=True)
+@record(kw_only=True, repr=False)
 class EquilibriumProfile(OptimizerProfile):
     """A fixed point: `table` holds the rules of its sweeps (and the merging), `children` what its optimizers report."""
 
@@ -270,7 +306,7 @@ class EquilibriumProfile(OptimizerProfile):
                 yield from part.lines(level + 1)
 
 
-@record(kw_only=True)
+@record(kw_only=True, repr=False)
 class TopoProfile(OptimizerProfile):
     """One walk over the graph."""
 
@@ -297,7 +333,7 @@ class TopoProfile(OptimizerProfile):
         yield from self.failure_lines(level)
 
 
-@record(kw_only=True)
+@record(kw_only=True, repr=False)
 class MergeProfile(OptimizerProfile):
     """Equal nodes made one."""
 
@@ -325,7 +361,7 @@ class MergeProfile(OptimizerProfile):
         )
 
 
-@record(kw_only=True)
+@record(kw_only=True, repr=False)
 class FusionProfile(OptimizerProfile):
     """Elementwise groups made one kernel each."""
 
@@ -345,7 +381,7 @@ class FusionProfile(OptimizerProfile):
         yield "time_toposort", self.toposort_time
 
 
-@record(kw_only=True)
+@record(kw_only=True, repr=False)
 class GemmProfile(OptimizerProfile):
     """Sums of scaled matrix products made calls of a BLAS."""
 
@@ -377,7 +413,7 @@ class GemmProfile(OptimizerProfile):
         yield "callback_time", self.callback_time
 
 
-@record(kw_only=True)
+@record(kw_only=True, repr=False)
 class InplaceProfile(OptimizerProfile):
     """Nodes allowed to write over an input."""
 

@@ -1,20 +1,92 @@
-"""What running cost: calls, time, share and memory traffic of each node of a compiled function, and of its kernels.
+"""What running cost: calls, time, share, memory traffic and arithmetic of each node of a compiled function.
 
-Clocks stand in the C text of functions that are compiled with a profile, and nowhere else.  Compiling is never counted
-as running.
+The same is summed by kernel, by op class and by the user's line, and held against the roofline of the machine.  Clocks
+stand in the C text of functions that are compiled with a profile, and nowhere else.  Compiling is never counted as
+running.
 """
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .. import pages
 from ..record import record
-from .markup import escaped
+from .advice import advice
+from .run_text import run_lines
+
+COLUMNS = 4
+"""Numbers that the C keeps for each node: runs, nanoseconds, bytes, floating-point operations."""
+
+
+@record
+class Roofline:
+    """What the machine can do at most, on so many threads at once: GB/s of memory, GFLOP/s of arithmetic."""
+
+    threads: int
+    bandwidth: float
+    float32: float
+    float64: float
+
+    def peak(self, dtype: str) -> float:
+        """GFLOP/s for a dtype; what is not float32 is held against float64."""
+        return self.float32 if dtype in ("float32", "complex64", "float16") else self.float64
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain data."""
+        return {
+            "threads": self.threads, "bandwidth": self.bandwidth, "float32": self.float32, "float64": self.float64,
+        }  # fmt: skip
+
+
+@record
+class Cost:
+    """What some runs cost: `bytes` are read and written, each array once a run; a float operation counts as additions.
+
+    An exp counts as 12 of them, a division as 4; integers count nothing.
+    """
+
+    name: str
+    nodes: int = 1
+    calls: int = 0
+    seconds: float = 0.0
+    bytes: int = 0
+    flops: int = 0
+    dtype: str = "float64"
+
+    @property
+    def bandwidth(self) -> float:
+        """GB/s; 0 where nothing was moved."""
+        return self.bytes / self.seconds / 1e9 if self.seconds else 0.0
+
+    @property
+    def gflops(self) -> float:
+        """GFLOP/s; 0 where nothing was computed."""
+        return self.flops / self.seconds / 1e9 if self.seconds else 0.0
+
+    def bound(self, roofline: Roofline) -> str:
+        """What limits it at best: "memory" or "compute"."""
+        moving = self.bytes / roofline.bandwidth if roofline.bandwidth else 0.0
+        peak = roofline.peak(self.dtype)
+        return "compute" if peak and self.flops / peak > moving else "memory"
+
+    def of_roofline(self, roofline: Roofline) -> float:
+        """The part of the roofline that was reached, 0 to 1; above 1 where the data stays in caches."""
+        if self.bound(roofline) == "compute":
+            return self.gflops / roofline.peak(self.dtype)
+        return self.bandwidth / roofline.bandwidth if roofline.bandwidth else 0.0
+
+    def figures(self) -> dict[str, Any]:
+        """The figures as plain data."""
+        return {
+            "calls": self.calls, "seconds": self.seconds, "bytes": self.bytes, "flops": self.flops,
+            "bandwidth": self.bandwidth, "gflops": self.gflops,
+        }  # fmt: skip
 
 
 @record
@@ -28,11 +100,29 @@ class StepProfile:
     seconds: float = 0.0
     bytes: int = 0
     """Read and written, each array once a call."""
+    flops: int = 0
+    op: str = ""
+    """The class of the op."""
+    dtype: str = "float64"
+    reads: tuple[str, ...] = ()
+    """The inputs of the function that it reads."""
+    strided: tuple[str, ...] = ()
+    """What it reads across the grain of memory, whatever the inputs are."""
+
+    @property
+    def cost(self) -> Cost:
+        """The figures alone."""
+        return Cost(self.text, 1, self.calls, self.seconds, self.bytes, self.flops, self.dtype)
 
     @property
     def bandwidth(self) -> float:
         """GB/s; 0 where nothing was moved."""
-        return self.bytes / self.seconds / 1e9 if self.seconds else 0.0
+        return self.cost.bandwidth
+
+    @property
+    def gflops(self) -> float:
+        """GFLOP/s; 0 where nothing was computed."""
+        return self.cost.gflops
 
 
 @record
@@ -44,6 +134,19 @@ class KernelProfile:
     calls: int
     seconds: float
     bytes: int
+    flops: int = 0
+
+
+@record
+class MemoryProfile:
+    """The most bytes of intermediate values that a call held at once, and what it would be without in-place work."""
+
+    peak: int = 0
+    without_in_place: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain data."""
+        return {"peak": self.peak, "without_in_place": self.without_in_place}
 
 
 class RunProfile:
@@ -59,42 +162,74 @@ class RunProfile:
         self.seconds = 0.0
         self.compile_seconds = 0.0
         """Generating, compiling and loading; no part of `seconds`."""
+        self.skipped = 0
+        """Calls that were left out as warm-up."""
+        self.remarks: Callable[[], Iterable[Any]] | None = None
+        """What gives the remarks on the function, for the advice."""
+        self._measure: Callable[[], Roofline | None] | None = None
+        self._roofline: Roofline | None = None
         self._nodes: tuple[StepProfile, ...] = ()
-        self._counts = np.zeros((0, 3), np.int64)
-        """For each node its runs, nanoseconds and bytes."""
+        self._counters: list[np.ndarray] = []
+        """What the C counts in, one array for each call that may go on at the same time."""
+        self._strided: dict[str, int] = {}
+        self._to_skip = 0
         self._lock = threading.Lock()
 
     # --- filled in by the backend
-    def begin(self, nodes: Sequence[StepProfile], compile_seconds: float) -> None:
-        """Say which nodes there are, and what compiling them took."""
-        self._nodes, self.compile_seconds = tuple(nodes), compile_seconds
-        self._counts = np.zeros((len(nodes), 3), np.int64)
+    def begin(
+        self, nodes: Sequence[StepProfile], compile_seconds: float,
+        measure: Callable[[], Roofline | None] | None = None,
+    ) -> None:  # fmt: skip
+        """Say which nodes there are, what compiling them took, and how to find out what the machine can do."""
+        self._nodes, self.compile_seconds, self._measure = tuple(nodes), compile_seconds, measure
 
-    def record(self, seconds: float, counts: np.ndarray | None = None) -> None:
-        """Add one call: its seconds, and for each node its runs, nanoseconds and bytes in a row (int64), if there are
-        clocks.
+    def attach(self, counters: np.ndarray) -> None:
+        """Read these counters too from now on (int64), which the C adds to.
+
+        For each node its runs, nanoseconds, bytes and operations in a row; then the bytes held now, their peak, and the
+        peak as it would be without in-place work.
         """
         with self._lock:
+            self._counters.append(counters)
+
+    def record(self, seconds: float, strided: Iterable[str] = ()) -> None:
+        """Add one call; `strided`: the inputs that were not C-contiguous."""
+        with self._lock:
+            if self._to_skip:
+                self._to_skip -= 1
+                self.skipped += 1
+                self._clear()
+                return
             self.calls += 1
             self.seconds += seconds
-            if counts is not None:
-                self._counts += counts.reshape(self._counts.shape)
+            for name in strided:
+                self._strided[name] = self._strided.get(name, 0) + 1
 
-    def reset(self) -> None:
-        """Forget all calls."""
+    def _clear(self) -> None:
+        for counters in self._counters:
+            counters[:] = 0
+
+    def reset(self, warm_up: int = 0) -> None:
+        """Forget all calls, and leave out the next `warm_up` ones as well."""
         with self._lock:
-            self.calls, self.seconds = 0, 0.0
-            self._counts[:] = 0
+            self.calls, self.seconds, self.skipped, self._to_skip = 0, 0.0, 0, warm_up
+            self._clear()
+            self._strided = {}
+
+    def _counts(self) -> np.ndarray:
+        """For each node its runs, nanoseconds, bytes and floating-point operations."""
+        size = COLUMNS * len(self._nodes)
+        with self._lock:
+            total = sum((counters[:size] for counters in self._counters), np.zeros(size, np.int64))
+        return total.reshape(-1, COLUMNS)
 
     # --- what it says
     @property
     def steps(self) -> list[StepProfile]:
         """The nodes that ran, those that took longest first."""
-        with self._lock:
-            counts = self._counts.tolist()
         ran = [
-            replace(node, calls=calls, seconds=nanoseconds / 1e9, bytes=moved)
-            for node, (calls, nanoseconds, moved) in zip(self._nodes, counts, strict=True)
+            replace(node, calls=calls, seconds=nanoseconds / 1e9, bytes=moved, flops=flops)
+            for node, (calls, nanoseconds, moved, flops) in zip(self._nodes, self._counts().tolist(), strict=True)
             if calls
         ]
         return sorted(ran, key=lambda s: -s.seconds)
@@ -102,18 +237,61 @@ class RunProfile:
     @property
     def step_seconds(self) -> float:
         """The time of all nodes."""
-        return float(self._counts[:, 1].sum()) / 1e9
+        return float(self._counts()[:, 1].sum()) / 1e9
+
+    @property
+    def memory(self) -> MemoryProfile:
+        """The peak of memory for intermediate values, over all calls."""
+        at = COLUMNS * len(self._nodes)
+        with self._lock:
+            found = [counters[at + 1 : at + 3].tolist() for counters in self._counters]
+        return MemoryProfile(*(max(column) for column in zip(*found, strict=True))) if found else MemoryProfile()
+
+    @property
+    def strided_inputs(self) -> dict[str, int]:
+        """How often each input was not C-contiguous."""
+        return dict(self._strided)
+
+    @property
+    def roofline(self) -> Roofline | None:
+        """What the machine can do at most: measured once a machine, 0.3 s; None where NumPy runs the function."""
+        if self._roofline is None and self._measure is not None:
+            self._roofline = self._measure()
+        return self._roofline
+
+    @property
+    def advice(self) -> list[str]:
+        """What would make it faster, in words, the most worthwhile first."""
+        return list(advice(self))
 
     def kernels(self) -> list[KernelProfile]:
         """The kernels (and BLAS routines, copies) that ran, those that took longest first."""
+        return [
+            KernelProfile(c.name, c.nodes, c.calls, c.seconds, c.bytes, c.flops)
+            for c in self.costs(lambda step: step.kernel)
+        ]
+
+    def ops(self) -> list[Cost]:
+        """The op classes that ran, those that took longest first."""
+        return self.costs(lambda step: step.op or "copies")
+
+    def user_lines(self) -> list[Cost]:
+        """The user's lines, those that took longest first; a node of several lines counts for the first of them."""
+        return self.costs(lambda step: step.lines[0] if step.lines else "no line")
+
+    def costs(self, key: Callable[[StepProfile], str]) -> list[Cost]:
+        """The sums of the nodes with equal keys, the largest first."""
         groups: dict[str, list[StepProfile]] = {}
         for step in self.steps:
-            groups.setdefault(step.kernel, []).append(step)
-        rows = [
-            KernelProfile(name, len(g), sum(s.calls for s in g), sum(s.seconds for s in g), sum(s.bytes for s in g))
+            groups.setdefault(key(step), []).append(step)
+        found = [
+            Cost(
+                name, len(g), sum(s.calls for s in g), sum(s.seconds for s in g), sum(s.bytes for s in g),
+                sum(s.flops for s in g), g[0].dtype,
+            )
             for name, g in groups.items()
-        ]
-        return sorted(rows, key=lambda row: -row.seconds)
+        ]  # fmt: skip
+        return sorted(found, key=lambda cost: -cost.seconds)
 
     def share(self, seconds: float) -> float:
         """The part of the time of all nodes, in percent."""
@@ -121,59 +299,41 @@ class RunProfile:
         return 100 * seconds / total if total else 0.0
 
     def to_dict(self) -> dict[str, Any]:
+        """The profile as plain data, ready for JSON."""
+        roofline = self.roofline if self.calls else None
         return {
             "name": self.name, "calls": self.calls, "seconds": self.seconds, "step_seconds": self.step_seconds,
-            "compile_seconds": self.compile_seconds,
+            "compile_seconds": self.compile_seconds, "skipped": self.skipped,
+            "roofline": roofline.to_dict() if roofline is not None else None, "memory": self.memory.to_dict(),
             "steps": [
-                {"text": s.text, "kernel": s.kernel, "lines": list(s.lines), "calls": s.calls, "seconds": s.seconds,
-                 "share": self.share(s.seconds), "bytes": s.bytes, "bandwidth": s.bandwidth}
+                {"text": s.text, "kernel": s.kernel, "op": s.op, "dtype": s.dtype, "lines": list(s.lines)}
+                | self._figures(s.cost, roofline)
                 for s in self.steps
             ],
-            "kernels": [
-                {"kernel": k.kernel, "nodes": k.nodes, "calls": k.calls, "seconds": k.seconds,
-                 "share": self.share(k.seconds), "bytes": k.bytes}
-                for k in self.kernels()
-            ],
+            "kernels": self._groups("kernel", self.costs(lambda s: s.kernel), roofline),
+            "ops": self._groups("op", self.ops(), roofline),
+            "lines": self._groups("line", self.user_lines(), roofline),
+            "advice": self.advice,
         }  # fmt: skip
 
-    def __str__(self) -> str:
-        each = self.seconds / self.calls if self.calls else 0.0
-        outside = max(self.seconds - self.step_seconds, 0.0)
-        lines = [
-            "Run Profile",
-            "-----------",
-            f" {self.name}  {self.calls} calls  {self.seconds:.6f}s in calls ({1e6 * each:.1f} us each)",
-            f"   {self.step_seconds:.6f}s in {len(self.steps)} nodes, {outside:.6f}s around them",
-            f"   {self.compile_seconds:.3f}s to compile, not part of the above",
-            f"   share        time   calls   us each    GB/s  {'node':<{_NODE}}  {'kernel':<{_KERNEL}}  line",
-        ]
-        lines += [self._row(s) for s in self.steps]
-        return "\n".join(lines)
+    def _groups(self, key: str, costs: Sequence[Cost], roofline: Roofline | None) -> list[dict[str, Any]]:
+        return [{key: c.name, "nodes": c.nodes} | self._figures(c, roofline) for c in costs]
 
-    def _row(self, s: StepProfile) -> str:
-        times = f"{self.share(s.seconds):5.1f}% {s.seconds:10.6f}s {s.calls:7d} {1e6 * s.seconds / s.calls:9.2f}"
-        node, kernel = _short(s.text, _NODE), _first(s.kernel.split(", "), _KERNEL)
-        line = _first(s.lines, _LINE)
-        return f"  {times} {s.bandwidth:7.2f}  {node:<{_NODE}}  {kernel:<{_KERNEL}}  {line}".rstrip()
+    def _figures(self, cost: Cost, roofline: Roofline | None) -> dict[str, Any]:
+        found = cost.figures() | {"share": self.share(cost.seconds)}
+        if roofline is not None:
+            found |= {"bound": cost.bound(roofline), "of_roofline": cost.of_roofline(roofline)}
+        return found
+
+    def to_json(self) -> str:
+        """`to_dict()` as JSON, indented."""
+        return json.dumps(self.to_dict(), indent=1)
+
+    def __str__(self) -> str:
+        return "\n".join(run_lines(self))
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escaped(str(self))}</pre>"
+        return pages.notebook.run_form(self.to_dict(), str(self))
 
     def __repr__(self) -> str:
         return f"<run profile of {self.name}: {self.calls} calls, {self.seconds:.6f} s>"
-
-
-_NODE, _KERNEL, _LINE = 40, 19, 29
-"""Columns: with those of the figures, rows are at most 140 wide."""
-
-
-def _short(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."
-
-
-def _first(texts: Sequence[str], width: int) -> str:
-    """The first of the texts, cut on the left, and how many more there are."""
-    more = f" +{len(texts) - 1}" if len(texts) > 1 else ""
-    room = width - len(more)
-    first = texts[0] if texts else ""
-    return (first if len(first) <= room else f"...{first[3 - room :]}") + more

@@ -1,11 +1,13 @@
 """`record`: the decorator of our immutable values (types, ops, IR, steps, rules): frozen dataclasses, made quickly.
 
 `dataclass(frozen=True)` compiles six methods for each class: 0.35 ms, and with 130 classes a third of the time of
-`import arignote`.  A record is a dataclass of which only `__init__` is compiled: 0.06 ms.  `fields`, `replace`,
-`asdict`, `field(...)`, `ClassVar`, `__post_init__`, `match`, `pickle` and type checkers treat it as one.
+`import arignote`.  A record is a dataclass of which only `__init__` is compiled, and that when the first one is made.
+`fields`, `replace`, `asdict`, `field(...)`, `ClassVar`, `__post_init__`, `match`, `pickle` and type checkers treat it
+as one.
 
-Two things differ.  What derives from a record is a record too, or a plain class and as frozen as its base.  And there
-are no default factories: a value that is never edited needs no list of its own.
+Three things differ.  A record without fields has one instance, for nothing could tell two apart.  What derives from a
+record is a record too, or a plain class and as frozen as its base.  And there are no default factories: a value that is
+never edited needs no list of its own.
 """
 
 from __future__ import annotations
@@ -51,16 +53,18 @@ def record(
     return recorded if cls is None else recorded(cls)
 
 
-def _methods(cls: type, eq: bool, repr: bool, slots: bool) -> dict[str, Callable[..., Any]]:
+def _methods(cls: type, eq: bool, repr: bool, slots: bool) -> dict[str, Any]:
     given = fields(cls)
-    methods: dict[str, Callable[..., Any]] = {
-        "__init__": _init(cls, given),
+    methods: dict[str, Any] = {
+        "__init__": _Init(cls, given),
         "__setattr__": _refuse_to_set,
         "__delattr__": _refuse_to_delete,
     }
     if repr:
         methods["__repr__"] = _repr
-    if eq:
+    if eq and not given:
+        methods["__new__"] = _the_instance
+    elif eq:
         methods["__eq__"] = _equality([f.name for f in given if f.compare])
         methods["__hash__"] = _hash([f.name for f in given if (f.compare if f.hash is None else f.hash)])
     if slots:  # what `pickle` does by itself assigns to the fields
@@ -68,13 +72,31 @@ def _methods(cls: type, eq: bool, repr: bool, slots: bool) -> dict[str, Callable
     return methods
 
 
-def _init(cls: type, given: tuple[Field[Any], ...]) -> Callable[..., None]:
+class _Init:
+    """The `__init__` of a record, compiled when it is first asked for, which then takes this place."""
+
+    __slots__ = ("_cls", "_given")
+
+    def __init__(self, cls: Any, given: tuple[Field[Any], ...]) -> None:
+        for f in given:
+            if f.default_factory is not MISSING:
+                raise TypeError(
+                    f"{cls.__name__}.{f.name}: a record has no default factories; give it an immutable default"
+                )
+        self._cls, self._given = cls, given
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        made = _compiled_init(self._cls, self._given)
+        if vars(self._cls)["__init__"] is self:
+            self._cls.__init__ = made
+        return made.__get__(instance, owner)
+
+
+def _compiled_init(cls: type, given: tuple[Field[Any], ...]) -> Callable[..., None]:
     """`__init__(self, field, ..., *, keyword field, ...)`, compiled for the sake of its arguments."""
     scope: dict[str, Any] = {"assign": object.__setattr__}
     positional, keyword, body = ["self"], ["*"], []
     for f in (f for f in given if f.init):
-        if f.default_factory is not MISSING:
-            raise TypeError(f"{cls.__name__}.{f.name}: a record has no default factories; give it an immutable default")
         default = "" if f.default is MISSING else f"=default_{f.name}"
         scope[f"default_{f.name}"] = f.default
         (keyword if f.kw_only else positional).append(f.name + default)
@@ -87,6 +109,19 @@ def _init(cls: type, given: tuple[Field[Any], ...]) -> Callable[..., None]:
     init = made["__init__"]
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     return init
+
+
+_instances: dict[type, Any] = {}
+"""Of classes without fields."""
+
+
+def _the_instance(cls: type, /, *args: Any, **keywords: Any) -> Any:
+    """`__new__` of records without fields, inherited by those that add some."""
+    found = _instances.get(cls)
+    if found is not None:
+        return found
+    new: Any = object.__new__(cls)
+    return new if fields(cls) else _instances.setdefault(cls, new)
 
 
 def _key(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:

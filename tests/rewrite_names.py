@@ -32,6 +32,8 @@ PRESENT = words("""
     local_inv_1_plus_exp local_opt_alloc local_logsoftmax local_logsoftmax_grad local_argmax_pushdown
     local_max_to_min local_dimshuffle_alloc local_log_sum_exp crossentropy_to_crossentropy_with_softmax
     local_inplace_incsubtensor1 local_inplace_setsubtensor InplaceBlasOpt log1p_neg_sigmoid
+    local_useless_inc_subtensor_alloc local_subtensor_remove_broadcastable_index local_sumsqr2dot local_abs_lift
+    local_alloc_dimshuffle local_dimshuffle_subtensor local_ultra_fast_sigmoid local_hard_sigmoid
 """)
 """Entries, or classes of entries, under the same name."""
 
@@ -42,6 +44,7 @@ TAGS = words("""
     local_one_plus_neg_erf local_one_minus_erfc2 local_one_minus_erfc3 local_one_add_neg_erfc
     local_erf_neg_minus_one local_erf_neg_minus_one2 local_sum_prod_mul_by_scalar local_pow_specialize
     local_reshape_dimshuffle local_pow_specialize_device inplace_elemwise_opt local_log_softmax
+    local_IncSubtensor_serialize local_adv_sub1_adv_inc_sub1
 """)
 """Tags of the rules that do the same here: optdb/rules/names.py says of which."""
 
@@ -131,6 +134,12 @@ UNNEEDED = {
     "tile and split are compositions that make nothing useless": words("""
         local_useless_tile local_useless_split
     """),
+    "a stretched value is stretched last, which is the canonical form: local_dimshuffle_alloc": words("""
+        local_canonicalize_alloc
+    """),
+    "a walk from the inputs settles a chain of any length": words("""
+        pre_local_IncSubtensor_serialize
+    """),
     "copies are no ops": words("""
         remove_tensor_copy
     """),
@@ -142,11 +151,3 @@ UNNEEDED = {
     """),
 }
 """Why there is nothing to rewrite -> the rewrites of which this is true."""
-
-UNWRITTEN = words("""
-    local_IncSubtensor_serialize pre_local_IncSubtensor_serialize local_useless_inc_subtensor_alloc
-    local_subtensor_remove_broadcastable_index local_adv_sub1_adv_inc_sub1 local_sumsqr2dot local_abs_lift
-    local_canonicalize_alloc local_alloc_dimshuffle local_dimshuffle_subtensor local_ultra_fast_sigmoid
-    local_hard_sigmoid
-""")
-"""Rewrites whose ops exist; nobody has written them yet."""

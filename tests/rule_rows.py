@@ -57,7 +57,8 @@ ARITHMETIC = [
     ("local_add_neg_to_sub", (-y) + x, x - y),
     ("local_neg_of_sub", -(x - y), y - x),
     ("local_mul_neg_neg", (-x) * (-y), x * y),
-    ("local_mul_of_neg", x * (-y), -(y * x)),
+    ("local_mul_of_neg", x * (-y), -(x * y)),
+    ("local_mul_of_neg", (-x) * y, -(x * y)),
     ("local_neg_of_mul", -(2 * x), T.mul(T.constant(-2.0), x)),
     ("local_neg_div_neg", (-x) / (-y), x / y),
     ("local_div_of_neg", (-x) / y, -(x / y)),
@@ -77,6 +78,8 @@ ARITHMETIC = [
     ("local_mul_to_sqr", x * x, square(x)),
     ("local_div_to_inv", 1 / x, T.reciprocal(x)),
     ("local_div_by_power_of_two", x / 4, x * 0.25),
+    ("local_abs_lift", abs(x * y), abs(x) * abs(y)),
+    ("local_abs_lift_div", abs(x / y), abs(x) / abs(y)),
     ("local_abs_merge", abs(x) * abs(y), abs(x * y)),
     ("local_abs_merge_div", abs(x) / abs(y), abs(x / y)),
     ("local_mul_zero", x * 0, everywhere(x, 0)),
@@ -209,6 +212,12 @@ STABLE = [
     ("local_expm1_of_sum", -1 + T.exp(x), T.expm1(x)),
     ("local_one_minus_exp", 1 - T.exp(x), -T.expm1(x)),
     ("local_log_add", T.log(T.exp(x) + T.exp(y)), T.logaddexp(x, y)),
+    ("local_log_add_exp", T.log(T.exp(x) + T.exp(y) + T.exp(z)), T.logaddexp(T.logaddexp(x, y), z)),
+    (
+        "logdiffexp_to_log1mexpdiff",
+        T.log(T.exp(x) - T.exp(y)),
+        T.switch(T.eq(y, T.constant(-math.inf)), x, x + T.log1mexp(y - x)),
+    ),
     ("local_log_sqrt", T.log(T.sqrt(x)), 0.5 * T.log(x)),
     ("local_log_of_inverse", T.log(1 / x), -T.log(x)),
     ("local_log_of_reciprocal", T.log(T.reciprocal(x)), -T.log(x)),
@@ -266,7 +275,15 @@ STABLE = [
     ("local_expm1_of_softplus", T.expm1(T.softplus(x)), T.exp(x)),
 ]
 
-ROWS = [*ARITHMETIC, *INTEGERS, *LOGIC, *STABLE]
+_half = abs(x) * 0.5
+_line = _half * 0.0458812946797165 + (0.935409070603099 - 1.7 * 0.0458812946797165)
+_twice = T.switch(_half < 1.7, (_half * 1.5) / (_half + 1.0), T.minimum(_line, 0.99505475368673))
+APPROXIMATE = [
+    ("local_hard_sigmoid", T.sigmoid(x), T.minimum(T.maximum(x * 0.2 + 0.5, 0.0), 1.0)),
+    ("local_ultra_fast_sigmoid", T.sigmoid(x), T.copysign(_twice, x) * 0.5 + 0.5),
+]
+
+ROWS = [*ARITHMETIC, *INTEGERS, *LOGIC, *STABLE, *APPROXIMATE]
 
 UNCHANGED = [
     ("local_mul_by_one", w * 1),  # (1 + 0i)(a + bi) has 0 * b in it, NaN where b is infinite
@@ -278,6 +295,8 @@ UNCHANGED = [
     ("local_div_by_power_of_two", T.true_div(x, 2.0**1023 * 2)),
     ("local_cast_cast", T.cast(T.cast(i, "float64"), "int64")),  # float64 does not hold every int64
     ("local_cast_cast", T.cast(T.cast(x, "int8"), "float64")),
+    ("local_cast_cast", T.cast(T.cast(i.astype("uint32"), "float64"), "uint8")),  # out of range it does not wrap around
+    ("local_cast_cast", T.cast(T.cast(f, "float64"), "uint32")),  # NaN from float64 is another number
     ("local_pow_two", T.pow(u, T.constant(2, "int64"))),  # computed in int64
     ("local_abs_of_neg", abs(-u)),
     ("local_useless_rounding", T.trunc(x)),

@@ -48,6 +48,7 @@ FILLS = [
     ("local_fill_to_alloc", fill(T.exp(x), s), Alloc()(s, length(x, 0))),
     ("local_useless_alloc", Alloc()(x, length(x, 0)), x),
     ("local_merge_alloc", Alloc()(Alloc()(s, n), k, n), Alloc()(s, k, n)),
+    ("local_alloc_dimshuffle", Alloc()(DimShuffle(("x", 0))(x), n, k), Alloc()(x, n, k)),
     ("local_alloc_of_constant", Alloc()(T.constant([2.0, 2.0]), k, 2), Alloc()(T.constant(2.0), k, 2)),
     ("local_dimshuffle_alloc", Alloc()(x, k, n).T, Alloc()(DimShuffle((0, "x"))(x), n, k)),
     ("local_reshape_alloc", Reshape()(Alloc()(s, n), k, 2), Alloc()(s, k, 2)),
@@ -90,6 +91,14 @@ INDEXING = [
     ("local_subtensor_of_dimshuffle", A.T[1:, n], A[n, 1:]),
     ("local_subtensor_of_alloc", Alloc()(s, 5, 6)[2], Alloc()(s, 6)),
     ("local_subtensor_of_dot", T.dot(A, B)[n, 1:], T.dot(A[n], B[:, 1:])),
+    ("local_subtensor_remove_broadcastable_index", r[0], DimShuffle((1,))(r)),
+    ("local_subtensor_remove_broadcastable_index", q[:, -1], DimShuffle((0,))(q)),
+    ("local_convert_negative_indices", M[-1, n], M[3, n]),
+    ("local_useless_dimshuffle_makevector", T.squeeze(MakeVector()(s)), s),
+    ("local_useless_dimshuffle_makevector", DimShuffle((0, "x"))(MakeVector()(s)), DimShuffle(("x", "x"))(s)),
+    ("local_subtensor_of_join", Join(0)(M, N)[5, n], N[1, n]),
+    ("local_subtensor_of_softmax", Softmax(1)(A)[n], Softmax(0)(A[n])),
+    ("local_dimshuffle_subtensor", DimShuffle((0,))(M[n:, 1:2]), M[n:, 1]),
     ("local_subtensor_of_reduce", T.sum(A, axis=1)[n], T.sum(A[n])),
 ]
 
@@ -113,6 +122,9 @@ WRITING = [
     ("local_subtensor_inc_subtensor", add_part(A, x, n)[n], A[n] + x),
     ("local_set_to_inc_subtensor", put(A, A[n] + x, n), add_part(A, x, n)),
     ("local_write_of_write_same_indices", put(put(A, x, n), y, n), put(A, y, n)),
+    ("local_useless_inc_subtensor_alloc", add_part(A, Alloc()(s, n), k), add_part(A, s, k)),
+    ("local_integer_add_of_write", I + add_part(-I, j, n), add_part(I + (-I), j, n)),
+    ("local_add_of_write", A + add_part(T.exp(A), x, n), add_part(A + T.exp(A), x, n)),
     ("local_add_of_sparse_write", A + add_part(T.zeros_like(A), x, n), add_part(A, x, n)),
     ("local_sub_from_sparse_write", add_part(T.zeros_like(A), x, n) - A, add_part(-A, x, n)),
     (
@@ -149,6 +161,11 @@ REDUCTIONS = [
 ]
 
 PRODUCTS = [
+    (
+        "local_sumsqr2dot",
+        T.sum(T.square(DimShuffle(("x", 0, 1))(M) * DimShuffle((0, "x", 1))(N)), axis=(1, 2)),
+        T.dot(T.square(N), T.sum(T.square(M), axis=0)),
+    ),
     ("local_lift_transpose_through_dot", T.dot(A, B).T, T.dot(B.T, A.T)),
     ("local_integer_0_dot_x", T.dot(T.zeros_like(I), J), Alloc()(T.constant(0), length(I, 0), length(J, 1))),
     ("local_0_dot_x", T.dot(T.zeros_like(A), B), Alloc()(T.constant(0.0), length(A, 0), length(B, 1))),
@@ -190,6 +207,10 @@ UNCHANGED = [
     ("local_useless_reshape", Reshape()(A, n, k)),
     ("local_reshape_to_dimshuffle", Reshape()(A, n, k)),
     ("local_dimshuffle_lift", T.stack([_twice.T, _twice])),  # computed once, read twice
+    ("local_subtensor_remove_broadcastable_index", r[n]),  # n may be out of range
+    ("local_dimshuffle_subtensor", DimShuffle((0,))(q[:, -5:])),  # -5 is no position of it
+    ("local_subtensor_of_join", Join(0)(x, y)[1]),  # x may be empty
+    ("local_subtensor_of_softmax", Softmax(0)(A)[n]),  # the index is along the axis of the softmax
     ("local_subtensor_merge", x[1:4][n]),  # n may be beyond the slice
     ("local_subtensor_merge", x[n:][2:]),  # n may be negative
     ("local_adv_idx_to_slice", x[arange(1, 3)]),  # x may be shorter

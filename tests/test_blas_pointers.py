@@ -52,7 +52,7 @@ class Products:
 
     def __init__(self, runtime: Runtime, dtype: str, library: object, blas: object) -> None:
         runtime.install(dtype, library, blas)
-        self.dtype = np.dtype(dtype)
+        self.runtime, self.dtype = runtime, np.dtype(dtype)
         self.table = getattr(runtime.table, MEMBER[dtype])
 
     def gemm(self, a, b, c, alpha=1, beta=0, trans_a=0, trans_b=0, lda=None, ldb=None):
@@ -61,25 +61,34 @@ class Products:
         step = self.dtype.itemsize
         lda, ldb = (x.strides[0] // step if ld is None else ld for x, ld in ((a, lda), (b, ldb)))
         keep = np.array([alpha, beta], self.dtype)
-        self.table.gemm(trans_a, trans_b, m, n, k, _pointer(keep), _pointer(a), lda, _pointer(b), ldb,
-                        _pointer(keep[1:]), _pointer(c), c.strides[0] // step)  # fmt: skip
+        strides = [ffi.new("i64[2]", (1, ld) if trans else (ld, 1)) for ld, trans in ((lda, trans_a), (ldb, trans_b))]
+        product = ffi.new("ag_product *", {
+            "m": m, "n": n, "k": k, "alpha": _pointer(keep), "a": _pointer(a), "a_strides": strides[0],
+            "b": _pointer(b), "b_strides": strides[1], "beta": _pointer(keep[1:]), "c": _pointer(c),
+            "c_step": c.strides[0] // step,
+        })  # fmt: skip
+        self.table.product(self.runtime.table, product)
 
     def gemv(self, a, x, y, alpha=1, beta=0, trans=0):
-        step = self.dtype.itemsize
         keep = np.array([alpha, beta], self.dtype)
-        self.table.gemv(trans, *a.shape, _pointer(keep), _pointer(a), a.strides[0] // step, _pointer(x),
-                        x.strides[0] // step, _pointer(keep[1:]), _pointer(y), y.strides[0] // step)  # fmt: skip
+        self.table.gemv(
+            self.runtime.table, trans, *a.shape, _pointer(keep), *self._strided(a), *self._strided(x),
+            _pointer(keep[1:]), *self._strided(y),
+        )  # fmt: skip
 
     def ger(self, x, y, a, alpha=1):
-        step = self.dtype.itemsize
         keep = np.array([alpha], self.dtype)
-        self.table.ger(*a.shape, _pointer(keep), _pointer(x), x.strides[0] // step, _pointer(y), y.strides[0] // step,
-                       _pointer(a), a.strides[0] // step)  # fmt: skip
+        self.table.ger(
+            self.runtime.table, *a.shape, _pointer(keep), *self._strided(x), *self._strided(y), *self._strided(a)
+        )
 
     def dot(self, x, y):
-        step, out = self.dtype.itemsize, np.full(1, 99, self.dtype)
-        self.table.dot(len(x), _pointer(x), x.strides[0] // step, _pointer(y), y.strides[0] // step, _pointer(out))
+        out = np.full(1, 99, self.dtype)
+        self.table.dot(self.runtime.table, len(x), *self._strided(x), *self._strided(y), _pointer(out))
         return out[0]
+
+    def _strided(self, array):
+        return _pointer(array), array.strides[0] // self.dtype.itemsize
 
 
 def _pointer(array: np.ndarray) -> object:
@@ -92,7 +101,8 @@ def products(request, toolchain, cache) -> Products:
     blas = find_blas() if kind == "blas" else None
     if kind == "blas" and blas is None:
         pytest.skip("this NumPy has no BLAS")
-    library = build(product_source(dtype, fallback=kind != "own"), toolchain, cache)
+    source = product_source(dtype, fallback=kind != "own", blas_first=kind == "blas")
+    library = build(source, toolchain, cache)
     return Products(load_runtime(toolchain, cache), dtype, library, blas)
 
 
@@ -288,7 +298,7 @@ def test_sizes_beyond_32_bits_never_reach_a_narrow_blas(toolchain, cache):
     one = np.full(1, 3.0)
     assert products.dot(one, one) == -1.0
     out = np.zeros(1)
-    products.table.dot(1, _pointer(one), 2**33, _pointer(one), 1, _pointer(out))
+    products.table.dot(products.runtime.table, 1, _pointer(one), 2**33, _pointer(one), 1, _pointer(out))
     assert (out[0], called) == (9.0, [1])
 
 
@@ -307,7 +317,7 @@ def test_openblas_gets_products_of_middle_size_in_tiles_that_wake_no_thread(tool
 
     addresses = (int(ffi.cast("intptr_t", gemm)), 0, 0, 0)
     fake = blas_module.Blas("openblas", "", "", threads, "", "", False, dict.fromkeys(DTYPES, addresses))
-    library = build(product_source("float64"), toolchain, cache)
+    library = build(product_source("float64", blas_first=True), toolchain, cache)
     Products(load_runtime(toolchain, cache), "float64", library, fake).gemm(np.zeros((m, k)), np.zeros((k, n)), c)
     assert np.all(c == 1)
     assert tiles == [m * n * k] if threads == 1 else max(tiles) <= 2**18

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
@@ -18,16 +19,21 @@ from pathlib import Path
 import pytest
 
 from arignote.cbackend.abi import declarations as abi
+from arignote.cbackend.build import build as build_module
 from arignote.cbackend.build import probe
+from arignote.cbackend.build import toolchain as toolchain_module
 from arignote.cbackend.build.build import build, build_all, compile_text, library_key
 from arignote.cbackend.build.compiler_process import CompileError, run
 from arignote.cbackend.build.elf import elf_defect
 from arignote.cbackend.build.loading import ffi
-from arignote.cbackend.build.toolchain import Toolchain, search
+from arignote.cbackend.build.reproduce import reproduce
+from arignote.cbackend.build.toolchain import Toolchain, probe_program, search
+from arignote.cbackend.build.trial import defect
 from arignote.cbackend.cache.entry import Kind
 from arignote.cbackend.cache.folder import BAD, ENTRIES, WORK, CacheFolder
 from arignote.cbackend.cache.store import Cache, CacheWarning
-from arignote.cbackend.cache.upkeep import entries
+from arignote.cbackend.cache.upkeep import clear, entries
+from arignote.cbackend.ctext.preamble import VECTORIZED
 
 HEAD = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
 
@@ -197,6 +203,55 @@ def test_a_damaged_library_never_reaches_the_loader(probed, tmp_path):
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.stdout == "survived\n", done.stderr[-2000:]
+
+
+# ---- Trials, reproduction -------------------------------------------------------------------------------------------
+
+
+def test_the_probe_asks_for_every_function_that_generated_c_declares_vector_forms_of():
+    """A libmvec without one of them, as glibc before 2.35 has it, must not be used."""
+    listed = re.search(r"vectorized\[\] = \{(.*?)\};", probe.PROBE_TEXT, re.S).group(1)
+    assert {name + f for name in re.findall(r'"(\w+)"', listed) for f in ("", "f")} == set(VECTORIZED)
+    assert re.findall(r'"(\w+)"', listed)[-3:] == ["pow", "atan2", "hypot"]  # BINARY: they take two arguments
+
+
+@pytest.mark.parametrize(("body", "reason"), [
+    ("__attribute__((constructor)) static void dies(void) { __builtin_trap(); }", "SIG(ILL|TRAP)"),
+    ("i32 missing_function(void); i32 (*const used)(void) = missing_function;", "undefined symbol|missing_function"),
+])  # fmt: skip
+def test_a_library_that_kills_its_first_process_does_not_kill_ours(toolchain, cache, body, reason):
+    with pytest.raises(CompileError, match=reason):
+        build(returning(1) + body, toolchain, cache)
+    assert not [info for info in entries(cache) if info.kind is Kind.LIBRARY]
+
+
+def test_a_library_whose_entry_crashes_on_empty_arrays_is_not_published(toolchain, cache):
+    text = f"{HEAD}i32 ag_entry(ag_call *call) {{ return call ? *(volatile i32 *)8 : 0; }}\n"
+    with pytest.raises(CompileError, match="SIGSEGV"):
+        build(text, toolchain, cache)
+
+
+def test_the_probe_is_made_anew_after_a_trim(toolchain, probed, monkeypatch):
+    program = probe_program(toolchain, probed)
+    clear(probed)
+    assert probe_program(toolchain, probed) == program  # this process remembers
+    monkeypatch.setattr(toolchain_module, "_programs", {})
+    assert defect(compile_text(returning(5), toolchain, probed), toolchain, probed) is None
+    assert list(toolchain_module._programs.values()) == [program]
+
+
+def test_libraries_are_compiled_again_and_compared(toolchain, tmp_path):
+    cache = Cache.open(tmp_path / "cache")
+    for number in (1, 2, 3, 4):
+        build(returning(number), toolchain, cache)
+    one, two, three, four = (cache.path(Kind.LIBRARY, library_key(returning(n), toolchain)) for n in (1, 2, 3, 4))
+    cache.store(Kind.LIBRARY, bytes.fromhex(two.stem), compile_text(returning(9), toolchain, cache))  # not its code
+    three.with_suffix(".c").unlink()
+    four.with_suffix(".c").write_text(returning(5))
+    with pytest.warns(CacheWarning, match="other code"):
+        found = {entry.info.path: entry.equal for entry in reproduce(cache, toolchain)}
+    assert found == {one: True, two: False, three: None, four: None}
+    assert one.exists() and not two.exists() and three.exists() and four.exists()
 
 
 # ---- Kills and races -----------------------------------------------------------------------------------------------
@@ -454,7 +509,8 @@ def test_flags_are_the_ones_promised(toolchain):
 
 @pytest.mark.parametrize("cut", ["half", "empty", "script"])
 def test_a_compiler_that_leaves_half_a_library_is_caught_before_the_loader(toolchain, tmp_path, cache, cut):
-    spoil = {"half": "head -c 9000 code.so > x; mv x", "empty": ": >", "script": "echo '#!/bin/sh' >"}
+    half = "head -c $(($(wc -c < code.so) / 2)) code.so > x; mv x"
+    spoil = {"half": half, "empty": ": >", "script": "echo '#!/bin/sh' >"}
     lying = fake(tmp_path, f'{shlex.join(toolchain.command)} "$@"\n{spoil[cut]} code.so')
     with pytest.raises(CompileError, match="no usable library"):
         build(returning(1), replace(toolchain, command=(lying,)), cache)
@@ -483,6 +539,36 @@ def test_ctrl_c_kills_the_compiler_and_leaves_nothing(toolchain, tmp_path, cache
     assert not mark.exists()
     assert not list((cache.folder.root / WORK).iterdir())
     assert answer(build(returning(1), toolchain, cache)) == 1
+
+
+def test_ctrl_c_at_any_instruction_of_a_build_leaves_nothing(toolchain, cache):
+    """Ctrl-C before each of the lines that a build runs through, until one build is not interrupted any more."""
+    build(returning(20), toolchain, cache)
+    before = set(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else set()
+    room, interrupted = str(Path(build_module.__file__).parent.parent), 0
+    for stop in itertools.count(1, 23):
+        text, lines = returning(30_000 + stop), itertools.count(1)
+
+        def trace(frame, event, _argument, stop=stop, lines=lines):
+            if event == "line" and next(lines) == stop:
+                os.kill(os.getpid(), signal.SIGINT)
+            return trace if frame.f_code.co_filename.startswith(room) or event == "line" else None
+
+        sys.settrace(trace)
+        try:
+            library = build(text, toolchain, cache)
+        except KeyboardInterrupt:
+            interrupted += 1
+            library = None
+        finally:
+            sys.settrace(None)
+        assert not list((cache.folder.root / WORK).iterdir()), stop
+        assert not before or len(os.listdir("/proc/self/fd")) <= len(before), stop
+        with pytest.raises(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+        if library is not None and next(lines) <= stop:
+            break
+    assert interrupted > 10
 
 
 def test_a_process_that_never_ends_is_killed(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import random
 import re
@@ -15,15 +16,18 @@ from pathlib import Path
 
 import pytest
 
+from arignote.cbackend.cache import machine
 from arignote.cbackend.cache import store as cache_module
-from arignote.cbackend.cache.entry import FOOTER_BYTES, DamagedError, Kind, pack, unpack
+from arignote.cbackend.cache.entry import FOOTER_BYTES, DamagedError, ForeignError, Kind, pack, unpack
+from arignote.cbackend.cache.files import opened_folder, read_whole
 from arignote.cbackend.cache.folder import BAD, ENTRIES, WORK, find_cache_folder
+from arignote.cbackend.cache.machine import Machine
 from arignote.cbackend.cache.scratch import scratch_folder, sweep
 from arignote.cbackend.cache.store import Cache, CacheWarning
-from arignote.cbackend.cache.upkeep import clear, entries, trim, verify
+from arignote.cbackend.cache.upkeep import clear, entries, trim, trim_if_due, verify
 
 KEY, OTHER = bytes(range(32)), bytes(32)
-MACHINE = b"m" * 32
+MACHINE = Machine(b"m" * 8, 0b1011)
 PAYLOAD = bytes(range(256)) * 20
 
 # ---- The format ----------------------------------------------------------------------------------------------------
@@ -34,12 +38,37 @@ def test_entry_round_trip():
     assert unpack(pack(Kind.RECORD, KEY, b"", MACHINE), Kind.RECORD, KEY, MACHINE) == b""
 
 
-@pytest.mark.parametrize(("kind", "key", "machine"), [
-    (Kind.RECORD, KEY, MACHINE), (Kind.LIBRARY, OTHER, MACHINE), (Kind.LIBRARY, KEY, b"n" * 32),
-])  # fmt: skip
-def test_entry_of_another_kind_key_or_machine_is_refused(kind, key, machine):
+@pytest.mark.parametrize(("kind", "key"), [(Kind.RECORD, KEY), (Kind.LIBRARY, OTHER)])
+def test_entry_of_another_kind_or_key_is_refused(kind, key):
     with pytest.raises(DamagedError):
-        unpack(pack(Kind.LIBRARY, KEY, PAYLOAD, MACHINE), kind, key, machine)
+        unpack(pack(Kind.LIBRARY, KEY, PAYLOAD, MACHINE), kind, key, MACHINE)
+
+
+def test_an_entry_runs_where_no_extension_is_missing():
+    """Each bit that the builder had and the processor at hand lacks is a miss; more extensions do no harm."""
+    for bit in range(64):
+        entry = pack(Kind.LIBRARY, KEY, PAYLOAD, Machine(b"m" * 8, 1 << bit))
+        for more in (0, MACHINE.extensions, (1 << 64) - 1):
+            assert unpack(entry, Kind.LIBRARY, KEY, Machine(b"m" * 8, 1 << bit | more)) == PAYLOAD
+        for lacking in (0, (1 << 64) - 1 ^ 1 << bit):
+            with pytest.raises(ForeignError):
+                unpack(entry, Kind.LIBRARY, KEY, Machine(b"m" * 8, lacking))
+    with pytest.raises(ForeignError):
+        unpack(pack(Kind.LIBRARY, KEY, PAYLOAD, MACHINE), Kind.LIBRARY, KEY, Machine(b"n" * 8, 0b1011))
+
+
+def test_tables_of_extensions_fit_their_field():
+    for table in (machine.X86_EXTENSIONS, machine.ARM_EXTENSIONS):
+        assert len(set(table)) == len(table) <= 64
+    assert machine.this_machine().runs(machine.this_machine())
+
+
+def test_an_entry_is_sound_only_under_the_secret_that_sealed_it():
+    for secret, other in itertools.permutations((b"", b"one" * 20, b"two" * 20), 2):
+        entry = pack(Kind.LIBRARY, KEY, PAYLOAD, MACHINE, secret)
+        assert unpack(entry, Kind.LIBRARY, KEY, MACHINE, secret) == PAYLOAD
+        with pytest.raises(DamagedError):
+            unpack(entry, Kind.LIBRARY, KEY, MACHINE, other)
 
 
 def test_every_single_bit_flip_is_detected():
@@ -108,11 +137,14 @@ def test_swapped_entries_are_both_misses(cache):
             assert cache.load(Kind.LIBRARY, key) is None
 
 
-def test_an_entry_of_another_machine_is_a_miss(tmp_path):
+def test_an_entry_of_another_machine_is_a_quiet_miss_that_keeps_the_entry(tmp_path):
     folder = find_cache_folder(tmp_path / "cache")
-    Cache(folder, identity=b"a" * 32).store(Kind.LIBRARY, KEY, PAYLOAD)
-    with pytest.warns(CacheWarning, match="another machine"):
-        assert Cache(folder, identity=b"b" * 32).load(Kind.LIBRARY, KEY) is None
+    first, second = Cache(folder, machine=MACHINE), Cache(folder, machine=Machine(b"m" * 8, 0b0011))
+    first.store(Kind.LIBRARY, KEY, PAYLOAD)
+    assert second.load(Kind.LIBRARY, KEY) is None
+    assert first.load(Kind.LIBRARY, KEY) == PAYLOAD
+    second.store(Kind.LIBRARY, KEY, PAYLOAD)  # for less than the first machine can do: both run it
+    assert first.load(Kind.LIBRARY, KEY) == second.load(Kind.LIBRARY, KEY) == PAYLOAD
 
 
 def test_entries_are_private_files(cache):
@@ -159,11 +191,20 @@ def test_a_planted_link_as_entries_folder_is_refused(tmp_path):
     assert not list(elsewhere.iterdir())
 
 
+def test_a_file_that_comes_in_parts_is_read_whole(tmp_path, monkeypatch):
+    (tmp_path / "file").write_bytes(bytes(range(256)) * 100)
+    (tmp_path / "file").chmod(0o600)
+    read = os.read
+    with monkeypatch.context() as patched, opened_folder(tmp_path, shared=True) as folder:
+        patched.setattr(os, "read", lambda descriptor, count: read(descriptor, min(count, 1000)))
+        assert read_whole("file", folder)[0] == bytes(range(256)) * 100
+
+
 @pytest.mark.parametrize("code", [errno.EMFILE, errno.EIO, errno.ESTALE, errno.EACCES, errno.ENOMEM])
 def test_a_system_error_on_load_is_a_quiet_miss_that_keeps_the_entry(cache, monkeypatch, code):
     path = cache.store(Kind.LIBRARY, KEY, PAYLOAD)
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(code, os.strerror(code))
 
     with monkeypatch.context() as patched:
@@ -297,6 +338,7 @@ time.sleep(60)
 _DIE_AT_WORK = """
 import os, signal, sys
 from pathlib import Path
+from arignote.cbackend.cache.machine import Machine
 from arignote.cbackend.cache.scratch import scratch_folder
 with scratch_folder((Path(sys.argv[1]),)) as folder:
     (folder / "code.c").write_text("x")
@@ -353,6 +395,70 @@ def test_trim_removes_the_least_recently_used(filled):
     assert (result.removed, result.kept, result.kept_bytes) == (15, 5, 5 * size)
     assert [info.key[0] for info in entries(filled)] == [15, 16, 17, 18, 19]
     assert len(list((filled.folder.root / ENTRIES).iterdir())) == 10
+
+
+def test_many_processes_that_store_a_little_trim_together(tmp_path):
+    """What is stored is counted in the folder, not in a process."""
+    folder, capacity = find_cache_folder(tmp_path / "cache"), 40 * 8192
+    for number in range(120):
+        each = Cache(folder, capacity)
+        each.store(Kind.LIBRARY, bytes([number]) * 32, bytes(8000))
+        trim_if_due(each)
+        assert sum(info.size for info in entries(each)) <= capacity
+    kept = [info.key[0] for info in entries(each)]
+    assert len(kept) >= 30 and 119 in kept
+
+
+# ---- A shared folder -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shared(tmp_path) -> Path:
+    """A folder into which everybody may write, with an entry in it."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    return folder
+
+
+def test_a_shared_folder_needs_a_secret(shared, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    with pytest.warns(CacheWarning, match="writable by others"):
+        assert Cache.open(shared).folder.root == tmp_path / "own" / "arignote"
+    cache = Cache.open(shared, key_file=tmp_path / "secret")
+    assert cache.folder.root == shared
+    assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
+    path = cache.store(Kind.LIBRARY, KEY, PAYLOAD)
+    assert path.stat().st_mode & 0o777 == 0o666 and path.parent.stat().st_mode & 0o7777 == 0o1777
+    assert Cache.open(shared, key_file=tmp_path / "secret").load(Kind.LIBRARY, KEY) == PAYLOAD
+    assert shared / WORK not in cache.work_parents()  # no compiler runs where others may write
+
+
+def test_forged_entries_of_a_shared_folder_are_misses(shared, tmp_path):
+    cache = Cache.open(shared, key_file=tmp_path / "secret")
+    path = cache.store(Kind.LIBRARY, KEY, PAYLOAD)
+    this = machine.this_machine()
+    for forged in (pack(Kind.LIBRARY, KEY, PAYLOAD, this), pack(Kind.LIBRARY, KEY, PAYLOAD, this, b"guess" * 8)):
+        path.write_bytes(forged)
+        with pytest.warns(CacheWarning, match="seal"):
+            assert cache.load(Kind.LIBRARY, KEY) is None
+    if os.geteuid() == 0:  # another's file is fine if the seal is right
+        path.write_bytes(pack(Kind.LIBRARY, KEY, PAYLOAD, this, (tmp_path / "secret").read_bytes()))
+        os.chown(path, 12345, 12345)
+        assert cache.load(Kind.LIBRARY, KEY) == PAYLOAD
+
+
+@pytest.mark.parametrize("defect", ["others may read", "short", "link"])
+def test_a_secret_that_is_none_is_refused_and_the_folder_with_it(shared, tmp_path, monkeypatch, defect):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    secret = tmp_path / "secret"
+    secret.write_bytes(bytes(3 if defect == "short" else 64))
+    secret.chmod(0o644 if defect == "others may read" else 0o600)
+    if defect == "link":
+        secret.rename(tmp_path / "elsewhere")
+        secret.symlink_to(tmp_path / "elsewhere")
+    with pytest.warns(CacheWarning, match="secret"):
+        assert Cache.open(shared, key_file=secret).folder.root == tmp_path / "own" / "arignote"
 
 
 def test_a_use_saves_an_entry_from_trimming(filled):

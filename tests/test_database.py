@@ -261,3 +261,24 @@ def test_a_table_prints_in_columns_and_as_html():
     assert lines[4].endswith("no: has -late")
     assert table._repr_html_().count("<tr>") == 5
     assert "relaxes(&quot;overflow&quot;)" in table._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda db: db.register("new", MergeOptimizer(), "fast_run"),
+        lambda db: db["canonicalize"].register("new", ANOTHER_NEG, "fast_run"),
+        lambda db: db.remove_tags("late", "fast_run"),
+        lambda db: ProxyDB(db["canonicalize"]).register("new", ANOTHER_NEG, "fast_run"),
+    ],
+    ids=["here", "inside", "tags", "by proxy"],
+)
+def test_a_query_is_answered_from_memory_until_something_is_registered(edit):
+    db = database()
+    before = db.query("fast_run")
+    assert db.query("fast_run") is before is db.query("fast_run", strict=False)
+    assert db.query("fast_run", strict=True).strict
+    copied = db.copy()
+    edit(db)
+    assert db.query("fast_run") != before
+    assert [m.name for m in copied.query("fast_run").optimizers] == [m.name for m in before.optimizers]

@@ -1,10 +1,24 @@
-"""What is made of a graph does not depend on how Python orders its sets."""
+"""What is made of a graph does not depend on how Python orders its sets, nor on which rule was registered first."""
 
 import os
+import random
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
+import rule_rows
+import rule_rows_shapes
+from rewriting import graph_of
+
+from arignote import ops as T
+from arignote.calculus import grad
+from arignote.cbackend.program.driver import c_text
+from arignote.cbackend.program.plan import plan
+from arignote.graph import FunctionGraph
+from arignote.optdb import EquilibriumDB
+from arignote.optdb.rules import default_db
 
 HERE = Path(__file__).parent
 
@@ -15,6 +29,61 @@ def text_under(seed):
     environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": paths}
     command = [sys.executable, str(HERE / "zoo_text.py")]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def in_another_order(seed):
+    """The database with the members of each equilibrium, which have no positions, registered in another order."""
+    db = default_db()
+    shuffle = random.Random(seed).shuffle
+    for entry in db.entries():
+        if isinstance(entry.object, EquilibriumDB):
+            members = list(entry.object._members.items())
+            shuffle(members)
+            entry.object._members = dict(members)
+    return db
+
+
+def functions():
+    """Graphs on which rules compete: a training step, a normalization, a sum of products, a solved system."""
+    x, w, y, b = T.matrix("x"), T.matrix("w"), T.matrix("y"), T.vector("b")
+    loss = T.mean((T.tanh(T.dot(x, w) + b) - y) ** 2)
+    likelihood = -T.mean(T.log(T.softmax(T.dot(x, w) + b, axis=1))[:, 0])
+    centred = x - T.mean(x, axis=1, keepdims=True)
+    return [
+        FunctionGraph([x, w, y, b], [loss, *grad(loss, [w, b])]),
+        FunctionGraph([x, w, b], [likelihood, *grad(likelihood, [w, b])]),
+        FunctionGraph([x], [centred / T.sqrt(T.mean(centred**2, axis=1, keepdims=True) + 1e-5)]),
+        FunctionGraph([x, w, y], [2.0 * T.dot(x, w) + 0.5 * y - T.log(1.0 + T.exp(-y)) * 1.0]),
+        FunctionGraph([w, b], [T.dot(T.inv(w), b) + 0.0]),
+    ]
+
+
+@pytest.fixture(scope="module")
+def optimizers():
+    """What is done by default, as fifty orders of registration have it."""
+    return [in_another_order(seed).query("fast_run") for seed in range(50)]
+
+
+def test_the_c_does_not_depend_on_the_order_of_registration(optimizers):
+    def texts(optimizer):
+        return [c_text(plan(optimizer(graph)[0])) for graph in graphs]
+
+    graphs = functions()
+    expected = texts(default_db().query("fast_run"))
+    assert all("return" in text for text in expected)
+    for seed, optimizer in enumerate(optimizers):
+        assert texts(optimizer) == expected, f"order {seed}"
+
+
+def test_optimized_graphs_do_not_depend_on_the_order_of_registration(optimizers):
+    """Fifty orders; each example of a rule under ten of them."""
+    graphs = [graph_of(before) for _, before, *_ in [*rule_rows.ROWS, *rule_rows_shapes.ROWS]]
+    optimizer = default_db().query("fast_run")
+    expected = [optimizer(graph)[0] for graph in graphs]
+    for seed, other in enumerate(optimizers):
+        for graph, want in list(zip(graphs, expected, strict=True))[seed % 5 :: 5]:
+            result = other(graph)[0]
+            assert result == want, f"{graph}\n{want}\nin order {seed}\n{result}"
 
 
 def test_optimized_graphs_and_their_c_are_the_same_under_twenty_hash_seeds():

@@ -314,6 +314,13 @@ def test_round(decimals):
         assert_same(T.round(x, decimals).eval({x: values}), np.round(values, decimals))
 
 
+def test_a_cast_to_no_dtype_is_refused():
+    x = T.vector("x")
+    for mistake in (lambda: T.cast(x, None), lambda: x.astype(None)):
+        with pytest.raises(TypeError, match="cast: dtype must be given, got None"):
+            mistake()
+
+
 # --- shapes
 
 

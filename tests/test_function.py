@@ -129,6 +129,17 @@ def test_pickling(xy, mode):
     assert repr(again) == repr(f)
 
 
+def test_pickles_keep_how_the_function_was_asked_for(xy):
+    x, y = xy
+    f = ag.function([x, y], T.exp(x) * y, threads=1, debug_info=True)
+    again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(f))))
+    assert "#line" in f.c_source()
+    assert (again.c_source(), again.threads) == (f.c_source(), 1)
+    k = T.ivector("k")
+    downcast = pickle.loads(pickle.dumps(ag.function([k], k + 1, allow_input_downcast=True)))
+    assert downcast(np.array([1, 2]))[1] == 3
+
+
 def test_threads_share_a_function(xy):
     x, y = xy
     f = ag.function([x, y], (T.exp(x) * y).sum())

@@ -1,8 +1,10 @@
 """The graph: nodes as values, the one door, dims, equality, text, pickling; at depths that no recursion survives."""
 
 import copy
+import gc
 import pickle
 import sys
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -310,6 +312,14 @@ def test_pickling_keeps_structure_names_and_shared_leaves():
     assert copy.deepcopy(graph) == graph
 
 
+def test_a_deep_copy_copies_leaves_and_shares_what_is_immutable():
+    x = leaf("x")
+    y = HALVES(x)[0]
+    again, x2 = copy.deepcopy((y, x))
+    assert again.owner.inputs == (x2,) and x2 is not x
+    assert again.owner is not y.owner and again.owner.op is y.owner.op
+
+
 def test_a_deep_chain_needs_no_recursion():
     limit = sys.getrecursionlimit()
     x, y = chain(20_000)
@@ -336,3 +346,49 @@ def test_a_wide_graph_takes_linear_time():
         layer = [JOIN(a, b) for a, b in zip(layer, layer[1:] + layer[:1], strict=True)]
     assert len(FunctionGraph([x], layer)) == 21_000
     assert isinstance(layer[0].owner, Apply)
+
+
+def test_a_node_over_other_inputs_is_typed_anew_only_if_they_have_other_types():
+    asked = []
+
+    class Asked(Join2):
+        def infer(self, inputs):
+            asked.append([i.type for i in inputs])
+            return super().infer(inputs)
+
+    x, y, z = leaf("x"), leaf("y"), leaf("z", TensorType("float64", (3,)))
+    node = Asked()(x, x).owner
+    node.out.name = "kept"
+    assert node.over({}) is node and node.over({y: z}) is node and node.over({x: x}) is node
+    other = node.over({x: y})
+    assert other.inputs == (y, y) and other.out.type is node.out.type and other.out.name == "kept"
+    assert len(asked) == 1
+    assert node.over({x: z}).out.type == z.type
+    node.over({x: Constant(np.zeros(3))})
+    Asked()(Constant(np.zeros(3)), x).owner.with_inputs([z, x])
+    assert len(asked) == 5
+    with pytest.raises(ValueError, match="longer"):
+        node.with_inputs([y])
+
+
+def test_a_graph_knows_its_ops_and_whether_anything_stands_in_it_twice():
+    x, y = leaf("x"), leaf("y")
+    once = JOIN(JOIN(x, y), Constant(np.ones(2)))
+    assert FunctionGraph([x, y], [once]).ops == {JOIN}
+    assert not FunctionGraph([x, y], [once, once]).has_repeats
+    assert FunctionGraph([x, y], [once, JOIN(x, y)]).has_repeats
+    assert FunctionGraph([x, y], [once, Constant(np.ones(2))]).has_repeats
+    assert not FunctionGraph([x, y], [JOIN(x, y), JOIN(y, x), Join2(1)(x, y)]).has_repeats
+
+
+def test_graphs_are_freed_with_their_lengths():
+    """Lengths are interned for as long as a graph speaks of them, and no longer."""
+    x, y = leaf("x"), leaf("y")
+    product = D.mul(D.extent(x, 0), D.add(D.extent(y, 0), 2))
+    assert product is D.mul(D.extent(x, 0), D.add(D.extent(y, 0), 2))
+    joined = JOIN(x, y)
+    assert same_shape(joined, JOIN(x, y)) and not same_shape(joined, HALVES(x)[0])
+    watched = [weakref.ref(variable) for variable in (x, y, joined)]
+    del x, y, joined, product
+    gc.collect()
+    assert [reference() for reference in watched] == [None, None, None]

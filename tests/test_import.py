@@ -16,6 +16,7 @@ NEVER = (
     *("scipy", "IPython", "cffi", "threadpoolctl", "ziglang"),  # optional, or needed by the first compilation only
     *("argparse", "html", "multiprocessing", "random", "shutil", "tempfile", "unittest", "urllib.request"),
     *("arignote.demo", "arignote.doctor", "arignote.cache_command", "arignote.__main__"),
+    *("arignote.trace", "arignote.why", "arignote.remarks", "arignote.report", "arignote.debug", "arignote.replay"),
 )
 TIMED = """
 import time

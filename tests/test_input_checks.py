@@ -2,6 +2,8 @@
 and mend.
 """
 
+import array
+
 import numpy as np
 import pytest
 from compiled import compiled
@@ -108,6 +110,48 @@ def test_what_loses_nothing_is_converted(model, position, value):
     given = with_argument(position, value)
     x, k, s = (np.asarray(v).astype(t) for v, t in zip(given, ("f8", "i4", "f4"), strict=True))
     np.testing.assert_array_equal(model(*given)[0], x * k + s)
+
+
+class Subclass(np.ndarray):
+    """An array with a type of its own."""
+
+
+class OfAnotherPackage:
+    """What offers its numbers, by the method that is given, and is no array."""
+
+    def __init__(self, method):
+        setattr(type(self), method, lambda self, *_, **__: np.ones(3))
+
+    def __repr__(self):
+        return "<several\nlines>"
+
+
+KINDS = {
+    "subclass": lambda a, _: a.view(Subclass), "recarray": lambda a, _: a.view(np.recarray),
+    "memmap": lambda a, path: np.memmap(path, "f8", "w+", shape=3), "array": lambda a, _: array.array("d", a),
+    "memoryview": lambda a, _: memoryview(a), "read-only": lambda a, _: np.broadcast_to(1.0, 3),
+    "foreign byte order": lambda a, _: a.astype(">f8"), "generic": lambda a, _: [np.float64(1), np.float32(1), 1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_arrays_of_other_kinds_give_the_plain_result(kind, tmp_path):
+    x = T.vector("x")
+    value = KINDS[kind](np.ones(3), tmp_path / "map")
+    for function in (compiled([x], [x * 2]), reference_graph(FunctionGraph([x], [x * 2]), name="f", shared=[None])):
+        (result,) = function(value)
+        assert type(result) is np.ndarray and result.dtype == "float64"
+        np.testing.assert_array_equal(result, np.asarray(value) * 2.0)
+
+
+@pytest.mark.parametrize(("method", "mend"), [("toarray", "x.toarray()"), ("__dlpack__", "np.from_dlpack(x)")])
+def test_arrays_of_other_packages_are_refused_with_the_mend(method, mend):
+    x = T.vector("x")
+    kind = type("Other", (OfAnotherPackage,), {})
+    with pytest.raises(TypeError) as caught:
+        compiled([x], [x * 2], name="f")(kind(method))
+    expected = f"f: argument 0 (x): expected float64[?] (1 dimension), got Other <several lines>; use {mend}"
+    assert str(caught.value) == expected
 
 
 def test_narrowing_only_with_leave():

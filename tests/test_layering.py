@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-BELOW = {"record", "graph", "profiling", "ops"}
+BELOW = {"record", "pages", "graph", "profiling", "ops"}
 MAY_IMPORT = {
     "record": set(),
-    "graph": {"record"},
-    "profiling": {"record"},
-    "ops": {"record", "graph"},
-    "optdb": {"record", "graph", "profiling"},
+    "pages": {"record"},
+    "graph": {"record", "pages"},
+    "profiling": {"record", "pages"},
+    "ops": {"record", "pages", "graph"},
+    "optdb": {"record", "pages", "graph", "profiling"},
     "optdb.rules": {*BELOW, "optdb"},
     "cbackend.abi": set(),
     "cbackend.cache": {"record"},

@@ -98,7 +98,7 @@ def test_blocks_and_else_if():
         (Assign("c", A),),
         (If(Op("lt", "bool", (B, A)), (Assign("c", B),), (Assign("c", C),)),),
     )
-    assert list(emit.statements([loop(0, [small])], 0)) == [
+    assert emit.statements([loop(0, [small])], 0) == [
         "for (i64 i0 = 0; i0 < n0; i0++) {",
         "    if (a < b) {",
         "        c = a;",
@@ -113,7 +113,7 @@ def test_blocks_and_else_if():
 
 def test_simd_clauses_are_gathered_by_operator():
     body = [loop(0, [Assign("a", A)], simd=True, reductions=(("+", "a"), ("max", "b"), ("+", "c")))]
-    assert next(emit.statements(body, 0)) == "#pragma omp simd reduction(+:a, c) reduction(max:b)"
+    assert emit.statements(body, 0)[0] == "#pragma omp simd reduction(+:a, c) reduction(max:b)"
 
 
 def test_substitution_reaches_everything_and_simplifies():

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+import arignote as ag
 from arignote import ops as T
 from arignote.graph import Door, FunctionGraph
 from arignote.ops.elementwise import add, exp, log, mul, neg, sin
@@ -35,6 +36,8 @@ from arignote.profiling import (
     SeqProfile,
     TopoProfile,
 )
+from arignote.profiling.collection import total
+from arignote.profiling.difference import difference
 
 x, y, z = wilds("x y z")
 A, B = T.vector("A"), T.vector("B")
@@ -152,7 +155,7 @@ def test_sequences_print_their_members_in_order_of_time():
             inner,
         ),
     )
-    assert str(profile) == (
+    assert profile.report() == (
         "Optimizer Profile\n"
         "-----------------\n"
         " SeqOptimizer  OPT_FAST_RUN  time 0.625s for 123/50 nodes before/after optimization\n"
@@ -296,7 +299,7 @@ def test_a_failure_is_part_of_the_report():
 
 def test_notebooks_get_the_text_in_html():
     html = EQUILIBRIUM._repr_html_()
-    assert html.startswith("<pre>Optimizer Profile")
+    assert "Optimizer Profile" in html
     assert "(&#x27;a&#x27;, 9)" in html
     assert "runtime &gt; 0" in html
 
@@ -309,3 +312,82 @@ def test_times_of_the_watcher_are_callback_times():
     _, profile = TopoOptimizer(name="walk", rules=(NEG_NEG,))(FunctionGraph([A], [neg(-A), neg(neg(-A))]), Door(slow))
     assert profile.replacements == 2
     assert 0.004 <= profile.callback_time <= profile.time
+
+
+# --- the first screen, differences, sums, traces for tools
+
+IDLE_EQUILIBRIUM = replace(EQUILIBRIUM, nodes_before=108, nodes_after=81, replacements=25, children=(LAST,))
+WHOLE = SeqProfile(
+    name="fast_run",
+    optimizer="SeqOptimizer",
+    time=0.5,
+    nodes_before=120,
+    nodes_after=80,
+    replacements=30,
+    children=(
+        MergeProfile(name="merge1", optimizer="MergeOptimizer", time=0.037, nodes_before=120, nodes_after=108),
+        IDLE_EQUILIBRIUM,
+        SeqProfile(
+            name="fusion",
+            optimizer="SeqOptimizer",
+            time=0.125,
+            children=(FusionProfile(name="fuse", optimizer="FusionOptimizer", time=0.125, replacements=5),),
+        ),
+    ),
+)
+
+
+def test_the_first_screen(golden):
+    text = WHOLE.summary()
+    golden("optimizer_summary.txt", text + "\n")
+    assert all(len(line) <= 100 for line in text.splitlines())
+    assert repr(WHOLE) == text and str(WHOLE) == f"{text}\n\n{WHOLE.report()}"
+    assert WHOLE.excluding == 'mode.excluding("idle")'
+
+
+def test_the_line_to_copy_is_one_that_can_be_copied():
+    _, profile = default_db().query("fast_run")(problem())
+    slow = replace(profile, time=1e-9)  # so that whatever took any time is worth a mention
+    line = slow.excluding
+    assert line.startswith('mode.excluding("') and "MergeOptimizer" not in line
+    mode = eval(line, {"mode": ag.Mode("fast_run")})
+    _, without = default_db().query(mode.optimizer)(problem())
+    names = {row.name for row in without.rules()}
+    assert not any(f'"{name}"' in line for name in names)
+
+
+def test_screens_of_nothing():
+    assert "No optimizer ran" in SeqProfile().summary()
+    _, profile = default_db().query("fast_run")(FunctionGraph([A], [A]))
+    assert profile.summary().startswith("Optimizing took") and len(profile.summary().splitlines()) < 40
+    assert difference(SeqProfile(), SeqProfile()).to_dict()["passes"] == []
+
+
+def test_differences(golden):
+    faster = replace(WHOLE, time=0.3, nodes_after=79, children=WHOLE.children[:2])
+    found = difference(WHOLE, faster)
+    assert found.total.seconds == (0.5, 0.3)
+    fuse = next(c for c in found.passes if c.name == "fusion/fuse")
+    assert (fuse.seconds, fuse.applied, fuse.in_both, fuse.more) == ((0.125, 0.0), (5, 0), False, -0.125)
+    golden("optimizer_difference.txt", f"{found}\n")
+    assert json.loads(json.dumps(found.to_dict()))["total"]["seconds"] == [0.5, 0.3]
+    assert ag.profile_diff(WHOLE, WHOLE).rules[0].more == 0
+
+
+def test_chrome_traces_nest():
+    events = WHOLE.to_chrome()["traceEvents"]
+    by_name = {e["name"]: e for e in events}
+    whole = by_name["fast_run"]
+    assert whole["dur"] == 500_000 and json.loads(json.dumps(events))
+    for name in ("merge1", "canonicalize", "fusion", "fuse", "slow"):
+        e = by_name[name]
+        assert whole["ts"] <= e["ts"] and e["ts"] + e["dur"] <= whole["ts"] + whole["dur"] + 1
+    assert by_name["canonicalize"]["ts"] == by_name["merge1"]["ts"] + by_name["merge1"]["dur"]
+    assert json.loads(WHOLE.to_json())["name"] == "fast_run"
+
+
+def test_sums_over_functions():
+    both = total([WHOLE, WHOLE])
+    assert (both.time, both.nodes_before, both.replacements) == (1.0, 240, 60)
+    assert {r.name: r.fired for r in both.rules()}["slow"] == 2 * {r.name: r.fired for r in WHOLE.rules()}["slow"]
+    assert total([]).summary()

@@ -46,7 +46,7 @@ def test_views_move_nothing():
 def test_what_is_filled_is_not_computed():
     y = T.exp(X) * 3
     p = program([X, Y], [T.fill(y, 2.0), T.zeros_like(T.sin(X)) + T.SumTo()(Y, T.cos(X))])
-    assert "exp" not in c_text(p) and "sin" not in c_text(p) and "cos" not in c_text(p)
+    assert not [name for name in ("exp", "sin", "cos") if f"{name}(" in c_text(p)]
     check([X, Y], [T.fill(y, 2.0), T.SumTo()(Y, T.cos(X))], [np.ones((1, 3)), np.ones((2, 3))])
 
 

@@ -18,7 +18,11 @@ EXPRESSIONS = """
     sum prod mean var std max min argmax argmin any all cumsum cumprod logsumexp
     reshape transpose dimshuffle expand_dims squeeze broadcast_to concatenate stack split tile repeat flip roll pad
     ravel moveaxis set_subtensor inc_subtensor take take_along_axis scatter_add
-    zeros ones full arange eye linspace zeros_like ones_like full_like dot matmul tensordot outer nn
+    zeros ones full arange eye linspace zeros_like ones_like full_like dot matmul tensordot outer einsum nn
+    sort argsort nonzero searchsorted unique diag diagonal trace tril triu tri kron linalg assume
+"""
+LINEAR_ALGEBRA = """
+    cholesky solve solve_triangular inv pinv det slogdet eigh eigvalsh svd svdvals qr norm matrix_power
 """
 NETWORKS = """
     sigmoid softplus relu gelu silu softmax log_softmax binary_crossentropy categorical_crossentropy
@@ -42,8 +46,8 @@ KINDS = ["scalar", "vector", "matrix", "row", "col", "tensor3", "tensor4", "tens
 
 @pytest.mark.parametrize(
     ("namespace", "names"),
-    [(T, VARIABLES), (T, EXPRESSIONS), (T.nn, NETWORKS), (ag, LIBRARY)],
-    ids=["variables", "expressions", "networks", "library"],
+    [(T, VARIABLES), (T, EXPRESSIONS), (T.linalg, LINEAR_ALGEBRA), (T.nn, NETWORKS), (ag, LIBRARY)],
+    ids=["variables", "expressions", "linear algebra", "networks", "library"],
 )
 def test_promised_names_are_exported(namespace, names):
     assert not set(names.split()) - set(namespace.__all__)
@@ -74,7 +78,7 @@ def test_promised_attributes_are_there(what):
 
 PUBLIC = [
     (f"{prefix}.{name}", getattr(namespace, name))
-    for prefix, namespace in (("T", T), ("T.nn", T.nn), ("ag", ag))
+    for prefix, namespace in (("T", T), ("T.linalg", T.linalg), ("T.nn", T.nn), ("ag", ag))
     for name in namespace.__all__
     if callable(getattr(namespace, name))
 ] + [(f"ag.optim.{name}", getattr(ag.optim, name)) for name in OPTIMIZERS.split()]

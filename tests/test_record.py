@@ -1,5 +1,6 @@
 """A record is a frozen dataclass: each test holds for both, so that what is said of one is true of the other."""
 
+import copy
 import inspect
 import pickle
 from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, is_dataclass, replace
@@ -153,3 +154,22 @@ def test_a_default_that_could_be_edited_is_refused():
         @record
         class Listed:
             items: list = field(default_factory=list)
+
+
+def test_a_record_without_fields_has_one_instance():
+    @record
+    class Bare:
+        pass
+
+    @record
+    class Full(Bare):
+        x: int
+
+    class Plain(Bare):
+        pass
+
+    assert Bare() is Bare() and Plain() is Plain() and Bare() != Plain()
+    assert copy.copy(Bare()) is Bare() and replace(Bare()) is Bare() and hash(Bare()) == hash(Bare())
+    assert Full(1) is not Full(1) and Full(1) == Full(1) != Full(2) and Full(1) != Bare()
+    with pytest.raises(TypeError):
+        Bare(1)

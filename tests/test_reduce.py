@@ -1,6 +1,7 @@
 """Reductions and statistics against NumPy: dtypes, axes, specials, no elements; derivatives against differences."""
 
 import itertools
+import operator
 import pickle
 from contextlib import nullcontext
 
@@ -45,6 +46,15 @@ def test_reductions_are_numpys(name):
                 expected = np.asarray(getattr(np, name)(values, axis=axis, keepdims=keepdims))
             assert (result.dtype, result.type.shape) == (expected.dtype.name, expected.shape)
             assert_same(result.eval({x: values}), expected)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "argmax", "argmin", "mean", "var", "std", "ptp", "logsumexp", "linalg.norm"])
+@pytest.mark.parametrize("keepdims", [np.ones(2), None, "yes", 1.0, T.scalar("k")])
+def test_keepdims_must_be_plainly_true_or_false(name, keepdims):
+    own = operator.attrgetter(name)(T)
+    with pytest.raises(TypeError, match=rf"^{name.split('.')[-1]}: keepdims must be True or False, got \S"):
+        own(T.matrix("x"), axis=0, keepdims=keepdims)
+    assert own(T.matrix("x"), axis=0, keepdims=np.True_).ndim == own(T.matrix("x"), axis=0, keepdims=1).ndim == 2
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])

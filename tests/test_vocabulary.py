@@ -23,17 +23,28 @@ def group():
     return T.Fused(FunctionGraph([x, v], [T.exp(x) * v, T.sum(T.exp(x) * v, axis=1)]))
 
 
+def product():
+    x, v = T.matrix("p"), T.vector("q")
+    return T.FusedProduct(T.Dot22(), FunctionGraph([x, v], [T.tanh(x + v)]))
+
+
 ZOO = [
     X.shape, T.ShapeI(1)(X), T.stack([K, X.shape[0]]), X.T[None], X.dimshuffle(1, "x", 0), X.reshape((K, -1)),
     T.broadcast_to(V, (K, V.shape[0])), T.zeros((K, 3), "int8"), T.arange(0, K, 2), T.eye(K, 4, 1, "complex64"),
     T.concatenate([X, Y], 1), X[1:, K], X[::-1, None, -1], T.set_subtensor(X[0], 1.5), T.inc_subtensor(X[K:], Y),
     X[N], X[N, 1:], T.set_subtensor(X[N, N], V), T.inc_subtensor(X[:, N], 2.0), T.dot(X, V), T.matmul(X[None], Y),
     T.Dot22()(X, Y), T.Dot22Scalar()(X, Y, A), T.Gemm()(X, A, X, Y, B), T.Gemv()(V, A, X, V, B), T.Ger()(X, A, V, V),
-    T.softmax(X), T.log_softmax(X, 0), T.logsumexp(X, 1), T.sum(X, axis=1), T.max(X), T.any(X, axis=0), T.argmin(X, 1),
-    T.cumsum(X, 1), T.cumprod(X, 0), T.SumTo()(X, V), T.cast(X, "float16"), T.where(X > 0, X, -X), T.add(X, Y, 1.0),
+    T.softmax(X), T.log_softmax(X, 0), T.logsumexp(X, 1), T.Top(1)(X), T.sum(X, axis=1), T.max(X), T.any(X, axis=0),
+    T.argmin(X, 1), T.cumsum(X, 1), T.cumprod(X, 0), T.SumTo()(X, V), T.cast(X, "float16"), T.where(X > 0, X, -X),
+    T.add(X, Y, 1.0),
+    T.diag(X), T.diag(V), T.tril(X, -1), T.triu(X, K), T.assume(X, "diagonal"), T.linalg.cholesky(X),
+    T.linalg.solve(X, Y), T.Solve("positive_definite")(X, Y), T.SolveTriangular(lower=True, unit=True)(X, Y),
+    T.linalg.inv(X), T.linalg.pinv(X), T.linalg.det(X), *T.linalg.slogdet(X), *T.linalg.eigh(X), T.linalg.eigvalsh(X),
+    *T.linalg.svd(X, full_matrices=False), T.linalg.svdvals(X), *T.linalg.qr(X), T.QR("r")(X), T.sort(X),
+    T.argsort(X, 0, stable=True), *T.nonzero(X), T.searchsorted(V, X, side="right"), *T.Unique()(V),
     T.constant([1.5, np.nan]) + V,
     T.constant(np.zeros((0, 3))) + X[0, :3], T.constant(np.arange(40.0)) * A, T.constant(1 + 2j) * A, ~(X > 0),
-    *group()(X, V), T.InPlace(T.add, ((0, 1),))(X, Y), T.InPlace(group(), ((0, 0),))(X, V)[1],
+    product()(X, Y, V), *group()(X, V), T.InPlace(T.add, ((0, 1),))(X, Y), T.InPlace(group(), ((0, 0),))(X, V)[1],
     T.InPlace(T.IncSubtensor(("s100",), set=True), ((0, 0),))(X, Y, K),
 ]  # fmt: skip
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ import numpy as np
 import arignote as ag
 from arignote import ops as T
 
-from ..cases import RATE, Case
+from ..cases import Case
+from ..formulas import RATE, Names
 
 
 def version() -> str:
@@ -21,34 +24,30 @@ def _like(array: np.ndarray, name: str) -> Any:
     return T.tensor(name, dtype=array.dtype.name, shape=(None,) * array.ndim)
 
 
-EXPRESSIONS: dict[str, Callable[..., Any]] = {
-    "x+1": lambda x: x + 1,
-    "exp(x)*y+sin(x)-y/3": lambda x, y: T.exp(x) * y + T.sin(x) - y / 3,
-    "2.5*x+y": lambda x, y: 2.5 * x + y,
-    "softmax": lambda x: T.nn.softmax(x, axis=1),
-    "(x*x).sum(1)": lambda x: (x * x).sum(1),
-    "relu(a@b+c)": lambda a, b, c: T.maximum(a @ b + c, np.float32(0)),
-}
+NAMES: Names = SimpleNamespace(
+    exp=T.exp, log=T.log, sin=T.sin, tanh=T.tanh, sqrt=T.sqrt, abs=T.abs, erf=T.erf, softplus=T.softplus,
+    relu=T.nn.relu,
+    softmax=T.nn.softmax,
+    log_softmax=T.nn.log_softmax,
+    logsumexp=lambda x: T.logsumexp(x, axis=-1),
+    pick=lambda x, y: x[T.arange(x.shape[0]), y],
+    scatter_add=lambda x, i, v: T.inc_subtensor(x[i], v),
+)  # fmt: skip
 
 
-def _logistic(x: Any, y: Any, w: Any, b: Any) -> Any:
-    z = x @ w + b
-    return (T.softplus(z) - y * z).mean() + 0.01 * (w * w).sum()
-
-
-def _mlp(x: Any, y: Any, w1: Any, b1: Any, w2: Any, b2: Any) -> Any:
-    return T.nn.categorical_crossentropy(T.nn.softmax(T.tanh(x @ w1 + b1) @ w2 + b2), y).mean()
-
-
-def build(case: Case) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def build(case: Case, threads: int | None = None) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     arrays = case.inputs()
+    formula = partial(case.formula, NAMES)
+    variables = [_like(a, f"x{n}") for n, a in enumerate(arrays)]
     if not case.trains:
-        variables = [_like(a, f"x{n}") for n, a in enumerate(arrays)]
-        return ag.function(variables, EXPRESSIONS[case.name.split(",")[0]](*variables)), arrays
-    x, y = _like(arrays[0], "x"), _like(arrays[1], "y")
+        results = formula(*variables)
+        if case.gradients:
+            results = [results, *ag.grad(results, variables[: case.gradients])]
+        outputs = list(results) if isinstance(results, tuple) else results
+        return ag.function(variables, outputs, threads=threads), arrays
     parameters = [ag.shared(a, shape=a.shape) for a in arrays[2:]]
-    loss = (_logistic if case.name.startswith("logistic") else _mlp)(x, y, *parameters)
+    loss = formula(*variables[:2], *parameters)
     gradients = ag.grad(loss, parameters)
     rate = arrays[0].dtype.type(RATE)
     updates = [(p, p - rate * g) for p, g in zip(parameters, gradients, strict=True)]
-    return ag.function([x, y], loss, updates=updates), arrays[:2]
+    return ag.function(variables[:2], loss, updates=updates, threads=threads), arrays[:2]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -12,7 +14,8 @@ os.environ.setdefault("JAX_ENABLE_X64", "1")
 import jax
 import jax.numpy as jnp
 
-from ..cases import RATE, Case
+from ..cases import Case
+from ..formulas import RATE, Names
 
 if os.environ.get("BENCH_CACHE"):
     jax.config.update("jax_compilation_cache_dir", os.environ["BENCH_CACHE"])
@@ -24,37 +27,33 @@ def version() -> str:
     return jax.__version__
 
 
-EXPRESSIONS: dict[str, Callable[..., Any]] = {
-    "x+1": lambda x: x + 1,
-    "exp(x)*y+sin(x)-y/3": lambda x, y: jnp.exp(x) * y + jnp.sin(x) - y / 3,
-    "2.5*x+y": lambda x, y: 2.5 * x + y,
-    "softmax": lambda x: jax.nn.softmax(x, axis=1),
-    "(x*x).sum(1)": lambda x: (x * x).sum(1),
-    "relu(a@b+c)": lambda a, b, c: jnp.maximum(a @ b + c, 0),
-}
+NAMES: Names = SimpleNamespace(
+    exp=jnp.exp, log=jnp.log, sin=jnp.sin, tanh=jnp.tanh, sqrt=jnp.sqrt, abs=jnp.abs, erf=jax.scipy.special.erf,
+    softplus=jax.nn.softplus,
+    relu=lambda x: jnp.maximum(x, 0),
+    softmax=jax.nn.softmax,
+    log_softmax=jax.nn.log_softmax,
+    logsumexp=lambda x: jax.nn.logsumexp(x, axis=-1),
+    pick=lambda x, y: jnp.take_along_axis(x, y[:, None], 1)[:, 0],
+    scatter_add=lambda x, i, v: x.at[i].add(v),
+)  # fmt: skip
 
 
-def _logistic(parameters: Any, x: Any, y: Any) -> Any:
-    w, b = parameters
-    z = x @ w + b
-    return (jax.nn.softplus(z) - y * z).mean() + 0.01 * (w * w).sum()
-
-
-def _mlp(parameters: Any, x: Any, y: Any) -> Any:
-    w1, b1, w2, b2 = parameters
-    logits = jnp.tanh(x @ w1 + b1) @ w2 + b2
-    return -jnp.take_along_axis(jax.nn.log_softmax(logits), y[:, None], 1).mean()
+def _flat(result: tuple[Any, tuple[Any, ...]]) -> tuple[Any, ...]:
+    return result[0], *result[1]
 
 
 def build(case: Case) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     arrays = [jnp.asarray(a) for a in case.inputs()]
+    formula = partial(case.formula, NAMES)
     if not case.trains:
-        jitted = jax.jit(EXPRESSIONS[case.name.split(",")[0]])
-        return lambda *a: jitted(*a).block_until_ready(), tuple(arrays)
-    loss = _logistic if case.name.startswith("logistic") else _mlp
+        wrt = tuple(range(case.gradients))
+        computed = (lambda *a: _flat(jax.value_and_grad(formula, wrt)(*a))) if wrt else formula
+        jitted = jax.jit(computed)
+        return lambda *a: jax.block_until_ready(jitted(*a)), tuple(arrays)
 
     def step(parameters: Any, x: Any, y: Any) -> Any:
-        value, gradient = jax.value_and_grad(loss)(parameters, x, y)
+        value, gradient = jax.value_and_grad(lambda p: formula(x, y, *p))(parameters)
         return value, jax.tree.map(lambda p, g: p - RATE * g, parameters, gradient)
 
     jitted_step = jax.jit(step, donate_argnums=0)

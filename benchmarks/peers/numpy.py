@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..cases import RATE, Case
+from ..cases import Case
+from ..formulas import RATE
 
 
 def version() -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 if os.environ.get("BENCH_CACHE"):
@@ -11,37 +13,43 @@ if os.environ.get("BENCH_CACHE"):
 
 import torch
 
-from ..cases import RATE, Case
+from ..cases import Case
+from ..formulas import RATE, Names
 
-EXPRESSIONS: dict[str, Callable[..., Any]] = {
-    "x+1": lambda x: x + 1,
-    "exp(x)*y+sin(x)-y/3": lambda x, y: torch.exp(x) * y + torch.sin(x) - y / 3,
-    "2.5*x+y": lambda x, y: 2.5 * x + y,
-    "softmax": lambda x: torch.softmax(x, 1),
-    "(x*x).sum(1)": lambda x: (x * x).sum(1),
-    "relu(a@b+c)": lambda a, b, c: torch.relu(a @ b + c),
-}
+NAMES: Names = SimpleNamespace(
+    exp=torch.exp, log=torch.log, sin=torch.sin, tanh=torch.tanh, sqrt=torch.sqrt, abs=torch.abs, erf=torch.erf,
+    softplus=torch.nn.functional.softplus,
+    relu=torch.relu,
+    softmax=lambda x: torch.softmax(x, -1),
+    log_softmax=lambda x: torch.log_softmax(x, -1),
+    logsumexp=lambda x: torch.logsumexp(x, -1),
+    pick=lambda x, y: x.gather(1, y[:, None])[:, 0],
+    scatter_add=lambda x, i, v: x.index_add(0, i, v),
+)  # fmt: skip
 
 
 def version() -> str:
     return torch.__version__
 
 
-def _logistic(x: Any, y: Any, w: Any, b: Any) -> Any:
-    z = x @ w + b
-    return (torch.nn.functional.softplus(z) - y * z).mean() + 0.01 * (w * w).sum()
-
-
-def _mlp(x: Any, y: Any, w1: Any, b1: Any, w2: Any, b2: Any) -> Any:
-    return torch.nn.functional.cross_entropy(torch.tanh(x @ w1 + b1) @ w2 + b2, y)
-
-
 def build(case: Case) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     tensors = [torch.from_numpy(a.copy()) for a in case.inputs()]
-    if not case.trains:
-        return torch.compile(EXPRESSIONS[case.name.split(",")[0]]), tuple(tensors)
+    compiled = torch.compile(partial(case.formula, NAMES))
+    if case.trains:
+        return _training(compiled, tensors)
+    if not case.gradients:
+        return compiled, tuple(tensors)
+    leaves = [t.requires_grad_() for t in tensors[: case.gradients]]
+
+    def with_gradient(*arguments: Any) -> Any:
+        value = compiled(*arguments)
+        return value.detach(), *torch.autograd.grad(value, leaves)
+
+    return with_gradient, tuple(tensors)
+
+
+def _training(loss: Callable[..., Any], tensors: list[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     parameters = [t.requires_grad_() for t in tensors[2:]]
-    loss = torch.compile(_logistic if case.name.startswith("logistic") else _mlp)
 
     def step(x: Any, y: Any) -> Any:
         value = loss(x, y, *parameters)

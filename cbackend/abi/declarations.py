@@ -17,27 +17,99 @@ C_TYPES = "typedef __INT32_TYPE__ i32;\ntypedef __INT64_TYPE__ i64;\n"
 """What the declarations need; C11 allows the same typedef twice, so a preamble may repeat it."""
 
 RUNTIME_DECLARATIONS = """\
-/* Row-major products of one dtype, as CBLAS means them: gemm: c[m, n] = alpha * op(a)[m, k] @ op(b)[k, n] + beta * c;
-   gemv: y = alpha * op(a[m, n]) @ x + beta * y; ger: a[m, n] += alpha * x * y; dot: sum(x * y), nothing conjugated.
-   trans: 0 as stored, 1 transposed.  Leading dimensions and increments count elements; element i of x is x[i * incx],
-   whatever the sign.  Scalars are passed by address, in the dtype.  With *alpha == 0 the operands are not read, with
-   *beta == 0 the result is not.  Any size may be 0. */
+struct ag_runtime;
+
+struct ag_nest;
+
+enum { AG_MOST_AXES = 66, AG_MOST_ARRAYS = 64 }; /* of a product's result; of the nest that follows a product */
+
+/* c = alpha * a @ b + beta * c for every matrix of a batch.  Strides count elements, first those of the batch's axes,
+   and may be anything.  The rows of c are c_step apart, its matrices m * c_step.  Scalars are passed by address, in the
+   dtype.  With *beta == 0 the result is not read.  Any size may be 0. */
+typedef struct ag_product {
+    i32 rank;                     /* axes of the batch */
+    const i64 *batch;             /* their lengths */
+    i64 m, n, k;
+    const void *alpha, *a;
+    const i64 *a_strides;
+    const void *b;
+    const i64 *b_strides;
+    const void *beta;
+    void *c;
+    i64 c_step;
+    /* What is done with each block of c as soon as it is finished, NULL: nothing.  Its loops are the axes of c; data
+       and strides are those of a launch. */
+    const struct ag_nest *after;
+    void *const *data;
+    const i64 *strides;
+} ag_product;
+
+/* Products of one dtype.  gemv: y = alpha * op(a[m, n]) @ x + beta * y; ger: a[m, n] += alpha * x * y; dot: sum(x * y),
+   nothing conjugated.  trans: 0 as stored (row-major), 1 transposed.  Leading dimensions and increments count elements;
+   element i of x is x[i * incx], whatever the sign.  With *alpha == 0 the operands are not read. */
 typedef struct ag_blas {
-    void (*gemm)(i32 trans_a, i32 trans_b, i64 m, i64 n, i64 k, const void *alpha, const void *a, i64 lda,
-                 const void *b, i64 ldb, const void *beta, void *c, i64 ldc);
-    void (*gemv)(i32 trans, i64 m, i64 n, const void *alpha, const void *a, i64 lda, const void *x, i64 incx,
-                 const void *beta, void *y, i64 incy);
-    void (*ger)(i64 m, i64 n, const void *alpha, const void *x, i64 incx, const void *y, i64 incy, void *a, i64 lda);
-    void (*dot)(i64 n, const void *x, i64 incx, const void *y, i64 incy, void *result);
+    void (*product)(const struct ag_runtime *rt, const ag_product *product);
+    void (*gemv)(const struct ag_runtime *rt, i32 trans, i64 m, i64 n, const void *alpha, const void *a, i64 lda,
+                 const void *x, i64 incx, const void *beta, void *y, i64 incy);
+    void (*ger)(const struct ag_runtime *rt, i64 m, i64 n, const void *alpha, const void *x, i64 incx,
+                const void *y, i64 incy, void *a, i64 lda);
+    void (*dot)(const struct ag_runtime *rt, i64 n, const void *x, i64 incx, const void *y, i64 incy, void *result);
 } ag_blas;
 
-/* What a generated library may call. */
+/* LAPACK of one dtype.  Matrices are stored by columns, n elements apart unless ld says otherwise; pivots: 8 * n bytes,
+   which only these functions understand.
+   factor: a = p l u in place; solve: b = inv(a) b for n by k sides; cholesky: the upper triangle of a becomes the u of
+   a = u^H u; triangular: b = inv(op(a)) b for a triangle of a, trans as for ag_blas; determinant: its sign and the
+   logarithm of its modulus.  What is returned is 0, or one more than the column where the matrix is singular or not
+   positive definite. */
+typedef struct ag_lapack {
+    i64 (*factor)(const struct ag_runtime *rt, i64 n, void *a, void *pivots);
+    void (*solve)(const struct ag_runtime *rt, i64 n, i64 k, const void *lu, const void *pivots, void *b);
+    i64 (*cholesky)(const struct ag_runtime *rt, i64 n, void *a);
+    i64 (*triangular)(const struct ag_runtime *rt, i32 upper, i32 trans, i32 unit, i64 n, i64 k, const void *a, i64 ld,
+                      void *b);
+    void (*determinant)(i64 n, const void *lu, const void *pivots, void *sign, void *logarithm);
+} ag_lapack;
+
+enum { AG_STOPPED = -1 }; /* the status of a launch that Ctrl-C ended */
+
+/* A kernel that may run over parts of its loops.  Sets of loops are bits: loop l is 1 << l. */
+typedef struct ag_nest {
+    /* Runs the kernel over these extents; strides[k * rank + l] is that of array k along loop l. */
+    i32 (*part)(const struct ag_nest *nest, const i64 *lengths, void *const *data, const i64 *strides, i64 *said);
+    i32 rank, outputs, arrays;    /* arrays: the outputs, then the inputs */
+    i32 picoseconds;              /* an estimate for one step of the innermost loop */
+    i64 free;                     /* the loops along which every output moves: they may be cut anywhere */
+    i64 reduced;                  /* others, one of which may be cut if the results of the parts are combined */
+    const i32 *items;             /* the bytes of an element of each array */
+    const i64 *moves;             /* for each output the loops along which it moves */
+    /* For each output what combines two parts, into[i] = into[i] (op) from[i]; NULL: it is not reduced. */
+    void (*const *folds)(i64 n, void *into, const void *from);
+} ag_nest;
+
+/* What a generated library may call; one for each setting of `threads`. */
 typedef struct ag_runtime {
     void *(*alloc)(i64 bytes);    /* 64-byte aligned, contents undefined; NULL when memory is exhausted */
     void (*release)(void *block); /* hands a block back to the pool; NULL is allowed */
     i64 (*clock_ns)(void);        /* monotonic */
-    volatile i32 *stop;           /* nonzero: Ctrl-C was pressed; a long loop returns soon */
+    volatile i32 *stop;           /* nonzero: Ctrl-C was pressed during a call of the main thread */
+    i32 threads;                  /* how many a call may use */
+    i32 blas_threads;             /* how many the BLAS uses if it is not told otherwise */
+    /* Runs task(context, 0) ... task(context, tasks - 1) on this thread and up to threads - 1 others, and returns when
+       all are done; a task that calls it again runs those alone.  Nonzero: Ctrl-C was pressed, some were left out. */
+    i32 (*parallel)(const struct ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 index), void *context);
+    /* Runs a nest, in parts if it is large.  0, AG_STOPPED, or what the kernel returned for the first part
+       that failed, with what it said. */
+    i32 (*launch)(const struct ag_runtime *rt, const ag_nest *nest, const i64 *lengths, void *const *data,
+                  const i64 *strides, i64 *said);
+    void (*listen)(void);         /* what follows takes long: listen to Ctrl-C from here on */
+    i32 (*stopped)(void);         /* whether Ctrl-C was pressed: the call returns soon, its results do not count */
+    i32 (*commit)(void);          /* the same, and from here on Ctrl-C waits: what is the caller's is overwritten */
+    void (*end)(void);            /* the call is over */
+    void (*enter_blas)(const struct ag_runtime *rt); /* around every call of the BLAS */
+    void (*leave_blas)(const struct ag_runtime *rt);
     ag_blas f32, f64, c64, c128;
+    ag_lapack solve_f32, solve_f64, solve_c64, solve_c128;
 } ag_runtime;
 """
 
@@ -57,16 +129,60 @@ typedef struct ag_call {
     i64 *profile;                 /* NULL, or for each step: calls, nanoseconds, bytes */
     i32 step;                     /* the step that failed */
     i32 operand;                  /* the operand or axis it failed on */
+    i32 outcome;                  /* what ag_entry returned, for a caller whom Ctrl-C kept from hearing it */
     i64 detail[64];               /* lengths, indices: what the message says */
 } ag_call;
 
 i32 ag_entry(ag_call *call);
 """
 
-LIBRARY_DECLARATIONS = """\
-ag_runtime *ag_runtime_table(void);
-void ag_pool(i64 keep, i64 *out);
-i32 ag_watch_interrupt(void);
-void ag_blas_install(ag_runtime *table, ag_blas *entries, void *const *found, i32 takes_wide, i64 quiet);
+NATIVE_DECLARATIONS = """\
+/* How the native entry knows a function, and what it borrows from Python and NumPy. */
+typedef struct object object;
+
+enum { AG_SMALL = 2048, AG_ARRAYS = 32, AG_LENGTHS = 64 }; /* AG_SMALL: elements, up to which Python's lock is kept */
+/* What computes a length; all but the first two take what is on the stack. */
+enum { AG_NUMBER, AG_EXTENT, AG_ADD, AG_SUB, AG_MUL, AG_FLOORDIV, AG_MAXIMUM, AG_MINIMUM, AG_BROADCAST };
+
+typedef struct ag_signature {
+    i32 (*run)(ag_call *call);
+    const ag_runtime *rt;
+    const i64 *declared;
+    char *const *constants;
+    const i64 *constant_lengths;
+    object *const *dtypes;        /* inputs, then outputs */
+    const i32 *ranks;             /* inputs, then outputs */
+    const i64 *most;              /* outputs: the elements from which they are made elsewhere */
+    const i64 *programs;          /* for each length of each output its program, one after the other */
+    const i64 *program_lengths;   /* in pairs (operation, operand) */
+    i64 input_lengths;            /* of all inputs together */
+    i32 inputs, outputs;
+    i32 as_list;
+} ag_signature;
+
+typedef struct ag_python {
+    const void *array_type;
+    void (*incref)(object *it);
+    void (*decref)(object *it);
+    void *(*unlock)(void);        /* gives Python's lock back; what `lock` wants to see again */
+    void (*lock)(void *thread);
+    void (*clear_error)(void);
+    void *(*as_pointer)(object *number);
+    object *(*item)(object *tuple, i64 index);
+    object *(*new_list)(i64 length);
+    i32 (*set_item)(object *list, i64 index, object *it);
+    object *(*vectorcall)(object *callee, object *const *arguments, i64 count, object *names);
+    object *(*empty)(i32 rank, const i64 *shape, object *dtype, i32 fortran);
+} ag_python;
 """
-"""What runtime.c and linear_algebra.c export."""
+
+LIBRARY_DECLARATIONS = """\
+ag_runtime *ag_runtime_table(uint64_t main_thread, i32 threads);
+void ag_pool(i64 keep, i64 *out);
+void ag_team(i32 *out);
+void ag_blas_threads(void *get, void *set, i32 found);
+void ag_blas_install(ag_blas *entries, void *const *found, i32 takes_wide, i64 quiet);
+void ag_lapack_install(ag_lapack *entries, void *const *found, i32 takes_wide);
+void *ag_native_method(const ag_python *python);
+"""
+"""What the runtime, linear_algebra.c, lapack.c and native_entry.c export."""

@@ -16,7 +16,7 @@ def module_text() -> str:
     """The text of `_abi.py`."""
     ffi = FFI()
     ffi.cdef("typedef int32_t i32;\ntypedef int64_t i64;\n")
-    ffi.cdef(abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS + abi.LIBRARY_DECLARATIONS)
+    ffi.cdef(abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS + abi.NATIVE_DECLARATIONS + abi.LIBRARY_DECLARATIONS)
     ffi.set_source("arignote.cbackend.abi._abi", None)
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "_abi.py")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from ...record import record
 from ..abi import declarations as abi
 from ..cache.entry import Kind
+from ..cache.interrupts import postponed
 from ..cache.scratch import scratch_folder
 from ..cache.store import Cache
 from ..cache.upkeep import trim_if_due
@@ -25,6 +26,7 @@ from .elf import elf_defect
 from .loading import load_library
 from .room import with_room
 from .toolchain import Toolchain, zig_environment
+from .trial import defect
 
 TIMEOUT_SECONDS = 600.0
 UNITS = (1, 2)
@@ -64,12 +66,22 @@ class Library:
 _images: weakref.WeakValueDictionary[bytes, Image] = weakref.WeakValueDictionary()
 
 
+_begun: dict[bytes, tuple[Path, Job, Callable[[], Any]]] = {}
+"""Compilations that nobody has asked for yet, by what they will be asked for as; see headstart.py."""
+
+
+def expect(text: str, toolchain: Toolchain, folder: Path, job: Job, end: Callable[[], Any]) -> None:
+    """Let `job`, which runs in `folder`, be the compilation of `text` when that is next asked for; `end` ends both."""
+    _begun[library_key(text, toolchain)] = folder, job, end
+
+
 def library_key(text: str, toolchain: Toolchain) -> bytes:
     """The digest under which the library of `text` is kept: everything that shapes its code."""
     parts = (text, toolchain.fingerprint, _ABI)
     return hashlib.sha256("\0".join(hashlib.sha256(part.encode()).hexdigest() for part in parts).encode()).digest()
 
 
+@postponed()
 def build(text: str, toolchain: Toolchain, cache: Cache) -> Library:
     """The library of the C file `text`.
 
@@ -84,6 +96,7 @@ def build(text: str, toolchain: Toolchain, cache: Cache) -> Library:
         return _find(key, cache) or _compile(text, key, toolchain, cache)
 
 
+@postponed()
 def build_all(texts: Sequence[str], toolchain: Toolchain, cache: Cache) -> list[Library]:
     """The libraries of several C files, in order; those that are missing are compiled side by side.
 
@@ -93,8 +106,10 @@ def build_all(texts: Sequence[str], toolchain: Toolchain, cache: Cache) -> list[
     missing = {library_key(text, toolchain): text for text in texts}
     found = {key: library for key in missing if (library := _find(key, cache)) is not None}
     missing = {key: missing[key] for key in sorted(missing.keys() - found.keys())}  # everybody claims in this order
-    if len(missing) > 1:
+    if len(missing) > 1 or missing.keys() & _begun.keys():
         found |= _compile_side_by_side(missing, toolchain, cache)
+    for key in found.keys() & _begun.keys():  # another process was quicker
+        _begun.pop(key)[2]()
     return [found.get(library_key(text, toolchain)) or build(text, toolchain, cache) for text in texts]
 
 
@@ -119,6 +134,10 @@ def _compile_side_by_side(missing: dict[bytes, str], toolchain: Toolchain, cache
 
 def _start_in(stack: ExitStack, text: str, toolchain: Toolchain, cache: Cache) -> tuple[Path, Job]:
     """A folder and the compiler that works in it; both end with `stack`."""
+    begun = _begun.pop(library_key(text, toolchain), None)
+    if begun is not None:
+        stack.callback(begun[2])
+        return begun[:2]
     folder = stack.enter_context(scratch_folder(cache.work_parents()))
     process = _start(folder, text, toolchain, cache)
     stack.callback(process.kill)
@@ -161,6 +180,9 @@ def _compile(text: str, key: bytes, toolchain: Toolchain, cache: Cache) -> Libra
 
 
 def _publish(text: str, key: bytes, payload: bytes, seconds: float, toolchain: Toolchain, cache: Cache) -> Library:
+    reason = defect(payload, toolchain, cache)
+    if reason:
+        raise CompileError(f"{toolchain.command[0]} made a library that cannot be used: {reason}")
     try:
         image = _image(key, payload, cache)
     except OSError as error:
@@ -170,6 +192,7 @@ def _publish(text: str, key: bytes, payload: bytes, seconds: float, toolchain: T
     return Library(image, key, path, False, seconds)
 
 
+@postponed()
 def compile_text(text: str, toolchain: Toolchain, cache: Cache) -> bytes:
     """The bytes of the shared object of the C file `text`; nothing is left on the disk.
 
@@ -184,8 +207,17 @@ def compile_text(text: str, toolchain: Toolchain, cache: Cache) -> bytes:
 
 
 def _start(folder: Path, text: str, toolchain: Toolchain, cache: Cache) -> Job:
+    return begin(folder, text, toolchain, zig_environment(cache, toolchain.command))
+
+
+def begin(folder: Path, text: str, toolchain: Toolchain, extra: Mapping[str, str]) -> Job:
+    """The compilation of `text` in `folder`, begun; `extra` joins the compiler's environment.
+
+    Raises:
+        CompileError: the compiler cannot be started.
+    """
     (folder / "code.c").write_text(text)
-    return Job(folder, toolchain, zig_environment(cache, toolchain.command), in_units="#ifdef AG_UNIT" in text)
+    return Job(folder, toolchain, extra, in_units="#ifdef AG_UNIT" in text)
 
 
 class Job:
@@ -230,7 +262,7 @@ def _payload(folder: Path, done: Finished, toolchain: Toolchain) -> bytes:
         raise CompileError(f"{toolchain.command[0]} failed with exit code {done.code}:\n{done.first_lines()}")
     library = folder / "code.so"
     payload = library.read_bytes() if library.is_file() else b""
-    defect = elf_defect(payload)
-    if defect:
-        raise CompileError(f"{toolchain.command[0]} reported success but left no usable library: {defect}")
+    reason = elf_defect(payload)
+    if reason:
+        raise CompileError(f"{toolchain.command[0]} reported success but left no usable library: {reason}")
     return payload

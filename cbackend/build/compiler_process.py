@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ...record import record
+from ..cache.interrupts import POLL_SECONDS, check
 
 _KEPT_OUTPUT = 65536
 _SHOWN_LINES = 6
@@ -23,6 +24,10 @@ _INHERITED = ("PATH", "SDKROOT", "DEVELOPER_DIR")
 
 class CompileError(Exception):
     """The compiler was not found, failed, made no usable library, or took too long; the text shows its first lines."""
+
+
+class NotStartedError(CompileError):
+    """The process could not even be started."""
 
 
 @record
@@ -50,6 +55,8 @@ class Running:
 
     def wait(self) -> Finished:
         """What it said and its exit code.  On any exception, Ctrl-C too, its whole group is killed first.
+
+        Ctrl-C that is postponed (cache/interrupts.py) is raised here.
 
         Raises:
             CompileError: the time limit has passed.
@@ -81,7 +88,7 @@ def start(
     """Start `argv` (no shell) in `folder` with a time limit in seconds; `extra` joins its environment.
 
     Raises:
-        CompileError: it cannot be started.
+        NotStartedError: a CompileError.
     """
     try:
         process = subprocess.Popen(
@@ -89,7 +96,7 @@ def start(
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, pass_fds=pass_fds,
         )  # fmt: skip
     except OSError as error:
-        raise CompileError(f"{argv[0]} cannot be started: {error.strerror or error}") from None
+        raise NotStartedError(f"{argv[0]} cannot be started: {error.strerror or error}") from None
     return Running(process, argv[0], timeout)
 
 
@@ -124,11 +131,13 @@ def _drain(process: subprocess.Popen[bytes], deadline: float) -> bytes:
     with selectors.DefaultSelector() as selector, process.stdout as pipe:
         selector.register(pipe, selectors.EVENT_READ)
         while True:
+            check()
             left = deadline - time.monotonic()
-            if left <= 0 or not selector.select(left):
+            if left <= 0:
                 raise subprocess.TimeoutExpired(process.args, left)
+            if not selector.select(min(left, POLL_SECONDS)):
+                continue
             chunk = os.read(pipe.fileno(), 65536)
             if not chunk:
                 return bytes(kept)
             kept += chunk[: _KEPT_OUTPUT - len(kept)]
-

@@ -30,8 +30,8 @@ def load_library(payload: bytes, name: str, parents: tuple[Any, ...]) -> Any:
         OSError: the loader refuses it.
     """
     try:
-        with _sealed(payload, name) as path:
-            return ffi.dlopen(path)
+        with sealed(payload, name) as descriptor:
+            return ffi.dlopen(f"/proc/self/fd{_spelling(next(_serial))}/{descriptor}")
     except OSError:
         with scratch_folder(parents) as folder:
             write_whole(folder / f"{name}-{next(_serial)}.so", payload, durable=False)
@@ -39,20 +39,23 @@ def load_library(payload: bytes, name: str, parents: tuple[Any, ...]) -> Any:
 
 
 @contextmanager
-def _sealed(payload: bytes, name: str) -> Iterator[str]:
-    """A path under which the loader finds `payload` in memory that nobody can change any more.
+def sealed(payload: bytes, name: str) -> Iterator[int]:
+    """A descriptor of memory that holds `payload` and that nobody can change any more: `/proc/self/fd/<it>`.
 
     Raises:
-        OSError: the system has no such memory, or does not let it be executed.
+        OSError: the system has no such memory.
     """
     if not hasattr(os, "memfd_create"):
         raise OSError("no memfd on this system")
     descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    with open(descriptor, "wb") as file:
-        file.write(payload)
-        file.flush()
+    try:
+        written = os.write(descriptor, payload)
+        while written < len(payload):
+            written += os.write(descriptor, payload[written:])
         seal(descriptor)
-        yield f"/proc/self/fd{_spelling(next(_serial))}/{descriptor}"
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _spelling(number: int) -> str:

@@ -1,22 +1,32 @@
 """What a compiler can do, learnt by compiling and running `probe.c`: flags, processor features, vector math.
 
-All wanted flags are tried at once, which is one compilation (60 ms) where all is well; only if that fails is each
-optional group tried alone and dropped if refused.  Flags that results depend on are not optional: a compiler that
-refuses one is no compiler for us. No flag of the fast-math family may ever stand here: on a link line it switches off
-subnormal numbers for the whole process.
+The program that it was learnt with is kept: it tries new libraries before anybody relies on them (trial.py).
+
+All wanted flags are tried at once, which is one compilation (60 ms) where all is well, and the compiler says on the
+way who it is, which programs it starts and what it takes the processor to be; only if that fails is each optional group
+tried alone and dropped if refused.  Flags that results depend on are not optional: a compiler that refuses one is no
+compiler for us.  No flag of the fast-math family may ever stand here: on a link line it switches off subnormal numbers
+for the whole process.
 """
 
 from __future__ import annotations
 
-import os
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from ...record import record
-from .compiler_process import CompileError, find_programs, run
+from ..abi import declarations as abi
+from ..cache.files import write_whole
+from .compiler_process import CompileError, Finished, Running, find_programs, run, start
+from .loading import sealed
 
-PROBE_TEXT = Path(__file__).with_name("probe.c").read_text()
+PROBE_TEXT = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS + (
+    Path(__file__).with_name("probe.c").read_text()
+)  # fmt: skip
+PROBE_LINK = ("-ldl",)
 
 # -O3 costs 60 % more compile time than -O2 with its vectorizer (MLP step: 0.79 s of gcc 12 against 0.49), most of it
 # for versions of loops that the kernels spell out themselves.
@@ -44,6 +54,7 @@ OPTIONAL = (
     Group(("-fopenmp-simd",)),
     Group(("-pipe",)),
     Group(link_flags=("-Wl,--as-needed",)),
+    Group(link_flags=("-Wl,-z,noseparate-code",)),  # two parts to map instead of four: loading takes 24 us, not 33
 )
 # GCC vectorizes calls of functions whose prototypes say so; clang knows the library by name.  The first that works is
 # taken.
@@ -52,16 +63,23 @@ VECTOR_MATH = (
     Group(("-DAG_SIMD=", "-fveclib=libmvec"), ("-Wl,--allow-shlib-undefined", "-lmvec")),  # lld frowns at libmvec's own
 )
 NO_VECTOR_MATH = Group(("-DAG_SIMD=",))
+FIRST = (*OPTIONAL, VECTOR_MATH[0])
+_NONE: tuple[tuple[str, str], ...] = ()
+"""What is tried first: all that gcc takes."""
 ZIG = Group(("-fno-sanitize=all", "-g0"))  # by itself it instruments C, and writes the path of the folder into it
 WANTED_TEXT = " ".join(map(str, (*OPTIONAL, *VECTOR_MATH, ZIG))) + " ".join((*REQUIRED, *REQUIRED_LINK))
 
 _EXPECTED = ["12.1824939607035", "0x0.0000000000001p-1022", "-2147483648"]
+_VERSION = re.compile(r"^(?! ).*\bversion \d.*", re.M)
 _TIMEOUT = 60.0  # zig builds parts of the C library on its first run
 
 
 @record
 class ProbeResult:
-    """What `probe` learnt.  `programs`: the paths of the programs that the compiler starts."""
+    """What `probe` learnt.
+
+    `programs`: the paths of the programs that the compiler starts; `probe`: the program that it made of `probe.c`.
+    """
 
     version: str
     flags: tuple[str, ...]
@@ -70,6 +88,7 @@ class ProbeResult:
     features: tuple[str, ...]
     vector_math: bool
     programs: tuple[str, ...]
+    probe: bytes
 
 
 @record
@@ -79,44 +98,63 @@ class _Trial:
     extra: Mapping[str, str]
 
     def refusal(self, groups: Sequence[Group], *, vector: bool = False) -> str | None:
-        """Why the program cannot be built with these groups and run to the right answer; None if it can."""
+        """Why the program cannot be built with these groups and run to the right answer; None if it can.
+
+        Raises:
+            CompileError: what was built before cannot be removed, and would be taken for this.
+        """
+        try:
+            (self.folder / "probe").unlink(missing_ok=True)
+        except OSError as error:
+            raise CompileError(f"a program that was tried cannot be removed: {error.strerror}") from None
+        argv = _argv(self.command, groups)
+        return self.defect(run(argv, self.folder, _TIMEOUT, extra=self.extra), vector=vector)
+
+    def defect(self, built: Finished, *, vector: bool) -> str | None:
+        """What is wrong with the program that a compiler left; None if it gives the right answer."""
         program = self.folder / "probe"
-        program.unlink(missing_ok=True)
-        built = run([*self.command, *flags_of(groups), "-o", "probe", "probe.c", *link_flags_of(groups)],
-                    self.folder, _TIMEOUT, extra=self.extra)  # fmt: skip
         if built.code != 0 or not program.exists():
             return built.first_lines()
         if vector and b"_ZGV" not in program.read_bytes():
             return "the loop over exp calls no vector function"
-        return self._wrong_answer(program)
+        return self._wrong_answer(program, vector)
 
-    def _wrong_answer(self, program: Path) -> str | None:
-        descriptor = _executable(program)
+    def _wrong_answer(self, program: Path, vector: bool) -> str | None:
         try:
-            done = run([f"/proc/self/fd/{descriptor}" if descriptor >= 0 else str(program)], self.folder, _TIMEOUT,
-                       pass_fds=(descriptor,) if descriptor >= 0 else ())  # fmt: skip
+            done = run_program(program.read_bytes(), [], self.folder)
         except CompileError as error:
             return str(error)
-        finally:
-            if descriptor >= 0:
-                os.close(descriptor)
-        words = done.output.split()
+        *words, missing = done.output.split() or [""]
         if done.code != 0 or words != _EXPECTED:
-            return f"what it builds gives {' '.join(words[:4])!r} and exit code {done.code}"
-        return None
+            return f"what it builds gives {' '.join(done.output.split()[:4])!r} and exit code {done.code}"
+        return f"the vector library has no {missing}" if vector and missing != "none" else None
 
 
-def _executable(program: Path) -> int:
-    """A copy in memory, which runs though the folder be mounted without leave to execute; -1 where there is none."""
-    if not hasattr(os, "memfd_create"):
-        return -1
-    try:
-        descriptor = os.memfd_create("probe", 0)
-    except OSError:
-        return -1
-    with open(descriptor, "wb", closefd=False) as file:
-        file.write(program.read_bytes())
-    return descriptor
+def run_program(program: bytes, libraries: Sequence[bytes], folder: Path) -> Finished:
+    """What a program says and its exit code, given libraries as arguments.
+
+    It runs from memory, so that `folder` may be mounted without leave to execute; where there is no such memory, from
+    `folder`.
+
+    Raises:
+        CompileError: it cannot be started, or takes too long.
+    """
+    with ExitStack() as stack:
+        try:
+            descriptors = [stack.enter_context(sealed(content, "probe")) for content in (program, *libraries)]
+        except OSError:
+            return _run_from_disk(program, libraries, folder)
+        argv = [f"/proc/self/fd/{descriptor}" for descriptor in descriptors]
+        return run(argv, folder, _TIMEOUT, pass_fds=descriptors)
+
+
+def _run_from_disk(program: bytes, libraries: Sequence[bytes], folder: Path) -> Finished:
+    argv = []
+    for number, content in enumerate((program, *libraries)):
+        path = folder / f"trial{number}"
+        write_whole(path, content, durable=False, mode=0o700)
+        argv.append(str(path))
+    return run(argv, folder, _TIMEOUT)
 
 
 def flags_of(groups: Sequence[Group]) -> tuple[str, ...]:
@@ -127,33 +165,62 @@ def link_flags_of(groups: Sequence[Group]) -> tuple[str, ...]:
     return (*(flag for group in groups for flag in group.link_flags), *REQUIRED_LINK)
 
 
-def probe(command: tuple[str, ...], folder: Path, extra: Mapping[str, str]) -> ProbeResult:
+def _argv(command: Sequence[str], groups: Sequence[Group], *more: str) -> list[str]:
+    return [*command, *more, *flags_of(groups), "-o", "probe", "probe.c", *link_flags_of(groups), *PROBE_LINK]
+
+
+def begin(command: Sequence[str], folder: Path, extra: Mapping[str, str]) -> Running:
+    """The first compilation of `probe`, begun: it tries all flags, and says what it does.
+
+    Raises:
+        NotStartedError: a CompileError.
+    """
+    (folder / "probe.c").write_text(PROBE_TEXT)
+    return start(_argv(command, FIRST, "-v"), folder, _TIMEOUT, extra=extra)
+
+
+def probe(
+    command: tuple[str, ...], folder: Path, extra: Mapping[str, str], begun: Running | None = None
+) -> ProbeResult:
     """What `command` can do, tried in the private `folder`; `extra` joins its environment.
+
+    `begun`: what `begin` gave for this folder.
 
     Raises:
         CompileError: it cannot build a correct program with the required flags.
     """
-    (folder / "probe.c").write_text(PROBE_TEXT)
     trial = _Trial(command, folder, extra)
-    version = run([*command, "--version"], folder, _TIMEOUT, extra=extra).output.partition("\n")[0].strip()
-    groups, dropped = _choose(trial, ZIG if "clang" in version.lower() else None)
-    programs, features = _describe(command, folder, flags_of(groups), extra)
+    built = (begun or begin(command, folder, extra)).wait()
+    version = _version(built.output) or run([*command, "--version"], folder, _TIMEOUT, extra=extra).output
+    version = version.partition("\n")[0].strip()
+    clang, shown = "clang" in version.lower(), built.output
+    if not clang and trial.defect(built, vector=True) is None:
+        groups, dropped = list(FIRST), _NONE
+    else:
+        groups, dropped = _choose(trial, ZIG if clang else None)
+        shown = _dry_run(command, folder, flags_of(groups), extra)
+    programs, features = _described(command, shown)
     vector_math = any(group in VECTOR_MATH for group in groups)
-    return ProbeResult(version, flags_of(groups), link_flags_of(groups), dropped, features, vector_math, programs)
+    kept = (folder / "probe").read_bytes()
+    return ProbeResult(version, flags_of(groups), link_flags_of(groups), dropped, features, vector_math, programs, kept)
+
+
+def _version(said: str) -> str:
+    """The line of a compiler's `-v` that says who it is; empty if none does."""
+    found = _VERSION.search(said)
+    return found[0] if found else ""
 
 
 def _choose(trial: _Trial, more: Group | None) -> tuple[list[Group], tuple[tuple[str, str], ...]]:
     """The groups to use, and those that were refused with the reason."""
-    wanted = [*([more] if more else []), *OPTIONAL]
-    if more is None and trial.refusal([*wanted, VECTOR_MATH[0]], vector=True) is None:
-        return [*wanted, VECTOR_MATH[0]], ()
-    taken, dropped = _taken(trial, wanted)
+    taken, dropped = _taken(trial, [*([more] if more else []), *OPTIONAL])
     refusals = []
     for group in VECTOR_MATH:
         reason = trial.refusal([*taken, group], vector=True)
         if reason is None:
             return [*taken, group], tuple(dropped)
         refusals.append((str(group), reason))
+    trial.refusal([*taken, NO_VECTOR_MATH])  # the program that is kept
     return [*taken, NO_VECTOR_MATH], (*dropped, *refusals)
 
 
@@ -174,14 +241,15 @@ def _taken(trial: _Trial, wanted: list[Group]) -> tuple[list[Group], list[tuple[
     return taken, dropped
 
 
-def _describe(
-    command: tuple[str, ...], folder: Path, flags: tuple[str, ...], extra: Mapping[str, str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The programs that the compiler would start, and what it takes the processor to be, from its dry run."""
+def _dry_run(command: Sequence[str], folder: Path, flags: Sequence[str], extra: Mapping[str, str]) -> str:
     argv = [*command, *flags, "-###", "-shared", "-fPIC", "-o", "probe.so", "probe.c"]
-    shown = run(argv, folder, _TIMEOUT, extra=extra)
+    return run(argv, folder, _TIMEOUT, extra=extra).output
+
+
+def _described(command: Sequence[str], shown: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The programs that the compiler starts, and what it takes the processor to be, from what it says of itself."""
     programs, features = [command[0]], set[str]()
-    for words in _commands(shown.output):
+    for words in _commands(shown):
         path = next(find_programs(words[0]), None)
         if path and path not in programs:
             programs.append(path)

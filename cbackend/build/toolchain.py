@@ -15,7 +15,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,13 @@ from typing import Any
 from ...record import record
 from ..cache import machine
 from ..cache.entry import Kind
+from ..cache.interrupts import postponed
 from ..cache.store import Cache
-from .compiler_process import CompileError, find_programs
-from .probe import PROBE_TEXT, WANTED_TEXT, probe
+from .compiler_process import CompileError, Running, find_programs, run
+from .probe import PROBE_LINK, PROBE_TEXT, WANTED_TEXT, probe
 from .room import with_room
 
+_TIMEOUT = 60.0
 _WRAPPERS = ("ccache", "sccache", "distcc")
 
 
@@ -54,6 +56,11 @@ class Toolchain:
         """A hexadecimal digest of everything that shapes the code it makes."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
+    @property
+    def debugging(self) -> Toolchain:
+        """The same with debugging information in what it makes."""
+        return replace(self, flags=(*self.flags, "-g"))
+
     def argv(self, source: str, target: str) -> list[str]:
         """The command that compiles the C file `source` to the library `target`."""
         return [*self.command, *self.flags, "-shared", "-fPIC", "-o", target, source, *self.link_flags]
@@ -70,6 +77,15 @@ class Toolchain:
     def is_current(self) -> bool:
         """Whether none of the compiler's files has changed since it was probed."""
         return bool(self.files) and all(file_identity(path) == (path, size, time) for path, size, time in self.files)
+
+
+@record(eq=False)
+class Begun:
+    """A probe of `command` that runs in a folder of its own."""
+
+    command: tuple[str, ...]
+    folder: Path
+    running: Running
 
 
 @record
@@ -94,13 +110,17 @@ class Search:
         return tried or "no gcc, clang or cc on PATH, and no ziglang package"
 
 
-def search(cache: Cache, compiler: str | None = None) -> Search:
-    """Try `compiler` alone if it is given (a path or name, options allowed), else the usual ones in order."""
+@postponed()
+def search(cache: Cache, compiler: str | None = None, begun: Begun | None = None) -> Search:
+    """Try `compiler` alone if it is given (a path or name, options allowed), else the usual ones in order.
+
+    `begun`: a probe that is under way.
+    """
     attempts: list[Attempt] = []
     for command in candidates(compiler):
-        found = _remembered(cache, command)
+        found = remembered(cache, command)
         if found is None:
-            found = _probed(cache, command, attempts)
+            found = _probed(cache, command, attempts, begun)
         if found is not None:
             return Search(found, (*attempts, Attempt(command, None)))
     if compiler and not attempts:
@@ -130,13 +150,23 @@ def _resolve(name: str) -> tuple[str, ...] | None:
         words = words[1:]
     if not words:
         return None
-    found = (path for path in find_programs(words[0]) if os.path.basename(os.path.realpath(path)) not in _WRAPPERS)
+    found = (path for path in find_programs(words[0]) if os.path.basename(_followed(path)) not in _WRAPPERS)
     path = next(found, None)
     return (path, *words[1:]) if path else None
 
 
+def _followed(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except OSError:  # a link that cannot be read
+        return path
+
+
 def _ziglang() -> str | None:
-    spec = importlib.util.find_spec("ziglang")
+    try:
+        spec = importlib.util.find_spec("ziglang")
+    except (OSError, ImportError, ValueError):  # a folder on sys.path that cannot be listed, a broken package
+        return None
     program = Path(spec.origin).with_name("zig") if spec and spec.origin else None
     return str(program) if program and os.access(program, os.X_OK) else None
 
@@ -162,7 +192,43 @@ def _record_key(command: tuple[str, ...]) -> bytes:
     return hashlib.sha256("\0".join(parts).encode()).digest()
 
 
-def _remembered(cache: Cache, command: tuple[str, ...]) -> Toolchain | None:
+_programs: dict[bytes, bytes | None] = {}
+"""The compiled `probe.c` by what it was compiled with; None: it does not compile."""
+
+
+def probe_program(toolchain: Toolchain, cache: Cache) -> bytes | None:
+    """`probe.c` as the toolchain compiles it, which tries new libraries; None if it does not."""
+    key = _probe_key(toolchain)
+    if key not in _programs:
+        _programs[key] = cache.load(Kind.RECORD, key) or _built_probe(toolchain, cache)
+    return _programs[key]
+
+
+def _built_probe(toolchain: Toolchain, cache: Cache) -> bytes | None:
+    """The program made anew: the cache was trimmed since the toolchain was probed."""
+
+    def work(folder: Path) -> bytes | None:
+        (folder / "probe.c").write_text(PROBE_TEXT)
+        argv = [*toolchain.command, *toolchain.flags, "-o", "probe", "probe.c", *toolchain.link_flags, *PROBE_LINK]
+        done = run(argv, folder, _TIMEOUT, extra=zig_environment(cache, toolchain.command))
+        return (folder / "probe").read_bytes() if done.code == 0 else None
+
+    try:
+        program = with_room(cache.work_parents(), work)
+    except CompileError:
+        return None
+    if program:
+        cache.store(Kind.RECORD, _probe_key(toolchain), program)
+    return program
+
+
+def _probe_key(toolchain: Toolchain) -> bytes:
+    parts = ("probe", toolchain.fingerprint, PROBE_TEXT)
+    return hashlib.sha256("\0".join(parts).encode()).digest()
+
+
+def remembered(cache: Cache, command: tuple[str, ...]) -> Toolchain | None:
+    """What the cache knows of a command whose files have not changed since."""
     record = cache.load(Kind.RECORD, _record_key(command))
     toolchain = _from_json(record) if record else None
     return toolchain if toolchain and toolchain.is_current() else None
@@ -180,10 +246,13 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-def _probed(cache: Cache, command: tuple[str, ...], attempts: list[Attempt]) -> Toolchain | None:
+def _probed(cache: Cache, command: tuple[str, ...], attempts: list[Attempt], begun: Begun | None) -> Toolchain | None:
     try:
         extra = zig_environment(cache, command)
-        result = with_room(cache.work_parents(), lambda folder: probe(command, folder, extra))
+        if begun is not None and begun.command == command:
+            result = probe(command, begun.folder, extra, begun.running)
+        else:
+            result = with_room(cache.work_parents(), lambda folder: probe(command, folder, extra))
     except CompileError as error:
         attempts.append(Attempt(command, str(error)))
         return None
@@ -192,5 +261,7 @@ def _probed(cache: Cache, command: tuple[str, ...], attempts: list[Attempt]) -> 
         command, result.version, result.flags, result.link_flags, result.dropped, result.features, result.vector_math,
         files,
     )  # fmt: skip
+    _programs[_probe_key(toolchain)] = result.probe
+    cache.store(Kind.RECORD, _probe_key(toolchain), result.probe)
     cache.store(Kind.RECORD, _record_key(command), json.dumps(asdict(toolchain)).encode())
     return toolchain

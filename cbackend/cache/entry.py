@@ -1,13 +1,16 @@
 """One file of the cache as bytes: a payload and the footer that vouches for it.
 
     entry  ::= payload  footer
-    footer ::= magic[8] format:u32 kind:u32 key[32] length:u64 sha256(payload)[32] machine[32]
-               sha256(footer so far)[32] zeros[8]
+    footer ::= magic[8] format:u32 kind:u32 key[32] length:u64 sha256(payload)[32] architecture[8] extensions:u64
+               seal(footer so far)[32]
 
 The payload of a library is the shared object itself: the loader ignores trailing bytes, so that one `rename`
 publishes code and footer together and there is no index to tear.  Everything is checked before the loader maps a
 byte, because a damaged library does not raise, it kills the process: of 200 cut at a random length, 142 ended in
 SIGBUS inside `dlopen`.
+
+The seal is sha256 in a folder that is ours alone.  In a shared one it is BLAKE2b keyed with a secret (a message
+authentication code, RFC 7693): who can write there but does not know the secret can make no entry that we would load.
 """
 
 from __future__ import annotations
@@ -15,11 +18,14 @@ from __future__ import annotations
 import hashlib
 import struct
 from enum import IntEnum
+from hmac import compare_digest
+
+from .machine import Machine
 
 MAGIC = b"ARIGNOTE"
-FORMAT = 1
-_BODY = struct.Struct("<8sII32sQ32s32s")
-_FOOTER = struct.Struct(f"<{_BODY.size}s32s8x")
+FORMAT = 2
+_BODY = struct.Struct("<8sII32sQ32s8sQ")
+_FOOTER = struct.Struct(f"<{_BODY.size}s32s")
 FOOTER_BYTES = _FOOTER.size
 
 
@@ -31,34 +37,46 @@ class Kind(IntEnum):
 
 
 class DamagedError(Exception):
-    """The bytes are no entry of this kind, key and machine; the text says in which respect."""
+    """The bytes are no entry of this kind and key; the text says in which respect."""
 
 
-def pack(kind: Kind, key: bytes, payload: bytes, machine: bytes) -> bytes:
-    """The bytes of an entry; `key` and `machine` are sha256 digests."""
-    body = _BODY.pack(MAGIC, FORMAT, kind, key, len(payload), hashlib.sha256(payload).digest(), machine)
-    return payload + _FOOTER.pack(body, hashlib.sha256(body).digest())
+class ForeignError(Exception):
+    """A sound entry whose code this machine does not run."""
 
 
-def unpack(entry: bytes, kind: Kind, key: bytes, machine: bytes) -> bytes:
+def pack(kind: Kind, key: bytes, payload: bytes, machine: Machine, secret: bytes = b"") -> bytes:
+    """The bytes of an entry; `key` is a sha256 digest, `secret` at most 64 bytes, empty for a folder of our own."""
+    digest = hashlib.sha256(payload).digest()
+    body = _BODY.pack(MAGIC, FORMAT, kind, key, len(payload), digest, machine.architecture, machine.extensions)
+    return payload + _FOOTER.pack(body, _seal(body, secret))
+
+
+def unpack(entry: bytes, kind: Kind, key: bytes, machine: Machine, secret: bytes = b"") -> bytes:
     """The payload of `entry`, of which every byte was checked.
 
     Raises:
-        DamagedError: cut, altered, or the entry of another key, kind, format or machine.
+        DamagedError: cut, altered, sealed with another secret, or the entry of another key, kind or format.
+        ForeignError: built for a processor that can do what ours cannot.
     """
     if len(entry) < FOOTER_BYTES:
         raise DamagedError(f"{len(entry)} bytes, fewer than a footer")
     body, seal = _FOOTER.unpack(entry[-FOOTER_BYTES:])
-    if hashlib.sha256(body).digest() != seal or any(entry[-8:]):
-        raise DamagedError("the footer does not match its checksum")
-    magic, version, found_kind, found_key, length, digest, found_machine = _BODY.unpack(body)
+    if not compare_digest(_seal(body, secret), seal):
+        raise DamagedError("the footer does not match its seal")
+    magic, version, found_kind, found_key, length, digest, architecture, extensions = _BODY.unpack(body)
     if (magic, version, found_kind) != (MAGIC, FORMAT, kind):
         raise DamagedError("another kind or format of entry")
     if found_key != key:
         raise DamagedError("the entry of another key")
-    if found_machine != machine:
-        raise DamagedError("built for another machine")
-    payload = entry[:-FOOTER_BYTES]
-    if len(payload) != length or hashlib.sha256(payload).digest() != digest:
+    found = memoryview(entry)[:-FOOTER_BYTES]
+    if len(found) != length or hashlib.sha256(found).digest() != digest:
         raise DamagedError("the payload does not match its checksum")
-    return payload
+    if not machine.runs(Machine(architecture, extensions)):
+        raise ForeignError("built for another machine")
+    return bytes(found)
+
+
+def _seal(body: bytes, secret: bytes) -> bytes:
+    if secret:
+        return hashlib.blake2b(body, digest_size=32, key=secret).digest()
+    return hashlib.sha256(body).digest()

@@ -2,7 +2,8 @@
 
 The threat is other users of the machine and half-finished writes, not the user: what lies in a folder of mode 0700
 that belongs to us was put there by us.  Links are never followed, so that a planted one cannot lead a read or a write
-elsewhere.
+elsewhere.  In a folder that is `shared` on purpose others may own and write files: what is read there counts only by
+its seal (entry.py).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ except ImportError:  # Windows: the module imports, and no compiler is offered t
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a planted FIFO must not block
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -27,29 +29,31 @@ class UntrustedError(PermissionError):
     """A file that may not be read as ours: a link, no regular file, or one that others own or may write."""
 
 
-def defect(status: os.stat_result, *, folder: bool) -> str | None:
+def defect(status: os.stat_result, *, folder: bool, shared: bool = False) -> str | None:
     """Why a file or folder of this status is not to be trusted; None if it is fine."""
     if folder != stat.S_ISDIR(status.st_mode) or not (folder or stat.S_ISREG(status.st_mode)):
         return "a symbolic link" if stat.S_ISLNK(status.st_mode) else "not a folder" if folder else "not a regular file"
+    if not folder and status.st_nlink != 1:
+        return f"{status.st_nlink} hard links"
+    if shared:
+        return None
     if status.st_uid != os.geteuid():
         return f"owned by user {status.st_uid}, not by {os.geteuid()}"
     if status.st_mode & 0o022:
         return f"writable by others (mode {stat.S_IMODE(status.st_mode):04o})"
-    if not folder and status.st_nlink != 1:
-        return f"{status.st_nlink} hard links"
     return None
 
 
 @contextmanager
-def opened_folder(path: str | os.PathLike[str]) -> Iterator[int]:
+def opened_folder(path: str | os.PathLike[str], *, shared: bool = False) -> Iterator[int]:
     """A descriptor of a folder that is ours.
 
     Raises:
-        OSError: missing, a link, owned or writable by others.
+        OSError: missing, a link, or, unless it is `shared`, owned or writable by others.
     """
     descriptor = os.open(path, _FOLDER)
     try:
-        reason = defect(os.fstat(descriptor), folder=True)
+        reason = defect(os.fstat(descriptor), folder=True, shared=shared)
         if reason:
             raise PermissionError(f"{os.fspath(path)}: {reason}")
         yield descriptor
@@ -57,11 +61,11 @@ def opened_folder(path: str | os.PathLike[str]) -> Iterator[int]:
         os.close(descriptor)
 
 
-def read_whole(name: str, folder: int) -> tuple[bytes, os.stat_result]:
+def read_whole(name: str, folder: int, *, shared: bool = False) -> tuple[bytes, os.stat_result]:
     """The bytes and the status of file `name` in the open `folder`.
 
     Raises:
-        UntrustedError: a link, no regular file, or owned or writable by others.
+        UntrustedError: a link, no regular file, or, unless it is `shared`, owned or writable by others.
         OSError: it cannot be read.
     """
     try:
@@ -70,22 +74,50 @@ def read_whole(name: str, folder: int) -> tuple[bytes, os.stat_result]:
         raise UntrustedError("a symbolic link") if error.errno == errno.ELOOP else error from None
     try:
         status = os.fstat(descriptor)
-        reason = defect(status, folder=False)
+        reason = defect(status, folder=False, shared=shared)
         if reason:
             raise UntrustedError(reason)
-        with open(descriptor, "rb", buffering=0, closefd=False) as file:
-            return file.readall(), status
+        return _content(descriptor, status.st_size), status
     finally:
         os.close(descriptor)
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes, *, durable: bool = True) -> None:
-    """Write a new file of mode 0600; it must not exist.  `durable`: on the disk before this returns."""
-    with open(os.open(path, _CREATE, 0o600), "wb") as file:
+def _content(descriptor: int, size: int) -> bytes:
+    """All bytes of an open file, in one call of the system if there are `size` of them."""
+    content = os.read(descriptor, size + 1)
+    if len(content) == size:
+        return content
+    with open(descriptor, "rb", buffering=0, closefd=False) as file:  # it came in parts, or somebody writes to it
+        return content + file.readall()
+
+
+def write_whole(
+    path: str | os.PathLike[str], content: bytes, *, durable: bool = True, mode: int = 0o600
+) -> None:  # fmt: skip
+    """Write a new file; it must not exist.  `durable`: on the disk before this returns."""
+    with open(path, "wb", opener=lambda name, _: os.open(name, _CREATE, mode)) as file:
+        os.fchmod(file.fileno(), mode)  # whatever the umask
         file.write(content)
         file.flush()
         if durable:
             os.fsync(file.fileno())
+
+
+def append(path: str | os.PathLike[str], count: int, *, mode: int = 0o600) -> int:
+    """Make the file `count` bytes longer, or make it; its length then.  Two that do it at a time both count.
+
+    Raises:
+        OSError: it cannot be written, or is no file of its own.
+    """
+    descriptor = os.open(path, _APPEND, mode)
+    try:
+        reason = defect(os.fstat(descriptor), folder=False, shared=True)
+        if reason:
+            raise UntrustedError(f"{os.fspath(path)}: {reason}")
+        os.write(descriptor, bytes(count))
+        return os.fstat(descriptor).st_size
+    finally:
+        os.close(descriptor)
 
 
 def seal(descriptor: int) -> None:

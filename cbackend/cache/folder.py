@@ -2,18 +2,23 @@
 
     ARIGNOTE_CACHE (or an explicit path)  ->  $XDG_CACHE_HOME/arignote or ~/.cache/arignote  ->  none: work in private
     folders
+
+A folder that several people use is accepted only together with a secret that they share (ARIGNOTE_CACHE_KEY names the
+file): others may write there, and what they write is loaded only if it is sealed with the secret.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from ...record import record
-from .files import opened_folder
+from .files import UntrustedError, opened_folder, read_whole, write_whole
 
 ENTRIES, WORK, BAD = "entries", "work", "bad"
+SECRET_BYTES = 64
 
 
 @record
@@ -23,6 +28,11 @@ class CacheFolder:
     root: Path | None
     writable: bool
     problems: tuple[str, ...] = ()
+    secret: bytes = b""  # not empty: the folder is shared, and entries are sealed with this
+
+    @property
+    def shared(self) -> bool:
+        return bool(self.secret)
 
     @property
     def entries(self) -> Path | None:
@@ -30,8 +40,12 @@ class CacheFolder:
 
     def work_parents(self) -> tuple[Path, ...]:
         """Folders in which a compiler may work, best first: the cache's own, then the system's temporary ones."""
-        own = (self.root / WORK,) if self.root and self.writable else ()
+        own = (self.root / WORK,) if self.root and self.writable and not self.shared else ()
         return (*own, *_temporary())
+
+    def file_mode(self) -> int:
+        """The mode of a new file: ours alone, or, in a shared folder, for those who may use the folder."""
+        return 0o600 | (stat.S_IMODE(os.stat(self.root).st_mode) & 0o066 if self.root and self.shared else 0)
 
 
 def _temporary() -> Iterator[Path]:
@@ -39,24 +53,40 @@ def _temporary() -> Iterator[Path]:
     yield from (Path(folder) for folder in dict.fromkeys(folders) if os.path.isabs(folder) and os.path.isdir(folder))
 
 
-def find_cache_folder(path: str | os.PathLike[str] | None = None) -> CacheFolder:
-    """The cache folder: `path` if given, else by the environment.  It is made if missing; it never raises."""
+def find_cache_folder(
+    path: str | os.PathLike[str] | None = None, key_file: str | os.PathLike[str] | None = None
+) -> CacheFolder:
+    """The cache folder: `path` if given, else by the environment.  It is made if missing; it never raises.
+
+    `key_file`: where the secret of a shared `path` lies; the file is made if missing.
+    """
     problems: list[str] = []
     readable: Path | None = None
-    for candidate in _candidates(path, problems):
+    secret = _secret(Path(key_file).expanduser(), problems) if key_file else b""
+    explicit = path or os.environ.get("ARIGNOTE_CACHE")
+    if explicit and not (key_file and not secret):
+        chosen = Path(explicit).expanduser().absolute()
+        try:
+            _prepare(chosen, shared=bool(secret))
+            return CacheFolder(chosen, True, tuple(problems), secret)
+        except OSError as error:
+            problems.append(_text(chosen, error))
+            readable = chosen if not secret and _is_ours(chosen / ENTRIES) else None
+    for candidate in _own(problems):
         try:
             _prepare(candidate)
             return CacheFolder(candidate, True, tuple(problems))
         except OSError as error:
-            problems.append(f"{candidate}: {error.strerror}" if error.strerror else str(error))
+            problems.append(_text(candidate, error))
             readable = readable or (candidate if _is_ours(candidate / ENTRIES) else None)
     return CacheFolder(readable, False, tuple(problems))
 
 
-def _candidates(path: str | os.PathLike[str] | None, problems: list[str]) -> Iterator[Path]:
-    explicit = path or os.environ.get("ARIGNOTE_CACHE")
-    if explicit:
-        yield Path(explicit).expanduser().absolute()
+def _text(folder: Path, error: OSError) -> str:
+    return f"{folder}: {error.strerror}" if error.strerror else str(error)
+
+
+def _own(problems: list[str]) -> Iterator[Path]:
     xdg = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(xdg):  # the XDG specification: a relative path is to be ignored
         yield Path(xdg, "arignote")
@@ -67,7 +97,7 @@ def _candidates(path: str | os.PathLike[str] | None, problems: list[str]) -> Ite
         problems.append(f"~/.cache: {error}")
 
 
-def _prepare(root: Path) -> None:
+def _prepare(root: Path, *, shared: bool = False) -> None:
     """Make the folder and its parts where missing; see that they are ours and take files.
 
     Raises:
@@ -75,11 +105,32 @@ def _prepare(root: Path) -> None:
     """
     root.parent.mkdir(parents=True, exist_ok=True)
     for folder in (root, root / ENTRIES, root / WORK, root / BAD):
+        made = not folder.exists()
         folder.mkdir(mode=0o700, exist_ok=True)
-        with opened_folder(folder):
+        if shared and made and folder is not root:  # for everybody who may use the folder around it
+            folder.chmod(stat.S_IMODE(root.stat().st_mode))
+        with opened_folder(folder, shared=shared):
             pass
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(f"{folder}: read-only")
+
+
+def _secret(path: Path, problems: list[str]) -> bytes:
+    """What lies in the key file, or b"" with a problem: it must be ours, and nobody else may read it."""
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, os.urandom(SECRET_BYTES))
+        with opened_folder(path.parent, shared=True) as folder:
+            content, status = read_whole(path.name, folder)
+        if status.st_mode & 0o077:
+            raise UntrustedError(f"others may read it (mode {stat.S_IMODE(status.st_mode):04o})")
+        if len(content) < SECRET_BYTES // 2:
+            raise UntrustedError(f"{len(content)} bytes are too few for a key")
+        return content[:SECRET_BYTES]
+    except OSError as error:
+        problems.append(f"{path}: {error.strerror or error}")
+        return b""
 
 
 def _is_ours(folder: Path) -> bool:

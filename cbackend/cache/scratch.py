@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .files import try_lock
+from .interrupts import postponed
 
 _SWEEP_AT_MOST = 32
 
@@ -24,15 +25,26 @@ def scratch_folder(parents: Sequence[Path]) -> Iterator[Path]:
     Raises:
         OSError: no parent takes one.
     """
-    path, descriptor = _create_in_first(parents)
-    try:
-        yield path
-    finally:
-        remove_tree(path)
-        os.close(descriptor)
+    with postponed():
+        path, descriptor = create_scratch(parents)
+        try:
+            yield path
+        finally:
+            remove_scratch(path, descriptor)
 
 
-def _create_in_first(parents: Sequence[Path]) -> tuple[Path, int]:
+def remove_scratch(path: Path, descriptor: int) -> None:
+    """The end of what `create_scratch` gave."""
+    remove_tree(path)
+    os.close(descriptor)
+
+
+def create_scratch(parents: Sequence[Path]) -> tuple[Path, int]:
+    """A folder as `scratch_folder` gives one, and the lock that keeps it from being swept.
+
+    Raises:
+        OSError: no parent takes one.
+    """
     failure = FileNotFoundError("no folder to work in")
     for parent in parents:
         try:
@@ -46,7 +58,13 @@ def _create(parent: Path) -> tuple[Path, int]:
     for _ in range(8):
         path = parent / f"work-{os.urandom(8).hex()}"
         path.mkdir(mode=0o700)
-        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:  # a sweep took it for one of the dead
+            continue
+        except OSError:
+            remove_tree(path)
+            raise
         if try_lock(descriptor) is not False and os.fstat(descriptor).st_nlink:  # a sweep may have come between
             return path, descriptor
         os.close(descriptor)

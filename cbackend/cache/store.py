@@ -18,14 +18,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from . import machine
-from .entry import DamagedError, Kind, pack, unpack
-from .files import UntrustedError, opened_folder, read_whole, try_lock, write_whole
+from .entry import DamagedError, ForeignError, Kind, pack, unpack
+from .files import UntrustedError, append, opened_folder, read_whole, try_lock, write_whole
 from .folder import BAD, WORK, CacheFolder, find_cache_folder
-from .scratch import scratch_folder, sweep
+from .interrupts import check
+from .machine import Machine, crowding, this_machine
+from .scratch import remove_tree, scratch_folder, sweep
 
 SUFFIX = {Kind.LIBRARY: ".so", Kind.RECORD: ".rec"}
 CAPACITY = 512 << 20
+GROWTH = "growth"
+_GROWTH_UNIT = 4096  # bytes stored for each byte of the file GROWTH
 _BAD_KEPT = 16
 _HOUR = 3600.0
 _POLL_SECONDS = 0.005
@@ -41,17 +44,23 @@ class Cache:
     All methods are safe in threads and among processes; none raises for what the disk does.
     """
 
-    def __init__(self, folder: CacheFolder, capacity: int = CAPACITY, identity: bytes | None = None) -> None:
+    def __init__(self, folder: CacheFolder, capacity: int = CAPACITY, machine: Machine | None = None) -> None:
         self.folder = folder
         self.capacity = capacity
-        self._machine = identity or machine.identity()
+        self._machine = machine or this_machine()
         self._warned = False
-        self._stored_bytes = 0
+        self._overfull = False
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str] | None = None, capacity: int = CAPACITY) -> Cache:
-        """The cache at `path`, else at ARIGNOTE_CACHE, else under XDG_CACHE_HOME or ~/.cache."""
-        cache = cls(find_cache_folder(path), capacity)
+    def open(
+        cls, path: str | os.PathLike[str] | None = None, capacity: int = CAPACITY,
+        key_file: str | os.PathLike[str] | None = None,
+    ) -> Cache:  # fmt: skip
+        """The cache at `path`, else at ARIGNOTE_CACHE, else under XDG_CACHE_HOME or ~/.cache.
+
+        `key_file`: the folder is shared, and what is loaded must be sealed with the secret in that file.
+        """
+        cache = cls(find_cache_folder(path, key_file), capacity)
         if cache.folder.problems:
             where = "another folder is used" if cache.folder.writable else "compiled code is not kept"
             cache._warn(f"cache folder refused, {where}: {'; '.join(cache.folder.problems)}")
@@ -59,23 +68,25 @@ class Cache:
 
     def path(self, kind: Kind, key: bytes) -> Path | None:
         """Where the entry lies if it exists; None without a cache folder."""
-        return self.folder.entries / (key.hex() + SUFFIX[kind]) if self.folder.entries else None
+        return self.folder.entries / _name(kind, key) if self.folder.entries else None
 
     def load(self, kind: Kind, key: bytes) -> bytes | None:
         """The verified payload, or None: missing, unreadable or damaged (then it is moved aside)."""
-        path = self.path(kind, key)
-        if path is None:
+        entries = self.folder.entries
+        if entries is None:
             return None
         try:
-            with opened_folder(path.parent) as folder:
-                content, status = read_whole(path.name, folder)
-            payload = unpack(content, kind, key, self._machine)
+            with opened_folder(entries, shared=self.folder.shared) as folder:
+                content, status = read_whole(_name(kind, key), folder, shared=self.folder.shared)
+            payload = unpack(content, kind, key, self._machine, self.folder.secret)
         except (UntrustedError, DamagedError) as error:
-            self._set_aside(path, str(error))
+            self.reject(kind, key, str(error))
             return None
-        except OSError:  # not there, or the system is short of something: no reason to doubt the entry
+        except (OSError, ForeignError):  # not there, the system is short of something, or another processor's
             return None
-        _touch(path, status.st_mtime)
+        if abs(time.time() - status.st_mtime) > _HOUR:
+            with suppress(OSError):  # note a use, at most hourly: trimming goes by it
+                os.utime(entries / _name(kind, key))
         return payload
 
     def store(self, kind: Kind, key: bytes, payload: bytes, source: str | None = None) -> Path | None:
@@ -86,25 +97,44 @@ class Cache:
         path = self.path(kind, key)
         if path is None or not self.folder.writable:
             return None
+        entry = pack(kind, key, payload, self._machine, self.folder.secret)
         try:
+            mode = self.folder.file_mode()
             with scratch_folder((path.parent.parent / WORK,)) as scratch:
-                write_whole(scratch / "entry", pack(kind, key, payload, self._machine))
+                write_whole(scratch / "entry", entry, mode=mode)
                 if source is not None:
-                    write_whole(scratch / "source", source.encode(), durable=False)
+                    write_whole(scratch / "source", source.encode(), durable=False, mode=mode)
                     os.replace(scratch / "source", path.with_suffix(".c"))
                 os.replace(scratch / "entry", path)
         except OSError as error:
             self._warn(f"compiled code could not be kept: {error.strerror or error}")
             return None
-        self._stored_bytes += len(payload)
+        self._grow(len(entry) + len(source or ""))
         return path
 
+    def _grow(self, count: int) -> None:
+        """Note that `count` bytes were added, by all processes together: the length of a file says how many since the
+        last trim, without a lock or a clock.
+        """
+        if not self.folder.root:
+            return
+        try:
+            units = append(self.folder.root / GROWTH, 1 + count // _GROWTH_UNIT, mode=self.folder.file_mode())
+        except OSError:  # the disk is full, or something was planted there: a trim puts it in order
+            self._overfull = True
+        else:
+            self._overfull = self._overfull or units * _GROWTH_UNIT > self.capacity // 20
+
     def overfull(self) -> bool:
-        """Whether this process has stored enough since it last asked that trimming is worth a look."""
-        due = self._stored_bytes > self.capacity // 20
-        if due:
-            self._stored_bytes = 0
-        return due
+        """Whether so much was stored since the last trim, by whatever process, that another is due."""
+        return self._overfull
+
+    def trimmed(self) -> None:
+        """Begin to count anew what is stored."""
+        self._overfull = False
+        if self.folder.root and self.folder.writable:
+            with suppress(OSError):
+                (self.folder.root / GROWTH).unlink(missing_ok=True)
 
     def work_parents(self) -> tuple[Path, ...]:
         """Folders in which to make a private one to work in, best first; what dead processes left there is removed."""
@@ -114,18 +144,23 @@ class Cache:
 
     @contextmanager
     def claim(self, key: bytes, patience: float) -> Iterator[None]:
-        """Wait until nobody else makes the entry of `key`, at most `patience` seconds.  It only saves work."""
+        """Wait until nobody else makes the entry of `key`.  It only saves work.
+
+        `patience`: the seconds to wait at most on an idle machine; on one where more is running than there are
+        processors, what is waited for takes longer, and so does the wait, up to four times.
+        """
         descriptor = self._lock_file(key)
         if descriptor is None:
             yield
             return
         held = False
         try:
-            held = self._wait(descriptor, key, time.monotonic() + patience)
+            held = self._wait(descriptor, key, patience)
             yield
         finally:
             if held:
-                self._lock_path(key).unlink(missing_ok=True)
+                with suppress(OSError):  # whoever comes next takes the lock of the same file
+                    self._lock_path(key).unlink(missing_ok=True)
             os.close(descriptor)
 
     def _lock_path(self, key: bytes) -> Path:
@@ -135,17 +170,25 @@ class Cache:
         if not self.folder.writable:
             return None
         try:
-            return os.open(self._lock_path(key), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            return os.open(self._lock_path(key), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, self.folder.file_mode())
         except OSError:
             return None
 
-    def _wait(self, descriptor: int, key: bytes, deadline: float) -> bool:
-        path = self.path(Kind.LIBRARY, key)
+    def _wait(self, descriptor: int, key: bytes, patience: float) -> bool:
+        path, begun = self.path(Kind.LIBRARY, key), time.monotonic()
         while (held := try_lock(descriptor)) is False:
-            if time.monotonic() > deadline or (path and path.exists()):
+            waited = time.monotonic() - begun
+            if (waited > patience and waited > patience * crowding()) or (path and path.exists()):
                 return False
+            check()
             time.sleep(_POLL_SECONDS)
         return held is True
+
+    def reject(self, kind: Kind, key: bytes, reason: str) -> None:
+        """Move an entry aside, with a warning that says why: it is compiled anew when it is needed."""
+        path = self.path(kind, key)
+        if path is not None:
+            self._set_aside(path, reason)
 
     def _set_aside(self, path: Path, reason: str) -> None:
         self._warn(f"{path.name}: {reason}; it was moved aside and is compiled anew", once=False)
@@ -153,7 +196,7 @@ class Cache:
         with suppress(OSError):  # a later store replaces it, or nobody can
             os.replace(path, bad / f"{path.name}-{os.urandom(4).hex()}")
             for old in sorted(bad.iterdir(), key=lambda item: item.lstat().st_mtime)[:-_BAD_KEPT]:
-                old.unlink()
+                old.unlink() if not old.is_dir() or old.is_symlink() else remove_tree(old)
 
     def _warn(self, text: str, *, once: bool = True) -> None:
         if once and self._warned:
@@ -162,8 +205,5 @@ class Cache:
         warnings.warn(f"arignote: {text}", CacheWarning, stacklevel=3)
 
 
-def _touch(path: Path, modified: float) -> None:
-    """Note a use, at most hourly: trimming goes by it."""
-    if abs(time.time() - modified) > _HOUR:
-        with suppress(OSError):
-            os.utime(path)
+def _name(kind: Kind, key: bytes) -> str:
+    return key.hex() + SUFFIX[kind]

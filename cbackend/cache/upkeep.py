@@ -10,6 +10,7 @@ from pathlib import Path
 from ...record import record
 from .entry import Kind
 from .folder import BAD, ENTRIES, WORK
+from .interrupts import check
 from .scratch import remove_tree, sweep
 from .store import SUFFIX, Cache
 
@@ -98,15 +99,17 @@ def trim(cache: Cache, capacity: int | None = None) -> Trimmed:
     for info in listed:
         if kept_bytes <= limit:
             break
+        check()
         _remove(info)
         kept_bytes -= info.size
         removed += 1
     _remove_leftovers(cache)
+    cache.trimmed()
     return Trimmed(removed, total - kept_bytes, len(listed) - removed, kept_bytes)
 
 
 def trim_if_due(cache: Cache) -> None:
-    """Trim after this process has added a twentieth of the capacity."""
+    """Trim once processes have added a twentieth of the capacity: it is exceeded by no more than what one call adds."""
     if cache.overfull():
         trim(cache, cache.capacity * 9 // 10)
 

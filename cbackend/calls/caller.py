@@ -12,13 +12,18 @@ import numpy as np
 from ...graph.types import numpy_dtype
 from ...profiling import RunProfile
 from ..abi._abi import ffi
-from ..build.build import Library
+from ..build.build import Library, build
+from ..build.compiler_process import CompileError
+from ..program.accounts import room
 from ..program.program import Outcome, Program
 from ..runtime.runtime import Runtime
 from .checks import MISSING, Parameter, scalar, too_many
 from .entry_text import Traits, entry_text
 from .failures import failure
 from .host import HostSteps
+from .native import MOST_STEPS, native_entry, native_source
+from .outputs import BLOCKS, LARGE
+from .rows import input_names
 from .turns import one_at_a_time
 
 Frame = tuple[Any, Any, Any, tuple[Any, ...]]
@@ -32,9 +37,10 @@ class Caller:
 
     def __init__(
         self, name: str, program: Program, library: Library, runtime: Runtime, shared: Sequence[Any],
-        profile: RunProfile | None, downcast: bool | None,
+        profile: RunProfile | None, downcast: bool | None, threads: int | None = None,
     ) -> None:  # fmt: skip
         self.name, self.program, self.library, self.runtime = name, program, library, runtime
+        self.threads, self.table = threads, runtime.table_for(threads)
         self.shared, self.profile = tuple(shared), profile
         graph = program.graph
         self.parameters = parameters(name, program, self.shared, downcast)
@@ -44,25 +50,29 @@ class Caller:
         self.ranks = [o.ndim for o in graph.outputs]
         self.first_length = sum(i.ndim for i in graph.inputs)
         self.guesses: list[tuple[int, ...]] = [(0,) * rank for rank in self.ranks]
+        self.allocators: list[Callable[..., np.ndarray]] = [np.empty] * len(self.ranks)
+        """For each output what makes it, as large as the last one was, where the entry cannot know its shape."""
         self._frames: list[Frame] = []
         self._constants = _constants(program)
         self._declared = ffi.new("i64[]", [-1 if n is None else n for i in graph.inputs for n in i.type.shape] or 1)
         numbers = [k for k, p in enumerate(self.parameters) if not p.type.shape and self.shared[k] is None]
-        traits = Traits(program.in_place, numbers, profile is not None, self.host.any)
+        torn = bool(program.in_place) and any(o not in program.in_place for _, o in graph.updates)
+        traits = Traits(program.in_place, numbers, profile is not None, self.host.any, torn)
         self.text = entry_text(graph, [c is not None for c in self.shared], traits)
         entry: Callable[..., list[np.ndarray]] = self._made_entry()
-        written = [self.shared[i] for i in sorted(set(program.in_place.values()))]
+        written = [self.shared[i] for i in sorted({*program.in_place.values(), *(i for i, _ in graph.updates)})]
         self.entry = one_at_a_time(entry, written) if written else entry
 
     def _made_entry(self) -> Any:
         graph = self.program.graph
         counts = self.first_length + sum(self.ranks)
         names: dict[str, Any] = {
-            "MISSING": MISSING, "ndarray": np.ndarray, "empty": np.empty, "from_buffer": ffi.from_buffer,
+            "MISSING": MISSING, "ndarray": np.ndarray, "empty": np.empty, "large": BLOCKS.empty,
+            "allocate": self.allocators, "from_buffer": ffi.from_buffer,
             "pack": struct.Struct(f"{counts}q").pack_into, "run": self.library.lib.ag_entry, "pop": self._frames.pop,
             "push": self._frames.append, "general": self.general, "finish": self.finish, "guesses": self.guesses,
             "clock": time.perf_counter, "record": self._record, "release": self.host.release,
-            "scalar": scalar,
+            "scalar": scalar, "rescue": self.rescue,
         }  # fmt: skip
         names.update((f"d{k}", i.type.numpy) for k, i in enumerate(graph.inputs))
         names.update((f"numbers{k}", p.numbers) for k, p in enumerate(self.parameters))
@@ -70,6 +80,17 @@ class Caller:
         names.update((f"c{k}", c) for k, c in enumerate(self.shared) if c is not None)
         exec(compile(self.text, f"<entry of {self.name}>", "exec"), names)
         return names["entry"]
+
+    def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None:
+        """The native entry; see Executable.native."""
+        pure = not (self.host.any or self.updates or self.program.in_place or any(c is not None for c in self.shared))
+        if not pure or self.profile is not None or len(self.program.sites) > MOST_STEPS:
+            return None
+        try:
+            native = build(native_source(), *self.runtime.source)
+        except (CompileError, OSError):
+            return None
+        return native_entry(native, self.program.graph, self.library, self._new_frame(), other, as_list)
 
     # --- frames
     def _frame(self) -> Frame:
@@ -83,14 +104,16 @@ class Caller:
         data = ffi.new("char *[]", self.inputs + len(self.ranks) or 1)
         lengths = ffi.new("i64[]", self.first_length + sum(self.ranks) or 1)
         strides = ffi.new("i64[]", self.first_length or 1)
-        counts = ffi.new("i64[]", 3 * (len(self.program.sites) + 1)) if self.profile is not None else ffi.NULL
+        counts = ffi.new("i64[]", room(self.program)) if self.profile is not None else ffi.NULL
         call.rt, call.data, call.lengths, call.declared, call.profile = (
-            self.runtime.table,
+            self.table,
             data,
             lengths,
             self._declared,
             counts,
         )
+        if self.profile is not None:
+            self.profile.attach(np.frombuffer(ffi.buffer(counts), np.int64))
         call.constants, call.constant_lengths, _ = self._constants
         call.host = self.host.callback
         return call, data, ffi.buffer(lengths), (lengths, strides, counts)
@@ -115,7 +138,7 @@ class Caller:
                 lengths[at], strides[at] = n, step // array.itemsize
                 at += 1
         outputs = [
-            arrays[self.program.in_place[k]] if k in self.program.in_place else np.empty(guess, o.type.numpy)
+            arrays[self.program.in_place[k]] if k in self.program.in_place else BLOCKS.empty(guess, o.type.numpy)
             for k, (guess, o) in enumerate(zip(self.guesses, self.program.graph.outputs, strict=True))
         ]
         for k, output in enumerate(outputs):
@@ -124,11 +147,36 @@ class Caller:
                 lengths[at] = n
                 at += 1
         call.strides = strides
-        outcome = self.library.lib.ag_entry(call)
+        call.outcome = -1
+        try:
+            outcome = self.library.lib.ag_entry(call)
+        except BaseException:
+            call.strides = ffi.NULL
+            self.rescue(frame, outputs)
+            raise
         call.strides = ffi.NULL
         if self.profile is not None:
-            self._record(time.perf_counter() - start, frame)
+            odd = [name for name, a in zip(input_names(self.program), arrays, strict=True) if not a.flags.c_contiguous]
+            self._record(time.perf_counter() - start, frame, odd)
+        if outcome == Outcome.INTERRUPTED:
+            return self._again(frame, arguments)
         return self._results(outcome, frame, outputs)
+
+    def _again(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
+        """The call from its beginning: Ctrl-C ended it, but the handler of SIGINT raised nothing.
+
+        With Python's own handler nobody comes here: it raises as soon as the C returns.
+        """
+        if self.host.any:
+            self.host.release(frame[0])
+        self._frames.append(frame)
+        return self.general(arguments)
+
+    def rescue(self, frame: Frame, outputs: list[np.ndarray]) -> None:
+        """Finish the updates of a call that had overwritten some containers when Ctrl-C ended the Python around it."""
+        outcome = frame[0].outcome
+        if self.program.in_place and outcome in (Outcome.DONE, Outcome.OTHER_OUTPUTS):
+            self._results(outcome, frame, outputs)
 
     def _for_program(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """The arrays, copied where the program needs other strides, or is to overwrite what others need."""
@@ -147,6 +195,8 @@ class Caller:
         if outcome in (Outcome.MISALIGNED, Outcome.DECLARED):  # these say it before anything is done
             self._frames.append(frame)
             return self.general(arguments)
+        if outcome == Outcome.INTERRUPTED:
+            return self._again(frame, arguments)
         return self._results(outcome, frame, outputs)
 
     # --- what comes back
@@ -165,10 +215,12 @@ class Caller:
             else:
                 self.guesses[k] = tuple(lengths[at : at + rank])
                 found.append(self._output(k, self.guesses[k], output, data))
+                self.allocators[k] = BLOCKS.empty if found[k].nbytes >= LARGE else np.empty
             at += rank
-        self._frames.append(frame)
         for i, o in self.updates:
             self.shared[i].value = found[o]
+        call.outcome = -1  # nothing is left to rescue
+        self._frames.append(frame)
         updated = {o for _, o in self.updates}
         return [array for k, array in enumerate(found) if k not in updated]
 
@@ -178,17 +230,15 @@ class Caller:
         if address == ffi.from_buffer(guess):
             return guess.reshape(shape)
         try:
-            result = np.empty(shape, numpy_dtype(self.program.graph.outputs[k].dtype))
+            result = BLOCKS.empty(shape, numpy_dtype(self.program.graph.outputs[k].dtype))
             ffi.memmove(ffi.from_buffer(result), address, result.nbytes)
         finally:
             self.runtime.table.release(address)
         return result
 
-    def _record(self, seconds: float, frame: Frame) -> None:
-        counts = np.frombuffer(ffi.buffer(frame[3][2]), np.int64)
+    def _record(self, seconds: float, frame: Frame, strided: Sequence[str] = ()) -> None:
         assert self.profile is not None
-        self.profile.record(seconds, counts)
-        counts[:] = 0
+        self.profile.record(seconds, strided)
 
 
 def bound(parameters: Sequence[Parameter], shared: Sequence[Any], arguments: Sequence[Any]) -> list[np.ndarray]:

@@ -1,6 +1,7 @@
 """What a function accepts as an argument, and what it says about anything else.
 
-An array of the input's dtype and rank is taken as it is, whatever its strides.  Other dtypes are converted where
+An array of the input's dtype and rank is taken as it is, whatever its strides; of a subclass, only its numbers count,
+except that masked arrays are refused.  Other dtypes are converted where
 nothing is lost; Python numbers and lists take the input's dtype.  Messages name function, argument, expectation, what
 came, and the mend.
 """
@@ -81,7 +82,7 @@ class Parameter:
         if have == want:
             return array.astype(want, copy=False)
         if have.kind not in "biufc":
-            raise self._refused(_shown(value) if plain else f"an array of dtype {have}")
+            raise self._refused(f"{_shown(value)}{self._kind_mend(value)}" if plain else f"an array of dtype {have}")
         weak = self.downcast is True or (plain and self.downcast is None)
         if np.can_cast(have, want, "safe") or (plain and array.size == 0):
             return array.astype(want)
@@ -106,6 +107,12 @@ class Parameter:
         rank = self.type.ndim
         what = "a scalar" if rank == 0 else f"{rank} dimension{'s' * (rank > 1)}"
         return f"{self.type} ({what})"
+
+    def _kind_mend(self, value: Any) -> str:
+        """For arrays of other packages that NumPy does not convert by itself."""
+        if hasattr(value, "toarray"):  # sparse
+            return f"; use {self.word}.toarray()"
+        return f"; use np.from_dlpack({self.word})" if hasattr(value, "__dlpack__") else ""
 
     def _dtype_mend(self, have: np.dtype, plain: bool) -> str:
         if have.kind == "c" and self.type.kind != "c":
@@ -147,5 +154,5 @@ def _is_addressable(array: np.ndarray) -> bool:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"

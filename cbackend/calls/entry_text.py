@@ -4,7 +4,7 @@
         if type(x0) is ndarray and x0.dtype is d0 and not extra:
             try:
                 n0_0, = x0.shape                        # another rank: ValueError
-                y0 = empty((n0_0,), e0)
+                y0 = empty((n0_0,), e0) if n0_0 < 131072 else large((n0_0,), e0)
                 frame = pop()                           # no frame left: IndexError
                 call, data, lengths, _ = frame
                 data[0] = from_buffer(x0)               # not C-contiguous: ValueError
@@ -28,16 +28,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...graph import Dim, FunctionGraph, Variable, dims_of
+from ...graph import FunctionGraph
 from ...record import record
+from .output_lengths import Step, output_lengths
+from .outputs import LARGE
 
 _FORMS = {
     "add": "({} + {})", "sub": "({} - {})", "mul": "{} * {}", "floordiv": "({} // {})",
     "maximum": "({0} if {0} > {1} else {1})", "minimum": "({0} if {0} < {1} else {1})",
     "broadcast": "({1} if {0} == 1 else {0})",
 }  # fmt: skip
-_DEPTH = 3
-"""How deep an expression of lengths is written out; what is deeper is guessed from the last call."""
 
 
 @record
@@ -45,13 +45,15 @@ class Traits:
     """What the entry of a function must see to beside arguments and outputs.
 
     `in_place`: outputs that are written over an input.  `numbers`: scalar inputs, which are often given as Python
-    numbers.  `profile`: calls are timed.  `host`: some steps run in Python.
+    numbers.  `profile`: calls are timed.  `host`: some steps run in Python.  `torn`: some updates are written in place
+    and some are not, so that Ctrl-C between the two would leave half of them.
     """
 
     in_place: Mapping[int, int]
     numbers: Sequence[int] = ()
     profile: bool = False
     host: bool = False
+    torn: bool = False
 
 
 def entry_text(graph: FunctionGraph, shared: Sequence[bool], traits: Traits) -> str:
@@ -68,20 +70,18 @@ def entry_text(graph: FunctionGraph, shared: Sequence[bool], traits: Traits) -> 
     lines.append(f"    if {' and '.join([*checks, 'not extra'])}:")
     lines.append("        try:")
     lines += ["            " + line for line in _filled_frame(graph, traits)]
-    lines += [
-        "        except (ValueError, IndexError, BufferError):",
-        "            pass",
-        "        else:",
-        "            outcome = run(call)",
-    ]
-    if traits.profile:
-        lines.append("            record(clock() - start, frame)")
+    lines += ["        except (ValueError, IndexError, BufferError):", "            pass", "        else:"]
     outputs = ", ".join(f"y{k}" for k in range(len(graph.outputs)))
-    lines += ["            if outcome:", f"                return finish(outcome, frame, ({given}), [{outputs}])"]
+    run = ["outcome = run(call)", *(["record(clock() - start, frame)"] * traits.profile)]
+    run += ["if outcome:", f"    return finish(outcome, frame, ({given}), [{outputs}])"]
+    run += [f"c{i}.value = y{o}" for i, o in graph.updates]
+    if traits.torn:
+        run = ["call.outcome = -1", "try:", *("    " + line for line in run)]
+        run += ["except BaseException:", f"    rescue(frame, [{outputs}])", "    raise"]
+    lines += ["            " + line for line in run]
     if traits.host:
         lines.append("            release(call)")
     lines.append("            push(frame)")
-    lines += [f"            c{i}.value = y{o}" for i, o in graph.updates]
     lines.append(f"            return [{', '.join(f'y{k}' for k in _own_outputs(graph))}]")
     lines.append(f"    return general(({given}*extra,))")
     return "\n".join(lines) + "\n"
@@ -95,14 +95,16 @@ def _own_outputs(graph: FunctionGraph) -> list[int]:
 def _filled_frame(graph: FunctionGraph, traits: Traits) -> list[str]:
     """The lines that take the shapes, allocate outputs and fill a frame."""
     shapes = [[f"n{k}_{axis}" for axis in range(i.ndim)] for k, i in enumerate(graph.inputs)]
+    programs = output_lengths(graph)
     lines = [f"{_tuple(names)} = x{k}.shape" for k, names in enumerate(shapes)]
     for k, o in enumerate(graph.outputs):
         if k in traits.in_place:
             lines.append(f"y{k} = x{traits.in_place[k]}")
             shapes.append(shapes[traits.in_place[k]])
             continue
-        shape = _shape(o, graph)
-        lines.append(f"y{k} = empty({f'guesses[{k}]' if shape is None else _tuple(shape)}, e{k})")
+        known = programs[k]
+        shape = None if known is None else [_python(program) for program in known]
+        lines.append(f"y{k} = {_allocation(k, shape, o.type.numpy.itemsize)}")
         if shape is None:
             shape = [f"m{k}_{axis}" for axis in range(o.ndim)]
             lines.append(f"{_tuple(shape)} = y{k}.shape")
@@ -118,33 +120,29 @@ def _filled_frame(graph: FunctionGraph, traits: Traits) -> list[str]:
     return lines
 
 
+def _allocation(k: int, shape: Sequence[str] | None, itemsize: int) -> str:
+    """The expression that makes output `k`: by NumPy, or in a block of memory if it is large."""
+    if shape is None:
+        return f"allocate[{k}](guesses[{k}], e{k})"
+    if not shape:
+        return f"empty((), e{k})"
+    small = f"{' * '.join(shape)} < {LARGE // itemsize}"
+    return f"empty({_tuple(shape)}, e{k}) if {small} else large({_tuple(shape)}, e{k})"
+
+
 def _tuple(parts: Sequence[str]) -> str:
     return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
 
-# --- the shape of an output in terms of those of the inputs
-
-
-def _shape(output: Variable, graph: FunctionGraph) -> list[str] | None:
-    """The lengths in Python; None where the shape rules of the graph do not give them away."""
-    places = {i: k for k, i in enumerate(graph.inputs)}
-    parts = [_length(dim, places, _DEPTH) for dim in dims_of(output)]
-    return None if any(part is None for part in parts) else parts  # type: ignore[return-value]
-
-
-def _length(dim: Dim, places: dict[Variable, int], depth: int) -> str | None:
-    if isinstance(dim, int):
-        return str(dim)
-    if dim.kind == "extent":
-        variable, axis = dim.args
-        return f"n{places[variable]}_{axis}" if variable in places else None
-    form = _FORMS.get(dim.kind)
-    if form is None or depth == 0:
-        return None
-    text: str | None = None
-    for part in dim.args:
-        operand = _length(part, places, depth - 1)  # type: ignore[arg-type]
-        if operand is None:
-            return None
-        text = operand if text is None else form.format(text, operand)
-    return text
+def _python(program: Sequence[Step]) -> str:
+    """A length as an expression of the lengths of inputs."""
+    stack: list[str] = []
+    for operation, operand in program:
+        if operation == "number":
+            stack.append(str(operand))
+        elif operation == "extent":
+            stack.append("n{}_{}".format(*operand))
+        else:
+            last = stack.pop()
+            stack.append(_FORMS[operation].format(stack.pop(), last))
+    return stack.pop()

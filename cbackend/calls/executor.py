@@ -6,24 +6,26 @@ plan -> c_text -> build_program -> Caller          each step's result is kept fo
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...graph import FunctionGraph, Op, Variable
-from ...ops.fused import Fused, InPlace
-from ...profiling import RunProfile, StepProfile
+from ...graph import FunctionGraph
+from ...profiling import Roofline, RunProfile
+from ..build.compiler_process import CompileError
 from ..build.toolchain import Toolchain
 from ..cache.store import Cache
 from ..ir.kernel import Kernel
 from ..program.driver import c_text
+from ..program.listing import with_lines
 from ..program.plan import plan
-from ..program.program import Call, Host, Pack, Program
+from ..program.program import Program
 from ..runtime.runtime import build_program
 from .caller import Caller
-from .failures import describe
+from .roofline import roofline
+from .rows import rows
 
 
 class Executable:
@@ -45,6 +47,12 @@ class Executable:
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         return self.entry(*arguments)
 
+    def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None:
+        """A builtin that serves calls with plain arrays and leaves all others to `other`, whose results it returns as
+        one array or `as_list`; None where the function has side effects or the toolchain fails.
+        """
+        return self._caller.native(other, as_list)
+
     @property
     def program(self) -> Program:
         return self._caller.program
@@ -59,6 +67,11 @@ class Executable:
         return self._caller.text
 
     @property
+    def threads(self) -> int | None:
+        """How many threads a call may use; None: as many as the process has processors."""
+        return self._caller.threads
+
+    @property
     def path(self) -> Path | None:
         """The library in the cache, its C beside it; None if the disk took none."""
         return self._caller.library.path
@@ -70,12 +83,15 @@ class Executable:
 
 def compile_graph(
     graph: FunctionGraph, *, name: str, shared: Sequence[Any], toolchain: Toolchain, cache: Cache,
-    profile: RunProfile | None = None, allow_input_downcast: bool | None = None,
+    profile: RunProfile | None = None, allow_input_downcast: bool | None = None, threads: int | None = None,
+    debug_info: bool = False,
 ) -> Executable:  # fmt: skip
     """The executable of `graph`.
 
     `shared`: for each input the container that its value comes from, or None for an argument.  `graph.updates` are
     written to the containers after success.  `profile`: receives what each call costs; the C then has clocks in it.
+    `debug_info`: debuggers and compilers are told the user's lines.
+    `threads`: how many a call may use, the BLAS included; None: as many as the process has processors.
 
     Raises:
         CompileError: the toolchain fails.
@@ -84,46 +100,19 @@ def compile_graph(
     start = time.perf_counter()
     program = plan(graph)
     source = c_text(program, profile is not None)
-    library, runtime = build_program(source, program.products, toolchain, cache)
-    caller = Caller(name, program, library, runtime, shared, profile, allow_input_downcast)
+    if debug_info:
+        source, toolchain = with_lines(source, program), toolchain.debugging
+    library, runtime = build_program(source, program.products, toolchain, cache, program.solvers)
+    caller = Caller(name, program, library, runtime, shared, profile, allow_input_downcast, threads)
     seconds = time.perf_counter() - start
     if profile is not None:
-        profile.begin(_rows(program), seconds)
+        profile.begin(rows(program), seconds, lambda: _roofline(toolchain, cache))
     return Executable(caller, source, seconds)
 
 
-def _rows(program: Program) -> list[StepProfile]:
-    """One row a node, and one for the copies into outputs."""
-    ran: list[dict[str, None]] = [{} for _ in range(len(program.sites) + 1)]
-    for step in program.steps:
-        if isinstance(step, Call):
-            ran[step.site][step.function] = None
-        elif isinstance(step, (Host, Pack)):
-            ran[step.site]["numpy" if isinstance(step, Host) else "ag_pack"] = None
-    rows = [
-        StepProfile(text, ", ".join(names), tuple(map(str, site.node.origin)))
-        for text, site, names in zip(_texts(program), program.sites, ran, strict=False)
-    ]
-    return [*rows, StepProfile("outputs", ", ".join(ran[-1]))]
-
-
-def _texts(program: Program) -> list[str]:
-    """Each node in the user's words; intermediate values have the names that they have in the C."""
-    names: dict[Variable, str] = {}
-    texts = []
-    for number, node in enumerate(site.node for site in program.sites):
-        many = len(node.outputs) > 1
-        results = [f"v{number}_{o.index}" if many else f"v{number}" for o in node.outputs]
-        names.update(zip(node.outputs, results, strict=True))
-        operands = ", ".join(names.get(i) or describe(i) for i in node.inputs)
-        texts.append(f"{', '.join(results)} = {_word(node.op)}({operands})")
-    return texts
-
-
-def _word(op: Op) -> str:
-    """The op in few words: what a group computes, and no more of one that overwrites an input than what it does."""
-    if isinstance(op, InPlace):
-        return _word(op.op)
-    if isinstance(op, Fused):
-        return "+".join(dict.fromkeys(node.op.name for node in op.graph.order))
-    return op.name
+def _roofline(toolchain: Toolchain, cache: Cache) -> Roofline | None:
+    """The roofline of this machine; None if it cannot be measured."""
+    try:
+        return roofline(toolchain, cache)
+    except (CompileError, OSError):
+        return None

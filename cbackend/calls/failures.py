@@ -4,14 +4,19 @@ and lines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from ...graph import Apply, Variable
-from ...ops.fused import Fused, InPlace
+from ...graph import Apply, Op, Variable, inheriting
+from ...ops.blas import Gemm, Gemv
+from ...ops.fused import Fused, InPlace, unmarked
+from ...ops.fused_product import FusedProduct
+from ...ops.nn import AlongAxis, LogSumExp
+from ...ops.shared import SharedVariable
 from ..ir.kernel import Status
 from ..program.program import Outcome, Program
+from .pointing import MOST, guilty_operands, pointed
 
 Names = Mapping[Variable, Variable]
 """For inputs of a group, the values that are put in their place."""
@@ -33,19 +38,27 @@ def failure(name: str, program: Program, outcome: int, step: int, operand: int, 
     if outcome == Outcome.RESHAPE and node is not None:
         x, shape = describe(node.inputs[0]), _shapes(node, rest)[0]
         text = f"{x} of shape {shape} has {values[0]} elements, not the {values[1]} of its new shape"
-        return ValueError(f"{name}: {text}{_where(node)}")
+        return ValueError(f"{name}: {text}{_where(node, (0,))}")
     if outcome == Outcome.INDEX or outcome == Outcome.KERNEL + Status.INDEX:
         index, size, axis = (*values, operand)[:3]
         whole = describe(node.inputs[0]) if node else "an array"
         return IndexError(
-            f"{name}: index {index} is out of bounds for axis {axis} of {whole} with size {size}{_where(node)}"
+            f"{name}: index {index} is out of bounds for axis {axis} of {whole} with size {size}"
+            f"{_where(node, _indices(node))}"
         )
+    if outcome in _UNSOLVABLE:
+        return np.linalg.LinAlgError(f"{name}: {_UNSOLVABLE[outcome]}{_where(node)}")
     numbers = _said(values) if outcome == Outcome.NEGATIVE_LENGTH else ""
     return ValueError(
         f"{name}: {_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{numbers}{_where(node)}"
     )
 
 
+_UNSOLVABLE = {
+    int(Outcome.SINGULAR): "Singular matrix",
+    int(Outcome.NOT_POSITIVE_DEFINITE): "Matrix is not positive definite",
+}
+"""NumPy's words."""
 _SENTENCES = {
     int(Outcome.ZERO_STEP): "the step of a slice is 0",
     int(Outcome.NEGATIVE_LENGTH): "a length is negative",
@@ -60,17 +73,15 @@ def _said(values: list[int]) -> str:
     return f" ({', '.join(map(str, values))})" if len(values) == 1 else ""
 
 
-def _where(node: Apply | None) -> str:
-    return f"\n  in {_expression(node)}{_line(node)}" if node is not None else ""
+def _where(node: Apply | None, guilty: Collection[int] = ()) -> str:
+    if node is None:
+        return ""
+    return pointed(unmarked(node.op).name, [describe(i) for i in node.inputs[: MOST + 1]], node, guilty)
 
 
-def _line(node: Apply) -> str:
-    return f", built at {node.origin[0]}" if node.origin else ""
-
-
-def _expression(node: Apply) -> str:
-    op = node.op.op if isinstance(node.op, InPlace) else node.op
-    return f"{op.name}({', '.join(map(describe, node.inputs[:8]))}{', ...' * (len(node.inputs) > 8)})"
+def _indices(node: Apply | None) -> list[int]:
+    """The operands to point at when an index is out of bounds: the array, and what it is indexed with."""
+    return [k for k, i in enumerate(node.inputs) if k == 0 or i.type.kind in "iu"] if node is not None else []
 
 
 def describe(variable: Variable, names: Names = NAMED) -> str:
@@ -80,7 +91,8 @@ def describe(variable: Variable, names: Names = NAMED) -> str:
         return variable.name
     if variable.owner is None:
         data = getattr(variable, "data", None)
-        return "an unnamed input" if data is None else str(data) if data.size == 1 else f"a constant {variable.type}"
+        unnamed = "a shared variable" if isinstance(variable, SharedVariable) else "an unnamed input"
+        return unnamed if data is None else str(data) if data.size == 1 else f"a constant {variable.type}"
     op = variable.owner.op.op if isinstance(variable.owner.op, InPlace) else variable.owner.op
     return f"{op.name}({', '.join(_brief(i, names) for i in variable.owner.inputs[:4])})"
 
@@ -104,12 +116,34 @@ def _shapes(node: Apply, lengths: list[int]) -> list[tuple[int, ...]]:
 
 def _disagreement(node: Apply, shapes: list[tuple[int, ...]], axis: int, values: list[int]) -> str:
     """The message; for a fused group it is about the operation inside of which the operands do not agree."""
-    op = node.op.op if isinstance(node.op, InPlace) else node.op
-    if isinstance(op, Fused) and len(shapes) == len(node.inputs):
-        inner = _culprit(op, node, shapes)
+    op = unmarked(node.op)
+    if len(shapes) == len(node.inputs):
+        inner = _inside(op, node, shapes, axis, values)
         if inner is not None:
             return inner
-    return _sentence(list(zip(node.inputs, shapes, strict=False)), values, axis, len(node.inputs)) + _where(node)
+    summed = (2, 3) if isinstance(op, (Gemm, Gemv)) else (0, 1)
+    guilty = summed if axis < 0 else guilty_operands(shapes, axis)
+    return _sentence(list(zip(node.inputs, shapes, strict=False)), values, axis, len(node.inputs)) + _where(
+        node, guilty
+    )
+
+
+def _inside(op: Op, node: Apply, shapes: list[tuple[int, ...]], axis: int, values: list[int]) -> str | None:
+    """The message about an operation inside of a group, or behind a product; None if there is none to blame."""
+    if isinstance(op, Fused):
+        return _culprit(op, node.inputs, shapes)
+    if not isinstance(op, FusedProduct):
+        return None
+    with inheriting(node.origin):
+        product, others = op.split(node.inputs)
+    first = shapes[: len(shapes) - len(others)]
+    if axis < 0 and product.owner is not None:
+        return _disagreement(product.owner, first, axis, values)
+    matrices = [s for s in first if len(s) == 2][-2:]
+    if product.ndim != 2 or len(matrices) < 2:
+        return None
+    shape = (matrices[0][0], matrices[1][1])
+    return _culprit(op.group, (product, *others), [shape, *shapes[len(first) :]])
 
 
 def _sentence(
@@ -121,10 +155,10 @@ def _sentence(
     return f"lengths {lengths} {place}: {shown}{', ...' * (len(operands) < count)}"
 
 
-def _culprit(op: Fused, node: Apply, shapes: list[tuple[int, ...]]) -> str | None:
+def _culprit(op: Fused, inputs: Sequence[Variable], shapes: list[tuple[int, ...]]) -> str | None:
     """The message about the operation inside a group whose operands do not agree: shapes are followed through it."""
     known = dict(zip(op.graph.inputs, shapes, strict=True))
-    names = dict(zip(op.graph.inputs, node.inputs, strict=True))
+    names = dict(zip(op.graph.inputs, inputs, strict=True))
     for inner in op.graph.order:
         operands = [known.get(i, getattr(getattr(i, "data", None), "shape", ())) for i in inner.inputs]
         result = _shape_of(inner, operands)
@@ -132,8 +166,8 @@ def _culprit(op: Fused, node: Apply, shapes: list[tuple[int, ...]]) -> str | Non
             variables = [names.get(i, i) for i in inner.inputs]
             axis, lengths = _first_conflict(operands)
             text = _sentence(list(zip(variables, operands, strict=True)), lengths, axis, len(variables), names)
-            shown = ", ".join(describe(v, names) for v in variables)
-            return f"{text}\n  in {inner.op.name}({shown}){_line(inner)}"
+            shown = [describe(v, names) for v in variables]
+            return text + pointed(inner.op.name, shown, inner, guilty_operands(operands, axis))
         known.update((o, result) for o in inner.outputs)
     return None
 
@@ -144,8 +178,11 @@ def _shape_of(inner: Apply, operands: list[tuple[int, ...]]) -> tuple[int, ...] 
     if order is not None:
         return tuple(operands[0][o] if isinstance(o, int) else 1 for o in order)
     axes = getattr(inner.op, "axis", None)
+    if isinstance(inner.op, AlongAxis) and not isinstance(inner.op, LogSumExp):
+        return operands[0]
     if axes is not None:
-        return tuple(n for k, n in enumerate(operands[0]) if k not in axes)
+        gone = (axes,) if isinstance(axes, int) else axes
+        return tuple(n for k, n in enumerate(operands[0]) if k not in gone)
     try:
         return np.broadcast_shapes(*operands)
     except ValueError:

@@ -6,11 +6,13 @@ The function stays one C call; the results live until it returns.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import get_ident
 from typing import Any
 
 import numpy as np
 
 from ...graph.types import numpy_dtype
+from ...ops.interpret import evaluate_node
 from ..abi._abi import ffi
 from ..program.program import Host, Program
 
@@ -24,14 +26,17 @@ class HostSteps:
         self._sites = program.sites
         self._held: dict[int, list[np.ndarray]] = {}
         self._errors: dict[int, BaseException] = {}
+        self._early: dict[int, BaseException] = {}
+        """By thread: what was raised outside of the `try`."""
         self.any = any(isinstance(step, Host) for step in program.steps)
-        self.callback = ffi.callback(_SIGNATURE, self._run) if self.any else ffi.NULL
+        self.callback = ffi.callback(_SIGNATURE, self._run, 1, self._passed_by) if self.any else ffi.NULL
 
     def release(self, call: Any) -> BaseException | None:
         """Forget the results of a call that is over; the exception that ended it, if one did."""
         key = _key(call)
         self._held.pop(key, None)
-        return self._errors.pop(key, None)
+        early = self._early.pop(get_ident(), None)
+        return self._errors.pop(key, early)
 
     def _run(self, call: Any, step: int, arrays: Any, lengths: Any, strides: Any) -> int:
         try:
@@ -41,6 +46,10 @@ class HostSteps:
             return 1
         return 0
 
+    def _passed_by(self, kind: Any, error: BaseException, traceback: Any) -> None:
+        """Keep a KeyboardInterrupt that came as `_run` was entered or left; the step then counts as failed."""
+        self._early[get_ident()] = error
+
     def _evaluate(self, call: Any, step: int, arrays: Any, lengths: Any, strides: Any) -> None:
         node = self._sites[step].node
         values, at = [], 0
@@ -48,7 +57,7 @@ class HostSteps:
             values.append(_view(arrays[k], i.dtype, list(lengths[at : at + i.ndim]), list(strides[at : at + i.ndim])))
             at += i.ndim
         held = self._held.setdefault(_key(call), [])
-        for k, (o, result) in enumerate(zip(node.outputs, node.op.evaluate(*values), strict=True), start=len(values)):
+        for k, (o, result) in enumerate(zip(node.outputs, evaluate_node(node, values), strict=True), start=len(values)):
             result = np.array(result, dtype=numpy_dtype(o.dtype), order="C")
             if result.ndim != o.ndim:
                 raise TypeError(f"{node.op} gave an array of shape {result.shape} for {o.type}")

@@ -5,7 +5,7 @@ the executor.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from ...graph import FunctionGraph
 from ...ops.interpret import interpret
 from ...profiling import RunProfile
 from .caller import bound, parameters
+from .turns import one_at_a_time
 
 
 class Reference:
@@ -26,14 +27,23 @@ class Reference:
     kernels = ()
     compile_seconds = 0.0
     from_cache = False
+    threads = None
 
     def __init__(
         self, graph: FunctionGraph, name: str, shared: Sequence[Any], profile: RunProfile | None, downcast: bool | None
     ) -> None:
         self.graph, self.name, self.shared, self.profile = graph, name, tuple(shared), profile
         self.parameters = parameters(name, graph, self.shared, downcast)
+        written = [self.shared[i] for i, _ in graph.updates]
+        self._turn = one_at_a_time(self._call, written) if written else self._call
+
+    def native(self, other: Callable[..., Any], as_list: bool) -> None:
+        """Nothing: there is no C to enter."""
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
+        return self._turn(*arguments)
+
+    def _call(self, *arguments: Any) -> list[np.ndarray]:
         start = time.perf_counter()
         arrays = bound(self.parameters, self.shared, arguments)
         results = [np.array(r, order="C") for r in interpret(self.graph, arrays, self.name)]
@@ -47,7 +57,8 @@ class Reference:
 
 def reference_graph(
     graph: FunctionGraph, *, name: str, shared: Sequence[Any], toolchain: Any = None, cache: Any = None,
-    profile: RunProfile | None = None, allow_input_downcast: bool | None = None,
+    profile: RunProfile | None = None, allow_input_downcast: bool | None = None, threads: int | None = None,
+    debug_info: bool = False,
 ) -> Reference:  # fmt: skip
     """The graph as a callable that NumPy runs; the arguments are those of `compile_graph`."""
     return Reference(graph, name, shared, profile, allow_input_downcast)

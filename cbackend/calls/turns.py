@@ -1,4 +1,4 @@
-"""Functions that overwrite shared values take turns: one call at a time for each container that is written to."""
+"""Functions that update shared values take turns: one call at a time for each container that is written to."""
 
 from __future__ import annotations
 

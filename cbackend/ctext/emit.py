@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..ir.kernel import NAMELESS, Argument, Extent, Kernel, Operand, Pointer, arguments, named
+from ..ir.kernel import NAMELESS, Argument, Extent, Kernel, Operand, Pointer, Stride, arguments, named
 from ..ir.loops import (
     Assign,
     Const,
@@ -95,19 +95,21 @@ def _integer(value: int, dtype: str) -> str:
 # --- statements
 
 
-def statements(body: Iterable[Statement], depth: int) -> Iterator[str]:
+def statements(body: Iterable[Statement], depth: int) -> list[str]:
     """The lines of `body`, indented by `depth` levels."""
+    lines: list[str] = []
+    _write(body, INDENT * depth, lines)
+    return lines
+
+
+def _write(body: Iterable[Statement], indent: str, lines: list[str]) -> None:
     for s in body:
-        yield from (INDENT * depth + line if line else line for line in _lines(s))
-
-
-def _lines(s: Statement) -> Iterator[str]:
-    if isinstance(s, For):
-        yield from _loop(s)
-    elif isinstance(s, If):
-        yield from _choice(s)
-    else:
-        yield _simple(s) + ";"
+        if isinstance(s, For):
+            _loop(s, indent, lines)
+        elif isinstance(s, If):
+            _choice(s, indent, indent, lines)
+        else:
+            lines.append(f"{indent}{_simple(s)};")
 
 
 def _simple(s: Statement) -> str:
@@ -131,30 +133,31 @@ def _simple(s: Statement) -> str:
     return f"return {expression(s.value)}"
 
 
-def _loop(s: For) -> Iterator[str]:
+def _loop(s: For, indent: str, lines: list[str]) -> None:
     if s.simd:
         clauses: dict[str, list[str]] = {}
         for sign, name in s.reductions:
             clauses.setdefault(sign, []).append(name)
-        yield "#pragma omp simd" + "".join(f" reduction({sign}:{', '.join(names)})" for sign, names in clauses.items())
+        pairs = "".join(f" reduction({sign}:{', '.join(names)})" for sign, names in clauses.items())
+        lines.append(f"{indent}#pragma omp simd{pairs}")
     advance = f"{s.index}++" if s.step == 1 else f"{s.index} += {s.step}"
-    yield f"for (i64 {s.index} = {expression(s.start)}; {s.index} < {expression(s.stop, Binding.SUM)}; {advance}) {{"
-    yield from statements(s.body, 1)
-    yield "}"
+    start, stop = expression(s.start), expression(s.stop, Binding.SUM)
+    lines.append(f"{indent}for (i64 {s.index} = {start}; {s.index} < {stop}; {advance}) {{")
+    _write(s.body, indent + INDENT, lines)
+    lines.append(f"{indent}}}")
 
 
-def _choice(s: If) -> Iterator[str]:
-    yield f"if ({expression(s.condition)}) {{"
-    yield from statements(s.body, 1)
+def _choice(s: If, head: str, indent: str, lines: list[str]) -> None:
+    """`head` is what stands in front of the `if`."""
+    lines.append(f"{head}if ({expression(s.condition)}) {{")
+    _write(s.body, indent + INDENT, lines)
     if len(s.orelse) == 1 and isinstance(s.orelse[0], If):
-        head, *rest = _choice(s.orelse[0])
-        yield f"}} else {head}"
-        yield from rest
+        _choice(s.orelse[0], f"{indent}}} else ", indent, lines)
         return
     if s.orelse:
-        yield "} else {"
-        yield from statements(s.orelse, 1)
-    yield "}"
+        lines.append(f"{indent}}} else {{")
+        _write(s.orelse, indent + INDENT, lines)
+    lines.append(f"{indent}}}")
 
 
 # --- functions
@@ -172,6 +175,7 @@ def stride_name(array: str, loop: int) -> str:
 def _parameter(argument: Argument, operands: Sequence[Operand], outputs: int, shared: frozenset[int]) -> str:
     if isinstance(argument, Extent):
         return f"i64 n{argument.loop}"
+    assert isinstance(argument, (Pointer, Stride))  # a kernel with others brings its parameters as text
     name = operand_name(argument.operand, outputs)
     if not isinstance(argument, Pointer):
         return f"i64 {stride_name(name, argument.loop)}"
@@ -197,9 +201,15 @@ def kernel(
     operands = outputs + inputs
     parameters = [_parameter(a, operands, len(outputs), shared) for a in arguments(rank, operands)] or ["void"]
     head = _wrapped(f"static {'i32' if fallible else 'void'} {NAMELESS}(", parameters, ")")
-    code = "\n".join([*head, "{", *_unused(operands, len(outputs), rank, body), *statements(body, 1), "}", ""])
+    lines = statements(body, 1)
+    code = "\n".join([*head, "{", *_unused(operands, len(outputs), rank, lines), *lines, "}", ""])
     name, text = named(f"/* {comment} */\n{code}")
     return Kernel(name, text, used(code), rank, outputs, inputs, fallible)
+
+
+def unread(kernel: Kernel, operand: int) -> bool:
+    """Whether the kernel never looks at the elements of an operand."""
+    return f"(void){operand_name(operand, len(kernel.outputs))};" in kernel.text
 
 
 def _wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
@@ -214,16 +224,15 @@ def _wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
     return [*lines, line.rstrip()]
 
 
-def _unused(operands: Sequence[Operand], outputs: int, rank: int, body: Sequence[Statement]) -> list[str]:
-    """`(void)name;` for arguments that the body does not mention, so that compilers stay silent."""
-    words = set(_words("\n".join(statements(body, 0))))
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
+
+
+def _unused(operands: Sequence[Operand], outputs: int, rank: int, lines: Sequence[str]) -> list[str]:
+    """`(void)name;` for arguments that the lines do not mention, so that compilers stay silent."""
+    words = set(_WORD.findall("\n".join(lines)))
     names = []
     for argument in arguments(rank, tuple(operands)):
         name = _parameter(argument, operands, outputs, frozenset()).split()[-1].lstrip("*")
         if name not in words:
             names.append(name)
     return [f"{INDENT}(void){name};" for name in names]
-
-
-def _words(text: str) -> Iterator[str]:
-    return (found.group() for found in re.finditer(r"\b[A-Za-z_]\w*", text))

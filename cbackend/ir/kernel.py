@@ -68,7 +68,35 @@ class Stride:
     loop: int
 
 
-Argument = Extent | Pointer | Stride
+@record
+class Extra:
+    """Another int64 argument, of which a launch knows nothing but its value."""
+
+    number: int
+
+
+@record
+class Report:
+    """The argument that points to the place for what a message says."""
+
+
+Argument = Extent | Pointer | Stride | Extra | Report
+
+
+@record
+class Cutting:
+    """How the loops of a kernel may be cut into parts that run one by one, in any order, or side by side.
+
+    `free`: loops along which every output moves.  `reduced`: further loops, one of which may be cut if each part has
+    its own of the outputs that do not move along it; these are then combined by `folds`: for each output sum, prod,
+    max, min, any or all, None for one that is not reduced.  `picoseconds`: an estimate for one step of the innermost
+    loop.
+    """
+
+    free: tuple[int, ...]
+    reduced: tuple[int, ...]
+    folds: tuple[str | None, ...]
+    picoseconds: int
 
 
 @record
@@ -86,6 +114,10 @@ class Kernel:
     inputs: tuple[Operand, ...]
     fallible: bool
     """Whether it returns a Status (as i32) instead of nothing."""
+    cutting: Cutting | None = None
+    """None: its loops run whole."""
+    signature: tuple[Argument, ...] = ()
+    """Its arguments, where they are others than the extents, pointers and strides of its operands."""
 
     @property
     def operands(self) -> tuple[Operand, ...]:
@@ -95,7 +127,7 @@ class Kernel:
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
         """The arguments of the C function, in order."""
-        return tuple(arguments(self.rank, self.operands))
+        return self.signature or tuple(arguments(self.rank, self.operands))
 
 
 def arguments(rank: int, operands: tuple[Operand, ...]) -> Iterator[Argument]:

@@ -44,7 +44,7 @@ class Recipe:
 
 
 def recipe(name: str, dtype: str) -> Recipe:
-    """The recipe of the reduction `name` (sum, prod, max, min, any, all) with a result, and elements, of `dtype`."""
+    """The recipe of a reduction (sum, prod, max, min, top, any, all) with a result, and elements, of `dtype`."""
     kind = numpy_dtype(dtype).kind
     if name in ("any", "all") or (kind == "b" and name in ("max", "min")):
         return _logical(dtype, any_true=name in ("any", "max"))
@@ -52,6 +52,8 @@ def recipe(name: str, dtype: str) -> Recipe:
         return _complex_sum(dtype)
     if kind == "c":
         return _in_order(name, dtype)
+    if name == "top":
+        return Recipe((_numbers("max", dtype),), lambda v: (v,), lambda totals: totals[0])
     if name in ("max", "min"):
         return _extremum(name, dtype)
     wide = _wide(dtype)
@@ -92,9 +94,14 @@ def _logical(dtype: str, any_true: bool) -> Recipe:
     return Recipe((lane,), lambda v: (cast(v, "bool"),), lambda totals: cast(totals[0], dtype))
 
 
+def _numbers(name: str, dtype: str) -> Lane:
+    """The extremum of what is a number: a NaN is never better."""
+    return Lane(dtype, worst(name, dtype), choose("gt" if name == "max" else "lt", dtype), name)
+
+
 def _extremum(name: str, dtype: str) -> Recipe:
     wide = _wide(dtype)
-    numbers = Lane(wide, worst(name, wide), choose("gt" if name == "max" else "lt", wide), name)
+    numbers = _numbers(name, wide)
     if numpy_dtype(dtype).kind != "f":
         return Recipe((numbers,), lambda v: (v,), lambda totals: totals[0])
     flag = "int64" if wide == "float64" else "int32"  # as wide as the numbers, so that both fill vectors alike

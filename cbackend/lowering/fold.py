@@ -7,17 +7,18 @@ The strides are known only when the kernel runs, so it decides then:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 
 from ..ir.loops import ONE, Assign, If, Local, Statement, equal, every, index, times
-from .nest import Nest, Operands
+from .nest import Operands
 
 
-def folded_loops(nest: Nest, reduced: frozenset[int]) -> Iterator[Statement]:
+def folded_loops(order: Sequence[int], operands: Operands, reduced: frozenset[int]) -> Iterator[Statement]:
     """The prologue that folds each loop into the next one, from the outermost on, if both are kept or both reduced."""
-    for outer, inner in zip(nest.order, nest.order[1:], strict=False):
+    for outer, inner in itertools.pairwise(order):
         if outer + 1 == inner and (outer in reduced) == (inner in reduced):
-            pairs = _strides(nest.operands, outer, inner)
+            pairs = _strides(operands, outer, inner)
             if pairs is not None:
                 yield _fold(outer, inner, pairs)
 

@@ -85,6 +85,14 @@ def group_of(node: Apply) -> Group:
     return Group(leaves, results, len(moving))
 
 
+def group_along(node: Apply, axis: int, fold: str | None, axes: tuple[int, ...], dtype: str) -> Group:
+    """The group of an op that goes along `axis` of its operand, which has a loop even if it is known to be 1 long."""
+    (x,) = node.inputs
+    moving = [a for a in range(x.ndim) if a == axis or x.type.shape[a] != 1]
+    place = tuple(moving.index(a) if a in moving else None for a in range(x.ndim))
+    return Group(node.inputs, (Result(x, place, fold, axes, dtype),), len(moving))
+
+
 def _inside(op: Fused, node: Apply) -> tuple[tuple[Variable, ...], tuple[Variable, ...]]:
     """The inner graph; built anew over the types of the actual inputs where these are not those of the group."""
     if all(a.type == b.type for a, b in zip(node.inputs, op.graph.inputs, strict=True)):

@@ -1,25 +1,32 @@
-"""From graph nodes to kernels: one kernel for an elementwise op, a cast, a fused group, a reduction or a softmax.
+"""From graph nodes to kernels: one for an elementwise op, a fused group, a reduction, a softmax or a running sum.
 
-lower(node)  ->  Group, Nests over it (nest.py, lower_reduce.py, lower_rows.py)  ->  Kernel (emit.py)
+lower(node)  ->  Group, Nests over it (nest.py, lower_reduce.py, lower_rows.py ...)  ->  Kernel (emit.py), and how it
+may be cut (cutting.py)
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from ...graph import Apply
 from ...graph.text import op_text
-from ...ops.fused import InPlace
+from ...ops.cumulative import Cumulative
+from ...ops.fused import Fused, InPlace
 from ...ops.nn import AlongAxis
+from ...ops.rows import is_row_graph
 from ..ctext import emit
 from ..ir.kernel import Kernel, Status
 from ..ir.loops import ZERO, Body, Const, Expr, If, Return, Statement, Var, equal, index, pruned
+from .cutting import cutting_of
 from .describe import describe
 from .fold import folded_loops
 from .group import Group, Result, group_of
+from .lower_columns import column_group, column_nest
+from .lower_cumulative import cumulative_group, cumulative_nest
 from .lower_reduce import nest_order, reduction_nest
-from .lower_rows import row_group, row_nest
+from .lower_rows import row_body, rows_of
 from .nest import FAILED, Nest, Operands, plainly, specialized
 from .runs import in_runs, is_costly
 
@@ -34,10 +41,8 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = ()) -> Kernel:
     """
     if isinstance(node.op, InPlace):
         return lower(node.with_op(node.op.op), (*node.op.pairs, *aliases))
-    body, group, operands, comment = (
-        _row_kernel(node) if isinstance(node.op, AlongAxis) else _group_kernel(node, aliases)
-    )
-    return emit.kernel(
+    body, group, operands, comment, whole = _pieces(node, aliases)
+    kernel = emit.kernel(
         comment,
         group.rank,
         operands.outputs,
@@ -46,17 +51,62 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = ()) -> Kernel:
         fallible=isinstance(body[-1], Return),
         shared=frozenset(output for output, _ in aliases),
     )
+    if not _parts_lie_apart(operands, aliases):
+        return kernel
+    return replace(kernel, cutting=cutting_of(group, operands, whole))
 
 
-_Pieces = tuple[Body, Group, Operands, str]
-"""What a kernel is made of; the string is its comment."""
+def _parts_lie_apart(operands: Operands, aliases: Sequence[Alias]) -> bool:
+    """Whether no part of the loops reads an element that another part overwrites."""
+    return all(
+        operand.axes == operands.outputs[output].axes
+        for output, source in aliases
+        for operand in operands.inputs
+        if operand.source == source
+    )
+
+
+_Pieces = tuple[Body, Group, Operands, str, frozenset[int]]
+"""What a kernel is made of; the string is its comment, the set the loops that it goes along more than once."""
+
+
+def _pieces(node: Apply, aliases: Sequence[Alias]) -> _Pieces:
+    if isinstance(node.op, Fused) and is_row_graph(node.op.graph):
+        if aliases:
+            raise ValueError("a kernel that reads rows again cannot overwrite them")
+        return _row_kernel(node)
+    if isinstance(node.op, Cumulative):
+        return _cumulative_kernel(node)
+    if not isinstance(node.op, AlongAxis):
+        return _group_kernel(node, aliases)
+    return _row_kernel(node) if node.op.axis == node.inputs[0].ndim - 1 else _column_kernel(node)
 
 
 def _row_kernel(node: Apply) -> _Pieces:
-    group = row_group(node)
+    rows = rows_of(node)
+    operands = rows.operands()
+    body, fallible = row_body(rows, operands)
+    order = range(rows.group.rank)
+    along = frozenset((rows.along,))
+    guards = tuple(_guards([*rows.group.results, *itertools.chain(*rows.folds)]))
+    body = (*guards, *folded_loops(order, operands, along), *body)
+    return _answering(body, fallible, bool(guards)), rows.group, operands, describe(rows.shown), along
+
+
+def _column_kernel(node: Apply) -> _Pieces:
+    group = column_group(node)
     operands = Operands(group)
-    nest, along, body = row_nest(node, group, operands)
-    return (*folded_loops(nest, along), *body), group, operands, f"y0 = {op_text(node.op)}(x0)"
+    nest, along, body = column_nest(node, group, operands)
+    prologue = folded_loops(nest.order, operands, along)
+    return (*prologue, *body), group, operands, f"y0 = {op_text(node.op)}(x0)", along
+
+
+def _cumulative_kernel(node: Apply) -> _Pieces:
+    group = cumulative_group(node)
+    operands = Operands(group)
+    nest, along, body = cumulative_nest(node, group, operands)
+    prologue = folded_loops(nest.order, operands, along)
+    return (*prologue, *body), group, operands, f"y0 = {op_text(node.op)}(x0)", along
 
 
 def _group_kernel(node: Apply, aliases: Sequence[Alias]) -> _Pieces:
@@ -71,14 +121,19 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias]) -> _Pieces:
         for nest, (_, _, numbers) in zip(nests, parts, strict=True)
     ]
     # The loops of several nests share extents and strides, so only a lone nest may change them.
-    prologue = folded_loops(nests[0], parts[0][1]) if len(nests) == 1 else ()
-    guards = tuple(_guards(group))
-    body: Body = (*guards, *prologue, *itertools.chain(*bodies))
-    if any(nest.fallible for nest in nests):
-        body = (Var(FAILED.name, Const("int32", 0)), *body, Return(FAILED))
-    elif guards:
-        body = (*body, Return(_status(Status.OK)))
-    return body, group, operands, describe(group)
+    prologue = folded_loops(nests[0].order, operands, parts[0][1]) if len(nests) == 1 else ()
+    guards = tuple(_guards(group.results))
+    body = _answering(
+        (*guards, *prologue, *itertools.chain(*bodies)), any(nest.fallible for nest in nests), bool(guards)
+    )
+    return body, group, operands, describe(group), frozenset()
+
+
+def _answering(body: Body, fallible: bool, guarded: bool) -> Body:
+    """`body` with the status that it returns, if it may refuse an element or what it is run over."""
+    if fallible:
+        return (Var(FAILED.name, Const("int32", 0)), *body, Return(FAILED))
+    return (*body, Return(_status(Status.OK))) if guarded else body
 
 
 _Part = tuple[tuple[int, ...], frozenset[int], tuple[int, ...]]
@@ -130,10 +185,10 @@ def _element(nest: Nest, result: Result) -> Expr:
     return nest.cast(nest.value(result.value, result.place), result.dtype)
 
 
-def _guards(group: Group) -> Iterator[Statement]:
+def _guards(results: Iterable[Result]) -> Iterator[Statement]:
     """Extrema of nothing are an error."""
     checked: set[int] = set()
-    for r in group.results:
+    for r in results:
         if r.fold in ("max", "min", "argmax", "argmin"):
             for loop in sorted(r.reduced - checked):
                 yield If(equal(index(f"n{loop}"), ZERO), (Return(_status(Status.EMPTY_REDUCTION)),))

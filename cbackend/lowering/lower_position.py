@@ -1,15 +1,18 @@
 """Loop nests of argmax and argmin: the position of the first extremum, where a NaN counts as one.
 
-Along the inner loop in two passes, both of which vectorize: the extremum, then the least position at which it stands.
+Along the inner loop in blocks: the extremum of each, which vectorizes, and then the least position at which the best
+one stands in the first block that has it.
 Along an outer loop in one: the best element so far of each column of a tile, and its position.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ...graph.types import numpy_dtype
 from ..ir.loops import (
+    ONE,
     ZERO,
     Assign,
     Body,
@@ -17,6 +20,7 @@ from ..ir.loops import (
     Declare,
     Expr,
     For,
+    If,
     Let,
     Load,
     Local,
@@ -35,6 +39,8 @@ from .accumulate import recipe, worst
 from .group import Result
 from .nest import Nest, specialized
 
+BLOCK = 256
+"""Elements whose extremum is found before it is compared with that of those before them."""
 TILE = 512
 """Columns that are searched together."""
 _NOWHERE = 2**63 - 1
@@ -53,27 +59,56 @@ def position_nest(nest: Nest, output: int, result: Result) -> Body:
 
 def _along_inner(nest: Nest, output: int, result: Result, element: Expr, name: str) -> Body:
     kept = len(nest.order) - len(result.reduced)
-    how = recipe(name, element.dtype)
-    totals = [Local(lane.dtype, f"best{k}") for k, lane in enumerate(how.lanes)]
-    updates = [Assign(t.name, l.step(t, f)) for t, l, f in zip(totals, how.lanes, how.feed(element), strict=True)]
-    signs = [(l.sign, t.name) for t, l in zip(totals, how.lanes, strict=True) if l.sign is not None]
-    extremum, position, here = Local(element.dtype, "extremum"), index("position"), index("here")
-    first = nest.inner_loop(updates, signs, simd=len(signs) == len(totals))
+    inner, others = nest.order[-1], nest.order[kept:-1]
+    extremum, position, here, block = Local(element.dtype, "extremum"), index("position"), index("here"), index("where")
     closer = Op("logical_and", "bool", (_is(extremum, element), Op("lt", "bool", (here, position))))
     search = (
         Let(here.name, _linear(nest, kept)),
         Assign(position.name, Op("switch", "int64", (closer, here, position))),
     )
-    second = nest.inner_loop(search, [("min", position.name)])
+    stop = index("where_end")
+    second = replace(nest.inner_loop(search, [("min", position.name)]), start=block, stop=stop)
+    found: Body = (specialized(second),)
+    for depth in range(len(nest.order) - 1, kept, -1):
+        row = nest.order[depth - 1]
+        only = loop(row, (*nest.at[depth], *found))
+        found = (replace(only, start=index(f"where{row}"), stop=plus(index(f"where{row}"), ONE)),)
     body = (
-        *(Var(t.name, l.start) for t, l in zip(totals, how.lanes, strict=True)),
-        *nest.looped((specialized(first),), len(nest.order) - 1, kept),
-        Let(extremum.name, how.result(tuple(totals))),
+        Var(extremum.name, _start(name, element.dtype)),
+        *(Var(f"where{l}", ZERO) for l in others),
+        Var(block.name, ZERO),
+        *nest.looped((_best_block(nest, element, name, others),), len(nest.order) - 1, kept),
+        Let(stop.name, smaller(plus(block, number(BLOCK)), index(f"n{inner}"))),
         Var(position.name, number(_NOWHERE)),
-        *nest.looped((specialized(second),), len(nest.order) - 1, kept),
+        *found,
         nest.store(output, position),
     )
     return (*nest.at[0], *nest.looped(body, kept))
+
+
+def _best_block(nest: Nest, element: Expr, name: str, others: Sequence[int]) -> For:
+    """The innermost loop in blocks, of which the first with the best element so far is remembered."""
+    inner = nest.order[-1]
+    begin, end = index("block"), index("block_end")
+    how = recipe(name, element.dtype)
+    totals = [Local(lane.dtype, f"best{k}") for k, lane in enumerate(how.lanes)]
+    updates = [Assign(t.name, l.step(t, f)) for t, l, f in zip(totals, how.lanes, how.feed(element), strict=True)]
+    signs = [(l.sign, t.name) for t, l in zip(totals, how.lanes, strict=True) if l.sign is not None]
+    general = replace(nest.inner_loop(updates, signs, simd=len(signs) == len(totals)), start=begin, stop=end)
+    found = Local(element.dtype, "found")
+    remember = (
+        Assign("extremum", found),
+        *(Assign(f"where{l}", index(f"i{l}")) for l in others),
+        Assign("where", begin),
+    )
+    body = (
+        Let(end.name, smaller(plus(begin, number(BLOCK)), index(f"n{inner}"))),
+        *(Var(t.name, l.start) for t, l in zip(totals, how.lanes, strict=True)),
+        specialized(general),
+        Let(found.name, how.result(tuple(totals))),
+        If(_is_better(found, Local(element.dtype, "extremum"), name), remember),
+    )
+    return For(begin.name, ZERO, index(f"n{inner}"), body, step=BLOCK)
 
 
 def _linear(nest: Nest, kept: int) -> Expr:

@@ -20,7 +20,7 @@ Only sums of floats need the two levels (blocks.py).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ...graph.types import numpy_dtype
@@ -47,9 +47,9 @@ from ..ir.loops import (
 )
 from .accumulate import Recipe, cast, recipe
 from .blocks import Slot, in_blocks, register, start, started, total
-from .group import Result
+from .group import Group, Result
 from .lower_position import position_nest
-from .nest import Nest, specialized
+from .nest import Nest, Operands, specialized
 
 ROWS = 128
 """Rows that are added up before their sum is combined with others."""
@@ -72,7 +72,7 @@ def reduction_nest(nest: Nest, results: Sequence[tuple[int, Result]]) -> Body:
     if results[0][1].fold in ("argmax", "argmin"):
         return position_nest(nest, *results[0])
     elementwise = [(k, r) for k, r in results if not r.reduced]
-    reducing = _slots(nest, [(k, r) for k, r in results if r.reduced])
+    reducing = accumulators(nest, [(k, r) for k, r in results if r.reduced], itertools.count())
     stores = [nest.store(k, nest.value(r.value, r.place)) for k, r in elementwise]
     kept = [l for l in nest.order if l not in next(r.reduced for _, r in results if r.reduced)]
     if kept and nest.order[-1] == kept[-1]:
@@ -86,8 +86,18 @@ def nest_order(loops: Sequence[int], reduced: frozenset[int]) -> tuple[int, ...]
     return (*(l for l in loops if l not in reduced and l not in inner), *(l for l in loops if l in reduced), *inner)
 
 
-def _slots(nest: Nest, results: Sequence[tuple[int, Result]]) -> list[Reducing]:
-    count = itertools.count()
+def nest_along(group: Group, axis: int, operands: Operands) -> tuple[Nest, frozenset[int], Expr]:
+    """The nest of a group that goes along one axis of its operand, the loop of that axis, and the operand's element."""
+    (result,) = group.results
+    place = result.place[axis]
+    assert place is not None
+    along = frozenset((place,))
+    nest = Nest(nest_order(tuple(range(group.rank)), along), operands, (f"v{n}" for n in itertools.count()))
+    return nest, along, nest.value(result.value, result.place)
+
+
+def accumulators(nest: Nest, results: Sequence[tuple[int, Result]], count: Iterator[int]) -> list[Reducing]:
+    """What each reduced output accumulates in; `count` numbers the names."""
     found = []
     for k, r in results:
         assert r.fold is not None

@@ -1,185 +1,195 @@
-"""Kernels of the softmax family: rows, or tiles of columns, read two or three times while they lie in the cache.
+"""Kernels that look at rows more than once: passes over one row, which lies in the cache, before the next row is read.
 
-    top = max(row)
-    total = sum(exp(row - top))
-    result = exp(row - top) / total   or   row - top - log(total)   or   log(total) + top
+    for rows:
+        total0 = 0; for element in row: total0 += x[j]                            pass 0
+        const mean = total0 / n
+        total1 = 0; for element in row: d = x[j] - mean; total1 += d * d          pass 1
+        const scale = 1 / sqrt(total1 / n)
+        for element in row: y[j] = (x[j] - mean) * scale * w[j]                   pass 2
 
-float16 is computed in float32 and rounded once.  Infinities and NaN come out as in the NumPy meaning of the ops
-(ops/nn.py).
+Which value belongs to which pass, and which ones wait in the memory of an output, says `row_plan` (ops/rows.py).
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 
-from ...graph import Apply
-from ...ops.nn import AlongAxis, LogSoftmax, LogSumExp, Softmax
-from ..ir.loops import (
-    ZERO,
-    Assign,
-    Body,
-    Const,
-    Declare,
-    Expr,
-    For,
-    Let,
-    Load,
-    Local,
-    Op,
-    Statement,
-    Store,
-    Var,
-    index,
-    loop,
-    minus,
-    number,
-    plus,
-    smaller,
-)
-from .accumulate import cast, choose, recipe
-from .blocks import Slot, in_blocks, started, total
-from .group import Group, Result
-from .lower_reduce import nest_order
-from .nest import Nest, Operands, specialized
-
-TILE = 1024
-"""Columns that are worked on together."""
+from ...graph import Apply, FunctionGraph, Variable
+from ...ops.fused import Fused
+from ...ops.rows import RowPlan, Waiting, opened, reduced_axes_of, row_plan
+from ...record import record
+from ..ir.loops import Assign, Body, Let, Local, Point, Statement, Store
+from .blocks import in_blocks, register, started, total
+from .group import Group, Place, Result
+from .lower_reduce import Reducing, accumulators
+from .nest import Nest, Operands, plainly, specialized
+from .runs import in_runs, is_costly
 
 
-def row_group(node: Apply) -> Group:
-    """The group of a softmax, whose axis has a loop even if its length is known to be 1."""
+@record
+class Rows:
+    """A row graph over loops: the group of its results as the node has them (`shown`, for comments) and opened, what is
+    done in each pass, and the reductions.  The last loop runs along the row.
+    """
+
+    shown: Group
+    group: Group
+    plan: RowPlan
+    folds: tuple[tuple[Result, ...], ...]
+    """For each pass its reductions, in the order of `plan.folded`."""
+
+    @property
+    def along(self) -> int:
+        return self.group.rank - 1
+
+    def operands(self) -> Operands:
+        """The arrays that all passes read and write."""
+        roots = [r for results in self.folds for r in results] + [r for r in self.group.results if r.fold is None]
+        known = frozenset(itertools.chain(*self.plan.folded))
+        return Operands(self.group, [(r.value, r.place) for r in roots], known)
+
+
+def rows_of(node: Apply) -> Rows:
+    """The rows of a fused row graph, or of a softmax along the last axis."""
+    graph = node.op.graph if isinstance(node.op, Fused) else _alone(node)
+    plan = row_plan(opened(graph))
+    operands = [r.owner.inputs[0] for results in plan.folded for r in results if r.owner is not None]
+    moving = [a for a in range(plan.rank) if a == plan.rank - 1 or all(v.type.shape[a] != 1 for v in operands)]
+    place = tuple(moving.index(a) if a in moving else None for a in range(plan.rank))
+    folds = tuple(tuple(_fold(r, place) for r in results) for results in plan.folded)
+    shown, group = (
+        Group(g.inputs, tuple(_result(o, place) for o in g.outputs), len(moving)) for g in (graph, plan.graph)
+    )
+    return Rows(shown, group, plan, folds)
+
+
+def _alone(node: Apply) -> FunctionGraph:
+    """The graph of one softmax, whose axis has a loop even if its length is known to be 1."""
     (x,) = node.inputs
-    assert isinstance(node.op, AlongAxis)
-    axis = node.op.axis
-    moving = [a for a in range(x.ndim) if a == axis or x.type.shape[a] != 1]
-    place = tuple(moving.index(a) if a in moving else None for a in range(x.ndim))
-    axes = (axis,) if isinstance(node.op, LogSumExp) else ()
-    return Group(node.inputs, (Result(x, place, node.op.name, axes, x.dtype),), len(moving))
+    leaf = type(node.op).variable_class(x.type.with_shape((*x.type.shape[:-1], None)))
+    return FunctionGraph([leaf], node.op(leaf).owner.outputs)
 
 
-def row_nest(node: Apply, group: Group, operands: Operands) -> tuple[Nest, frozenset[int], Body]:
-    """The nest of a softmax, the loop that it goes along, and its statements."""
-    (result,) = group.results
-    assert isinstance(node.op, AlongAxis)
-    along = result.place[node.op.axis]
-    assert along is not None
-    nest = Nest(
-        nest_order(tuple(range(group.rank)), frozenset((along,))), operands, (f"v{n}" for n in itertools.count())
-    )
-    value = nest.value(result.value, result.place)
-    x = nest.cast(value, "float32" if value.dtype == "float16" else value.dtype)
-    if nest.order[-1] == along:
-        body = nest.looped(_row(nest, node, x), len(nest.order) - 1)
+def _fold(reduction: Variable, place: Place) -> Result:
+    assert reduction.owner is not None
+    node = reduction.owner
+    return Result(node.inputs[0], place, node.op.name, (len(place) - 1,), reduction.dtype)
+
+
+def _result(output: Variable, place: Place) -> Result:
+    if reduced_axes_of(output) is not None:
+        return _fold(output, place)
+    if output.ndim < len(place):
+        return Result(output, place[:-1], None, (), output.dtype)
+    kept = place if output.type.shape[-1] != 1 else (*place[:-1], None)
+    return Result(output, kept, None, (), output.dtype)
+
+
+# --- the passes
+
+
+class _Passes:
+    """The body of the loop over rows under construction, and what stands around it by depth."""
+
+    def __init__(self, rows: Rows, operands: Operands) -> None:
+        self.rows = rows
+        self.operands = operands
+        self.fallible = False
+        self._names = (f"v{n}" for n in itertools.count())
+        self._numbers = itertools.count()
+        self._totals: dict[tuple[Variable, Place], Local] = {}
+        self._depth = rows.group.rank - 1
+        self._at: list[list[Statement]] = [[] for _ in range(rows.group.rank)]
+        self._pointers: set[str] = set()
+
+    def body(self) -> Body:
+        """All statements of the kernel."""
+        for number in range(self.rows.plan.passes):
+            self._pass(number)
+        self._finish()
+        nest = self._nest(self.rows.plan.passes)
+        nest.at = [*self._at, []]
+        return (*nest.at[0], *nest.looped((), self._depth))
+
+    def _nest(self, number: int) -> Nest:
+        """The nest of a pass, which knows what earlier ones found."""
+        nest = Nest(range(self._depth + 1), self.operands, self._names)
+        for key, local in self._totals.items():
+            nest.know(key, local, self._depth)
+        return nest
+
+    def _emit(self, nest: Nest, inside: Iterable[Statement]) -> None:
+        """Add what the nest computes outside of its inner loop, and `inside` behind it."""
+        for depth in range(self._depth + 1):
+            for s in nest.at[depth]:
+                if isinstance(s, Point):
+                    if s.name in self._pointers:
+                        continue
+                    self._pointers.add(s.name)
+                self._at[depth].append(s)
+        self._at[self._depth].extend(inside)
+
+    def _pass(self, number: int) -> None:
+        plan, group = self.rows.plan, self.rows.group
+        nest = self._nest(number)
+        here = [w for w in plan.waiting if w.slot is not None]
+        for w in here:
+            if w.since < number <= w.until:
+                nest.know_stored((w.value, self._whole()), _slot(w))
+        folding = accumulators(nest, list(enumerate(self.rows.folds[number])), self._numbers)
+        stores = [
+            nest.store(k, nest.cast(nest.value(r.value, r.place), r.dtype))
+            for k, r in ((k, group.results[k]) for k in plan.written[number])
+        ]
+        stores += [
+            nest.store(_slot(w), nest.value(w.value, self._whole()))
+            for w in here
+            if w.since == number and plan.graph.outputs[_slot(w)] is not w.value
+        ]
+        if folding or stores:
+            self._emit(nest, _inner(nest, folding, stores))
+        self.fallible |= nest.fallible
+        for reduction, result, fold in zip(plan.folded[number], self.rows.folds[number], folding, strict=True):
+            local = Local(reduction.dtype, f"r{len(self._totals)}")
+            value = fold.recipe.result(tuple(total(s) for s in fold.slots))
+            self._at[self._depth].append(Let(local.name, value))
+            self._totals[reduction, result.place[:-1]] = local
+
+    def _whole(self) -> Place:
+        return self.rows.folds[0][0].place
+
+    def _finish(self) -> None:
+        """Write what has one element a row."""
+        nest = self._nest(self.rows.plan.passes)
+        stores: list[Store] = []
+        for k, (output, result) in enumerate(zip(self.rows.plan.graph.outputs, self.rows.group.results, strict=True)):
+            if result.fold is not None:
+                stores.append(nest.store(k, self._totals[output, result.kept]))
+            elif k in self.rows.plan.single:
+                stores.append(nest.store(k, nest.cast(nest.value(result.value, result.place), result.dtype)))
+        self._emit(nest, stores)
+
+
+def _slot(waiting: Waiting) -> int:
+    assert waiting.slot is not None
+    return waiting.slot
+
+
+def _inner(nest: Nest, folding: Sequence[Reducing], stores: Sequence[Statement]) -> Iterator[Statement]:
+    """The loop along the row."""
+    slots = [s for r in folding for s in r.slots]
+    updates = [Assign(register(s), s.lane.step(Local(s.lane.dtype, register(s)), s.fed)) for s in slots]
+    signs = [(s.lane.sign, register(s)) for s in slots if s.lane.sign is not None]
+    general = nest.inner_loop((*updates, *stores), signs, simd=len(signs) == len(slots))
+    yield from (s for slot in slots for s in started(slot))
+    if slots:
+        yield in_blocks(general, slots)
     else:
-        body = nest.looped(_columns(nest, node, x), len(nest.order) - 2)
-    return nest, frozenset((along,)), (*nest.at[0], *body)
+        yield specialized(general, in_runs if is_costly(general) else plainly)
 
 
-# --- along the innermost loop
-
-
-def _row(nest: Nest, node: Apply, x: Expr) -> Body:
-    """What is done for one row."""
-    top, shift, term, scale = (Local(x.dtype, name) for name in ("top", "shift", "term", "scale"))
-    (lane,) = recipe("sum", x.dtype).lanes
-    slot = Slot(lane, "part", "total", term)
-    output = nest.store(0, term)
-    exponential = _exponential(x, shift)
-    adding: Body = (Let(term.name, exponential), Assign(slot.part, lane.step(Local(x.dtype, slot.part), term)))
-    if _keeps_terms(node, x):
-        adding = (*adding, output)
-        exponential = Load(x.dtype, output.array, output.index)
-    total_of_row = total(slot)
-    body: Body = (
-        Var(top.name, Const(x.dtype, -math.inf)),
-        specialized(nest.inner_loop((Assign(top.name, choose("gt", x.dtype)(top, x)),), [("max", top.name)])),
-        Let(shift.name, _shift(node, top)),
-        *started(slot),
-        in_blocks(nest.inner_loop(adding, [("+", slot.part)]), [slot]),
-    )
-    if isinstance(node.op, LogSumExp):
-        return (*body, nest.store(0, cast(_logsumexp(total_of_row, shift), node.out.dtype)))
-    store = nest.store(0, cast(_scaled(node, x, shift, exponential, scale), node.out.dtype))
-    return (*body, Let(scale.name, _scale(node, total_of_row, x.dtype)), specialized(nest.inner_loop((store,))))
-
-
-def _keeps_terms(node: Apply, x: Expr) -> bool:
-    """Whether the exponentials wait in the output for the sum: those of float16 would be rounded twice."""
-    return isinstance(node.op, Softmax) and node.out.dtype == x.dtype
-
-
-def _exponential(x: Expr, shift: Expr) -> Expr:
-    return Op("exp", x.dtype, (Op("sub", x.dtype, (x, shift)),))
-
-
-def _shift(node: Apply, top: Expr) -> Expr:
-    """What is subtracted before the exponential; for a sum that may be infinite, a finite number."""
-    if not isinstance(node.op, LogSumExp):
-        return top
-    return Op("switch", top.dtype, (Op("isfinite", "bool", (top,)), top, Const(top.dtype, 0)))
-
-
-def _logsumexp(total: Expr, shift: Expr) -> Expr:
-    return Op("add", shift.dtype, (cast(Op("log", total.dtype, (total,)), shift.dtype), shift))
-
-
-def _scale(node: Apply, total: Expr, dtype: str) -> Expr:
-    """What every element of a row is multiplied by, or what is subtracted from it."""
-    return cast(Op("log" if isinstance(node.op, LogSoftmax) else "reciprocal", total.dtype, (total,)), dtype)
-
-
-def _scaled(node: Apply, x: Expr, shift: Expr, exponential: Expr, scale: Expr) -> Expr:
-    if isinstance(node.op, LogSoftmax):
-        return Op("sub", x.dtype, (Op("sub", x.dtype, (x, shift)), scale))
-    return Op("mul", x.dtype, (exponential, scale))
-
-
-# --- along the loop outside of it, for a tile of columns
-
-
-def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
-    """What is done for all tiles; sums are float64."""
-    inner, row = nest.order[-1], nest.order[-2]
-    begin, end = index("tile"), index("tile_end")
-    column = minus(index(f"i{inner}"), begin)
-    top, total = Load(x.dtype, "top", column), Load("float64", "total", column)
-    term = Local(x.dtype, "term")
-    output = nest.store(0, term)
-    exponential = _exponential(x, top)
-
-    def along_tile(body: Body) -> Statement:
-        return specialized(replace(loop(inner, body, simd=True), start=begin, stop=end))
-
-    def along_rows(body: Body) -> Statement:
-        return loop(row, (*nest.at[-2], along_tile((*nest.at[-1], *body))))
-
-    adding: Body = (
-        Let(term.name, exponential),
-        Store("total", column, Op("add", "float64", (total, cast(term, "float64")))),
-    )
-    if _keeps_terms(node, x):
-        adding = (*adding, output)
-        exponential = Load(x.dtype, output.array, output.index)
-    body: Body = (
-        Let(end.name, smaller(plus(begin, number(TILE)), index(f"n{inner}"))),
-        Declare("top", x.dtype, TILE),
-        Declare("total", "float64", TILE),
-        along_tile((Store("top", column, Const(x.dtype, -math.inf)), Store("total", column, Const("float64", 0)))),
-        along_rows((Store("top", column, choose("gt", x.dtype)(top, x)),)),
-    )
-    if isinstance(node.op, LogSumExp):
-        finish = cast(_logsumexp(total, top), node.out.dtype)
-        body = (
-            *body,
-            along_tile((Store("top", column, _shift(node, top)),)),
-            along_rows(adding),
-            along_tile((nest.store(0, finish),)),
-        )
-    else:
-        scale = Load(x.dtype, "scale", column)
-        known = Store("scale", column, _scale(node, total, x.dtype))
-        store = nest.store(0, cast(_scaled(node, x, top, exponential, scale), node.out.dtype))
-        body = (*body, Declare("scale", x.dtype, TILE), along_rows(adding), along_tile((known,)), along_rows((store,)))
-    return (For(begin.name, ZERO, index(f"n{inner}"), body, step=TILE),)
+def row_body(rows: Rows, operands: Operands) -> tuple[Body, bool]:
+    """The statements of the kernel, and whether it may refuse an element."""
+    passes = _Passes(rows, operands)
+    return passes.body(), passes.fallible

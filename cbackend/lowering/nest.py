@@ -6,7 +6,7 @@ is computed, and read, once outside of it.  Everything is named by one `Let` eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ...graph import Apply, Constant, Variable
@@ -52,10 +52,14 @@ _LOGICAL = ("logical_and", "logical_or", "logical_xor", "logical_not")
 class Operands:
     """The array arguments of a kernel: outputs, then each (leaf, place) that is read, by position of the leaf."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(
+        self, group: Group, roots: Iterable[Key] | None = None, known: Collection[Variable] = frozenset()
+    ) -> None:
+        """`roots`: the values that are computed, if others than the results; `known`: values that need no operands."""
         self.outputs = tuple(Operand(r.dtype, r.kept, k) for k, r in enumerate(group.results))
         position = {leaf: k for k, leaf in reversed(list(enumerate(group.leaves)))}
-        found = dict.fromkeys((position[leaf], place) for leaf, place in _leaf_keys(group, position))
+        roots = [(r.value, r.place) for r in group.results] if roots is None else list(roots)
+        found = dict.fromkeys((position[leaf], place) for leaf, place in _leaf_keys(roots, position, known))
         self.inputs = tuple(Operand(group.leaves[k].dtype, place, k) for k, place in sorted(found, key=lambda f: f[0]))
         self.number = {(group.leaves[i.source], i.axes): len(self.outputs) + n for n, i in enumerate(self.inputs)}
 
@@ -69,13 +73,13 @@ class Operands:
         return index(stride_name(self.array(number), loop))
 
 
-def _leaf_keys(group: Group, leaves: dict[Variable, int]) -> Iterator[Key]:
-    """The (leaf, place) pairs that the results need, whether for values or only for shapes, in order of first use."""
+def _leaf_keys(roots: Sequence[Key], leaves: dict[Variable, int], known: Collection[Variable]) -> Iterator[Key]:
+    """The (leaf, place) pairs that the roots need, whether for values or only for shapes, in order of first use."""
     seen: set[Key] = set()
-    stack = [(r.value, r.place) for r in reversed(group.results)]
+    stack = list(reversed(roots))
     while stack:
         key = stack.pop()
-        if key in seen:
+        if key in seen or key[0] in known:
             continue
         seen.add(key)
         variable, place = key
@@ -123,6 +127,16 @@ class Nest:
             else:
                 self._values[key] = self._apply(node, [self._values[k] for k in needed])
         return self._values[variable, place]
+
+    def know(self, key: Key, value: Local, depth: int) -> None:
+        """Take a value as computed already, in `depth` loops."""
+        self._values[key] = value
+        self._depth[value.name] = depth
+
+    def know_stored(self, key: Key, output: int) -> None:
+        """Take a value as stored already, in the current element of an output."""
+        array, offset, depth = self.address(output)
+        self._values[key] = self.let_at(depth, Load(self.operands[output].dtype, array, offset))
 
     def _leaf(self, key: Key) -> Expr | None:
         number = self.operands.number.get(key)

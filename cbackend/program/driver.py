@@ -3,6 +3,7 @@
 preamble          scalar types, and the helpers that the kernels use            preamble.py
 declarations      ag_runtime, ag_call                                           abi.py
 kernels           each once
+nests             what the runtime must know to run a kernel in parts           nest_text.py
 driver helpers    joint lengths, slices, copies: those that are used            driver_helpers.py
 struct frame      the buffers; in long programs all locals
 part_0 ...        the steps, about 200 a C function: compilers take time that grows faster than a function
@@ -11,18 +12,23 @@ ag_entry          the frame, the parts, and what is left to give back
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from ...graph.types import numpy_dtype
 from ..abi import declarations as abi
 from ..ctext.helper import storage_type
-from ..ctext.preamble import preamble
+from ..ctext.preamble import preamble, used
+from .accounts import memory_at
 from .driver_helpers import driver_helpers
-from .program import Array, Call, Host, Outcome, Pack, Program, Release, Step
+from .nest_text import nest_lines
+from .program import Array, Call, Commit, Host, Outcome, Pack, Program, Release, Step
 from .step_text import StepText
 from .units import in_units
 
 STEPS_A_PART = 200
+CALLS_BETWEEN_LOOKS = 16
+"""Kernels after which a chain of them looks whether Ctrl-C was pressed, however short each is."""
 NO_EFFORT = """\
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O0")
@@ -35,14 +41,18 @@ def c_text(program: Program, profile: bool = False) -> str:
     """The C file of `program`: equal programs give equal text.  `profile`: with a clock around every node that does
     work.
     """
-    driver = "\n".join(_Driver(program, profile).lines())
+    driver = "\n".join([*nest_lines(program.kernels), "", *_Driver(program, profile).lines()])
     sections = [
-        preamble(name for kernel in program.kernels for name in kernel.helpers),
+        preamble([*(name for kernel in program.kernels for name in kernel.helpers), *used(driver)]),
         abi.RUNTIME_DECLARATIONS,
         abi.CALL_DECLARATIONS,
         in_units(program.kernels, f"{driver_helpers(driver)}\n{driver}"),
     ]
     return "\n".join(sections)
+
+
+_LENGTH = re.compile(r"    const i64 (\w+) = ")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class _Driver:
@@ -61,7 +71,7 @@ class _Driver:
             yield NO_EFFORT
         yield from self._frame()
         for number, sites in enumerate(self.parts):
-            yield from self._part(number, sites)
+            yield from self._part(number, sites) if self.long else _without_unused(list(self._part(number, sites)))
         yield from self._entry()
         yield ""
 
@@ -96,10 +106,16 @@ class _Driver:
         if not self.long:
             yield from self._declarations()
         if number == 0:
+            if self.profile:
+                yield f"    ag_begin(call, {memory_at(self.program)}, {self.slots});"
             yield from self._inputs()
             yield from self._constants()
+        calls = 0
         for site, steps in sites:
             yield from self._site(site, steps)
+            before, calls = calls, calls + sum(isinstance(s, Call) for s in steps)
+            if before // CALLS_BETWEEN_LOOKS < calls // CALLS_BETWEEN_LOOKS:
+                yield f"    if (rt->stopped()) {self.text.interrupted(site)}"
         yield "    return 0;"
         yield "}"
         yield ""
@@ -170,8 +186,12 @@ class _Driver:
             yield "    start = rt->clock_ns();"
         for step in steps:
             yield from ("    " + line for line in self.text.lines(step))
+            if self.profile:
+                yield from ("    " + line for line in self.text.held(step))
         if works:
-            yield f"    ag_count(call, {site}, start, {self.text.bytes_moved(steps)});"
+            counted = f"{self.text.bytes_moved(steps)}, {self.text.flops(site, steps)}"
+            yield f"    ag_count(call, {site}, start, {counted});"
+            yield from ("    " + line for line in self.text.spared(site, steps))
 
     # --- the entry
     def _entry(self) -> Iterator[str]:
@@ -194,10 +214,24 @@ class _Driver:
             yield f"        for (i32 k = 0; k < {outputs}; k++)"
             yield f"            if (f->o[k] != call->data[{first} + k]) call->rt->release(f->o[k]);"
         yield "    if (!outcome) outcome = f->outcome;"
+        if any(isinstance(step, (Call, Commit)) for step in self.program.steps):
+            yield "    call->rt->end();"
         if self.long:
             yield "    call->rt->release(f);"
-        yield "    return outcome;"
+        yield "    return call->outcome = outcome;"
         yield "}"
+
+
+def _without_unused(lines: list[str]) -> list[str]:
+    """The lines of a C function without the lengths that it computes and never uses: compilers complain of them."""
+    kept: list[str] = []
+    words: set[str] = set()
+    for line in reversed(lines):
+        found = _LENGTH.match(line)
+        if found is None or found[1] in words:
+            words.update(_WORD.findall(line))
+            kept.append(line)
+    return kept[::-1]
 
 
 def _comment(text: str) -> str:

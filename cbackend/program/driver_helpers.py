@@ -10,6 +10,7 @@ import re
 
 from ..ctext.helper import Helper
 from .product_helpers import PRODUCTS
+from .solver_helpers import SOLVERS
 
 _LITTLE_EFFORT = """\
 #if defined(__GNUC__) && !defined(__clang__)
@@ -73,6 +74,31 @@ static void ag_copy(i64 item, i32 rank, const i64 *n, void *y, const i64 *ys, co
     }
 }
 """),
+    Helper("ag_copy_in_parts", """\
+/* The same, in parts on several threads if there is much to copy: 0, or AG_STOPPED. */
+static i32 ag_copy_of_part(const ag_nest *nest, const i64 *n, void *const *a, const i64 *s, i64 *said)
+{
+    (void)said;
+    ag_copy(nest->items[0], nest->rank, n, a[0], s, a[1], s + nest->rank);
+    return 0;
+}
+static i32 ag_copy_in_parts(const ag_runtime *rt, i64 item, i32 rank, const i64 *n, void *y, const i64 *ys, void *x,
+                            const i64 *xs)
+{
+    i64 bytes = item, strides[64], packed = 1;
+    for (i32 k = 0; k < rank; k++) bytes *= n[k];
+    if (bytes < 1 << 16 || rank > 32) {
+        ag_copy(item, rank, n, y, ys, x, xs);
+        return 0;
+    }
+    for (i32 k = 0; k < rank; k++) strides[k] = ys[k], strides[rank + k] = xs[k];
+    for (i32 k = rank - 1; k >= 0 && (n[k] == 1 || (xs[k] == packed && ys[k] == packed)); k--) packed *= n[k];
+    const i32 items[] = {(i32)item, (i32)item}, strided = packed * item < 256;
+    const i64 all = ((i64)1 << rank) - 1;
+    const ag_nest nest = {ag_copy_of_part, rank, 1, 2, 50 * (i32)item + 600 * strided, all, 0, items, &all, 0};
+    return rt->launch(rt, &nest, n, (void *[]){y, x}, strides, 0);
+}
+"""),
     Helper("ag_fail", """\
 /* Note where and why the call fails; gives the outcome. */
 static i32 ag_fail(ag_call *call, i32 outcome, i32 step, i32 operand, i32 count, const i64 *said)
@@ -116,14 +142,17 @@ static inline i64 ag_index(i64 index, i64 length)
     return position < length ? position < 0 ? -1 : position : -1;
 }
 """),
-    Helper("ag_slice_first", """\
-/* Where start:stop:step begins on an axis, by Python's rules.  given: 1 if there is a start, plus 2 if a stop. */
+    Helper("ag_slice_bound", """\
+/* A bound of a slice with a step on an axis, by Python's rules. */
 static i64 ag_slice_bound(i64 length, i64 bound, i64 step)
 {
     const i64 lowest = step < 0 ? -1 : 0, highest = step < 0 ? length - 1 : length;
     if (bound < 0) bound += length;
     return bound < lowest ? lowest : bound > highest ? highest : bound;
 }
+"""),
+    Helper("ag_slice_first", """\
+/* Where start:stop:step begins on an axis.  given: 1 if there is a start, plus 2 if a stop. */
 static i64 ag_slice_first(i64 length, i64 given, i64 start, i64 stop, i64 step)
 {
     (void)stop;
@@ -146,9 +175,10 @@ static i64 ag_slice_count(i64 length, i64 given, i64 start, i64 stop, i64 step)
 /* The number of elements of a range of integers; -1 if the step is 0. */
 static void ag_range_count(i64 start, i64 stop, i64 step, i32 is_unsigned, i64 *count)
 {
-    const __int128 from = is_unsigned ? (__int128)(u64)start : start, to = is_unsigned ? (__int128)(u64)stop : stop;
-    const __int128 by = is_unsigned ? (__int128)(u64)step : step;
-    const __int128 n = by == 0 ? -1 : by > 0 ? (to - from + by - 1) / by : (from - to - by - 1) / -by;
+    __extension__ typedef __int128 i128;
+    const i128 from = is_unsigned ? (i128)(u64)start : start, to = is_unsigned ? (i128)(u64)stop : stop;
+    const i128 by = is_unsigned ? (i128)(u64)step : step;
+    const i128 n = by == 0 ? -1 : by > 0 ? (to - from + by - 1) / by : (from - to - by - 1) / -by;
     *count = by == 0 ? -1 : n < 0 ? 0 : n > __INT64_MAX__ ? __INT64_MAX__ : (i64)n;
 }
 """),
@@ -160,7 +190,7 @@ static void ag_span_count(const f64 *span, i64 *count)
     *count = !(n - n == 0) ? -1 : n <= 0 ? 0 : n >= 0x1p62 ? __INT64_MAX__ : (i64)n + (n > (f64)(i64)n);
 }
 """),
-    Helper("ag_alloc", """\
+    Helper("ag_bytes", """\
 /* The size of an array in bytes; -1 if it exceeds an i64, or would but for a length of 0: NumPy has no such array. */
 static i64 ag_bytes(i64 item, i32 rank, const i64 *n)
 {
@@ -171,6 +201,8 @@ static i64 ag_bytes(i64 item, i32 rank, const i64 *n)
     }
     return empty ? 0 : bytes;
 }
+"""),
+    Helper("ag_alloc", """\
 /* Memory for an array, NULL if there is none. */
 static void *ag_alloc(const ag_runtime *rt, i64 item, i32 rank, const i64 *n)
 {
@@ -203,12 +235,42 @@ static i32 ag_finish(ag_call *call, void *data, i32 k, i32 at, i32 rank, const i
 """),
     Helper("ag_count", """\
 /* One run of a node, for the profile. */
-static void ag_count(ag_call *call, i32 step, i64 start, i64 bytes)
+static void ag_count(ag_call *call, i32 step, i64 start, i64 bytes, i64 flops)
 {
-    i64 *const row = call->profile + 3 * step;
+    i64 *const row = call->profile + 4 * step;
     row[0] += 1;
     row[1] += call->rt->clock_ns() - start;
     row[2] += bytes;
+    row[3] += flops;
+}
+"""),
+    Helper("ag_begin", """\
+/* A call begins: it holds nothing yet.  What the calls before it have counted stays. */
+static void ag_begin(ag_call *call, i64 at, i32 slots)
+{
+    i64 *const memory = call->profile + at;
+    memory[0] = memory[3] = 0;
+    for (i32 k = 0; k < slots; k++) memory[4 + k] = 0;
+}
+"""),
+    Helper("ag_hold", """\
+/* A slot holds so many bytes from now on.  memory: held now, the peak, the peak without in-place work, spared. */
+static void ag_hold(ag_call *call, i64 at, i32 slot, i64 bytes)
+{
+    i64 *const memory = call->profile + at, *const held = memory + 4 + slot;
+    memory[0] += bytes - *held;
+    *held = bytes;
+    if (memory[0] > memory[1]) memory[1] = memory[0];
+    if (memory[0] + memory[3] > memory[2]) memory[2] = memory[0] + memory[3];
+}
+"""),
+    Helper("ag_spared", """\
+/* A result was written over an operand of so many bytes; `lasting`: over an input, so its own memory would stay. */
+static void ag_spared(ag_call *call, i64 at, i64 bytes, i32 lasting)
+{
+    i64 *const memory = call->profile + at;
+    if (memory[0] + memory[3] + bytes > memory[2]) memory[2] = memory[0] + memory[3] + bytes;
+    if (lasting) memory[3] += bytes;
 }
 """),
     Helper("ag_pack", """\
@@ -229,19 +291,18 @@ static void *ag_pack(const ag_runtime *rt, void **block, i64 item, i32 rank, con
 """),
 )  # fmt: skip
 
-_WORD = re.compile(r"ag_\w+")
+_WORD = re.compile(r"ag_\w+(?=\()")
 _HOME = {
-    "ag_bytes": "ag_alloc",
-    "ag_slice_bound": "ag_slice_first",
     "ag_copy_row": "ag_copy",
-    "ag_matrix": "ag_as_matrix",
+    "ag_copy_of_part": "ag_copy_in_parts",
+    "ag_is_empty": "ag_next",
 }
 """Helpers that stand in the text of another one."""
 
 
 def driver_helpers(driver: str) -> str:
     """The helpers that the text of a driver uses, directly or by other helpers, each once and in order."""
-    by_name = {h.name: h for h in (*HELPERS, *PRODUCTS)}
+    by_name = {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS)}
     wanted: set[str] = set()
     stack = [driver]
     while stack:

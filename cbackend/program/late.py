@@ -1,7 +1,7 @@
 """Programs that overwrite inputs: whatever can fail is done before the first element of an input is changed.
 
         allocate a; overwrite in2; check lengths; allocate b; overwrite in3    -->
-        allocate a; check lengths; allocate b; overwrite in2; overwrite in3
+        allocate a; check lengths; allocate b; commit; overwrite in2; overwrite in3
 
 The order of the nodes is such already (graph/schedule.py); this is about the steps inside them.
 """
@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from .program import (
     Allocate,
     Call,
+    Commit,
     Fill,
     Guard,
     Host,
@@ -45,7 +46,8 @@ def checks_first(steps: Sequence[Step], mutable: Collection[str]) -> list[Step]:
         else:
             rest.append(step)
             late.update(_makes(step))
-    return [*steps[:start], *moved, *rest]
+    commit = [Commit(step.site) for step in rest[:1] if isinstance(step, Call)]
+    return [*steps[:start], *moved, *commit, *rest]
 
 
 def _first_overwrite(steps: Sequence[Step], mutable: Collection[str]) -> int:

@@ -6,6 +6,8 @@ in-place work.
     Alloc, Join, Arange, Eye, SumTo                          copies and kernels    lower_creation.py
     IncSubtensor, AdvancedSubtensor ...                      copies and kernels    lower_indexing.py
     Dot, MatMul, Gemm, Gemv, Ger ...                         the runtime's BLAS    plan_blas.py
+    Diagonal, Triangle, DiagonalMatrix, Assume               descriptors, kernels  plan_matrices.py
+    Solve, SolveTriangular, Inverse, Cholesky, Det, SlogDet  the runtime's LAPACK  plan_solvers.py
     anything else                                            a call back to Python
 
 Outputs are computed in the memory of the caller's arrays where they can be; one that is an input, a constant, a view or
@@ -17,22 +19,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...graph import Apply, FunctionGraph, Op, Variable, same_shape
+from ...graph import Apply, FunctionGraph, Op, Variable, collector_at_rest, same_shape
 from ...graph.schedule import schedule
 from ...graph.text import op_text
 from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ...ops.assumptions import Assume
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.creation import Alloc, Arange, Eye
+from ...ops.cumulative import Cumulative
+from ...ops.determinants import Det, SlogDet
+from ...ops.diagonals import Diagonal, DiagonalMatrix, Triangle
 from ...ops.elementwise import Pointwise, fill
+from ...ops.factorizations import Cholesky
 from ...ops.fused import Fused, InPlace
+from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor, Subtensor
 from ...ops.join import Join
 from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.reduce import ArgReduce, Reduce, SumTo
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
+from ...ops.solving import Inverse, Solve, SolveTriangular
 from ..ir.kernel import Kernel
-from . import plan_blas, plan_views
+from . import plan_blas, plan_epilogue, plan_matrices, plan_solvers, plan_views
 from . import plan_creation as lower_creation
 from . import plan_indexing as lower_indexing
 from .buffers import assign_slots
@@ -43,6 +52,7 @@ from .program import Array, Buffer, Finish, Host, Lengths, Outcome, Program, Sit
 Plan = Callable[[Planner, Apply], None]
 
 
+@collector_at_rest
 def plan(graph: FunctionGraph) -> Program:
     """The program that computes the outputs of `graph`.
 
@@ -69,7 +79,7 @@ def _planned(graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str,
     steps, slots = assign_slots(checks_first(p.steps, mutable))
     return Program(
         graph, inputs, constants, steps, _sites(p, nodes), tuple(p.kernels.values()), p.locals, slots,
-        tuple(p.products), in_place, bool(mutable),
+        tuple(p.products), tuple(p.solvers), in_place, bool(mutable),
     )  # fmt: skip
 
 
@@ -249,7 +259,7 @@ def plan_host(p: Planner, node: Apply) -> None:
         p.put(output, p.dense(name, output.dtype, row))
 
 
-KERNEL_OPS = (Pointwise, Fused, Reduce, ArgReduce, Softmax, LogSoftmax, LogSumExp)
+KERNEL_OPS = (Pointwise, Fused, Reduce, ArgReduce, Cumulative, Softmax, LogSoftmax, LogSumExp)
 """Ops that lower.py makes one kernel of."""
 
 SHAPE_ALONE = (*KERNEL_OPS, DimShuffle)
@@ -278,4 +288,15 @@ PLANS: dict[type[Op], Plan] = {
     Gemm: plan_blas.plan_gemm,
     Gemv: plan_blas.plan_gemv,
     Ger: plan_blas.plan_ger,
+    FusedProduct: plan_epilogue.plan_fused_product,
+    Assume: plan_matrices.plan_assume,
+    Diagonal: plan_matrices.plan_diagonal,
+    DiagonalMatrix: plan_matrices.plan_diagonal_matrix,
+    Triangle: plan_matrices.plan_triangle,
+    Solve: plan_solvers.plan_solve,
+    SolveTriangular: plan_solvers.plan_solve_triangular,
+    Inverse: plan_solvers.plan_inverse,
+    Cholesky: plan_solvers.plan_cholesky,
+    SlogDet: plan_solvers.plan_slogdet,
+    Det: plan_solvers.plan_det,
 }

@@ -55,7 +55,7 @@ def plan_matmul(p: Planner, node: Apply) -> None:
     result = p.result(node.out, (*batch, m, n))
     one, zero = Number(result.dtype, 1), Number(result.dtype, 0)
     left, right = (Vector(batch_strides(p, x, batch)) for x in (a, b))
-    _call(p, "ag_matmul", result, (rank, Vector(batch), m, n, k, one, a, left, b, right, zero, result), (a, b))
+    _product(p, "ag_matmul", result, (rank, Vector(batch), m, n, k, one, a, left, b, right, zero, result), (a, b))
 
 
 def batch_strides(p: Planner, x: Array, batch: Lengths) -> Lengths:
@@ -101,11 +101,19 @@ def _target(p: Planner, node: Apply, z: Array, product: Lengths) -> Array:
 
 def gemm(p: Planner, alpha: Argument, a: Array, b: Array, beta: Argument, c: Array) -> None:
     m, n, k = a.lengths[0], b.lengths[1], a.lengths[1]
-    _call(p, "ag_gemm", c, (m, n, k, alpha, a, *a.strides, b, *b.strides, beta, c), _arrays(alpha, a, b, beta))
+    arguments = (m, n, k, alpha, a, *a.strides, b, *b.strides, beta, c)
+    _product(p, "ag_gemm", c, arguments, _arrays(alpha, a, b, beta))
 
 
 def gemv(p: Planner, alpha: Argument, a: Array, x: Array, beta: Argument, y: Array) -> None:
     _call(p, "ag_gemv", y, (*a.lengths, alpha, a, *a.strides, x, *x.strides, beta, y), _arrays(alpha, a, x, beta))
+
+
+def _product(
+    p: Planner, function: str, result: Array, arguments: tuple[Argument, ...], reads: tuple[Array, ...]
+) -> None:
+    p.products[result.dtype] = None
+    p.call(function, (Table(result.dtype), *arguments), (result,), reads)
 
 
 def _call(p: Planner, function: str, result: Array, arguments: tuple[Argument, ...], reads: tuple[Array, ...]) -> None:

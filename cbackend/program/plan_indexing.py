@@ -7,6 +7,7 @@ index is read, checked and turned into an address; the loops inside run on plain
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ...graph import Apply, TensorType, Variable
 from ...graph.types import numpy_dtype
@@ -17,7 +18,8 @@ from ...ops.tensor import TensorVariable
 from ...record import record
 from ..ctext.helper import storage_type
 from ..ctext.preamble import used
-from ..ir.kernel import Kernel, Status, named
+from ..ir.kernel import Argument as Part
+from ..ir.kernel import Cutting, Extent, Extra, Kernel, Operand, Pointer, Report, Status, Stride, named
 from .plan_views import window
 from .planner import Planner
 from .program import Argument, Array, Lengths, Outcome, Said
@@ -128,6 +130,8 @@ def _launch(p: Planner, access: _Access, how: str, dtype: str, other: Array, wri
     p.call(kernel.name, arguments, (writes,), (reads, *access.arrays), fallible=True, kernel=True)
 
 
+_PICOSECONDS_A_BYTE, _PICOSECONDS_A_JUMP = 40, 1200
+"""What a gather is estimated at: bytes read and written, and a place in memory that nobody foresaw."""
 _MOVED_AS = {1: "u8", 2: "u16", 4: "u32", 8: "u64", 16: "c128"}
 _ADD = {
     "bool": "{0} = {0} || {1};",
@@ -144,7 +148,27 @@ def _kernel(how: str, dtype: str, access: _Access, y_loops: tuple[int, ...]) -> 
     body = "\n".join(_nest(access, x_loops, y_loops, form))
     code = f"static i32 k_({head})\n{{\n{body}\n    return 0;\n}}\n"
     name, text = named(f"/* {how} */\n{code}")
-    return Kernel(name, text, used(code), len(access.extents), (), (), True)
+    whole = Kernel(name, text, used(code), len(access.extents), (), (), True)
+    return _in_parts(whole, access, dtype, x_loops) if how == "gather" else whole
+
+
+def _in_parts(kernel: Kernel, access: _Access, dtype: str, x_loops: tuple[int, ...]) -> Kernel:
+    """The kernel of a gather, any part of whose result may be computed alone; a scatter may meet an element twice."""
+    loops = tuple(range(kernel.rank))
+    result, x = Operand(dtype, loops, 0), Operand(dtype, x_loops, 0)
+    arrays = tuple(Operand("int64", loops, 1 + k) for k, loops in enumerate(access.array_loops))
+    signature: list[Part] = [*map(Extent, loops), *_along(0, loops), *_along(1, x_loops)]
+    for k, along in enumerate(access.array_loops):
+        signature += [Extra(2 * k), Extra(2 * k + 1), *_along(2 + k, along)]
+    in_rows = kernel.rank > 0 and x_loops[-1:] == loops[-1:]
+    cost = numpy_dtype(dtype).itemsize * _PICOSECONDS_A_BYTE + (0 if in_rows else _PICOSECONDS_A_JUMP)
+    cutting = Cutting(loops, (), (None,), cost)
+    return replace(kernel, outputs=(result,), inputs=(x, *arrays), cutting=cutting, signature=(*signature, Report()))
+
+
+def _along(operand: int, loops: Sequence[int]) -> Iterator[Part]:
+    yield Pointer(operand)
+    yield from (Stride(operand, loop) for loop in loops)
 
 
 def _parameters(how: str, moved: str, access: _Access, y_loops: Sequence[int], x_loops: Sequence[int]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...graph import Apply, Constant, Op, TensorType, Variable, toposort
 from ...graph.types import numpy_dtype
-from ..ir.kernel import Extent, Kernel, Pointer
+from ..ir.kernel import Extent, Kernel, Pointer, Stride
 from ..lowering.lower import lower
 from .program import (
     Allocate,
@@ -56,7 +56,9 @@ class Planner:
         self.locals: dict[str, tuple[str, int]] = {}
         self.kernels: dict[str, Kernel] = {}
         self.products: dict[str, None] = {}
-        """The dtypes of which the program needs the runtime's linear algebra."""
+        """The dtypes of which the program needs the runtime's products of matrices."""
+        self.solvers: dict[str, None] = {}
+        """The dtypes of which it needs the runtime's LAPACK."""
         self.site = 0
         self.taken: set[int] = set()
         """Outputs whose memory is in use."""
@@ -295,18 +297,25 @@ class Planner:
     def launch(self, kernel: Kernel, extents: Lengths, outputs: Sequence[Array], inputs: Sequence[Array]) -> None:
         """Run `kernel` over these extents; arrays stand in the order of its operands."""
         self.kernels.setdefault(kernel.name, kernel)
+        arguments = self.kernel_arguments(kernel, extents, outputs, inputs)
+        self.call(kernel.name, arguments, outputs, inputs, kernel.fallible, kernel=True)
+
+    def kernel_arguments(
+        self, kernel: Kernel, extents: Lengths, outputs: Sequence[Array], inputs: Sequence[Array]
+    ) -> list[Quantity | Array]:
+        """The arguments of a launch, in order."""
         arrays = (*outputs, *inputs)
-        arguments: list[Argument] = []
+        arguments: list[Quantity | Array] = []
         for argument in kernel.arguments:
             if isinstance(argument, Extent):
                 arguments.append(extents[argument.loop])
             elif isinstance(argument, Pointer):
                 arguments.append(arrays[argument.operand])
-            else:
+            elif isinstance(argument, Stride):
                 array, operand = arrays[argument.operand], kernel.operands[argument.operand]
                 axis = operand.axes.index(argument.loop)
                 arguments.append(self.along(array.lengths[axis], extents[argument.loop], array.strides[axis]))
-        self.call(kernel.name, arguments, outputs, inputs, kernel.fallible, kernel=True)
+        return arguments
 
     def extents(self, kernel: Kernel, inputs: Sequence[Array]) -> Lengths:
         """The extents of the loops: the joint lengths of the input axes that run along each."""

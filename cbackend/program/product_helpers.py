@@ -39,42 +39,36 @@ static i32 ag_as_matrix(const ag_runtime *rt, ag_matrix *a, i64 item, i64 rows, 
 """),
     Helper("ag_gemm", """\
 /* c[m, n] = alpha * a[m, k] @ b[k, n] + beta * c */
-static i32 ag_gemm(const ag_runtime *rt, const ag_blas *t, i64 item, i64 m, i64 n, i64 k, const void *alpha,
-                   const void *a, i64 a0, i64 a1, const void *b, i64 b0, i64 b1, const void *beta, void *c)
+static void ag_gemm(const ag_runtime *rt, const ag_blas *t, i64 m, i64 n, i64 k, const void *alpha, const void *a,
+                    i64 a0, i64 a1, const void *b, i64 b0, i64 b1, const void *beta, void *c)
 {
-    ag_matrix left, right = {0};
-    i32 failed = ag_as_matrix(rt, &left, item, m, k, a, a0, a1);
-    if (!failed) failed = ag_as_matrix(rt, &right, item, k, n, b, b0, b1);
-    if (!failed)
-        t->gemm(left.trans, right.trans, m, n, k, alpha, left.data, left.ld, right.data, right.ld, beta, c,
-                n > 1 ? n : 1);
-    rt->release(left.block);
-    rt->release(right.block);
-    return failed;
+    const i64 as[] = {a0, a1}, bs[] = {b0, b1};
+    t->product(rt, &(const ag_product){0, 0, m, n, k, alpha, a, as, b, bs, beta, c, n, 0, 0, 0});
 }
 """),
     Helper("ag_matmul", """\
 /* c[..., m, n] = a[..., m, k] @ b[..., k, n] over `rank` leading axes, `batch` long; strides as, bs of all axes. */
-static i32 ag_matmul(const ag_runtime *rt, const ag_blas *t, i64 item, i32 rank, const i64 *batch,
-                     i64 m, i64 n, i64 k, const void *one, const char *a, const i64 *as,
-                     const char *b, const i64 *bs, const void *zero, char *c)
+static void ag_matmul(const ag_runtime *rt, const ag_blas *t, i32 rank, const i64 *batch, i64 m, i64 n, i64 k,
+                      const void *one, const void *a, const i64 *as, const void *b, const i64 *bs, const void *zero,
+                      void *c)
 {
-    i64 at[64] = {0};
-    for (i32 axis = 0; axis < rank; axis++)
-        if (batch[axis] == 0) return 0;
-    for (;;) {
-        const i32 failed = ag_gemm(rt, t, item, m, n, k, one, a, as[rank], as[rank + 1],
-                                   b, bs[rank], bs[rank + 1], zero, c);
-        if (failed) return failed;
-        c += item * m * n;
-        i32 axis = rank - 1;
-        for (; axis >= 0; axis--) {
-            a += item * as[axis], b += item * bs[axis];
-            if (++at[axis] < batch[axis]) break;
-            a -= item * as[axis] * batch[axis], b -= item * bs[axis] * batch[axis], at[axis] = 0;
-        }
-        if (axis < 0) return 0;
-    }
+    t->product(rt, &(const ag_product){rank, batch, m, n, k, one, a, as, b, bs, zero, c, n, 0, 0, 0});
+}
+"""),
+    Helper("ag_product_then", """\
+/* A product as of ag_matmul, times alpha, and a kernel that reads it.  Where the kernel runs along the rows and columns
+   of the product it follows block by block, else when all is done. */
+static void ag_product_then(const ag_runtime *rt, const ag_blas *t, i32 rank, const i64 *batch, i64 m, i64 n, i64 k,
+                            const void *alpha, const void *a, const i64 *as, const void *b, const i64 *bs,
+                            const void *zero, void *c, const ag_nest *after, const i64 *lengths, void *const *data,
+                            const i64 *strides)
+{
+    i64 said[4];
+    i32 together = lengths[rank] == m && lengths[rank + 1] == n;
+    for (i32 l = 0; l < rank; l++) together &= lengths[l] == batch[l];
+    t->product(rt, &(const ag_product){rank, batch, m, n, k, alpha, a, as, b, bs, zero, c, n, together ? after : 0,
+                                       data, strides});
+    if (!together) rt->launch(rt, after, lengths, data, strides, said);
 }
 """),
     Helper("ag_as_vector", """\
@@ -104,7 +98,7 @@ static i32 ag_gemv(const ag_runtime *rt, const ag_blas *t, i64 item, i64 m, i64 
     const i32 failed = ag_as_matrix(rt, &matrix, item, m, n, a, a0, a1);
     if (!failed) {
         const i64 rows = matrix.trans ? n : m, cols = matrix.trans ? m : n;
-        t->gemv(matrix.trans, rows, cols, alpha, matrix.data, matrix.ld, x, xs, beta, y, 1);
+        t->gemv(rt, matrix.trans, rows, cols, alpha, matrix.data, matrix.ld, x, xs, beta, y, 1);
     }
     rt->release(matrix.block);
     rt->release(block);
@@ -119,7 +113,7 @@ static i32 ag_ger(const ag_runtime *rt, const ag_blas *t, i64 item, i64 m, i64 n
     void *x_block, *y_block;
     x = ag_as_vector(rt, &x_block, item, m, x, &xs);
     y = ag_as_vector(rt, &y_block, item, n, y, &ys);
-    if (x && y) t->ger(m, n, alpha, x, xs, y, ys, a, n > 1 ? n : 1);
+    if (x && y) t->ger(rt, m, n, alpha, x, xs, y, ys, a, n > 1 ? n : 1);
     rt->release(x_block);
     rt->release(y_block);
     return x && y ? 0 : 2;
@@ -133,7 +127,7 @@ static i32 ag_dot(const ag_runtime *rt, const ag_blas *t, i64 item, i64 n, const
     void *x_block, *y_block;
     x = ag_as_vector(rt, &x_block, item, n, x, &xs);
     y = ag_as_vector(rt, &y_block, item, n, y, &ys);
-    if (x && y) t->dot(n, x, xs, y, ys, result);
+    if (x && y) t->dot(rt, n, x, xs, y, ys, result);
     rt->release(x_block);
     rt->release(y_block);
     return x && y ? 0 : 2;

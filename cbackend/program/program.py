@@ -11,9 +11,11 @@ prints it.
                 | Select(result, condition, array, array)
                 | Pack(result, buffer, array)           the array itself if it is C-contiguous, else a copy of it
                 | Call(function, arguments)             a kernel or a helper
+                | Commit()                              from here on inputs are overwritten, and Ctrl-C waits
                 | Host(arrays)                          an op without C: back to Python
                 | Finish(output, array)                 the array is output number so-and-so
-    argument  ::= quantity | Array (its address) | Vector(quantity, ...) | Table(dtype) | Number(dtype, value) | Said()
+    argument  ::= quantity | Array (its address) | Vector(quantity, ...) | Table(dtype) | Number(dtype, value)
+                | After(kernel, arguments) | Said()
     quantity  ::= a number | the name of an i64 local
 
 An array is a descriptor, as in NumPy: an address, lengths, and strides, which count elements.  Views are new
@@ -56,6 +58,10 @@ class Outcome(IntEnum):
     """A range that has no length: a step of 0, or bounds that are not finite."""
     HOST = 10
     """An op without C raised; the caller knows what."""
+    INTERRUPTED = 12
+    """Ctrl-C was pressed; nothing of the caller's was changed.  The exception is Python's."""
+    SINGULAR = 13
+    NOT_POSITIVE_DEFINITE = 14
     KERNEL = 16
     """Plus the Status of a kernel."""
 
@@ -110,6 +116,13 @@ class Table:
 
 
 @record(slots=True)
+class Solvers:
+    """The runtime and its LAPACK of one dtype, as arguments."""
+
+    dtype: str
+
+
+@record(slots=True)
 class Number:
     """The address of a number of a dtype, as an argument."""
 
@@ -118,11 +131,22 @@ class Number:
 
 
 @record(slots=True)
+class After:
+    """What follows a product, as arguments: the nest of a kernel, its extents, addresses and strides.
+
+    `arguments` are those of the kernel.
+    """
+
+    kernel: str
+    arguments: tuple[Quantity | Array, ...]
+
+
+@record(slots=True)
 class Said:
     """The place for what a message says, as an argument."""
 
 
-Argument = Quantity | Array | Vector | Table | Number | Said
+Argument = Quantity | Array | Vector | Table | Solvers | Number | After | Said
 
 
 # --- steps; `site` is the number of the node that a step belongs to
@@ -214,6 +238,13 @@ class Call:
 
 
 @record(slots=True)
+class Commit:
+    """No step from here on can fail."""
+
+    site: int
+
+
+@record(slots=True)
 class Host:
     """Runs the node's op in Python.  `results` become pointers, `lengths` the names of the lengths of all results in a
     row.
@@ -239,7 +270,7 @@ class Release:
     slot: int
 
 
-Step = Let | Guard | Read | Fill | Allocate | Point | Select | Pack | Call | Host | Finish | Release
+Step = Let | Guard | Read | Fill | Allocate | Point | Select | Pack | Call | Commit | Host | Finish | Release
 
 
 def arrays_of(step: Step) -> tuple[Array, ...]:
@@ -284,7 +315,9 @@ class Program:
     locals: dict[str, tuple[str, int]]
     slots: dict[Buffer, int]
     products: tuple[str, ...]
-    """The dtypes of which it needs the runtime's linear algebra."""
+    """The dtypes of which it needs the runtime's products of matrices."""
+    solvers: tuple[str, ...]
+    """The dtypes of which it needs the runtime's LAPACK."""
     in_place: dict[int, int]
     """Outputs that are written over an input: output -> input."""
     dense_inputs: bool

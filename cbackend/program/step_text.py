@@ -8,13 +8,19 @@ from typing import Any
 import numpy as np
 
 from ...graph.types import numpy_dtype
+from ..ctext.emit import unread
 from ..ctext.helper import storage_type
+from ..ir.kernel import Extent, Extra, Kernel, Pointer, Stride
+from . import accounts
+from .nest_text import is_launched, steps_alone
 from .program import (
+    After,
     Allocate,
     Argument,
     Array,
     Buffer,
     Call,
+    Commit,
     Fill,
     Finish,
     Guard,
@@ -32,6 +38,7 @@ from .program import (
     Release,
     Said,
     Select,
+    Solvers,
     Step,
     Table,
     Vector,
@@ -61,6 +68,8 @@ class StepText:
     def __init__(self, program: Program, in_frame: bool) -> None:
         self.program = program
         self.prefix = "f->" if in_frame else ""
+        self.kernels = {kernel.name: kernel for kernel in program.kernels}
+        self.launched = {kernel.name: kernel for kernel in program.kernels if is_launched(kernel)}
         self.first_output = len(program.inputs)
         at = sum(len(i.lengths) for i in program.inputs)
         self.output_lengths: list[int] = []
@@ -100,8 +109,14 @@ class StepText:
             return self.vector(argument.values)
         if isinstance(argument, Table):
             return f"rt, &rt->{TABLES[argument.dtype]}"
+        if isinstance(argument, Solvers):
+            return f"rt, &rt->solve_{TABLES[argument.dtype]}"
         if isinstance(argument, Number):
             return f"(const {storage_type(argument.dtype)}[]){{{_bits(argument)}}}"
+        if isinstance(argument, After):
+            extents, data, strides = self._places(argument.arguments, self.launched[argument.kernel])
+            nest = f"&{argument.kernel}_nest, (const i64[]){{{', '.join(extents)}}}"
+            return f"{nest}, (void *[]){{{', '.join(data)}}}, (const i64[]){{{', '.join(strides)}}}"
         if isinstance(argument, Said):
             return "call->detail"
         return self.q(argument)
@@ -176,14 +191,79 @@ class StepText:
         yield f"if (!{self.prefix}{step.result}) {self.fail(Outcome.MEMORY, step.site, 0, array.lengths)}"
 
     def call(self, step: Call) -> Iterator[str]:
-        text = f"{step.function}({', '.join(map(self.argument, step.arguments))})"
-        if not step.fallible:
-            yield f"{text};"
+        text = f"{step.function}({', '.join(self._given(step))})"
+        kernel = self.launched.get(step.function)
+        if kernel is not None:
+            yield from self._launch(step, kernel, text)
             return
-        base = int(Outcome.KERNEL) if step.kernel else 0
-        yield f"f->outcome = {text};"
-        status = f"{base} + f->outcome" if base else "f->outcome"
-        yield f"if (f->outcome) return ag_fail(call, {status}, {step.site}, 0, 0, 0);"
+        if step.function == "ag_copy":
+            yield f"if ({text.replace('ag_copy(', 'ag_copy_in_parts(rt, ', 1)}) {self.interrupted(step.site)}"
+            return
+        if step.fallible:
+            base = int(Outcome.KERNEL) if step.kernel else 0
+            yield f"f->outcome = {text};"
+            status = f"{base} + f->outcome" if base else "f->outcome"
+            yield f"if (f->outcome) return ag_fail(call, {status}, {step.site}, 0, 0, 0);"
+        else:
+            yield f"{text};"
+        if any(isinstance(argument, Table) for argument in step.arguments):  # a product, which may have ended early
+            yield f"if (*rt->stop && rt->stopped()) {self.interrupted(step.site)}"
+
+    def _given(self, step: Call) -> list[str]:
+        """The arguments of a plain call; 0 for an array of which the kernel wants only the lengths.
+
+        It may lie where the kernel's `restrict` output is written, of which compilers complain.
+        """
+        given = list(map(self.argument, step.arguments))
+        kernel = self.kernels.get(step.function)
+        for k, kind in enumerate(kernel.arguments if kernel is not None else ()):
+            if isinstance(kind, Pointer) and kernel is not None and unread(kernel, kind.operand):
+                given[k] = "0"
+        return given
+
+    def interrupted(self, site: int) -> str:
+        return f"return ag_fail(call, {int(Outcome.INTERRUPTED)} /* INTERRUPTED */, {site}, 0, 0, 0);"
+
+    def _launch(self, step: Call, kernel: Kernel, alone: str) -> Iterator[str]:
+        """The kernel in a plain call if there is little to do, else by the runtime, which may cut it into parts."""
+        extents, data, strides = self._places(step.arguments, kernel)
+        launch = [
+            f"rt->launch(rt, &{kernel.name}_nest, (const i64[]){{{', '.join(extents)}}},",
+            f"    (void *[]){{{', '.join(data)}}},",
+            f"    (const i64[]){{{', '.join(strides)}}}, call->detail)",
+        ]
+        little = f"{' * '.join(extents)} < {steps_alone(kernel)}"
+        if kernel.fallible:
+            status = f"f->outcome < 0 ? {int(Outcome.INTERRUPTED)} : {int(Outcome.KERNEL)} + f->outcome"
+            yield f"if ({little}) f->outcome = {alone};"
+            yield f"else f->outcome = {launch[0]}"
+            yield from launch[1:-1]
+            yield f"{launch[-1]};"
+            yield f"if (f->outcome) return ag_fail(call, {status}, {step.site}, 0, 0, 0);"
+        else:
+            yield f"if ({little}) {alone};"
+            yield f"else if ({launch[0]}"
+            yield from launch[1:-1]
+            yield f"{launch[-1]})"
+            yield f"    {self.interrupted(step.site)}"
+
+    def _places(self, arguments: Sequence[Argument], kernel: Kernel) -> tuple[list[str], list[str], list[str]]:
+        """The extents, the addresses of the arrays, and their strides along all loops with what follows them."""
+        extents, data = ["1"] * kernel.rank, ["0"] * len(kernel.operands)
+        strides = ["0"] * (kernel.rank * len(kernel.operands))
+        for kind, value in zip(kernel.arguments, arguments, strict=True):
+            if isinstance(kind, Extent):
+                extents[kind.loop] = self.argument(value)
+            elif isinstance(kind, Pointer):
+                data[kind.operand] = self.argument(value)
+            elif isinstance(kind, Extra):
+                strides.append(self.argument(value))
+            elif isinstance(kind, Stride):
+                strides[kind.operand * kernel.rank + kind.loop] = self.argument(value)
+        return extents, data, strides
+
+    def commit(self, step: Commit) -> Iterator[str]:
+        yield f"if (rt->commit()) {self.interrupted(step.site)}"
 
     def host(self, step: Host) -> Iterator[str]:
         arrays = [*map(self.argument, step.reads), *("0" for _ in step.results)] or ["0"]
@@ -217,6 +297,28 @@ class StepText:
         arrays = dict.fromkeys(a for s in steps if isinstance(s, (Call, Host, Pack)) for a in arrays_of(s))
         return " + ".join(map(self.bytes_of, arrays)) or "0"
 
+    def flops(self, site: int, steps: Sequence[Step]) -> str:
+        """The C expression of the floating-point operations of a node."""
+        terms = accounts.flops(self.program, site, steps)
+        texts = (" * ".join([str(each), *(self.q(n) for n in lengths if n != 1)]) for each, lengths in terms)
+        return " + ".join(texts) or "0"
+
+    def held(self, step: Step) -> Iterator[str]:
+        """The line that counts memory which a step takes or gives back."""
+        found = accounts.held(self.program, step)
+        if found is not None:
+            slot, array = found
+            held = "0" if array is None else self.bytes_of(array)
+            if isinstance(step, Pack):  # which takes memory only if it had to copy
+                held = f"{self.memory(step.buffer)} ? {held} : 0"
+            yield f"ag_hold(call, {accounts.memory_at(self.program)}, {slot}, {held});"
+
+    def spared(self, site: int, steps: Sequence[Step]) -> Iterator[str]:
+        """The lines that count memory which a node did not need, since it overwrites an operand."""
+        for array, lasting in accounts.spared(self.program, site, steps):
+            at = accounts.memory_at(self.program)
+            yield f"ag_spared(call, {at}, {self.bytes_of(array)}, {int(lasting)});"
+
     def bytes_of(self, array: Array) -> str:
         return " * ".join([str(numpy_dtype(array.dtype).itemsize), *(self.q(n) for n in array.lengths if n != 1)])
 
@@ -236,6 +338,7 @@ _PRINTERS: dict[type[Any], Callable[[StepText, Any], Iterator[str]]] = {
     Select: StepText.select,
     Pack: StepText.pack,
     Call: StepText.call,
+    Commit: StepText.commit,
     Host: StepText.host,
     Finish: StepText.finish,
     Release: StepText.release,

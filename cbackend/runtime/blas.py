@@ -36,6 +36,12 @@ _SPELLINGS = (
 )
 
 
+_TUNING = (
+    "scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_", "openblas_{}_num_threads_64",
+    "scipy_openblas_{}_num_threads", "openblas_{}_num_threads",
+)  # fmt: skip
+"""How the pair of functions for the number of threads is spelled; other libraries than OpenBLAS are not told."""
+
 _OPENBLAS_ALONE = 2**18
 """SMP_THRESHOLD_MIN * GEMM_MULTITHREAD_THRESHOLD of OpenBLAS (interface/gemm.c, as its Makefile.rule sets them)."""
 
@@ -45,7 +51,7 @@ class Blas:
     """A BLAS library of this process.
 
     `addresses`: for each of DTYPES its functions gemm, gemv, ger and dot, 0 where it lacks one; `wide`: they take
-    64-bit integers.
+    64-bit integers; `tuning`: the addresses of what asks for and sets its number of threads, 0 where unknown.
     """
 
     name: str
@@ -56,6 +62,7 @@ class Blas:
     spelling: str
     wide: bool
     addresses: dict[str, tuple[int, int, int, int]]
+    tuning: tuple[int, int] = (0, 0)
 
     @property
     def quiet(self) -> int:
@@ -86,9 +93,18 @@ def _speaks(library: Any) -> Blas | None:
         if addresses["float64"][0]:
             return Blas(
                 library.internal_api, library.version or "", getattr(library, "architecture", None) or "",
-                library.num_threads or 0, library.filepath, spelling, wide, addresses,
+                library.num_threads or 0, library.filepath, spelling, wide, addresses, _tuning(library),
             )  # fmt: skip
     return None
+
+
+def _tuning(library: Any) -> tuple[int, int]:
+    """The addresses of the functions that ask for the number of threads and set it."""
+    for spelling in _TUNING:
+        get, set_ = (_address(library.dynlib, spelling.format(verb)) for verb in ("get", "set"))
+        if get and set_:
+            return get, set_
+    return 0, 0
 
 
 def _belongs_to_numpy(path: str) -> bool:

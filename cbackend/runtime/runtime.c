@@ -1,10 +1,12 @@
-/* The runtime of generated code: a pool of memory blocks, a clock, and the flag that Ctrl-C raises.
+/* The runtime of generated code: a pool of memory blocks and a clock; interrupt.c, team.c, launch.c, blas_gate.c and
+   table.c follow in the same unit.
 
    Built once for a compiler and processor, through the same cache as everything else; runtime.py puts the declarations
    in front. */
 #ifdef __linux__
 #define _GNU_SOURCE
 #endif
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -135,13 +137,7 @@ EXPORT void ag_pool(i64 keep, i64 *out)
     pthread_mutex_unlock(&pool_lock);
 }
 
-/* A child of fork inherits a lock that no thread of its own would ever free: it is taken around the fork. */
-static void lock_pool(void) { pthread_mutex_lock(&pool_lock); }
-static void unlock_pool(void) { pthread_mutex_unlock(&pool_lock); }
-
-__attribute__((constructor)) static void at_load(void) { pthread_atfork(lock_pool, unlock_pool, unlock_pool); }
-
-/* ---- Clock and Ctrl-C -------------------------------------------------------------------------------------------- */
+/* ---- Clock ------------------------------------------------------------------------------------------------------- */
 
 static i64 clock_ns(void)
 {
@@ -149,28 +145,3 @@ static i64 clock_ns(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (i64)now.tv_sec * 1000000000 + now.tv_nsec;
 }
-
-static volatile i32 stop;
-static struct sigaction inherited;
-
-static void on_interrupt(int number)
-{
-    stop = 1;
-    if (inherited.sa_handler != SIG_DFL && inherited.sa_handler != SIG_IGN) inherited.sa_handler(number);
-}
-
-/* Put our handler in front of the one that Python installed, which is called in turn; 0 if there is one. */
-EXPORT i32 ag_watch_interrupt(void)
-{
-    struct sigaction ours, current;
-    if (sigaction(SIGINT, NULL, &current)) return -1;
-    if (current.sa_handler == on_interrupt) return 0;
-    if (current.sa_flags & SA_SIGINFO || current.sa_handler == SIG_DFL || current.sa_handler == SIG_IGN) return -1;
-    inherited = ours = current;
-    ours.sa_handler = on_interrupt;
-    return sigaction(SIGINT, &ours, NULL);
-}
-
-static ag_runtime table = {pool_alloc, pool_release, clock_ns, &stop, {0}, {0}, {0}, {0}};
-
-EXPORT ag_runtime *ag_runtime_table(void) { return &table; }

@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...record import record
 from ..abi import declarations as abi
 from ..abi._abi import ffi
 from ..build.build import Library, build, build_all
+from ..build.compiler_process import CompileError
 from ..build.toolchain import Toolchain
 from ..cache.store import Cache
 from .blas import Blas, find_blas
+from .lapack import find_lapack
+from .processors import processors
 
 _HERE = Path(__file__).parent
+_CORE = ("runtime.c", "interrupt.c", "team.c", "launch.c", "blas_gate.c", "table.c")
+_GEMM = "../gemm/"
+_PRODUCTS = (
+    *(_GEMM + name for name in ("arithmetic.c", "tile.c", "panels.c", "blocks.c")),
+    "linear_algebra.c",
+    _GEMM + "batch.c",
+)  # fmt: skip
 _NO_ADDRESSES = (0, 0, 0, 0)
 
 # How linear_algebra.c knows a dtype: its member of the table, its C type, the type of its parts, whether it is complex.
@@ -39,21 +49,26 @@ class PoolUse(NamedTuple):
     waiting: int
 
 
-@record
-class _Source:
-    toolchain: Toolchain
-    cache: Cache
+class TeamUse(NamedTuple):
+    """Threads: those that were started to help, those of them that do so now, and the callers that they help."""
+
+    size: int
+    helping: int
+    callers: int
 
 
 class Runtime:
     """What generated code calls.  `table`: the `ag_runtime *` that goes into each call."""
 
-    def __init__(self, library: Library, source: _Source) -> None:
+    def __init__(self, library: Library, source: tuple[Toolchain, Cache]) -> None:
         self._library = library
-        self._source = source
+        self.source = source
+        """What builds and keeps its parts."""
         self._lock = threading.Lock()
         self._products: dict[str, Library] = {}
-        self.table: Any = library.lib.ag_runtime_table()
+        self._solvers: dict[str, Library] = {}
+        main = threading.main_thread().ident or 0
+        self.table: Any = library.lib.ag_runtime_table(main, processors())
 
     def require_blas(self, dtypes: Iterable[str]) -> None:
         """Make `table.f32` ... usable for these dtypes: float32, float64, complex64, complex128.
@@ -63,7 +78,7 @@ class Runtime:
         """
         for dtype in dtypes:
             if dtype not in self._products:
-                library = build(_needed_products(dtype), self._source.toolchain, self._source.cache)
+                library = build(_needed_products(dtype), *self.source)
                 self.install(dtype, library, find_blas())
 
     def install(self, dtype: str, library: Library, blas: Blas | None) -> None:
@@ -73,8 +88,34 @@ class Runtime:
             found = ffi.new("void *[4]", [ffi.cast("void *", address) for address in addresses])
             entries = ffi.addressof(self.table, _TYPES[dtype][0])
             wide, quiet = (int(blas.wide), blas.quiet) if blas else (0, 0)
-            library.lib.ag_blas_install(self.table, entries, found, wide, quiet)
+            library.lib.ag_blas_install(entries, found, wide, quiet)
+            if blas:
+                get, set_ = (ffi.cast("void *", address) for address in blas.tuning)
+                self._library.lib.ag_blas_threads(get, set_, blas.threads)
             self._products[dtype] = library
+
+    def require_lapack(self, dtypes: Iterable[str]) -> None:
+        """Make `table.solve_f32` ... usable for these dtypes, through the LAPACK in the process or our own loops.
+
+        Raises:
+            CompileError: the toolchain fails on them.
+        """
+        for dtype in dtypes:
+            if dtype not in self._solvers:
+                library, lapack = build(solver_source(dtype), *self.source), find_lapack()
+                self.install_lapack(dtype, library, lapack.addresses[dtype], lapack.wide)
+
+    def install_lapack(self, dtype: str, library: Library, addresses: Sequence[int], wide: bool) -> None:
+        """Let factorizations of `dtype` go through `library` to these routines; zeros: to our own loops."""
+        with self._lock:
+            blas = find_blas()
+            if blas:
+                get, set_ = (ffi.cast("void *", address) for address in blas.tuning)
+                self._library.lib.ag_blas_threads(get, set_, blas.threads)
+            found = ffi.new("void *[4]", [ffi.cast("void *", address) for address in addresses])
+            entries = ffi.addressof(self.table, f"solve_{_TYPES[dtype][0]}")
+            library.lib.ag_lapack_install(entries, found, int(wide))
+            self._solvers[dtype] = library
 
     def pool(self) -> PoolUse:
         """How much memory the pool holds."""
@@ -89,12 +130,22 @@ class Runtime:
         self._library.lib.ag_pool(keep, out)
         return PoolUse(*out)
 
-    def watch_interrupt(self) -> bool:
-        """Let Ctrl-C raise the stop flag on its way to Python's handler; False where Python has none.
+    def table_for(self, threads: int | None) -> Any:
+        """The `ag_runtime *` for calls that may use so many threads; None: as many as the process may use.
 
-        A call clears the flag before it starts and returns soon after it rises; the KeyboardInterrupt is Python's.
+        It has the products that are installed now.
         """
-        return bool(self._library.lib.ag_watch_interrupt() == 0)
+        if threads is None:
+            return self.table
+        table = ffi.new("ag_runtime *", self.table[0])
+        table.threads = threads
+        return table
+
+    def team(self) -> TeamUse:
+        """How many threads there are to help callers, and how many are at work."""
+        out = ffi.new("i32[3]")
+        self._library.lib.ag_team(out)
+        return TeamUse(*out)
 
 
 _lock = threading.Lock()
@@ -109,35 +160,54 @@ def load_runtime(toolchain: Toolchain, cache: Cache) -> Runtime:
     """
     with _lock:
         if not _loaded:
-            _loaded.append(Runtime(build(core_source(), toolchain, cache), _Source(toolchain, cache)))
+            _loaded.append(Runtime(build(core_source(), toolchain, cache), (toolchain, cache)))
         return _loaded[0]
 
 
-def build_program(text: str, dtypes: Sequence[str], toolchain: Toolchain, cache: Cache) -> tuple[Library, Runtime]:
-    """The library of a generated program, and the runtime with the matrix products of `dtypes` ready.
+def build_program(
+    text: str, dtypes: Sequence[str], toolchain: Toolchain, cache: Cache, solvers: Sequence[str] = ()
+) -> tuple[Library, Runtime]:
+    """The library of a generated program, and the runtime with products of `dtypes` and LAPACK of `solvers` ready.
 
-    What is missing of the program, the runtime and the products is compiled side by side.
+    What is missing of the program, the runtime, the products and the solvers is compiled side by side.
 
     Raises:
         CompileError: the toolchain fails on one of them.
     """
-    texts = (text, core_source(), *map(_needed_products, dtypes))
+    texts = (text, core_source(), *map(_needed_products, dtypes), *map(solver_source, solvers))
     built = build_all(texts, toolchain, cache)  # held until the runtime has found its parts among them
     runtime = load_runtime(toolchain, cache)
     runtime.require_blas(dtypes)
+    runtime.require_lapack(solvers)
     return built[0], runtime
 
 
+@lru_cache(maxsize=1)
 def core_source() -> str:
-    """The C text of the pool, the clock and the stop flag."""
-    return _with_declarations("runtime.c")
+    """The C text of all but the matrix products.
+
+    Raises:
+        CompileError: a file of ours cannot be read.
+    """
+    return _with_declarations(*_CORE)
 
 
-def product_source(dtype: str, *, fallback: bool = False) -> str:
-    """The C text of the matrix products of one dtype; `fallback`: as small as will do beside a BLAS that has them."""
+def product_source(dtype: str, *, fallback: bool = False, blas_first: bool = False) -> str:
+    """The C text of the matrix products of one dtype.
+
+    `fallback`: as small as will do beside a BLAS that has gemv, ger and dot; `blas_first`: matrices go to the BLAS even
+    where our own loops are as fast.
+    """
     _, name, part, is_complex = _TYPES[dtype]
     head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n#define FALLBACK {int(fallback)}\n"
-    return _with_declarations("linear_algebra.c", head)
+    return _with_declarations(*_PRODUCTS, more=f"{head}#define BLAS_FIRST {int(blas_first)}\n")
+
+
+def solver_source(dtype: str) -> str:
+    """The C text of the factorizations of one dtype."""
+    _, name, part, is_complex = _TYPES[dtype]
+    head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n"
+    return _with_declarations("lapack.c", more=head)
 
 
 def _needed_products(dtype: str) -> str:
@@ -145,5 +215,9 @@ def _needed_products(dtype: str) -> str:
     return product_source(dtype, fallback=blas is not None and all(blas.addresses[dtype]))
 
 
-def _with_declarations(name: str, more: str = "") -> str:
-    return abi.C_TYPES + abi.RUNTIME_DECLARATIONS + more + (_HERE / name).read_text()
+def _with_declarations(*names: str, more: str = "") -> str:
+    try:
+        texts = [(_HERE / name).read_text() for name in names]
+    except OSError as error:
+        raise CompileError(f"the C of the runtime cannot be read: {error}") from None
+    return abi.C_TYPES + abi.RUNTIME_DECLARATIONS + more + "\n".join(texts)

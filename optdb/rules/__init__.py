@@ -16,6 +16,7 @@ from ..optimizers import MergeOptimizer
 from ..query import Query
 from ..rule import Rule
 from . import (
+    approximations,
     arithmetic,
     blas,
     canonizer,
@@ -23,6 +24,8 @@ from . import (
     constants,
     dimshuffles,
     dots,
+    dropping,
+    factoring,
     fills,
     indexing,
     inplace,
@@ -34,12 +37,14 @@ from . import (
     reductions,
     shapes,
     softmax,
+    solving,
     stability,
     switches,
     writing,
 )
 from .conforming import TensorConform
 from .destroy import AddDestroyHandler
+from .epilogues import EpilogueOptimizer
 from .fusion import FlattenOptimizer, FusionOptimizer
 from .gemm import GemmOptimizer
 from .names import other_names
@@ -57,16 +62,16 @@ IDENTITIES = (
 """What removes nodes."""
 CARRIED = (
     fills.THROUGH, shapes.LENGTHS, shapes.RESHAPES, dimshuffles.DIMSHUFFLES, indexing.MERGED, indexing.LIFTED,
-    writing.WRITING, reductions.STRETCHED,
+    dropping.DROPPED,    writing.WRITING, reductions.STRETCHED,
 )  # fmt: skip
 """What carries axes, parts and lengths towards the inputs, where they meet and vanish."""
 CANONICAL = (
-    *IDENTITIES, arithmetic.SIGNS, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST], *CARRIED,
-    reductions.FACTORS, dots.DOTS,
+    *IDENTITIES, arithmetic.SIGNS, arithmetic.LIFTED, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST],
+    *CARRIED, reductions.FACTORS, dots.DOTS,
 )  # fmt: skip
 STABLE = (
     softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, stability.LOGISTIC, stability.ERROR_FUNCTION,
-    stability.TAILS, inverses.INVERSES,
+    stability.TAILS, inverses.INVERSES, solving.SOLVING, factoring.FACTORING,
 )  # fmt: skip
 SPECIAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, canonizer.CANONICAL, *CARRIED,
@@ -74,7 +79,7 @@ SPECIAL = (
 )  # fmt: skip
 UNSAFE = (
     arithmetic.UNSAFE, powers.UNSAFE, stability.UNSAFE, canonizer.UNSAFE, switches.UNSAFE, reductions.UNSAFE,
-    dots.UNSAFE, softmax.UNSAFE,
+    dots.UNSAFE, writing.UNSAFE, softmax.UNSAFE, factoring.UNSAFE,
 )  # fmt: skip
 
 QUERIES = {
@@ -93,7 +98,7 @@ QUERIES = {
 
 def is_default(contract: Contract) -> bool:
     """Whether rules of this contract are in the default mode."""
-    return contract.relaxed <= UNNOTICED
+    return contract.relaxed <= UNNOTICED and not contract.within
 
 
 def default_db() -> SequenceDB:
@@ -111,11 +116,13 @@ def default_db() -> SequenceDB:
     db.register("stabilize", equilibrium(STABLE), *run, position=1.5)
     db.register("local_fill_to_alloc", fills.TO_ALLOC[0], *run, "local_second_to_alloc", position=1.51)
     db.register("local_elemwise_alloc", fills.THROUGH[1], *run, "local_alloc_elemwise", position=1.52)
+    drain = solving.drain_specify_assumptions
+    db.register(drain.name, drain, *both, position=1.6)
     db.register("useless_sum_to", SumToOptimizer(), *run, position=1.65)
     db.register("BlasOpt", blas_db(), *both, position=1.7)
     db.register("specialize", equilibrium(SPECIAL), *run, position=2)
     db.register("crossentropy_to_crossentropy_with_softmax", cross_entropy, *run, "xent", position=2.01)
-    db.register("uncanonicalize", equilibrium((reductions.AXES, reductions.EXTREMA)), *run, position=3)
+    db.register("uncanonicalize", last_db(), *run, position=3)
     db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
     db.register("merge2", merge, *run, "merge", position=49)
     db.register("add_destroy_handler", AddDestroyHandler(), *in_place, position=49.5)
@@ -144,7 +151,16 @@ def fusion_db() -> SequenceDB:
     """Nodes that share a loop made one."""
     db = SequenceDB()
     db.register("local_add_mul_fusion", FlattenOptimizer(), "fast_run", "fusion", position=0)
-    return db.register("composite_elemwise_fusion", FusionOptimizer(), "fast_run", "fusion", position=1)
+    db.register("composite_elemwise_fusion", FusionOptimizer(), "fast_run", "fusion", position=1)
+    return db.register("product_epilogue_fusion", EpilogueOptimizer(), "fast_run", "fusion", position=2)
+
+
+def last_db() -> EquilibriumDB:
+    """What has served its purpose put into the form that costs least; approximations, for who names them."""
+    db = equilibrium((reductions.AXES, reductions.EXTREMA, dropping.AS_INDEX))
+    for rule in approximations.APPROXIMATE:
+        db.register(rule.name, rule, use_db_name_as_tag=False)
+    return db
 
 
 def equilibrium(*groups: Sequence[Sequence[Rule]]) -> EquilibriumDB:

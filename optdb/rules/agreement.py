@@ -12,6 +12,7 @@ from itertools import chain
 from ...graph import Apply, Dim, FunctionGraph, Op, Variable, dims_of
 from ...graph.dims import Symbol, broadcast
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ...ops.fused_product import FusedProduct
 
 _FIRST_OPERAND: dict[type[Op], int] = {Dot: 0, Dot22: 0, Dot22Scalar: 0, MatMul: 0, Gemm: 2, Gemv: 2}
 """Where the two operands of the product stand among the inputs."""
@@ -19,18 +20,19 @@ _FIRST_OPERAND: dict[type[Op], int] = {Dot: 0, Dot22: 0, Dot22Scalar: 0, MatMul:
 
 def demanded(node: Apply) -> Iterator[tuple[Dim, Dim]]:
     """Pairs of lengths that are equal if `node` raises nothing."""
-    first = _FIRST_OPERAND.get(type(node.op))
+    op = node.op.product if isinstance(node.op, FusedProduct) else node.op  # the product's inputs come first
+    first = _FIRST_OPERAND.get(type(op))
     if first is not None:
         a, b = (dims_of(i) for i in node.inputs[first : first + 2])
         yield a[-1], b[-2 if len(b) > 1 else 0]
-    if isinstance(node.op, (Gemm, Gemv, Ger)):
-        yield from zip(dims_of(node.inputs[0]), _product(node), strict=True)
+    if isinstance(op, (Gemm, Gemv, Ger)):
+        yield from zip(dims_of(node.inputs[0]), _product(op, node), strict=True)
 
 
-def _product(node: Apply) -> tuple[Dim, ...]:
+def _product(op: Op, node: Apply) -> tuple[Dim, ...]:
     """The lengths of what a BLAS op adds to its first operand."""
     a, b = (dims_of(i) for i in node.inputs[2:4])
-    return (*a, *b) if isinstance(node.op, Ger) else (*a[:-1], *b[1:])
+    return (*a, *b) if isinstance(op, Ger) else (*a[:-1], *b[1:])
 
 
 class Agreement:

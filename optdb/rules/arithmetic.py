@@ -14,7 +14,7 @@ from ...ops.tensor import constant
 from ..contract import relaxes
 from ..patterns import Number, Wild, op_like, wilds
 from ..rule import Rule, rule
-from .facts import Node, Value, is_constant, is_float, is_real, is_signed, not_complex, uniform_x, uniform_xy
+from .facts import Node, Value, is_constant, is_float, is_real, is_signed, not_complex, producer, uniform_x, uniform_xy
 
 x, y = wilds("x y")
 real_x = Wild("x", not_complex)
@@ -30,6 +30,11 @@ even = op_like(Elementwise, "even", lambda op: op in EVEN)
 def real_result(node: Node) -> bool:
     """Whether the result is not complex: 1 * z is not z, because NumPy multiplies all four parts and inf * 0 is NaN."""
     return not_complex(node.out)
+
+
+def same_float(node: Node, x: Variable, y: Variable) -> bool:
+    """Whether x and y are numbers of the dtype of the result, not one number twice, which is a square."""
+    return x is not y and uniform_xy(node, x, y)
 
 
 def _inverse_of_power_of_two(number: Constant) -> Value | None:
@@ -54,13 +59,20 @@ def negated(x: Variable, c: Constant) -> Value:
     return mul(constant(-c.data), x)
 
 
+def negative_product(node: Node, x: Variable, y: Variable) -> Value:
+    """-(x * y), the operands in the order in which they stand: no other rule can then give them another."""
+    first = producer(node.inputs[0], neg)
+    return neg(mul(x, y) if first is not None and first.inputs[0] is x else mul(y, x))
+
+
 SIGNS: list[Rule] = [
     rule("local_neg_neg", neg(neg(x)), x),
     rule("local_sub_neg_to_add", sub(x, neg(y)), add(x, y), when=uniform_xy),
     rule("local_add_neg_to_sub", add(x, neg(y)), sub(x, y), when=uniform_xy),
     rule("local_neg_of_sub", neg(sub(x, y)), sub(y, x), when=uniform_xy, contract=relaxes("signed zero")),
     rule("local_mul_neg_neg", mul(neg(float_x), neg(float_y)), mul(x, y), when=uniform_xy),
-    rule("local_mul_of_neg", mul(neg(real_x), y), neg(mul(x, y)), when=uniform_xy),
+    rule("local_mul_of_neg", mul(neg(real_x), y), negative_product, when=uniform_xy,
+         formula="mul(neg(x), y) -> neg(mul(x, y))"),
     rule("local_neg_of_mul", neg(mul(c, signed_x)), negated, when=lambda node, x, c: x.dtype == c.dtype,
          formula="neg(mul(constant, x)) -> mul(-constant, x)"),
     rule("local_neg_div_neg", true_div(neg(float_x), neg(float_y)), true_div(x, y), when=uniform_xy),
@@ -69,6 +81,12 @@ SIGNS: list[Rule] = [
     rule("local_abs_of_neg", even(neg(signed_x)), even(x)),
     rule("local_abs_of_abs", even(abs(signed_x)), even(x)),
 ]  # fmt: skip
+
+LIFTED: list[Rule] = [
+    rule("local_abs_lift", abs(mul(float_x, float_y)), mul(abs(x), abs(y)), when=same_float),
+    rule("local_abs_lift_div", abs(true_div(float_x, float_y)), true_div(abs(x), abs(y)), when=same_float),
+]
+"""For the beginning, where absolute values look for one another; `local_abs_merge` undoes it in the end."""
 
 UNITS: list[Rule] = [
     rule("local_mul_by_one", mul(real_x, 1), x, when=real_result),

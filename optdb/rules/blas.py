@@ -16,6 +16,7 @@ from ...ops.shape import DimShuffle
 from ..contract import exact, relaxes
 from ..patterns import Users
 from ..rule import node_rule
+from .facts import not_complex
 from .gemm import as_scalar, call
 
 _FIRST, _SECOND = DimShuffle((0,)), DimShuffle((1,))
@@ -76,8 +77,9 @@ def dot22_to_gemv(node: Apply) -> Variable | None:
 
 
 def dot22_to_outer(node: Apply) -> Variable | None:
+    """Of real numbers: BLAS finds other NaNs than NumPy where the parts of complex numbers are infinite."""
     x, y = node.inputs
-    return call(mul, x, y) if _is_column(x) and _is_row(y) else None
+    return call(mul, x, y) if _is_column(x) and _is_row(y) and not_complex(x) else None
 
 
 local_dot_to_dot22 = node_rule(

@@ -21,6 +21,9 @@ def useless_cast(x: Variable, outer: Cast) -> Value | None:
 
 def one_cast(node: Apply, x: Variable, outer: Cast, inner: Cast) -> Value | None:
     """The outer cast alone, where the inner one loses nothing that the outer one keeps."""
+    through_float = _is_integer(outer.dtype) and "float" in inner.dtype and x.dtype != inner.dtype
+    if through_float and not preserves(x.dtype, outer.dtype):
+        return None  # what NaN and what is out of range become depends on the dtype that it is cast from
     keeps_all = preserves(x.dtype, inner.dtype)
     wraps = all(_is_integer(dtype) for dtype in (x.dtype, inner.dtype, outer.dtype))
     if not keeps_all and not (wraps and _bits(outer.dtype) <= _bits(inner.dtype)):

@@ -11,6 +11,7 @@ legal, and no mark has to be taken back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import ClassVar
 
 from ...graph import Apply, Constant, Destroyers, Dim, Door, FunctionGraph, Variable, dims_of, same_shape
@@ -51,14 +52,18 @@ class Liveness:
         self._replaced_by: dict[Variable, list[Variable]] = {}
         for old, new in self.updated_by.items():
             self._replaced_by.setdefault(new, []).append(old)
-        writers = {output.owner for output in self.updated_by.values() if output.owner is not None}
-        self.agreement = Agreement(graph, besides=writers)
-        self._late = self._can_be_last(writers)
+        self._writers = {output.owner for output in self.updated_by.values() if output.owner is not None}
+        self._late = self._can_be_last(self._writers) if self._writers else set()
         """Nodes that compute updates and after which nothing fails, so that they may overwrite inputs."""
         self.order = self._with_writers_last()
         self._last_reader = {self.aliases.root_of(i): node for node in self.order for i in node.inputs}
         self._kept = {self.aliases.root_of(o) for o in graph.outputs}
         self._taken: set[Variable] = set(self.aliases.destroyer)
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """What is known of lengths by the time that updates are written."""
+        return Agreement(self.graph, besides=self._writers)
 
     def may_overwrite(self, node: Apply, output: int, position: int) -> bool:
         """Whether `node` may write its output over its input `position`: same dtype and shape, and nobody needs that

@@ -8,13 +8,15 @@ from __future__ import annotations
 from ...graph import dims_of
 from ...ops.blas import Dot
 from ...ops.creation import Alloc
+from ...ops.elementwise import add, mul, square
 from ...ops.lengths import dim_to_tensor
+from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 from ...ops.tensor import constant
 from ..contract import relaxes
 from ..patterns import Users
 from ..rule import Rule, node_rule
-from .facts import Node, Value, is_integer, made_by
+from .facts import Node, Value, is_float, is_integer, made_by, producer
 from .writing import is_zero
 
 
@@ -43,6 +45,19 @@ def zeros(node: Node) -> Value | None:
     return None if is_integer(node.out) else _zeros(node)
 
 
+def dot_of_squares(node: Node) -> Value | None:
+    """sum((w[None, :, :] * g[:, None, :])**2) over the last two axes as a product of a matrix and a vector."""
+    made = producer(node.inputs[0], square) if node.op.scalar is add and node.op.axis == (1, 2) else None
+    factors = None if made is None else producer(made.inputs[0], mul)
+    if factors is None or len(factors.inputs) != 2 or not is_float(node.out):
+        return None
+    stretched = {part.op.order: part.inputs[0] for part in (producer(f, DimShuffle) for f in factors.inputs) if part}
+    w, g = stretched.get(("x", 0, 1)), stretched.get((0, "x", 1))
+    if w is None or g is None or not w.dtype == g.dtype == node.out.dtype or dims_of(w)[1] != dims_of(g)[1]:
+        return None
+    return Dot()(square(g), Reduce(add, (0,))(square(w)))
+
+
 DOTS: list[Rule] = [
     node_rule("local_lift_transpose_through_dot", DimShuffle, transposed_dot, having=Dot, uses=True,
               contract=relaxes("rounding"),
@@ -54,4 +69,8 @@ DOTS: list[Rule] = [
 UNSAFE: list[Rule] = [
     node_rule("local_0_dot_x", Dot, zeros, contract=relaxes("nan", "inf", "signed zero", "errors"),
               formula="dot(0, x) -> zeros"),
+    # The sum of the squares of w may overflow where g makes the products small.
+    node_rule("local_sumsqr2dot", Reduce, dot_of_squares, having=square,
+              contract=relaxes("nan", "inf", "overflow", "underflow", "rounding", "signed zero"),
+              formula="sum(square(w[None] * g[:, None]), axis=(1, 2)) -> dot(square(g), sum(square(w), axis=0))"),
 ]

@@ -150,6 +150,18 @@ def dimshuffle_of_alloc(node: Node) -> Value | None:
     return made.op(moved, *(lengths[o] if isinstance(o, int) else one for o in order))
 
 
+def alloc_of_padded(node: Node) -> Value | None:
+    """The value without the axes of length 1 in front, which stretching puts there anyway."""
+    value, *lengths = node.inputs
+    made = producer(value, DimShuffle)
+    if made is None:
+        return None
+    (x,) = made.inputs
+    padding = len(made.op.order) - x.ndim
+    padded = padding > 0 and made.op.order == (*("x",) * padding, *range(x.ndim))
+    return node.op(x, *lengths) if padded else None
+
+
 def reshape_of_alloc(node: Node) -> Value | None:
     """A number under other lengths."""
     made = stretched(node.inputs[0])
@@ -182,6 +194,8 @@ ALLOCS: list[Rule] = [
     node_rule("local_merge_alloc", STRETCHING, merged, having=STRETCHING, contract=relaxes("errors"),
               formula="alloc(alloc(x, n), m, n) -> alloc(x, m, n)"),
     node_rule("local_alloc_of_constant", STRETCHING, alloc_of_constant, formula="alloc([c, c, ...], n) -> alloc(c, n)"),
+    node_rule("local_alloc_dimshuffle", STRETCHING, alloc_of_padded, having=DimShuffle,
+              formula="alloc(dimshuffle{x, 0}(x), n, m) -> alloc(x, n, m)"),
     node_rule("local_dimshuffle_alloc", DimShuffle, dimshuffle_of_alloc, having=STRETCHING,
               formula="dimshuffle(alloc(x, n, m)) -> alloc(dimshuffle(x), m, n)"),
     node_rule("local_reshape_alloc", Reshape, reshape_of_alloc, having=STRETCHING, contract=relaxes("errors"),

@@ -15,12 +15,14 @@ from typing import Any, ClassVar
 from ...graph import Apply, Constant, Door, FunctionGraph, Variable, same_shape, union
 from ...ops.elementwise import add, mul
 from ...ops.fused import Fused
+from ...ops.rows import is_row_graph, with_waiting
 from ...ops.tensor import TensorVariable
 from ...profiling import FusionProfile
 from ...record import record
 from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .fusion_groups import Facts, Group, is_index_map, partition, reads_elements
+from .fusion_rows import join_rows
 
 MAX_OPERANDS = 16
 """Operands of a flattened sum or product; a longer chain becomes several."""
@@ -66,17 +68,18 @@ def fuse(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
     """`graph` with each group of two or more nodes as one `Fused` node; the door is asked once a group."""
     facts = Facts(graph)
     known: dict[Variable, Variable] = {}
-    for group in partition(graph, facts):
+    for group in join_rows(partition(graph, facts), facts):
         if len(group.nodes) > 1:
             outputs, stand_ins = results(group, facts)
             after = fused(needed(group, outputs, facts), outputs, facts, known)
             if door.admit(by, outputs[0], after.outputs[0]):
-                known.update(zip(outputs, after.outputs, strict=True))
+                known.update(zip(outputs, after.outputs, strict=False))
                 known.update((v, known[o]) for v, o in stand_ins.items())
                 continue
         for node in group.nodes:
             rebuilt = node.with_inputs([image(i, known) for i in node.inputs])
-            known.update(zip(node.outputs, rebuilt.outputs, strict=True))
+            if rebuilt is not node:
+                known.update(zip(node.outputs, rebuilt.outputs, strict=True))
     return FunctionGraph(graph.inputs, [image(o, known) for o in graph.outputs], graph.updates)
 
 
@@ -135,15 +138,18 @@ def fused(nodes: list[Apply], outputs: list[Variable], facts: Facts, known: dict
         copy = node.with_inputs([image(i, inner) for i in node.inputs])
         copy.out.name = None
         inner[node.out] = copy.out
-    op = Fused(FunctionGraph([inner[i] for i in operands], [inner[o] for o in outputs]))
+    inside_graph = FunctionGraph([inner[i] for i in operands], [inner[o] for o in outputs])
+    op = Fused(with_waiting(inside_graph) if is_row_graph(inside_graph) else inside_graph)
     made = Apply(op, [image(i, known) for i in operands], union(*(node.origin for node in nodes)))
-    for new, old in zip(made.outputs, outputs, strict=True):
+    for new, old in zip(made.outputs, outputs, strict=False):
         new.name = old.name
     return made
 
 
 def image(variable: Variable, known: dict[Variable, Variable]) -> Variable:
     """What stands for `variable`, known or an index map of something known; what is built is added to `known`."""
+    if variable in known or variable.owner is None:
+        return known.get(variable, variable)
     maps: list[Apply] = []
     while variable not in known and variable.owner is not None and is_index_map(variable.owner):
         maps.append(variable.owner)
@@ -162,15 +168,18 @@ def flatten_add_mul(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
 
     The operands are folded from the left as before, so the result has the same bits.
     """
-    known: dict[Variable, Variable] = {i: i for i in graph.inputs}
+    known: dict[Variable, Variable] = {}
     for node in graph.order:
-        copy = node.with_inputs([known.get(i, i) for i in node.inputs])
+        copy = node.over(known)
         if node.op in (add, mul):
             flat = _flat(node, copy, graph)
             if flat is not None and door.admit(by, node.out, flat.out):
                 flat.out.name = node.out.name
                 copy = flat
-        known.update(zip(node.outputs, copy.outputs, strict=True))
+        if copy is not node:
+            known.update(zip(node.outputs, copy.outputs, strict=True))
+    if not known:
+        return graph
     return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
 
 

@@ -4,7 +4,8 @@ A group has a *space*, the lengths of its loops.  It holds
 
     - pointwise nodes (elementwise ops) whose value has the whole space, one element an iteration;
     - pointwise nodes whose value is stretched to the space by their reader, if nothing outside reads it;
-    - reductions of a value that has the whole space.  Who reads their result belongs to another group.
+    - reductions of a value that has the whole space, and the softmax family along the last axis.  Who reads their
+      result belongs to another group; those that work on the same rows are then joined by fusion_rows.py.
 
 No value is computed twice: a value that is read outside becomes an output of the group, and only a value that provably
 has the whole space may (`dims_of` says the same length on every axis: what else flows into the nest can then not
@@ -29,6 +30,7 @@ from dataclasses import dataclass, field
 from ...graph import Apply, Dim, FunctionGraph, Op, Variable, dims_of
 from ...ops.elementwise import Pointwise
 from ...ops.lengths import Shape, ShapeI
+from ...ops.nn import AlongAxis
 from ...ops.reduce import Reduce, SumTo
 from ...ops.shape import DimShuffle
 
@@ -54,6 +56,10 @@ class Group:
     stretched_cost: float = 0.0
     axes: dict[Apply, Axes] = field(default_factory=dict)
     """The loops that the axes of each pointwise node run along."""
+    reads_rows: bool = False
+    """Whether a node looks at a row, along the last axis, more than once."""
+    folds_across: bool = False
+    """Whether a node reduces other axes than the last."""
 
 
 def partition(graph: FunctionGraph, facts: Facts) -> list[Group]:
@@ -74,6 +80,16 @@ def partition(graph: FunctionGraph, facts: Facts) -> list[Group]:
 def is_pointwise(node: Apply) -> bool:
     """Whether each element of the result depends on one element of each operand."""
     return isinstance(node.op, Pointwise)
+
+
+def folds_rows(node: Apply) -> bool:
+    """Whether the node, of the softmax family or a reduction, looks at all elements of a row: along the last axis of
+    several, whose length is not known to be 1.
+    """
+    op, x = node.op, node.inputs[0]
+    if x.ndim < 2 or x.type.shape[-1] == 1 or dims_of(x)[-1] == 1:
+        return False
+    return op.axis == x.ndim - 1 if isinstance(op, AlongAxis) else isinstance(op, Reduce) and op.axis == (x.ndim - 1,)
 
 
 def is_index_map(node: Apply) -> bool:
@@ -134,7 +150,9 @@ class Facts:
         """The loops of `group` that the axes of the source of `operand` run along, as `reader`, a member, reads it."""
         assert group.space is not None
         along = group.axes.get(reader) or tuple(range(len(group.space)))
-        source, axes = self.seen_through(operand)
+        if operand not in self._seen_through:
+            return along[len(along) - operand.ndim :]
+        source, axes = self._seen_through[operand]
         loops: list[int | None] = [None] * source.ndim
         for axis, loop in zip(axes, along[len(along) - operand.ndim :], strict=True):
             if axis is not None:
@@ -147,7 +165,10 @@ def group_alone(node: Apply, level: int) -> Group:
     if is_pointwise(node) and _may_be_in_nest(node.out):
         return Group(dims_of(node.out), level, [node], set(node.inputs), axes={node: tuple(range(node.out.ndim))})
     if isinstance(node.op, Reduce):
-        return Group(dims_of(node.inputs[0]), level, [node], set(node.inputs))
+        across = not folds_rows(node)
+        return Group(dims_of(node.inputs[0]), level, [node], set(node.inputs), folds_across=across)
+    if isinstance(node.op, AlongAxis) and folds_rows(node):
+        return Group(dims_of(node.inputs[0]), level, [node], set(node.inputs), reads_rows=True)
     return Group(None, level, [node], set())
 
 
@@ -163,21 +184,19 @@ def _whole(group: Group) -> Axes:
 
 def _one_space(groups: list[Group]) -> bool:
     first = groups[0].space
-    return first is not None and all(g.space is not None and _equal(first, g.space) for g in groups)
-
-
-def _equal(a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
-    return len(a) == len(b) and all(x is y or (isinstance(x, int) and x == y) for x, y in zip(a, b, strict=True))
+    return first is not None and all(g.space == first for g in groups)
 
 
 def _has_whole_space(node: Apply, loops: Axes, group: Group) -> bool:
     assert group.space is not None
-    return loops == _whole(group) and _equal(dims_of(node.out), group.space)
+    return loops == _whole(group) and dims_of(node.out) == group.space
 
 
 def _is_stretched(node: Apply, loops: Axes, group: Group) -> bool:
     """Whether the value is certainly smaller than the space: no axis of it runs along some loop."""
     assert group.space is not None
+    if _has_whole_space(node, loops, group):
+        return False
     run_along = {loop for loop, length in zip(loops, dims_of(node.out), strict=True) if length != 1}
     return any(length != 1 and loop not in run_along for loop, length in enumerate(group.space))
 
@@ -191,8 +210,10 @@ def _cost(node: Apply) -> float:
 GroupOf = dict["Apply | None", Group]
 
 
-def _fits(groups: list[Group], facts: Facts) -> bool:
-    """Whether the groups together keep within the limits."""
+def fits(groups: list[Group], facts: Facts) -> bool:
+    """Whether the groups together keep within the limits, and all can go along rows if one of them must."""
+    if any(g.reads_rows for g in groups) and any(g.folds_across for g in groups):
+        return False
     if sum(len(g.nodes) for g in groups) > MAX_NODES:
         return False
     if sum(g.stretched_cost for g in groups) > MAX_STRETCHED_COST:
@@ -212,6 +233,8 @@ def _merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> None:
             into.inputs |= group.inputs
             into.axes.update(group.axes)
             into.stretched_cost += group.stretched_cost
+            into.reads_rows |= group.reads_rows
+            into.folds_across |= group.folds_across
             for node in group.nodes:
                 group_of[node] = into
     into.inputs = {i for i in into.inputs if group_of.get(facts.source(i).owner) is not into}
@@ -227,7 +250,7 @@ def _join_readers(graph: FunctionGraph, facts: Facts) -> list[Group]:
         level = max((group_of[reader].level for reader, _ in readers), default=-1)
         targets = list(dict.fromkeys(g for g in (group_of[reader] for reader, _ in readers) if g.level == level))
         inside = None if not targets else _in_nest_of(node, targets, group_of, facts)
-        if inside is None or not _fits([*targets, inside], facts):
+        if inside is None or not fits([*targets, inside], facts):
             group_of[node] = group_alone(node, level + 1)
         else:
             group_of[node] = inside
@@ -245,10 +268,9 @@ def _in_nest_of(node: Apply, targets: list[Group], group_of: GroupOf, facts: Fac
     readers = facts.readers[node]
     chosen = set(targets)
     inside = [(reader, operand) for reader, operand in readers if group_of[reader] in chosen]
-    maps = {facts.loops_of(operand, reader, group_of[reader]) for reader, operand in inside}
-    if len(maps) > 1:
+    loops, *others = {facts.loops_of(operand, reader, group_of[reader]) for reader, operand in inside}
+    if others:
         return None
-    (loops,) = maps
     read_outside = node in facts.kept or len(inside) < len(readers)
     if read_outside and not _has_whole_space(node, loops, target):
         return None
@@ -265,7 +287,7 @@ def _join_producers(groups: list[Group], facts: Facts) -> list[Group]:
         group.level = max((g.level for g in above), default=-1)
         group_of.update(dict.fromkeys(group.nodes, group))
         targets = [g for g in above if g.level == group.level]
-        if targets and _continues(group, targets, edges, group_of, facts) and _fits([*targets, group], facts):
+        if targets and _continues(group, targets, edges, group_of, facts) and fits([*targets, group], facts):
             _merge([*targets, group], group_of, facts)
         else:
             group.level += 1
@@ -293,9 +315,9 @@ def _join_siblings(groups: list[Group], facts: Facts) -> list[Group]:
     for node in [node for group in groups if group.space for node in group.nodes]:
         for operand in node.inputs:
             group = group_of[node]
-            if operand not in group.inputs or not _equal(dims_of(operand), group.space or ()):
+            if operand not in group.inputs or dims_of(operand) != group.space:
                 continue
             sibling = group_of[first.setdefault((group.level, group.space or (), operand), node)]
-            if sibling is not group and _fits([sibling, group], facts):
+            if sibling is not group and fits([sibling, group], facts):
                 _merge([sibling, group], group_of, facts)
     return list(dict.fromkeys(group_of.values()))

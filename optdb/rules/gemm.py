@@ -263,12 +263,13 @@ class GemmOptimizer(Optimizer):
 def _replaced(graph: FunctionGraph, sums: Mapping[Apply, Sum], by: str, door: Door) -> FunctionGraph:
     known: dict[Variable, Variable] = {}
     for node in graph.order:
-        images = node.with_inputs([known.get(i, i) for i in node.inputs]).outputs
+        images = node.over(known).outputs
         if node in sums:
             with inheriting(union(node.origin, *(t.value.origin for t in sums[node].products))):
                 called = build(sums[node], node.out, known)
             if door.admit(by, node.out, called):
                 called.name = called.name or node.out.name
                 images = (called,)
-        known.update(zip(node.outputs, images, strict=True))
+        if images is not node.outputs:
+            known.update(zip(node.outputs, images, strict=True))
     return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)

@@ -29,7 +29,7 @@ def indices_of(node: Node) -> list[Index]:
     return entries(node.op.spec, node.inputs[1:])
 
 
-def _per_axis(node: Node) -> list[Index]:
+def per_axis(node: Node) -> list[Index]:
     """One entry for every axis of the operand."""
     within = indices_of(node)
     return [*within, *[slice(None)] * (node.inputs[0].ndim - len(within))]
@@ -63,8 +63,10 @@ def arange_index(node: Node) -> Value | None:
     if made is None:
         return None
     start, stop, step = made.inputs
-    certain = not_negative(tensor_to_dim(start)) and at_most(tensor_to_dim(stop), dims_of(x)[pointed[0]])
-    if (constant_int(step) or 0) < 1 or not certain:
+    bounds = (tensor_to_dim(start), tensor_to_dim(stop))
+    if (constant_int(step) or 0) < 1 or not all(map(not_negative, bounds)):
+        return None
+    if not at_most(bounds[1], dims_of(x)[pointed[0]]):
         return None
     within[pointed[0]] = slice(start, stop, step)
     return read(x, within)
@@ -78,7 +80,7 @@ def subtensor_of_subtensor(node: Node) -> Value | None:
     made = producer(node.inputs[0], Subtensor)
     if made is None:
         return None
-    inner, outer = _per_axis(made), iter(_per_axis(node))
+    inner, outer = per_axis(made), iter(per_axis(node))
     joint = [composed(index, next(outer)) if isinstance(index, slice) else index for index in inner]
     return None if None in joint else read(made.inputs[0], joint)
 
@@ -115,7 +117,7 @@ def subtensor_of_dimshuffle(node: Node) -> Value | None:
     (x,), order = made.inputs, made.op.order
     own: list[Index] = [slice(None)] * x.ndim
     kept: list[Any] = []
-    for place, index in zip(order, _per_axis(node), strict=True):
+    for place, index in zip(order, per_axis(node), strict=True):
         if place == "x" and not is_whole(index) and isinstance(index, slice):
             return None
         if isinstance(place, int):
@@ -136,7 +138,7 @@ def subtensor_of_alloc(node: Node) -> Value | None:
         return None
     value = made.inputs[0]
     missing = whole.ndim - value.ndim
-    own = [_on_value(i, n, m) for i, n, m in zip(_per_axis(node)[missing:], dims_of(value), dims_of(whole)[missing:])]
+    own = [_on_value(i, n, m) for i, n, m in zip(per_axis(node)[missing:], dims_of(value), dims_of(whole)[missing:])]
     return None if None in own else made.op(read(value, own), *map(dim_to_tensor, lengths))
 
 
@@ -158,7 +160,7 @@ def subtensor_of_dot(node: Node, users: Users) -> Value | None:
     if made is None or len(users(made.out)) != 1:
         return None
     a, b = made.inputs
-    within = _per_axis(node)
+    within = per_axis(node)
     rows, columns = within[: a.ndim - 1], within[a.ndim - 1 :]
     return Dot()(read(a, rows), read(b, [slice(None), *columns]))
 
@@ -169,7 +171,7 @@ def subtensor_of_reduce(node: Node, users: Users) -> Value | None:
     if made is None or len(users(made.out)) != 1:
         return None
     (x,), op = made.inputs, made.op
-    outer = iter(_per_axis(node))
+    outer = iter(per_axis(node))
     own = [slice(None) if axis in op.axis else next(outer) for axis in range(x.ndim)]
     left = [axis for axis, index in enumerate(own) if isinstance(index, slice)]
     axes = tuple(k for k, axis in enumerate(left) if axis in op.axis)

@@ -19,6 +19,7 @@ from ...ops.blas import Gemm, Gemv, Ger
 from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused, InPlace
 from ...ops.indexing import IncSubtensor
+from ...ops.rows import is_row_graph
 from ...profiling import InplaceProfile
 from ...record import record
 from ..contract import Contract, exact
@@ -31,6 +32,8 @@ Candidates = Callable[[Apply, Liveness], Iterable[tuple[int, int]]]
 
 def elementwise_candidates(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
     """Every elementwise output over every operand that is read along the same axes; updates have the first choice."""
+    if isinstance(node.op, Fused) and is_row_graph(node.op.graph):
+        return  # what it reads again must stand
     if isinstance(node.op, Fused):
         moved, reduced = moved_inputs(node.op), set(reduced_outputs(node.op))
         fixed = {v for v, i in zip(node.inputs, node.op.graph.inputs, strict=True) if i in moved}
@@ -90,14 +93,17 @@ def mark(
     live, tally = Liveness(graph), Tally()
     known: dict[Variable, Variable] = {}
     for node in live.order:
-        new = node.with_inputs([known.get(i, i) for i in node.inputs])
+        new = node.over(known)
         pairs = _legal_pairs(node, candidates, live, tally) if isinstance(node.op, kinds) else ()
         if pairs:
             marked = new.with_op(InPlace(node.op, pairs))
             if door.admit(by, node.outputs[pairs[0][0]], marked.outputs[pairs[0][0]]):
                 _settle(node, marked, pairs, live, tally)
                 new = marked
-        known.update(zip(node.outputs, new.outputs, strict=True))
+        if new is not node:
+            known.update(zip(node.outputs, new.outputs, strict=True))
+    if not known:
+        return graph, tally
     return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates), tally
 
 

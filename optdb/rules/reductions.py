@@ -37,7 +37,7 @@ from ...ops.tensor import constant
 from ..contract import relaxes, stabilizes
 from ..patterns import Wild, op_like
 from ..rule import Rule, node_rule, rule
-from .facts import Node, Value, is_discrete, is_float, is_integer, made_by, number_of, producer
+from .facts import Node, Value, is_discrete, is_float, is_integer, made_by, not_complex, number_of, producer
 
 STRETCHING = (Alloc, BroadcastTo)
 SELECTING = frozenset({maximum, minimum, logical_and, logical_or})
@@ -56,8 +56,8 @@ regrouped = relaxes("rounding")
 
 def reduce_of_reduce(x: Variable, outer: Reduce, inner: Reduce) -> Value | None:
     """One reduction over the axes of both."""
-    if outer.scalar is not inner.scalar:
-        return None
+    if outer.scalar is not inner.scalar or (outer.scalar in SELECTING and not not_complex(x)):
+        return None  # of several complex NaNs the first is taken, in the order of the walk
     left = [axis for axis in range(x.ndim) if axis not in inner.axis]
     axes = tuple(sorted((*inner.axis, *(left[axis] for axis in outer.axis))))
     return Reduce(outer.scalar, axes)(x)
@@ -178,9 +178,9 @@ def _scaled(op: Reduce, value: Variable, dims: Sequence[Dim], dtype: str) -> Cal
     if op.scalar in SELECTING:
         fits = seen and (value.dtype == "bool" or op.scalar in (maximum, minimum))
         return (lambda v: v) if fits else None
-    # 0 * inf is NaN where the sum of nothing is 0; float16 does not hold large counts.
+    # 0 * inf is NaN where the sum of nothing is 0, and in complex numbers; float16 does not hold large counts.
     finite = is_discrete(value) or _is_finite_constant(value)
-    if op.scalar is not add or dtype == "float16" or not (seen or finite):
+    if op.scalar is not add or dtype == "float16" or not ((seen and not_complex(value)) or finite):
         return None
     count = _count(dims, dtype)
     return lambda v: mul(cast(v, dtype), count)

@@ -158,7 +158,9 @@ def _unscaled_write(quotients: Variable, y: Variable) -> Value | None:
 
 
 RECOGNIZED: list[Rule] = [
-    node_rule("local_softmax_stabilize", true_div, exp_over_sum, having=exp, contract=stabilizes | relaxes("domain"),
+    # Of a small probability x - max(x) may cost digits that exp(x) alone has: some ulp of nearly nothing.
+    node_rule("local_softmax_stabilize", true_div, exp_over_sum, having=exp,
+              contract=stabilizes | relaxes("domain", "rounding"),
               formula="exp(x) / sum(exp(x)) -> softmax(x)"),
     node_rule("local_log_sum_exp", log, log_of_sum_of_exp, having=(Reduce, DimShuffle), contract=stabilizes,
               formula="log(sum(exp(x))) -> logsumexp(x)"),

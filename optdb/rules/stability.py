@@ -10,6 +10,7 @@ import math
 from ...graph import Apply, Variable
 from ...ops.elementwise import (
     add,
+    eq,
     erf,
     erfc,
     exp,
@@ -31,13 +32,33 @@ from ...ops.elementwise import (
     switch,
     true_div,
 )  # fmt: skip
+from ...ops.tensor import constant
 from ..contract import relaxes, stabilizes
 from ..patterns import Wild, wilds
 from ..rule import Rule, node_rule, rule
+from .canonizer import terms_of
 from .facts import Value, is_float, is_number, producer, uniform_x, uniform_xy
 from .products import Product
 
 x, y = wilds("x y", is_float)
+
+
+def log_of_sum_of_several(node: Apply) -> Value | None:
+    """The logarithm of a sum of three exponentials or more."""
+    plus, minus = terms_of(node.inputs[0])
+    powers = [producer(term, exp) for term in plus]
+    if minus or len(plus) < 3 or None in powers or not is_float(node.out):
+        return None
+    result = powers[0].inputs[0]  # type: ignore[union-attr]
+    for power in powers[1:]:
+        result = logaddexp(result, power.inputs[0])  # type: ignore[union-attr]
+    return result if result.dtype == node.out.dtype else None
+
+
+def log_of_difference(x: Variable, y: Variable) -> Value:
+    """log(exp(x) - exp(y)); x itself where exp(y) is 0, so that it is -inf where both are."""
+    return switch(eq(y, constant(-math.inf, y.dtype)), x, add(x, log1mexp(sub(y, x))))
+
 
 LOG: list[Rule] = [
     rule("local_log1p", log(add(1, x)), log1p(x), contract=stabilizes, when=uniform_x),
@@ -47,6 +68,11 @@ LOG: list[Rule] = [
     rule("local_one_minus_exp", sub(1, exp(x)), neg(expm1(x)), contract=stabilizes, when=uniform_x),
     rule("local_log_add", log(add(exp(x), exp(y))), logaddexp(x, y), when=uniform_xy,
          contract=stabilizes | relaxes("rounding")),
+    node_rule("local_log_add_exp", log, log_of_sum_of_several, having=add, contract=stabilizes | relaxes("rounding"),
+              formula="log(exp(x) + exp(y) + exp(z)) -> logaddexp(logaddexp(x, y), z)"),
+    rule("logdiffexp_to_log1mexpdiff", log(sub(exp(x), exp(y))), log_of_difference, when=uniform_xy,
+         contract=stabilizes | relaxes("rounding"),
+         formula="log(exp(x) - exp(y)) -> x + log1mexp(y - x)"),
     rule("local_log_sqrt", log(sqrt(x)), mul(0.5, log(x)), contract=stabilizes),
     rule("local_log1p_minus_exp", log1p(neg(exp(x))), log1mexp(x), contract=stabilizes),
     rule("logmexpm1_to_log1mexp", log(neg(expm1(x))), log1mexp(x), contract=stabilizes),
@@ -146,7 +172,8 @@ def _is_gauss_of(factor: Variable, x: Variable) -> bool:
 unbounded_x = Wild("x", is_unbounded)
 TAILS: list[Rule] = [
     rule("local_log_erfc", log(erfc(unbounded_x)), log_erfc, contract=stabilizes),
-    node_rule("local_grad_log_erfc_neg", (mul, true_div), grad_log_erfc, contract=stabilizes,
+    # exp(-x**2) may be subnormal for x < 0; which of y and erfc(x) it meets first then decides its last digits.
+    node_rule("local_grad_log_erfc_neg", (mul, true_div), grad_log_erfc, contract=stabilizes | relaxes("rounding"),
               formula="y * exp(-x**2) / erfc(x) -> y * (sqrt(pi) x / series where x is large)"),
 ]  # fmt: skip
 

@@ -29,10 +29,10 @@ class SumToOptimizer(Optimizer):
         useless = _useless(graph)
         known: dict[Variable, Variable] = {}
         for node in graph.order if useless else ():
-            images = node.with_inputs([known.get(i, i) for i in node.inputs])
+            images = node.over(known)
             if node in useless and door.admit(self.name, node.out, images.inputs[0]):
                 known[node.out] = images.inputs[0]
-            else:
+            elif images is not node:
                 known.update(zip(node.outputs, images.outputs, strict=True))
         if not useless:
             return graph, OptimizerProfile()

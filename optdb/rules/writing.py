@@ -22,11 +22,12 @@ from ...ops.tensor import constant
 from ..contract import relaxes
 from ..patterns import Users, same_value
 from ..rule import Rule, node_rule
-from .facts import Node, Value, constant_int, number_of, producer
+from .facts import Node, Value, constant_int, is_integer, number_of, producer
 from .slicing import is_whole
 
 WRITES = (IncSubtensor, AdvancedIncSubtensor)
 READS = (Subtensor, AdvancedSubtensor)
+STRETCHING = (Alloc, BroadcastTo)
 
 
 def number_everywhere(x: Variable) -> Any:
@@ -34,7 +35,7 @@ def number_everywhere(x: Variable) -> Any:
     made = producer(x, fill)
     if made is not None:
         return number_of(made.inputs[1])
-    made = producer(x, Alloc, BroadcastTo)
+    made = producer(x, *STRETCHING)
     return number_of(x if made is None else made.inputs[0])
 
 
@@ -101,6 +102,14 @@ def inc_by_zero(node: Node) -> Value | None:
     """x, to which zeros are added."""
     x, y = node.inputs[:2]
     return x if not node.op.set and is_zero(y) else None
+
+
+def inc_by_stretched(node: Node) -> Value | None:
+    """The same addition of what was stretched: it is stretched to the part anyway."""
+    x, y, *within = node.inputs
+    made = producer(y, *STRETCHING)
+    value = None if made is None else made.inputs[0]
+    return node.op(x, value, *within) if value is not None and value.dtype == y.dtype else None
 
 
 def inc_of_zeros(node: Node) -> Value | None:
@@ -172,6 +181,27 @@ def add_of_sparse_write(node: Node, users: Users) -> Value | None:
     return None
 
 
+def add_of_write(node: Node, users: Users) -> Value | None:
+    """A sum in which one term is an addition to a part, as that addition to the rest of the sum."""
+    for k, term in enumerate(node.inputs):
+        write = producer(term, *WRITES) if len(users(term)) == 1 else None
+        rest = [write.inputs[0] if n == k else i for n, i in enumerate(node.inputs)] if write is not None else []
+        if write is None or write.op.set or any(not same_shape(i, term) or i.dtype != term.dtype for i in rest):
+            continue
+        return write.op(add(*rest), *write.inputs[1:])
+    return None
+
+
+def integer_add_of_write(node: Node, users: Users) -> Value | None:
+    """`add_of_write` where the order of a sum does not matter."""
+    return add_of_write(node, users) if is_integer(node.out) else None
+
+
+def float_add_of_write(node: Node, users: Users) -> Value | None:
+    """`add_of_write` where it rounds otherwise."""
+    return None if is_integer(node.out) else add_of_write(node, users)
+
+
 def sub_from_sparse_write(node: Node, users: Users) -> Value | None:
     """(zeros but for some positions) - x as a write to -x."""
     term, x = node.inputs
@@ -195,6 +225,8 @@ WRITING: list[Rule] = [
     node_rule("local_useless_inc_subtensor", IncSubtensor, useless_write, formula="set_subtensor(x[:], y) -> y"),
     node_rule("local_incsubtensor_of_zeros", WRITES, inc_by_zero, contract=relaxes("signed zero", "errors"),
               formula="inc_subtensor(x[i], 0) -> x"),
+    node_rule("local_useless_inc_subtensor_alloc", WRITES, inc_by_stretched, having=STRETCHING,
+              contract=relaxes("errors"), formula="inc_subtensor(x[i], alloc(y, n)) -> inc_subtensor(x[i], y)"),
     node_rule("local_incsubtensor_of_zeros_to_setsubtensor", WRITES, inc_of_zeros, contract=relaxes("signed zero"),
               formula="inc_subtensor(zeros[i], y) -> set_subtensor(zeros[i], y)"),
     node_rule("local_setsubtensor_of_constants", WRITES, set_of_same_number, contract=relaxes("errors"),
@@ -208,6 +240,9 @@ WRITING: list[Rule] = [
     node_rule("local_add_of_sparse_write", add, add_of_sparse_write, having=WRITES, uses=True,
               contract=relaxes("rounding", "signed zero", "errors"),
               formula="x + inc_subtensor(zeros[i], y) -> inc_subtensor(x[i], y)"),
+    node_rule("local_integer_add_of_write", add, integer_add_of_write, having=WRITES, uses=True,
+              contract=relaxes("errors"),
+              formula="x + inc_subtensor(y[i], z) -> inc_subtensor((x + y)[i], z)  for integers"),
     node_rule("local_sub_from_sparse_write", sub, sub_from_sparse_write, having=WRITES, uses=True,
               contract=relaxes("rounding", "signed zero", "errors"),
               formula="inc_subtensor(zeros[i], y) - x -> inc_subtensor((-x)[i], y)"),
@@ -215,3 +250,10 @@ WRITING: list[Rule] = [
               contract=relaxes("rounding", "signed zero", "errors"),
               formula="sum(inc_subtensor(zeros[i, j], y), axis=1) -> inc_subtensor(zeros[i], y)"),
 ]  # fmt: skip
+
+UNSAFE: list[Rule] = [
+    node_rule("local_add_of_write", add, float_add_of_write, having=WRITES, uses=True,
+              contract=relaxes("nan", "inf", "overflow", "rounding", "signed zero", "errors"),
+              formula="x + inc_subtensor(y[i], z) -> inc_subtensor((x + y)[i], z)"),
+]
+"""(x + y) + z is not x + (y + z) for floating-point numbers."""

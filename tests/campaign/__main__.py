@@ -10,8 +10,11 @@ import time
 from .children import experiment
 from .scorecard import Row, table, to_json
 
-EXPERIMENTS = ("integers", "sanitizers", "threads", "forks", "control_word", "memory", "leaks")
-_TIMEOUT = 3600.0
+EXPERIMENTS = (
+    "integers", "sanitizers", "threads", "forks", "kills", "races", "control_word", "memory", "leaks", "damage",
+    "faults", "intruders", "toolchains", "hits", "names", "interrupts", "mistakes", "depth", "rules",
+)  # fmt: skip
+_TIMEOUT = 7200.0
 
 
 def main() -> int:

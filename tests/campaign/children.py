@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """Ours, with the checkout to import from."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), **settings}
+    """Ours, with the checkout and its tests to import from."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")]), **settings}
 
 
 def experiment(name: str, full: bool, timeout: float) -> list[Row]:

@@ -74,10 +74,7 @@ def after_parallel_work(forks: int) -> Row:
 
 
 def during_other_threads(forks: int) -> Row:
-    """Children forked while other threads call, allocate and compile; from a thread that is not the main one.
-
-    No thread is inside a matrix product: the fork may then hang in the parent, which docs/reliability.md says under G5.
-    """
+    """Children forked while other threads call, allocate and compile; from a thread that is not the main one."""
     trials = Trials("G5", "children forked while threads call and compile: they do both, and end")
     work, stop = calling(lambda x, y: T.sum(T.sin(x), axis=0) - y), threading.Event()
     compile_once = fresh(os.getpid())
@@ -99,6 +96,27 @@ def during_other_threads(forks: int) -> Row:
     forking.join()
     stop.set()
     for thread in threads:
+        thread.join()
+    return trials.row()
+
+
+def during_products(forks: int) -> Row:
+    """Children forked while another thread is inside a matrix product that is shared among threads."""
+    trials = Trials("G5", "children forked while a thread is inside a parallel product: they call it, and end")
+    work, stop = calling(lambda x, y: x @ y), threading.Event()
+
+    def busy() -> None:
+        while not stop.is_set():
+            work()
+
+    thread = threading.Thread(target=busy)
+    thread.start()
+    try:
+        for number in range(forks):
+            passed, seconds = child_ends(work)
+            trials.check(passed, f"fork {number}: hung or wrong after {seconds:.1f} s")
+    finally:
+        stop.set()
         thread.join()
     return trials.row()
 
@@ -127,6 +145,7 @@ def run(full: bool) -> list[Row]:
     warnings.simplefilter("ignore", DeprecationWarning)
     return [
         after_parallel_work(1000 if full else 30),
+        during_products(400 if full else 10),
         during_other_threads(100 if full else 4),
         in_pools(50 if full else 4),
     ]

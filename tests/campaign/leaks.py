@@ -34,7 +34,7 @@ def mapped_libraries() -> int:
 
 
 def run(full: bool) -> list[Row]:
-    rounds, warm = (2_000, 200) if full else (100, 50)
+    rounds, warm = (10_000, 200) if full else (100, 50)
     trials = Trials("G10", "functions compiled, called and dropped: descriptors, libraries, memory kept")
     for number in range(warm):
         cycle(number)

@@ -1,6 +1,7 @@
 #ifndef AG_SIMD
 #define AG_SIMD
 #endif
+#pragma GCC diagnostic ignored "-Wunknown-pragmas" /* omp simd, for compilers that were not told -fopenmp-simd */
 typedef __INT8_TYPE__ i8;
 typedef __INT16_TYPE__ i16;
 typedef __INT32_TYPE__ i32;
@@ -17,40 +18,50 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = argmax{axis=(1,)}(x0) */
-static i32 k_53d71b750bf4b69f(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static i32 k_07565869cde872a0(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 == 0) {
         return 2;
     }
     for (i64 i0 = 0; i0 < n0; i0++) {
         const f32 *x0_0 = x0 + i0 * x0_s0;
-        f32 best0 = -__builtin_inff();
-        i32 best1 = 0;
-        if (x0_s1 == 1) {
-            #pragma omp simd reduction(max:best0) reduction(|:best1)
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 v0 = x0_0[i1];
-                best0 = v0 > best0 ? v0 : best0;
-                best1 = best1 | (i32)(v0 != v0);
+        f32 extremum = -__builtin_inff();
+        i64 where = 0;
+        for (i64 block = 0; block < n1; block += 256) {
+            const i64 block_end = block + 256 < n1 ? block + 256 : n1;
+            f32 best0 = -__builtin_inff();
+            i32 best1 = 0;
+            if (x0_s1 == 1) {
+                #pragma omp simd reduction(max:best0) reduction(|:best1)
+                for (i64 i1 = block; i1 < block_end; i1++) {
+                    const f32 v0 = x0_0[i1];
+                    best0 = v0 > best0 ? v0 : best0;
+                    best1 = best1 | (i32)(v0 != v0);
+                }
+            } else {
+                for (i64 i1 = block; i1 < block_end; i1++) {
+                    const f32 v0 = x0_0[i1 * x0_s1];
+                    best0 = v0 > best0 ? v0 : best0;
+                    best1 = best1 | (i32)(v0 != v0);
+                }
             }
-        } else {
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 v0 = x0_0[i1 * x0_s1];
-                best0 = v0 > best0 ? v0 : best0;
-                best1 = best1 | (i32)(v0 != v0);
+            const f32 found = best1 != 0 ? __builtin_nanf("") : best0;
+            if ((found > extremum) | ((found != found) & !(extremum != extremum))) {
+                extremum = found;
+                where = block;
             }
         }
-        const f32 extremum = best1 != 0 ? __builtin_nanf("") : best0;
+        const i64 where_end = where + 256 < n1 ? where + 256 : n1;
         i64 position = 9223372036854775807;
         if (x0_s1 == 1) {
             #pragma omp simd reduction(min:position)
-            for (i64 i1 = 0; i1 < n1; i1++) {
+            for (i64 i1 = where; i1 < where_end; i1++) {
                 const f32 v0 = x0_0[i1];
                 const i64 here = i1;
                 position = (((v0 == extremum) | ((v0 != v0) & (extremum != extremum))) & (here < position)) ? here : position;
             }
         } else {
-            for (i64 i1 = 0; i1 < n1; i1++) {
+            for (i64 i1 = where; i1 < where_end; i1++) {
                 const f32 v0 = x0_0[i1 * x0_s1];
                 const i64 here = i1;
                 position = (((v0 == extremum) | ((v0 != v0) & (extremum != extremum))) & (here < position)) ? here : position;

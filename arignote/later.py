@@ -1,0 +1,20 @@
+"""Modules of this package that tell about functions, each loaded when it is first asked for: `later.why.Answers`.
+
+Hardly any program asks, and `import arignote` would take 6 ms longer.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import debug, explain, recording, remarks, report, trace, why
+
+__all__ = ["debug", "explain", "recording", "remarks", "report", "trace", "why"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f".{name}", __package__)

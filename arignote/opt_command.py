@@ -1,0 +1,58 @@
+"""`python -m arignote opt graph.txt --passes "canonicalize -local_mul_zero"`: a pipeline on a graph in a file.
+
+The graph that comes out is printed, in text that reads back; what changed and how long it took goes to the standard
+error, so that one call can feed the next.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from .database import optdb
+from .explain import changed_lines, stages
+from .function import parse
+from .graph import Door, FunctionGraph, Replacement
+from .profiling import OptimizerProfile
+from .profiling.summary import summary_lines
+from .replay import Replay
+from .trace import Trace
+
+
+def main(source: str, passes: str, print_changed: bool, timed: bool) -> int:
+    """Optimizes the graph of a file (`-`: the standard input) by a query; the exit code."""
+    try:
+        graph = parse(sys.stdin.read() if source == "-" else Path(source).read_text("utf-8"))
+    except OSError as error:
+        return _failed(f"{source}: cannot be read: {error.strerror or error}")
+    except (ValueError, TypeError) as error:  # no graph, or an op that refuses its operands
+        return _failed(f"{source}: {error}")
+    try:
+        optimizer = optdb.query(passes)
+    except ValueError as error:
+        return _failed(f"--passes: {error}")
+    door = Door()
+    result, profile = optimizer(graph, door)
+    report = [*(changes(graph, door.journal, profile) if print_changed else ())]
+    report += summary_lines(profile) if timed else ()
+    print("".join(f"{line}\n" for line in report), end="", file=sys.stderr)
+    print(result)
+    return 0
+
+
+def _failed(message: str) -> int:
+    print(f"opt: {message}", file=sys.stderr)
+    return 1
+
+
+def changes(graph: FunctionGraph, journal: list[Replacement], profile: OptimizerProfile) -> Iterator[str]:
+    """What each pass that changed something changed, as a difference in names that stay, with the rules that did it."""
+    replay = Replay(graph, journal)
+    for stage, numbers in stages(Trace(graph, journal, profile)):
+        before = replay.lines()
+        replay.goto(numbers[-1] + 1)
+        rules = dict.fromkeys(entry.rule for entry in journal[numbers[0] : numbers[-1] + 1])
+        yield f"*** {stage}: {', '.join(rules)}"
+        yield from changed_lines(before, replay.lines()) or ["equal values made one"]
+        yield ""

@@ -1,0 +1,66 @@
+"""`ARIGNOTE_TRACE=folder`: every function of a process recorded, without a change to the program."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import later
+from .notices import notice
+from .options import process_options
+from .profiling import RunProfile
+
+if TYPE_CHECKING:
+    from .compiled import Function
+
+
+class Recorder:
+    """Writes a file for each function as it is compiled, and at exit once more with what its calls cost.
+
+    A folder that takes no files costs a notice, not the program.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.absolute()
+        self._files: list[tuple[int, Path, RunProfile]] = []
+        """By whom (the number of the process) and where a function was recorded, and its run profile."""
+        atexit.register(self.finish)
+
+    def add(self, function: Function) -> None:
+        """Record a function that was just compiled."""
+        here = os.getpid()
+        file = self.folder / f"{here}-{len(self._files) + 1:04d}.json"
+        if self._write(file, later.recording.recorded(function)) and function.profile is not None:
+            self._files.append((here, file, function.profile))
+
+    def finish(self) -> None:
+        """Write into the files of this process what the calls cost."""
+        for process, file, profile in self._files:
+            if process == os.getpid() and profile.calls:
+                try:
+                    record = json.loads(file.read_bytes())
+                except (OSError, ValueError):  # removed or overwritten meanwhile: that was meant
+                    continue
+                self._write(file, record | {"run": profile.to_dict()})
+
+    def _write(self, file: Path, record: dict[str, Any]) -> bool:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            unfinished = file.with_suffix(".part")
+            unfinished.write_text(json.dumps(record), "utf-8")
+            unfinished.replace(file)
+        except OSError as error:
+            notice(f"ARIGNOTE_TRACE: {file} cannot be written: {error.strerror or error}")
+            return False
+        return True
+
+
+@lru_cache(maxsize=1)
+def process_recorder() -> Recorder | None:
+    """The recorder of this process, if the option `trace` names a folder."""
+    folder = process_options().trace
+    return Recorder(folder) if folder is not None else None

@@ -1,0 +1,382 @@
+"""The rewriting of a graph, played again from the journal: each state between the user's graph and the optimized one.
+
+A `Replay` holds the graph of now as values that know who reads them.  An entry of the journal moves the readers of one
+value to another, so a step costs what it changes, whatever the size of the graph.  Names stay: what takes the place of
+a value takes its name as well, so the difference between two states is what really changed.
+
+Journals speak in variables of their moment.  A variable is found among the values of now as the one that was made for
+it, or as the one that computes the same op on the same operands; what is not found is new, and added.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .graph import Apply, Constant, FunctionGraph, Names, Op, Origin, Replacement, TensorType, Variable, toposort
+from .graph.collector import collector_at_rest
+from .graph.text import constant_text, op_text
+from .ops.fused import Fused, InPlace
+from .ops.fused_product import FusedProduct
+from .ops.shared import SharedVariable
+from .record import record
+
+
+class Value:
+    """A value of the state: a leaf, or output `index` of a node.  `readers` are (node, position), or (None, output)."""
+
+    __slots__ = ("index", "leaf", "name", "node", "readers", "stand_in", "type", "variables")
+
+    def __init__(self, type: TensorType, leaf: Variable | None = None, node: Node | None = None, index: int = 0):
+        self.type, self.leaf, self.node, self.index = type, leaf, node, index
+        self.readers: dict[tuple[Node | None, int], None] = {}
+        self.variables: list[Variable] = []
+        self.stand_in: Value | None = None
+        self.name = ""
+
+
+class Node:
+    """One application of an op in the state; its inputs change where what they read is replaced."""
+
+    __slots__ = ("inputs", "op", "origin", "outputs")
+
+    def __init__(self, op: Op, inputs: list[Value], types: Sequence[TensorType], origin: Origin) -> None:
+        self.op, self.inputs, self.origin = op, inputs, origin
+        self.outputs = [Value(t, None, self, k) for k, t in enumerate(types)]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return (self.op, *self.inputs)
+
+    def __str__(self) -> str:
+        results = ", ".join(f"{o.name}: {o.type}" for o in self.outputs)
+        return f"{results} = {word(self.op)}({', '.join(i.name for i in self.inputs)})"
+
+
+@record
+class Delta:
+    """What one rewrite did to the text of the graph: lines that went, that changed (old, new), and that came."""
+
+    removed: tuple[str, ...] = ()
+    changed: tuple[tuple[str, str], ...] = ()
+    added: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"- {line}" for line in self.removed]
+        lines += [f"{sign} {line}" for pair in self.changed for sign, line in zip("-+", pair, strict=True)]
+        return "\n".join([*lines, *(f"+ {line}" for line in self.added)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The lines as plain data."""
+        return {"removed": list(self.removed), "changed": [list(p) for p in self.changed], "added": list(self.added)}
+
+
+class Replay:
+    """The graph after the first `position` rewrites of a journal; `forward` plays the next."""
+
+    def __init__(self, graph: FunctionGraph, journal: Sequence[Replacement]) -> None:
+        self.journal = tuple(journal)
+        self.position = 0
+        self._inputs, self._updates = graph.inputs, graph.updates
+        self._names = Names()
+        self._of: dict[Variable, Value] = {}
+        self._constants: dict[Any, Value] = {}
+        self._equal: dict[tuple[Any, ...], dict[Node, None]] = {}
+        """The nodes of now by op and operands; there may be equal ones that nothing has merged yet."""
+        self._gone: dict[tuple[Any, ...], Node] = {}
+        """What the rule at work has removed: one that changes many nodes at once goes on speaking of them."""
+        self._once: dict[Variable, Value] = {}
+        """What variables that speak of such nodes stood for when they were looked up."""
+        self._fresh: list[Node] = []
+        self._outputs: list[Value] = []
+        self.ancestry: dict[Node, list[tuple[int, tuple[Node, ...]]]] = {}
+        """For each node the rewrites that made it or put it in the place of others, and these others."""
+        for i in graph.inputs:
+            self._leaf(i)
+        for position, output in enumerate(graph.outputs):
+            value = self._value(output)
+            value.readers[None, position] = None
+            self._outputs.append(value)
+        self._give_names()
+
+    # --- one step
+    def forward(self) -> Delta:
+        """Do the next rewrite; what it changed.  Raises IndexError at the end."""
+        entry = self.journal[self.position]
+        if self.position and self.journal[self.position - 1].rule != entry.rule:
+            self._gone.clear()
+            self._once.clear()
+        self.position += 1
+        before = self._found(entry.before) or self._past(entry.before) or self._value(entry.before)
+        self._give_names()
+        after = self._value(entry.after)
+        every = [(before, after), *self._others(entry, before, after)]
+        pairs = [(old, new) for old, new in every if old is not new]
+        texts = self._texts(pairs, {})
+        for old, new in pairs:  # it grows by nodes that become equal to others: the engine merges them
+            more = self._move(old, new)
+            texts = self._texts(more, texts)
+            pairs += more
+        removed = [each for old, _ in pairs for each in self._collect(old)]
+        added = self._give_names()
+        self._remember(entry.index, pairs, [node for node, _ in removed], added)
+        gone = {node for node, _ in removed}
+        changed = [(text, str(node)) for node, text in texts.items() if node not in gone and str(node) != text]
+        lines = tuple(texts.get(node, text) for node, text in removed)
+        return _compact(lines, changed, [str(node) for node in added if node not in gone])
+
+    @staticmethod
+    def _texts(pairs: Sequence[tuple[Value, Value]], known: dict[Node, str]) -> dict[Node, str]:
+        """`known`, and the lines of the nodes that are to go or to read something else, as they are now."""
+        found = {n: str(n) for old, _ in pairs for n, _ in old.readers if n is not None}
+        found |= {old.node: str(old.node) for old, _ in pairs if old.node is not None}
+        return found | known
+
+    def _remember(
+        self, index: int, pairs: Sequence[tuple[Value, Value]], removed: Sequence[Node], added: Sequence[Node]
+    ) -> None:
+        olds = tuple(dict.fromkeys([*(old.node for old, _ in pairs if old.node is not None), *removed]))
+        for node in dict.fromkeys([*(new.node for _, new in pairs if new.node is not None), *added]):
+            self.ancestry.setdefault(node, []).append((index, olds))
+
+    def history(self, node: Node) -> tuple[list[int], set[Node]]:
+        """The numbers of the rewrites that shaped a node, and the nodes that it came from, itself among them."""
+        found, rewrites, stack = {node}, set(), [node]
+        while stack:
+            for index, olds in self.ancestry.get(stack.pop(), ()):
+                rewrites.add(index)
+                stack += [old for old in olds if old not in found]
+                found.update(olds)
+        return sorted(rewrites), found
+
+    def node_of(self, variable: Variable) -> Node | None:
+        """The node of now that computes a variable of the journal or of a graph; None for a leaf, or what is gone."""
+        found = self._found(variable) if variable.owner is not None else None
+        return found.node if found is not None else None
+
+    @collector_at_rest
+    def goto(self, position: int) -> None:
+        """Play forward to the state after `position` rewrites."""
+        if not self.position <= position <= len(self.journal):
+            raise IndexError(f"state {position}; at {self.position} of {len(self.journal)}")
+        while self.position < position:
+            self.forward()
+
+    def _others(self, entry: Replacement, before: Value, after: Value) -> Iterator[tuple[Value, Value]]:
+        """What is replaced as well: equal nodes that become one, and the other outputs of an op that has several."""
+        if before is after and before.node is not None:  # a merge, of nodes that only the engine can tell apart
+            for equal in list(self._equal.get(before.node.key, ())):
+                yield equal.outputs[before.index], after
+            return
+        made = entry.after.owner
+        if made is None or len(made.outputs) < 2 or after.node is None:
+            return
+        if before.node is not None and [o.type for o in before.node.outputs] == [o.type for o in made.outputs]:
+            yield from zip(before.node.outputs, after.node.outputs, strict=True)
+        elif isinstance(made.op, Fused):
+            for term, output in zip(made.op.expand(made.inputs), after.node.outputs, strict=True):
+                found = self._found(term)
+                if found is not None:
+                    yield found, output
+
+    def _move(self, old: Value, new: Value) -> list[tuple[Value, Value]]:
+        """Let the readers of `old` read `new`, but for those inside what was just made.
+
+        What is to be moved next: the outputs of readers that have become equal to other nodes.
+        """
+        if old is new:
+            return []
+        inside = set(self._fresh)
+        merged: list[tuple[Value, Value]] = []
+        for node, position in [reader for reader in old.readers if reader[0] not in inside]:
+            del old.readers[node, position]
+            new.readers[node, position] = None
+            if node is None:
+                self._outputs[position] = new
+            else:
+                self._forget(node)
+                node.inputs[position] = new
+                merged += self._equal_to(node)
+                self._index(node)
+        if not new.name and old.leaf is None:
+            new.name, old.name = old.name, ""
+        if not old.readers:
+            self._of.update(dict.fromkeys(old.variables, new))
+            new.variables += old.variables
+            old.variables, old.stand_in = [], new
+        return merged
+
+    def _equal_to(self, node: Node) -> list[tuple[Value, Value]]:
+        """The outputs of a node with those of an older one that computes the same."""
+        twin = next(iter(self._equal.get(node.key, ())), None)
+        return list(zip(node.outputs, twin.outputs, strict=True)) if twin is not None and twin is not node else []
+
+    def _collect(self, value: Value) -> Iterator[tuple[Node, str]]:
+        """Drop the node of a value that nobody reads, and what was computed for it alone."""
+        stack = [value.node]
+        while stack:
+            node = stack.pop()
+            if node is None or any(o.readers for o in node.outputs) or not node.inputs:
+                continue
+            yield node, str(node)
+            self._forget(node)
+            self._gone[node.key] = node
+            inputs, node.inputs = node.inputs, []
+            for o in node.outputs:
+                for variable in o.variables:
+                    self._of.pop(variable, None)
+                o.variables = []
+            for position, i in enumerate(inputs):
+                i.readers.pop((node, position), None)
+            stack.extend(i.node for i in reversed(inputs))
+
+    def _index(self, node: Node) -> None:
+        self._equal.setdefault(node.key, {})[node] = None
+
+    def _forget(self, node: Node) -> None:
+        equal = self._equal.get(node.key, {})
+        equal.pop(node, None)
+        if not equal:
+            self._equal.pop(node.key, None)
+
+    # --- variables of the journal
+    def _leaf(self, variable: Variable) -> Value:
+        if variable in self._of:
+            return self._of[variable]
+        if isinstance(variable, Constant):
+            value = self._constants.setdefault(variable.key, Value(variable.type, variable))
+            value.name = constant_text(variable.data) if variable.data.size <= 8 else f"a constant {variable.type}"
+        else:
+            value = Value(variable.type, variable)
+            value.name = self._names[variable]
+        self._of[variable] = value
+        return value
+
+    def _value(self, variable: Variable) -> Value:
+        """The value of now that a variable stands for; added if there is none."""
+        for made in toposort([variable], stop_at=self._of):
+            self._keep(made, self._node_like(made) or self._added(made))
+        return self._of[variable] if variable.owner is not None else self._leaf(variable)
+
+    def _found(self, variable: Variable) -> Value | None:
+        """The value of now that a variable stands for, if there is one."""
+        for made in toposort([variable], stop_at=self._of):
+            node = self._node_like(made)
+            if node is None:
+                return None
+            self._keep(made, node)
+        return self._of.get(variable)
+
+    def _past(self, variable: Variable) -> Value | None:
+        """What stands for a variable that speaks of nodes which the rule at work has removed; nothing is added."""
+        for made in toposort([variable], stop_at=ChainMap(self._once, self._of)):
+            key = (made.op, *(self._leaf(i) if i.owner is None else self._now(i) for i in made.inputs))
+            node = next(iter(self._equal.get(key, ())), None) or self._gone.get(key)
+            if node is None:
+                return None
+            self._once.update(zip(made.outputs, node.outputs, strict=True))
+        return self._now(variable)
+
+    def _now(self, variable: Variable) -> Value:
+        """What stands for a variable that was looked up."""
+        return self._of.get(variable) or _latest(self._once[variable])
+
+    def _operands(self, made: Apply) -> list[Value]:
+        return [self._leaf(i) if i.owner is None else self._of[i] for i in made.inputs]
+
+    def _node_like(self, made: Apply) -> Node | None:
+        return next(iter(self._equal.get((made.op, *self._operands(made)), ())), None)
+
+    def _added(self, made: Apply) -> Node:
+        node = Node(made.op, self._operands(made), [o.type for o in made.outputs], made.origin)
+        for position, value in enumerate(node.inputs):
+            value.readers[node, position] = None
+        self._index(node)
+        self._fresh.append(node)
+        return node
+
+    def _keep(self, made: Apply, node: Node) -> None:
+        for variable, value in zip(made.outputs, node.outputs, strict=True):
+            self._of[variable] = value
+            value.variables.append(variable)
+
+    # --- what is there now
+    def _give_names(self) -> list[Node]:
+        """Names for the values that have none; the nodes that are new since the last time."""
+        fresh, self._fresh = self._fresh, []
+        for node in fresh:
+            for o in node.outputs:
+                if not o.name and o.variables:
+                    o.name = self._names[o.variables[0]]
+        return fresh
+
+    def order(self) -> list[Node]:
+        """The nodes of now, inputs before users."""
+        done: dict[Node, None] = {}
+        stack = [(o.node, False) for o in reversed(self._outputs)]
+        while stack:
+            node, inputs_done = stack.pop()
+            if node is None or node in done:
+                continue
+            if inputs_done:
+                done[node] = None
+            else:
+                stack.append((node, True))
+                stack.extend((i.node, False) for i in reversed(node.inputs))
+        return list(done)
+
+    @collector_at_rest
+    def lines(self) -> list[str]:
+        """The text of the graph of now, a line a node, in names that stay."""
+        returned = ", ".join(o.name for o in self._outputs)
+        return [*map(str, self.order()), f"return {returned}"]
+
+    @collector_at_rest
+    def graph(self) -> FunctionGraph:
+        """The graph of now."""
+        made: dict[Value, Variable] = {}
+        for node in self.order():
+            inputs = [made[i] if i.leaf is None else i.leaf for i in node.inputs]
+            made.update(zip(node.outputs, Apply(node.op, inputs, node.origin).outputs, strict=True))
+        outputs = [made[o] if o.leaf is None else o.leaf for o in self._outputs]
+        return FunctionGraph(self._inputs, outputs, self._updates)
+
+
+def _latest(value: Value) -> Value:
+    """What stands for a value now."""
+    while value.stand_in is not None:
+        value = value.stand_in
+    return value
+
+
+def described(variable: Variable) -> str:
+    """A variable in one line: what computes it of what, or its name or value."""
+    if variable.owner is None:
+        data = getattr(variable, "data", None)
+        if data is not None:
+            return str(data) if data.size <= 8 else f"a constant {variable.type}"
+        kind = "shared" if isinstance(variable, SharedVariable) else "input"
+        return variable.name or f"{kind} {variable.type}"
+    operands = [i.name or ("..." if i.owner is not None else described(i)) for i in variable.owner.inputs]
+    return f"{word(variable.owner.op)}({', '.join(operands)})"
+
+
+def word(op: Op) -> str:
+    """The op as it is printed, with the names of what a group computes in the place of its graph."""
+    if isinstance(op, InPlace):
+        return f"inplace{{{word(op.op)}, {', '.join(f'{o} over {i}' for o, i in op.pairs)}}}"
+    if isinstance(op, FusedProduct):
+        return f"{word(op.product)}+{word(op.group)}"
+    if isinstance(op, Fused):
+        inside = list(dict.fromkeys(node.op.name for node in op.graph.order))
+        return f"fused{{{'+'.join(inside[:8])}{'+...' * (len(inside) > 8)}}}"
+    return op_text(op)
+
+
+def _compact(removed: tuple[str, ...], changed: list[tuple[str, str]], added: list[str]) -> Delta:
+    """The lines, with a line that went and a line of the same name that came as one that changed."""
+    came = {line.partition(":")[0]: line for line in added}
+    pairs = [(line, came.pop(line.partition(":")[0])) for line in removed if line.partition(":")[0] in came]
+    paired = {old for old, _ in pairs}
+    return Delta(tuple(r for r in removed if r not in paired), (*pairs, *changed), tuple(came.values()))

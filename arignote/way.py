@@ -1,0 +1,48 @@
+"""The way into a compiled function: arguments by position or by name, results in the form that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .signature import Signature
+
+
+class Way:
+    """What a call of a compiled function goes through.  It does not know the function, which knows it."""
+
+    __slots__ = ("form", "name", "run", "signature")
+
+    def __init__(self, run: Any, signature: Signature, name: str) -> None:
+        self.run, self.signature, self.name, self.form = run, signature, name, signature.form
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        results = self.run(*self.bound(args, kwargs)) if kwargs else self.run(*args)
+        form = self.form
+        if form == "one":
+            return results[0]
+        if form == "list":
+            return results
+        return dict(zip(self.signature.keys, results, strict=True)) if form == "dict" else None
+
+    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """Positional arguments for a call with keywords.  Raises TypeError as a Python function would."""
+        names = self.signature.names
+        values: dict[int, Any] = dict(enumerate(args))
+        for key, value in kwargs.items():
+            if key not in names:
+                known = ", ".join(n or f"(input {i} has no name)" for i, n in enumerate(names))
+                raise TypeError(f"{self.name}: no input is named {key!r}; the inputs are: {known or 'none'}")
+            position = names.index(key)
+            if position in values:
+                raise TypeError(f"{self.name}: input {position} ({key}) is given by position and by name")
+            values[position] = value
+        missing = [names[i] or f"input {i}" for i in range(len(names)) if i not in values]
+        if missing or len(args) > len(names):
+            raise TypeError(f"{self.name}: takes {len(names)} arguments; missing: {', '.join(missing) or 'none'}")
+        return [values[i] for i in range(len(names))]
+
+    def native(self) -> Callable[..., Any]:
+        """The entry in C, which takes this way for what it does not know; this way itself where there is none."""
+        found = self.run.native(self, self.form == "list") if self.form in ("one", "list") else None
+        return found or self

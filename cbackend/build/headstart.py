@@ -1,0 +1,88 @@
+"""A head start on a machine that nothing is known of: its compiler works while Python still optimizes the graph.
+
+The first function of all waits for the probe of the compiler, for the part of the runtime that every function needs,
+and for its own C.  The first two depend on no graph.  They are begun together, the runtime with the flags that the
+probe is about to try; where it takes other ones, the early runtime is thrown away.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from ..cache.interrupts import postponed
+from ..cache.scratch import create_scratch, remove_scratch
+from ..cache.store import Cache
+from .build import Job, begin, expect
+from .compiler_process import CompileError
+from .probe import FIRST, flags_of, link_flags_of
+from .probe import begin as begin_probe
+from .toolchain import Attempt, Begun, Search, Toolchain, candidates, remembered, search, zig_environment
+
+
+class HeadStart:
+    """The search for a compiler, and the compilation of `text`, begun unless the cache knows the compiler.
+
+    `text` is None where there is nothing to compile.  Nothing is waited for before `search`.  What still runs when
+    this is collected, or the process ends, is killed.
+    """
+
+    @postponed()
+    def __init__(self, cache: Cache, compiler: str | None, text: str | None) -> None:
+        self._cache, self._compiler, self._text = cache, compiler, text
+        self._probe: Begun | None = None
+        self._job: tuple[Path, Job] | None = None
+        self._found: Search | None = None
+        stack = ExitStack()
+        self._end = weakref.finalize(self, _close, stack, os.getpid())
+        command = next(candidates(compiler), None)
+        known = remembered(cache, command) if command else None
+        if known is not None:
+            self._found = Search(known, (Attempt(known.command, None),))
+        elif command is not None:
+            with suppress(OSError, CompileError):  # the search itself will say what is wrong
+                self._begin(command, stack)
+
+    def _begin(self, command: tuple[str, ...], stack: ExitStack) -> None:
+        extra = zig_environment(self._cache, command)
+        folder = _folder(self._cache, stack)
+        running = begin_probe(command, folder, extra)
+        stack.callback(running.kill)
+        self._probe = Begun(command, folder, running)
+        if self._text is None:
+            return
+        folder = _folder(self._cache, stack)
+        job = begin(folder, self._text, _hoped_for(command), extra)
+        stack.callback(job.kill)
+        self._job = folder, job
+
+    def search(self) -> Search:
+        """What was found and what was tried; see `toolchain.search`."""
+        if self._found is None:
+            self._found = search(self._cache, self._compiler, self._probe)
+            toolchain = self._found.toolchain
+            taken = toolchain and toolchain.argv("", "") == _hoped_for(toolchain.command).argv("", "")
+            if toolchain and taken and self._text and self._job:
+                expect(self._text, toolchain, *self._job, self._end)
+            else:
+                self._end()
+        return self._found
+
+
+def _folder(cache: Cache, stack: ExitStack) -> Path:
+    path, lock = create_scratch(cache.work_parents())
+    stack.callback(remove_scratch, path, lock)
+    return path
+
+
+def _hoped_for(command: tuple[str, ...]) -> Toolchain:
+    """The toolchain that the probe finds if all goes well, as far as its commands are concerned."""
+    return Toolchain(command, "", flags_of(FIRST), link_flags_of(FIRST), (), (), True, ())
+
+
+def _close(stack: ExitStack, owner: int) -> None:
+    """End what still runs; a child of fork leaves its parent's work alone."""
+    if os.getpid() == owner:
+        stack.close()

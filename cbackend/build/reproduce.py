@@ -1,0 +1,57 @@
+"""Is what the cache holds what the compiler makes?  Each library is compiled again from the text beside it.
+
+The text is for people and nobody vouches for it; but an entry's key is a digest of text and toolchain, so a text that
+belongs to an entry is known by that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...record import record
+from ..cache.entry import Kind
+from ..cache.files import opened_folder, read_whole
+from ..cache.store import Cache
+from ..cache.upkeep import EntryInfo, entries
+from .build import compile_text, library_key
+from .compiler_process import CompileError
+from .toolchain import Toolchain
+
+
+@record
+class Reproduced:
+    """One library that was compiled again; `equal`: byte for byte, None if there was nothing to compile it from."""
+
+    info: EntryInfo
+    equal: bool | None
+
+
+def reproduce(cache: Cache, toolchain: Toolchain) -> Iterator[Reproduced]:
+    """Each sound library of the cache, compiled again; one that comes out otherwise is moved aside.
+
+    There is nothing to compile one from if its text is gone, or it was made by another compiler or another version.
+    """
+    for info in entries(cache):
+        payload = cache.load(info.kind, info.key) if info.kind is Kind.LIBRARY else None
+        if payload is None:
+            continue
+        text = _text(info, cache)
+        if text is None or library_key(text, toolchain) != info.key:
+            yield Reproduced(info, None)
+            continue
+        try:
+            equal = compile_text(text, toolchain, cache) == payload
+        except CompileError:
+            equal = False
+        if not equal:
+            cache.reject(info.kind, info.key, "the compiler makes other code of its text")
+        yield Reproduced(info, equal)
+
+
+def _text(info: EntryInfo, cache: Cache) -> str | None:
+    path = info.path.with_suffix(".c")
+    try:
+        with opened_folder(path.parent, shared=cache.folder.shared) as folder:
+            return read_whole(path.name, folder, shared=cache.folder.shared)[0].decode()
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,138 @@
+"""The native entry: which functions may have one, and what it is told of them (native_entry.c)."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...graph import FunctionGraph
+from ..abi import declarations as abi
+from ..abi._abi import ffi
+from ..build.build import Library
+from .output_lengths import Step, output_lengths
+from .outputs import LARGE
+
+MOST_STEPS = 100
+"""A program of more nodes is not called this way: what little the call costs is not seen there."""
+_EMPTY = 184
+"""The place of PyArray_Empty in NumPy's table of functions; places never change."""
+_PYTHON = {
+    "incref": "Py_IncRef", "decref": "Py_DecRef", "unlock": "PyEval_SaveThread", "lock": "PyEval_RestoreThread",
+    "clear_error": "PyErr_Clear", "as_pointer": "PyLong_AsVoidPtr", "item": "PyTuple_GetItem",
+    "new_list": "PyList_New", "set_item": "PyList_SetItem", "vectorcall": "PyObject_Vectorcall",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def native_source() -> str:
+    """The C text of the entry, the same for all functions."""
+    return (
+        abi.C_TYPES
+        + abi.RUNTIME_DECLARATIONS
+        + abi.CALL_DECLARATIONS
+        + abi.NATIVE_DECLARATIONS
+        + Path(__file__).with_name("native_entry.c").read_text()
+    )
+
+
+@lru_cache(maxsize=1)
+def layouts_hold() -> bool:
+    """Whether objects and arrays of this Python and NumPy lie in memory as native_entry.c believes."""
+    if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8 or sys.abiflags:
+        return False
+    for array in (np.arange(6.0).reshape(2, 3), np.zeros((3, 4), "int16")[:, ::2]):
+        words = (ctypes.c_int64 * 9).from_address(id(array))
+        expected = (id(np.ndarray), array.__array_interface__["data"][0], array.ndim, id(array.dtype))
+        if (words[1], words[2], words[3] & 0xFFFFFFFF, words[7]) != expected:
+            return False
+        flags = words[8] & 0xFFFFFFFF
+        if (ctypes.c_int64 * 2).from_address(words[4])[:] != list(array.shape):
+            return False
+        if (bool(flags & 1), bool(flags & 0x100)) != (array.flags.c_contiguous, array.flags.aligned):
+            return False
+    return True
+
+
+def native_entry(
+    native: Library, graph: FunctionGraph, library: Library, frame: Any, other: Callable[..., Any], as_list: bool
+) -> Callable[..., Any] | None:
+    """A builtin that takes arguments as `other` does and returns the same: one array, or all of them `as_list`.
+
+    `frame`: an ag_call whose table, constants and declared lengths are filled in, and what it points to, as far as
+    `other` does not keep that alive.  None where the lengths of the results are not known before the call, or where
+    there are too many arrays.
+    """
+    signature = _signature(graph, native.lib) if layouts_hold() else None
+    if signature is None:
+        return None
+    (told, alive), call = signature, frame[0]
+    told.run = ffi.addressof(library.lib, "ag_entry")
+    told.rt, told.declared = call.rt, call.declared
+    told.constants, told.constant_lengths = call.constants, call.constant_lengths
+    told.as_list = as_list
+    myself = (int(ffi.cast("intptr_t", told)), other, told, alive, library, frame)
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    result: Callable[..., Any] = make(_method(native), myself, None)
+    return result
+
+
+_methods: dict[bytes, tuple[int, Library]] = {}
+
+
+def _method(native: Library) -> int:
+    """The address of the definition of the builtin; its library stays for good."""
+    if native.key not in _methods:
+        table = ffi.new("ag_python *")
+        for field, name in _PYTHON.items():
+            address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+            setattr(table, field, ffi.cast(ffi.typeof(getattr(table, field)), address))
+        table.array_type = ffi.cast("void *", id(np.ndarray))
+        table.empty = ffi.cast(ffi.typeof(table.empty), _numpy_function(_EMPTY))
+        _methods[native.key] = int(ffi.cast("intptr_t", native.lib.ag_native_method(table))), native
+    return _methods[native.key][0]
+
+
+def _numpy_function(place: int) -> int:
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = pointer(np._core._multiarray_umath._ARRAY_API, None)  # type: ignore[attr-defined]
+    return ctypes.c_void_p.from_address(table + place * ctypes.sizeof(ctypes.c_void_p)).value or 0
+
+
+def _signature(graph: FunctionGraph, names: Any) -> tuple[Any, tuple[Any, ...]] | None:
+    """An ag_signature with all that the graph says, and what it points to.  `names`: has the constants of the C."""
+    arrays = [*graph.inputs, *graph.outputs]
+    if len(arrays) > names.AG_ARRAYS or sum(a.ndim for a in arrays) > names.AG_LENGTHS or not graph.outputs:
+        return None
+    programs: list[list[Step]] = []
+    for shape in output_lengths(graph):
+        if shape is None:
+            return None
+        programs += shape
+    first = list(itertools.accumulate((i.ndim for i in graph.inputs), initial=0))
+
+    def words(step: Step) -> tuple[int, int]:
+        operation, operand = step
+        place = first[operand[0]] + operand[1] if operation == "extent" else operand or 0
+        return getattr(names, f"AG_{operation.upper()}"), place
+
+    alive = (
+        ffi.new("object *[]", [ffi.cast("object *", id(a.type.numpy)) for a in arrays]),
+        ffi.new("i32[]", [a.ndim for a in arrays]),
+        ffi.new("i64[]", [word for program in programs for step in program for word in words(step)] or 1),
+        ffi.new("i64[]", [len(program) for program in programs] or 1),
+        ffi.new("i64[]", [LARGE // o.type.numpy.itemsize for o in graph.outputs]),
+        [a.type.numpy for a in arrays],
+    )
+    told = ffi.new("ag_signature *")
+    told.dtypes, told.ranks, told.programs, told.program_lengths, told.most = alive[:5]
+    told.inputs, told.outputs, told.input_lengths = len(graph.inputs), len(graph.outputs), first[-1]
+    return told, alive

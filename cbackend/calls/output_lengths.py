@@ -1,0 +1,47 @@
+"""The lengths of outputs before a call, where the shape rules of a graph give them away from those of the inputs.
+
+Both ways into a function know a length as a program in postfix: entry_text.py writes it as Python, native.py hands it
+to native_entry.c.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...graph import Dim, FunctionGraph, Variable, dims_of
+
+Step = tuple[str, Any]
+"""("number", n), ("extent", (input, axis)), or (operation, None), which takes the two lengths before it."""
+
+OPERATIONS = ("add", "sub", "mul", "floordiv", "maximum", "minimum", "broadcast")
+_DEPTH = 3
+"""How deep a program may be nested: native_entry.c has a stack for it.  What is deeper is guessed from the last one."""
+
+
+def output_lengths(graph: FunctionGraph) -> list[list[list[Step]] | None]:
+    """For each output a program for each of its lengths; None for an output with a length that only the call tells."""
+    places = {variable: k for k, variable in enumerate(graph.inputs)}
+    found: list[list[list[Step]] | None] = []
+    for output in graph.outputs:
+        programs = [p for dim in dims_of(output) if (p := _program(dim, places, _DEPTH)) is not None]
+        found.append(programs if len(programs) == output.ndim else None)
+    return found
+
+
+def _program(dim: Dim, places: dict[Variable, int], depth: int) -> list[Step] | None:
+    if isinstance(dim, int):
+        return [("number", dim)]
+    if dim.kind == "extent":
+        variable, axis = dim.args
+        return [("extent", (places[variable], axis))] if variable in places else None
+    if dim.kind not in OPERATIONS or depth == 0:
+        return None
+    found: list[Step] = []
+    for number, part in enumerate(dim.args):
+        operand = _program(part, places, depth - 1)  # type: ignore[arg-type]
+        if operand is None:
+            return None
+        found += operand
+        if number:
+            found.append((dim.kind, None))
+    return found

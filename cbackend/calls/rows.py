@@ -1,0 +1,91 @@
+"""The rows of a run profile: each node in the user's words, what runs it, what it reads."""
+
+from __future__ import annotations
+
+from ...graph import Names, Op
+from ...ops.fused import Fused, InPlace, unmarked
+from ...ops.fused_product import FusedProduct
+from ...ops.shared import SharedVariable
+from ...profiling import StepProfile
+from ..program.accounts import is_product
+from ..program.program import Array, Call, Host, Memory, Pack, Program, Site
+from .failures import describe
+
+
+def rows(program: Program) -> list[StepProfile]:
+    """One row a node, and one for the copies into outputs."""
+    ran: list[dict[str, None]] = [{} for _ in range(len(program.sites) + 1)]
+    for step in program.steps:
+        if isinstance(step, Call):
+            ran[step.site][step.function] = None
+        elif isinstance(step, (Host, Pack)):
+            ran[step.site]["numpy" if isinstance(step, Host) else "ag_pack"] = None
+    inputs = input_names(program)
+    places = {array.base: name for array, name in zip(program.inputs, inputs, strict=True)}
+    found = [
+        StepProfile(
+            text, ", ".join(names), tuple(map(str, site.node.origin)), op=type(unmarked(site.node.op)).__name__,
+            dtype=site.node.outputs[0].dtype, reads=_reads(site, places), strided=_strided(site),
+        )
+        for text, site, names in zip(_texts(program), program.sites, ran, strict=False)
+    ]  # fmt: skip
+    return [*found, StepProfile("outputs", ", ".join(ran[-1]))]
+
+
+def input_names(program: Program) -> list[str]:
+    """How the inputs are called."""
+    names = Names()
+    return [
+        i.name or (names[i] if isinstance(i, SharedVariable) else f"input {k}")
+        for k, i in enumerate(program.graph.inputs)
+    ]
+
+
+def _reads(site: Site, places: dict[Memory, str]) -> tuple[str, ...]:
+    """The inputs of the function that a node reads, directly or as views."""
+    return tuple(dict.fromkeys(places[m] for array in site.operands for m in array.memory if m in places))
+
+
+def _strided(site: Site) -> tuple[str, ...]:
+    """The operands of which neighbours in the last axis do not lie side by side, whatever the inputs are.
+
+    Products of matrices do not mind: they take operands by blocks.
+    """
+    if is_product(site.node):
+        return ()
+    found = [
+        describe(v) for v, array in zip(site.node.inputs, site.operands, strict=True) if not _runs_along(array)
+    ]  # fmt: skip
+    return tuple(dict.fromkeys(found))
+
+
+def _runs_along(array: Array) -> bool:
+    if not array.lengths or array.lengths[-1] == 1 or array.dense:
+        return True
+    step = array.strides[-1]
+    last = f"_s{len(array.strides) - 1}"  # of an input: shows at run time
+    return step in (0, 1) or (isinstance(step, str) and step.startswith("in") and step.endswith(last))
+
+
+def _texts(program: Program) -> list[str]:
+    """Each node in the user's words; intermediate values have the names that they have in the C."""
+    names = {i: n for i, n in zip(program.graph.inputs, input_names(program), strict=True) if not i.name}
+    texts: list[str] = []
+    for number, node in enumerate(site.node for site in program.sites):
+        many = len(node.outputs) > 1
+        results = [f"v{number}_{o.index}" if many else f"v{number}" for o in node.outputs]
+        names.update(zip(node.outputs, results, strict=True))
+        operands = ", ".join(names.get(i) or describe(i) for i in node.inputs)
+        texts.append(f"{', '.join(results)} = {_word(node.op)}({operands})")
+    return texts
+
+
+def _word(op: Op) -> str:
+    """The op in few words: what a group computes, and no more of one that overwrites an input than what it does."""
+    if isinstance(op, InPlace):
+        return _word(op.op)
+    if isinstance(op, FusedProduct):
+        return f"{_word(op.product)}+{_word(op.group)}"
+    if isinstance(op, Fused):
+        return "+".join(dict.fromkeys(node.op.name for node in op.graph.order))
+    return op.name

@@ -1,0 +1,129 @@
+/* The micro-kernel: a tile of ROWS rows by one or two vectors of columns, held in vector registers while outer
+   products of columns of a and rows of b are added to it.
+
+   One text serves all processors: GNU vectors of the target's width, and as many rows as its registers bear.  AVX-512
+   has 32 registers: 16 sums, 2 vectors of b, and a number of a that is read by the multiplication itself or kept for
+   both vectors. 8 rows, not 14: 16 sums hide the latency of two multipliers (4 cycles each), 10 reads for 16
+   multiplications are few enough, and sizes that are multiples of 8 leave no rest.  AVX2 has 16 registers: 12 sums, 2
+   of b, 1 of a.
+
+   The loop counts down to need one general register less: with 15 there is none to spare, and a pointer that is kept
+   in a vector register instead costs 6 %. */
+
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64, ROWS = 8 };
+#elif defined(__AVX__)
+enum { VECTOR_BYTES = 32, ROWS = 6 };
+#elif defined(__aarch64__)
+enum { VECTOR_BYTES = 16, ROWS = 8 };
+#else
+enum { VECTOR_BYTES = 16, ROWS = 6 };
+#endif
+
+typedef REAL vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef REAL unaligned __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL))));
+enum { LANES = VECTOR_BYTES / sizeof(REAL), COLUMNS = (COMPLEX ? 1 : 2) * LANES };
+
+/* Where the elements of ROWS rows of a lie: that of row i and column p is rows[i][p * step].  For rows that do not
+   exist another one is read; what is computed for them is not stored. */
+typedef struct left_panel {
+    const REAL *rows[ROWS];
+    i64 step;
+} left_panel;
+
+/* Where a tile goes, c = alpha * tile + beta * c, which is not read where beta is 0: m <= ROWS rows, and n columns,
+   which are those of the tile from number `skip` on. */
+typedef struct target {
+    T alpha, beta, *c;
+    i64 c0, m, n, skip;
+} target;
+
+/* tile: rows of `width` numbers (complex: the real parts, then the imaginary parts). */
+static void store_tile(const target *to, const REAL *tile, i64 width)
+{
+    tile += to->skip;
+    for (i64 i = 0; i < to->m; i++, tile += (1 + COMPLEX) * width) {
+        T *c = to->c + i * to->c0;
+        i64 j = 0;
+#if !COMPLEX
+        for (; j + LANES <= to->n; j += LANES) {
+            unaligned *out = (unaligned *)(c + j);
+            const vector value = *(const unaligned *)(tile + j) * to->alpha;
+            *out = to->beta == 0 ? value : *out * to->beta + value;
+        }
+#endif
+        for (; j < to->n; j++) {
+            T value = tile[j];
+#if COMPLEX
+            __imag__ value = tile[width + j];
+#endif
+            value = MULTIPLY(to->alpha, value);
+            c[j] = to->beta == 0 ? value : MULTIPLY(to->beta, c[j]) + value;
+        }
+    }
+}
+
+/* What follows is worth a compiler's time, but not for passes that find nothing in it (gcc 12: 20 of 60 ms). */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O2", "fp-contract=fast", "no-tree-vectorize", "no-tree-slp-vectorize", "no-gcse", "no-tree-pre", \
+                     "no-tree-vrp", "no-schedule-insns2")
+#endif
+
+/* The product of a panel of a, k columns long, and `vectors` vectors of columns of b, whose rows are b_step apart. */
+INLINE void multiply_tile(const int vectors, i64 k, const left_panel *a, const REAL *b, i64 b_step, const target *to)
+{
+    vector sums[ROWS][2];
+    const REAL *row[ROWS];
+    const i64 step = a->step;
+#pragma GCC unroll 8
+    for (int i = 0; i < ROWS; i++) {
+        row[i] = a->rows[i];
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++) sums[i][v] = (vector){0};
+    }
+#pragma GCC unroll 1
+    for (i64 at = 0; k > 0; k--, at += step, b += b_step) {
+        vector right[2];
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++) right[v] = *(const unaligned *)(b + v * LANES);
+#pragma GCC unroll 8
+        for (int i = 0; i < ROWS; i++) {
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; v++) sums[i][v] += row[i][at] * right[v];
+#if COMPLEX
+            sums[i][0] -= row[i][at + ROWS] * right[1];
+            sums[i][1] += row[i][at + ROWS] * right[0];
+#endif
+        }
+    }
+    if (!COMPLEX && to->m == ROWS && to->n == vectors * LANES && to->alpha == 1 && to->beta == 0) {
+#pragma GCC unroll 8
+        for (int i = 0; i < ROWS; i++)
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; v++) *(unaligned *)((REAL *)(to->c + i * to->c0) + v * LANES) = sums[i][v];
+        return;
+    }
+    vector tile[ROWS * 2];
+#pragma GCC unroll 8
+    for (int i = 0; i < ROWS; i++)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++) tile[i * vectors + v] = sums[i][v];
+    store_tile(to, (const REAL *)tile, COMPLEX ? LANES : vectors * LANES);
+}
+
+static __attribute__((noinline)) void multiply_one(i64 k, const left_panel *a, const REAL *b, i64 b_step,
+                                                   const target *to)
+{
+    multiply_tile(1 + COMPLEX, k, a, b, b_step, to);
+}
+
+static __attribute__((noinline)) void multiply_two(i64 k, const left_panel *a, const REAL *b, i64 b_step,
+                                                   const target *to)
+{
+    multiply_tile(2, k, a, b, b_step, to);
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif

@@ -1,0 +1,138 @@
+"""Kernels of the softmax family along an axis that is not the last: tiles of columns, read two or three times.
+
+    top = max(column)
+    total = sum(exp(column - top))
+    result = exp(column - top) / total   or   column - top - log(total)   or   log(total) + top
+
+All columns of a tile go down the rows together, so that memory is read in long runs.  float16 is computed in float32
+and rounded once. Infinities and NaN come out as in the NumPy meaning of the ops (ops/nn.py).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ...graph import Apply
+from ...ops.nn import AlongAxis, LogSoftmax, LogSumExp, Softmax
+from ..ir.loops import (
+    ZERO,
+    Body,
+    Const,
+    Declare,
+    Expr,
+    For,
+    Let,
+    Load,
+    Local,
+    Op,
+    Statement,
+    Store,
+    index,
+    loop,
+    minus,
+    number,
+    plus,
+    smaller,
+)
+from .accumulate import cast, choose
+from .group import Group, group_along
+from .lower_reduce import nest_along
+from .nest import Nest, Operands, specialized
+
+TILE = 1024
+"""Columns that are worked on together."""
+
+
+def column_group(node: Apply) -> Group:
+    """The group of a softmax, whose axis has a loop even if its length is known to be 1."""
+    assert isinstance(node.op, AlongAxis)
+    axis = node.op.axis
+    axes = (axis,) if isinstance(node.op, LogSumExp) else ()
+    return group_along(node, axis, node.op.name, axes, node.inputs[0].dtype)
+
+
+def column_nest(node: Apply, group: Group, operands: Operands) -> tuple[Nest, frozenset[int], Body]:
+    """The nest of a softmax, the loop that it goes along, and its statements."""
+    assert isinstance(node.op, AlongAxis)
+    nest, along, value = nest_along(group, node.op.axis, operands)
+    x = nest.cast(value, "float32" if value.dtype == "float16" else value.dtype)
+    body = nest.looped(_columns(nest, node, x), len(nest.order) - 2)
+    return nest, along, (*nest.at[0], *body)
+
+
+def _keeps_terms(node: Apply, x: Expr) -> bool:
+    """Whether the exponentials wait in the output for the sum: those of float16 would be rounded twice."""
+    return isinstance(node.op, Softmax) and node.out.dtype == x.dtype
+
+
+def _exponential(x: Expr, shift: Expr) -> Expr:
+    return Op("exp", x.dtype, (Op("sub", x.dtype, (x, shift)),))
+
+
+def _shift(node: Apply, top: Expr) -> Expr:
+    """What is subtracted before the exponential; for a sum that may be infinite, a finite number."""
+    if not isinstance(node.op, LogSumExp):
+        return top
+    return Op("switch", top.dtype, (Op("isfinite", "bool", (top,)), top, Const(top.dtype, 0)))
+
+
+def _logsumexp(total: Expr, shift: Expr) -> Expr:
+    return Op("add", shift.dtype, (cast(Op("log", total.dtype, (total,)), shift.dtype), shift))
+
+
+def _scale(node: Apply, total: Expr, dtype: str) -> Expr:
+    """What every element of a row is multiplied by, or what is subtracted from it."""
+    return cast(Op("log" if isinstance(node.op, LogSoftmax) else "reciprocal", total.dtype, (total,)), dtype)
+
+
+def _scaled(node: Apply, x: Expr, shift: Expr, exponential: Expr, scale: Expr) -> Expr:
+    if isinstance(node.op, LogSoftmax):
+        return Op("sub", x.dtype, (Op("sub", x.dtype, (x, shift)), scale))
+    return Op("mul", x.dtype, (exponential, scale))
+
+
+def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
+    """What is done for all tiles; sums are float64."""
+    inner, row = nest.order[-1], nest.order[-2]
+    begin, end = index("tile"), index("tile_end")
+    column = minus(index(f"i{inner}"), begin)
+    top, total = Load(x.dtype, "top", column), Load("float64", "total", column)
+    term = Local(x.dtype, "term")
+    output = nest.store(0, term)
+    exponential = _exponential(x, top)
+
+    def along_tile(body: Body) -> Statement:
+        return specialized(replace(loop(inner, body, simd=True), start=begin, stop=end))
+
+    def along_rows(body: Body) -> Statement:
+        return loop(row, (*nest.at[-2], along_tile((*nest.at[-1], *body))))
+
+    adding: Body = (
+        Let(term.name, exponential),
+        Store("total", column, Op("add", "float64", (total, cast(term, "float64")))),
+    )
+    if _keeps_terms(node, x):
+        adding = (*adding, output)
+        exponential = Load(x.dtype, output.array, output.index)
+    body: Body = (
+        Let(end.name, smaller(plus(begin, number(TILE)), index(f"n{inner}"))),
+        Declare("top", x.dtype, TILE),
+        Declare("total", "float64", TILE),
+        along_tile((Store("top", column, Const(x.dtype, -math.inf)), Store("total", column, Const("float64", 0)))),
+        along_rows((Store("top", column, choose("gt", x.dtype)(top, x)),)),
+    )
+    if isinstance(node.op, LogSumExp):
+        finish = cast(_logsumexp(total, top), node.out.dtype)
+        body = (
+            *body,
+            along_tile((Store("top", column, _shift(node, top)),)),
+            along_rows(adding),
+            along_tile((nest.store(0, finish),)),
+        )
+    else:
+        scale = Load(x.dtype, "scale", column)
+        known = Store("scale", column, _scale(node, total, x.dtype))
+        store = nest.store(0, cast(_scaled(node, x, top, exponential, scale), node.out.dtype))
+        body = (*body, Declare("scale", x.dtype, TILE), along_rows(adding), along_tile((known,)), along_rows((store,)))
+    return (For(begin.name, ZERO, index(f"n{inner}"), body, step=TILE),)

@@ -1,0 +1,108 @@
+"""Loop nests of running sums and products: one element after another, in the dtype of the result, as NumPy does it.
+
+Along the last loop each row has one accumulator, which no vector can hold; along another one all columns of a tile have
+theirs, side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...graph import Apply
+from ...graph.types import numpy_dtype
+from ...ops.cumulative import Cumulative
+from ...ops.elementwise import mul
+from ..ir.loops import (
+    ZERO,
+    Assign,
+    Body,
+    Const,
+    Declare,
+    Expr,
+    For,
+    Let,
+    Load,
+    Local,
+    Op,
+    Store,
+    Var,
+    equal,
+    index,
+    loop,
+    minus,
+    number,
+    plus,
+    smaller,
+)
+from .group import Group, group_along
+from .lower_reduce import nest_along
+from .nest import Nest, Operands, plainly, specialized
+
+TILE = 1024
+"""Columns that are worked on together."""
+
+
+def cumulative_group(node: Apply) -> Group:
+    """The group of a running fold, whose axis has a loop even if its length is known to be 1."""
+    assert isinstance(node.op, Cumulative)
+    return group_along(node, node.op.axis, None, (), node.out.dtype)
+
+
+def cumulative_nest(node: Apply, group: Group, operands: Operands) -> tuple[Nest, frozenset[int], Body]:
+    """The nest of a running fold, the loop that it goes along, and its statements."""
+    assert isinstance(node.op, Cumulative)
+    nest, along, value = nest_along(group, node.op.axis, operands)
+    element = nest.cast(value, node.out.dtype)
+    if nest.order[-1] in along:
+        body = nest.looped(_row(nest, node.op, element), len(nest.order) - 1)
+    else:
+        body = nest.looped(_columns(nest, node.op, element), len(nest.order) - 2)
+    return nest, along, (*nest.at[0], *body)
+
+
+def _row(nest: Nest, op: Cumulative, element: Expr) -> Body:
+    total = Local(element.dtype, "total")
+    added = _added(nest, op, total, element, nest.order[-1])
+    stored = nest.store(0, total)
+    general = nest.inner_loop((Assign(total.name, added), stored), simd=False)
+    return Var(total.name, _start(op, element.dtype)), specialized(general, plainly)
+
+
+def _columns(nest: Nest, op: Cumulative, element: Expr) -> Body:
+    inner, row = nest.order[-1], nest.order[-2]
+    begin, end = index("tile"), index("tile_end")
+    column = minus(index(f"i{inner}"), begin)
+    added = _added(nest, op, Load(element.dtype, "total", column), element, row)
+    sums = (Store("total", column, added), nest.store(0, added))
+
+    def along_tile(body: Body) -> For:
+        return replace(loop(inner, body, simd=True), start=begin, stop=end)
+
+    tile = (
+        Let(end.name, smaller(plus(begin, number(TILE)), index(f"n{inner}"))),
+        Declare("total", element.dtype, TILE),
+        along_tile((Store("total", column, _start(op, element.dtype)),)),
+        loop(row, (*nest.at[-2], specialized(replace(nest.inner_loop(sums), start=begin, stop=end)))),
+    )
+    return (For(begin.name, ZERO, index(f"n{inner}"), tile, step=TILE),)
+
+
+def _added(nest: Nest, op: Cumulative, total: Expr, element: Expr, along: int) -> Expr:
+    """The next total.  That of the first complex number is itself, whatever infinities its parts are."""
+    here = len(nest.order)
+    wide = "float32" if element.dtype == "float16" else element.dtype
+    operands = [v if v.dtype == wide else Op("cast", wide, (v,)) for v in (total, element)]
+    named = [nest.let_at(here, v) if isinstance(v, Op) else v for v in operands]
+    value: Expr = nest.let_at(here, Op(op.scalar.name, wide, tuple(named)))
+    if wide != element.dtype:
+        value = nest.let_at(here, Op("cast", element.dtype, (value,)))
+    if numpy_dtype(element.dtype).kind != "c":
+        return value
+    return nest.let_at(here, Op("switch", element.dtype, (equal(index(f"i{along}"), ZERO), element, value)))
+
+
+def _start(op: Cumulative, dtype: str) -> Const:
+    """What leaves every element as it is: -0.0 + -0.0 is -0.0."""
+    if op.scalar is mul:
+        return Const(dtype, 1)
+    return Const(dtype, -0.0 if numpy_dtype(dtype).kind == "f" else 0)

@@ -1,0 +1,131 @@
+"""What a profiled function counts beside time and bytes: floating-point operations of each node, and memory held.
+
+    ag_count(call, site, start, bytes, flops);          after the steps of a node
+    ag_hold(call, at, slot, bytes);                     when a buffer is allocated or given back
+    ag_spared(call, at, bytes, lasting);                when a result is written over an operand
+
+`call->profile` holds COLUMNS numbers for each node, and from `at` on: bytes held now, their peak, the peak as it would
+be if nothing were done in place, bytes spared for the rest of the call; then the bytes of each slot.
+
+An operation counts as many additions as its `cost` says (a division 4, an exp 12), a product of matrices 2 a
+multiplication; integers and comparisons count nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...graph import Apply
+from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ...ops.cumulative import Cumulative
+from ...ops.elementwise import Pointwise, add, mul
+from ...ops.fused import Fused, InPlace, unmarked
+from ...ops.fused_product import FusedProduct
+from ...ops.nn import LogSoftmax, LogSumExp, Softmax
+from ...ops.reduce import ArgReduce, Reduce
+from .program import Allocate, Array, Buffer, Call, Pack, Program, Quantity, Release, Site, Step
+
+COLUMNS = 4
+"""Numbers a node: runs, nanoseconds, bytes, floating-point operations."""
+TOTALS = 4
+"""Numbers about memory: held now, the peak, the peak without in-place work, spared for good."""
+
+Term = tuple[int, tuple[Quantity, ...]]
+"""A number times lengths."""
+PRODUCTS = (Dot, Dot22, Dot22Scalar, FusedProduct, MatMul, Gemm, Gemv, Ger)
+"""Ops that multiply matrices."""
+ROWS = {Softmax: 19, LogSoftmax: 16, LogSumExp: 15}
+"""Additions an element: the largest found, subtracted, exp, summed up, divided or logarithm."""
+
+
+def room(program: Program) -> int:
+    """How many numbers `call->profile` holds."""
+    return memory_at(program) + TOTALS + max(program.slots.values(), default=-1) + 1
+
+
+def memory_at(program: Program) -> int:
+    """Where in `call->profile` the numbers about memory begin."""
+    return COLUMNS * (len(program.sites) + 1)
+
+
+# --- floating-point operations
+
+
+def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
+    """The floating-point operations of a node: terms that are added up.  Empty for what computes none."""
+    if site >= len(program.sites):
+        return []
+    node = program.sites[site].node
+    op = unmarked(node.op)
+    if isinstance(op, FusedProduct):
+        product = _product(op.product, program.sites[site])
+        each = sum(cost(inner) for inner in op.graph.order)
+        rows, columns = program.sites[site].operands[0].lengths[:-1], product[1][-1:]
+        return [product, (each, (*rows, *columns))]
+    if is_product(node):
+        return [_product(op, program.sites[site])]
+    each = cost(node)
+    ranks = {kernel.name: kernel.rank for kernel in program.kernels}
+    launch = next((s for s in steps if isinstance(s, Call) and s.kernel and s.function in ranks), None)
+    if not each or launch is None:
+        return []
+    return [(each, tuple(a for a in launch.arguments[: ranks[launch.function]] if isinstance(a, (int, str))))]
+
+
+def is_product(node: Apply) -> bool:
+    """Whether the node is a product of matrices, alone or with what is done to each finished block of it."""
+    return isinstance(unmarked(node.op), PRODUCTS)
+
+
+def cost(node: Apply) -> int:
+    """Additions for each element of the loops of a node."""
+    op = unmarked(node.op)
+    if isinstance(op, Fused):
+        return sum(cost(inner) for inner in op.graph.order)
+    if node.outputs[0].type.kind not in "fc" or node.inputs[0].type.kind not in "fc":
+        return 0
+    if isinstance(op, Pointwise):
+        times = len(node.inputs) - 1 if op in (add, mul) else 1
+        return int(getattr(op, "cost", 1)) * times
+    if isinstance(op, (Reduce, ArgReduce, Cumulative)):
+        return 1
+    return ROWS.get(type(op), 0)
+
+
+def _product(op: object, site: Site) -> Term:
+    operands = site.operands
+    if isinstance(op, (Gemm, Gemv)):
+        a, b = operands[2], operands[3]
+    elif isinstance(op, Ger):
+        return 2, operands[0].lengths
+    else:
+        a, b = operands[0], operands[1]
+    if isinstance(op, MatMul):  # the operand of more axes has all places of the batch, unless both are stretched
+        batch = max(a.lengths[:-2], b.lengths[:-2], key=len)
+        return 2, (*batch, *a.lengths[-2:], b.lengths[-1])
+    return 2, (*a.lengths, *b.lengths[1:])
+
+
+# --- memory
+
+
+def held(program: Program, step: Step) -> tuple[int, Array | None] | None:
+    """(slot, what lies in it now; None if it was given back); None for steps that hold and free nothing."""
+    if isinstance(step, Release):
+        return step.slot, None
+    if isinstance(step, (Allocate, Pack)) and step.buffer in program.slots:
+        lengths = step.lengths if isinstance(step, Allocate) else step.array.lengths
+        dtype = step.dtype if isinstance(step, Allocate) else step.array.dtype
+        return program.slots[step.buffer], Array(step.buffer, dtype, lengths, (), True, (step.buffer,))
+    return None
+
+
+def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple[Array, bool]]:
+    """The arrays that a node overwrites instead of making its own, and whether they are inputs."""
+    if site >= len(program.sites) or not isinstance(program.sites[site].node.op, InPlace):
+        return
+    written = [a for s in steps if isinstance(s, Call) for a in s.writes]
+    allocated = {s.buffer for s in steps if isinstance(s, Allocate)}
+    for array in program.sites[site].operands:
+        if any(array.base == w.base for w in written) and array.base not in allocated and array.base:
+            yield array, not isinstance(array.base, Buffer)

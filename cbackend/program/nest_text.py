@@ -1,0 +1,109 @@
+"""The C text that lets the runtime launch a kernel in parts: for each kernel a function that runs a part, and its nest.
+
+    static i32 k_ab12_part(const ag_nest *nest, const i64 *n, void *const *a, const i64 *s, i64 *said)
+    {
+        k_ab12(n[0], n[1], a[0], s[0], s[1], a[1], s[2], s[3]);
+        return 0;
+    }
+    static const ag_nest k_ab12_nest = {k_ab12_part, 2, 1, 2, 721, 3, 0, (const i32[]){8, 8}, (const i64[]){3}, ...};
+
+The strides of array k along loop l stand at s[k * rank + l], other numbers that the kernel wants behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...graph.types import numpy_dtype
+from ...ops.elementwise import Elementwise, add, bitwise_and, bitwise_or, maximum, minimum, mul
+from ..ctext.emit import expression
+from ..ctext.helper import C_TYPES, storage_type
+from ..ir.kernel import Cutting, Extent, Extra, Kernel, Pointer, Report
+from ..ir.loops import Load, Op, index
+
+ALONE_PICOSECONDS = 10_000_000
+"""Estimated work below which a kernel is called and no launch is worth its 50 ns."""
+
+_COMBINED: dict[str, Elementwise] = {
+    "sum": add, "prod": mul, "max": maximum, "min": minimum, "any": bitwise_or, "all": bitwise_and,
+}  # fmt: skip
+_COMBINED_BOOLS = {"max": bitwise_or, "min": bitwise_and}
+
+
+def is_launched(kernel: Kernel) -> bool:
+    """Whether the runtime may run the kernel in parts."""
+    return kernel.cutting is not None and bool(kernel.cutting.free or kernel.cutting.reduced)
+
+
+def steps_alone(kernel: Kernel) -> int:
+    """How many steps of its loops the kernel does in a plain call at most."""
+    assert kernel.cutting is not None
+    return ALONE_PICOSECONDS // kernel.cutting.picoseconds + 1
+
+
+def nest_lines(kernels: Iterable[Kernel]) -> Iterator[str]:
+    """The parts and nests of the kernels that the runtime launches, after the functions that combine results."""
+    launched = [(kernel, kernel.cutting) for kernel in kernels if kernel.cutting is not None and is_launched(kernel)]
+    folds = ((fold, o.dtype) for k, cut in launched for fold, o in zip(cut.folds, k.outputs, strict=True) if fold)
+    for fold, dtype in dict.fromkeys(folds):
+        yield from _fold(fold, dtype)
+    for kernel, cutting in launched:
+        yield from _part(kernel)
+        yield from _nest(kernel, cutting)
+
+
+def _fold(fold: str, dtype: str) -> Iterator[str]:
+    storage, here = storage_type(dtype), index("i")
+    op = _COMBINED_BOOLS.get(fold, _COMBINED[fold]) if dtype == "bool" else _COMBINED[fold]
+    value = Op(op.name, dtype, (Load(dtype, "y", here), Load(dtype, "x", here)))
+    yield f"static void {_fold_name(fold, dtype)}(i64 n, void *into, const void *from)"
+    yield "{"
+    yield f"    {storage} *const y = into;"
+    yield f"    const {storage} *const x = from;"
+    yield f"    for (i64 i = 0; i < n; i++) y[i] = {expression(value)};"
+    yield "}"
+
+
+def _fold_name(fold: str, dtype: str) -> str:
+    return f"fold_{fold}_{C_TYPES[dtype]}"
+
+
+def _part(kernel: Kernel) -> Iterator[str]:
+    arguments = []
+    for argument in kernel.arguments:
+        if isinstance(argument, Extent):
+            arguments.append(f"n[{argument.loop}]")
+        elif isinstance(argument, Pointer):
+            arguments.append(f"a[{argument.operand}]")
+        elif isinstance(argument, Extra):
+            arguments.append(f"s[{len(kernel.operands) * kernel.rank + argument.number}]")
+        elif isinstance(argument, Report):
+            arguments.append("said")
+        else:
+            arguments.append(f"s[{argument.operand * kernel.rank + argument.loop}]")
+    call = f"{kernel.name}({', '.join(arguments)});"
+    yield f"static i32 {kernel.name}_part(const ag_nest *nest, const i64 *n, void *const *a, const i64 *s, i64 *said)"
+    yield "{"
+    yield "    (void)nest, (void)said;"
+    yield f"    return {call}" if kernel.fallible else f"    {call}"
+    if not kernel.fallible:
+        yield "    return 0;"
+    yield "}"
+
+
+def _nest(kernel: Kernel, cutting: Cutting) -> Iterator[str]:
+    items = ", ".join(str(numpy_dtype(o.dtype).itemsize) for o in kernel.operands)
+    moves = ", ".join(str(_bits(o.loops)) for o in kernel.outputs)
+    folds = ", ".join(
+        _fold_name(fold, o.dtype) if fold else "0" for fold, o in zip(cutting.folds, kernel.outputs, strict=True)
+    )
+    counts = f"{kernel.rank}, {len(kernel.outputs)}, {len(kernel.operands)}, {cutting.picoseconds}"
+    loops = f"{_bits(cutting.free)}, {_bits(cutting.reduced)}"
+    yield f"static const ag_nest {kernel.name}_nest = {{"
+    yield f"    {kernel.name}_part, {counts}, {loops}, (const i32[]){{{items}}},"
+    yield f"    (const i64[]){{{moves}}}, (void (*const[])(i64, void *, const void *)){{{folds}}}"
+    yield "};"
+
+
+def _bits(loops: Iterable[int]) -> int:
+    return sum(1 << loop for loop in loops)

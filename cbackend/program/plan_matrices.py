@@ -1,0 +1,65 @@
+"""Diagonals, triangles and promises: descriptors where they can be, else one kernel over positions."""
+
+from __future__ import annotations
+
+from ...graph import Apply, FunctionGraph, TensorType, Variable
+from ...ops.elementwise import eq, ge, le, sub, switch
+from ...ops.fused import Fused
+from ...ops.shape import DimShuffle
+from ...ops.tensor import TensorVariable, constant
+from .plan_views import slice_of
+from .planner import Planner
+from .program import Quantity
+
+
+def plan_assume(p: Planner, node: Apply) -> None:
+    """The array itself."""
+    x = p.arrays[node.inputs[0]]
+    p.put(node.out, p.view(x, x.lengths, x.strides, dense=x.dense))
+
+
+def plan_diagonal(p: Planner, node: Apply) -> None:
+    """A view whose last axis steps along rows and columns at once; as long as the shorter of them."""
+    x = p.arrays[node.inputs[0]]
+    n, m = x.lengths[-2:]
+    length = n if n == m else slice_of(p, n, None, m, None, len(x.lengths) - 2)[1]
+    lengths = (*x.lengths[:-2], length)
+    p.keep_promises(node.out, lengths)
+    p.put(node.out, p.view(x, lengths, (*x.strides[:-2], p.sum(x.strides[-2:]))))
+
+
+def plan_diagonal_matrix(p: Planner, node: Apply) -> None:
+    """v where row and column are the same, else 0."""
+    (v,) = node.inputs
+    inner = TensorVariable(v.type)
+    rank = v.ndim - 1
+    row, column = _positions(2)
+    here = eq(DimShuffle((0, "x"))(row), DimShuffle(("x", 0))(column))
+    columns = DimShuffle((*range(rank), "x", rank))(inner)
+    group = FunctionGraph([inner, row, column], [switch(here, columns, constant(0, v.dtype))])
+    along = _counted(p, p.arrays[v].lengths[-1])
+    p.expand(node, [Fused(group)(v, along, along)])
+
+
+def plan_triangle(p: Planner, node: Apply) -> None:
+    """x where the column is at most k behind the row (or at least, for the upper triangle), else 0."""
+    x, k = node.inputs
+    inner, offset = TensorVariable(x.type), TensorVariable(k.type)
+    row, column = _positions(2)
+    apart = sub(DimShuffle(("x", 0))(column), DimShuffle((0, "x"))(row))
+    inside = (le if node.op.lower else ge)(apart, offset)  # type: ignore[attr-defined]
+    group = FunctionGraph([inner, offset, row, column], [switch(inside, inner, constant(0, x.dtype))])
+    rows, columns = (_counted(p, n) for n in p.arrays[x].lengths[-2:])
+    p.expand(node, [Fused(group)(x, k, rows, columns)])
+
+
+def _positions(count: int) -> list[Variable]:
+    return [TensorVariable(TensorType("int64", (None,))) for _ in range(count)]
+
+
+def _counted(p: Planner, length: Quantity) -> Variable:
+    """The vector 0, 1, 2, ... of a length."""
+    (numbers,) = _positions(1)
+    array = p.put(numbers, p.fresh("int64", (length,)))
+    p.call("ag_iota", (length, array), (array,), ())
+    return numbers

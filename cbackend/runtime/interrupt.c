@@ -1,0 +1,92 @@
+/* Ctrl-C in a call that takes long: the call ends early, and Python raises the KeyboardInterrupt.
+
+   Only the main thread is interrupted, for Python runs its handlers there.  A call begins to listen when it is about to do
+   much, or has been at work for a millisecond: from then until its end our handler stands in front of Python's, raises the
+   flag `stop` and calls Python's.  Short calls pay nothing. */
+
+#if !defined(__clang__)
+#pragma GCC optimize("O0") /* of this and all that follows: a look at a flag, a task to claim; 60 ms of the first start */
+#endif
+
+#ifdef __APPLE__
+#define HAS_PLAIN_HANDLER(action) (!((action).sa_flags & SA_SIGINFO))
+#else
+#define HAS_PLAIN_HANDLER(action) (!((action).sa_flags & (SA_SIGINFO | (int)SA_RESETHAND)))
+#endif
+
+enum { PATIENCE_NS = 1000000 };
+enum { AWAY, LISTENING, COMMITTED };
+
+static volatile i32 stop;
+static struct sigaction inherited;
+static pthread_t main_thread;
+static i32 attention; /* of the call of the main thread, as what follows */
+static i64 at_work_since;
+
+static i32 on_main_thread(void) { return pthread_equal(pthread_self(), main_thread); }
+
+static void on_interrupt(int number)
+{
+    stop = 1;
+    inherited.sa_handler(number);
+}
+
+/* Put our handler in front of Python's, if Python has one. */
+static void begin_to_listen(void)
+{
+    if (sigaction(SIGINT, NULL, &inherited) || !HAS_PLAIN_HANDLER(inherited)) return;
+    if (inherited.sa_handler == SIG_DFL || inherited.sa_handler == SIG_IGN) return;
+    struct sigaction ours = inherited;
+    ours.sa_handler = on_interrupt;
+    stop = 0;
+    if (!sigaction(SIGINT, &ours, NULL)) attention = LISTENING;
+}
+
+/* Python's handler alone again, unless somebody has put another one there since. */
+static void no_longer_listen(void)
+{
+    struct sigaction current;
+    if (!sigaction(SIGINT, NULL, &current) && current.sa_handler == on_interrupt) sigaction(SIGINT, &inherited, NULL);
+}
+
+static void listen_to_interrupt(void)
+{
+    if (on_main_thread() && attention == AWAY) begin_to_listen();
+}
+
+static i32 poll_interrupt(void)
+{
+    if (!on_main_thread()) return 0;
+    if (attention == AWAY) {
+        i64 now = clock_ns();
+        if (!at_work_since) at_work_since = now;
+        else if (now - at_work_since > PATIENCE_NS) begin_to_listen();
+    }
+    return stop && attention == LISTENING;
+}
+
+static i32 commit_call(void)
+{
+    if (!on_main_thread()) return 0;
+    i32 listened = attention == LISTENING;
+    if (listened) no_longer_listen();
+    attention = COMMITTED;
+    return listened && stop;
+}
+
+static void end_call(void)
+{
+    if (!on_main_thread()) return;
+    if (attention == LISTENING) no_longer_listen();
+    attention = AWAY;
+    at_work_since = 0;
+}
+
+/* The thread that forks is the main thread of the child, and is in no call. */
+static void interrupt_in_child(void)
+{
+    if (attention == LISTENING) no_longer_listen();
+    attention = AWAY;
+    at_work_since = 0;
+    main_thread = pthread_self();
+}

@@ -1,0 +1,52 @@
+"""The LAPACK beside the BLAS that is in the process, as addresses: its Fortran routines, found in the same library."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+
+from ...record import record
+from .blas import DTYPES, find_blas
+
+ROUTINES = ("getrf", "getrs", "potrf", "trtrs")
+"""LU and what solves with it, Cholesky, and triangular systems."""
+_LETTERS = dict(zip(DTYPES, "sdcz", strict=True))
+_SPELLINGS = {
+    "scipy_cblas_{}64_": "scipy_{}_64_",
+    "cblas_{}64_": "{}_64_",
+    "cblas_{}_64": "{}_64_",
+    "cblas_{}$NEWLAPACK$ILP64": "{}$NEWLAPACK$ILP64",
+    "scipy_cblas_{}": "scipy_{}_",
+    "cblas_{}$NEWLAPACK": "{}$NEWLAPACK",
+    "cblas_{}": "{}_",
+}
+"""How a library that spells the routines of CBLAS so spells those of Fortran."""
+
+
+@record
+class Lapack:
+    """`addresses`: for each dtype its ROUTINES, 0 where there is none; `wide`: they take 64-bit integers."""
+
+    wide: bool
+    addresses: dict[str, tuple[int, ...]]
+
+
+@cache
+def find_lapack() -> Lapack:
+    """The LAPACK to use: that of the library whose BLAS is used."""
+    blas = find_blas()
+    if blas is None:
+        return Lapack(False, dict.fromkeys(DTYPES, (0,) * len(ROUTINES)))
+    library, spelling = ctypes.CDLL(blas.path), _SPELLINGS[blas.spelling]
+    found = {
+        dtype: tuple(_address(library, spelling.format(letter + routine)) for routine in ROUTINES)
+        for dtype, letter in _LETTERS.items()
+    }
+    return Lapack(blas.wide, found)
+
+
+def _address(library: ctypes.CDLL, symbol: str) -> int:
+    try:
+        return ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value or 0
+    except AttributeError:
+        return 0

@@ -1,0 +1,167 @@
+/* Kernels over parts of their loops: large nests are cut into tasks for the team, with a look at Ctrl-C between them.
+
+       k(n0, n1, y, x)   -->   k(t0, n1, y + 0 * t0 * s0, x + ...), k(t0, n1, y + 1 * t0 * s0, x + ...), ...
+
+   A kernel runs over any part of its loops if it is given other extents and pointers, so its text knows nothing of all
+   this.  Loops are cut from the outermost on until there are enough tasks.  Where a reduced loop is cut, each part has a
+   place for its own results, and these are combined in pairs, neighbours first.  How a nest is cut follows from its lengths
+   alone, so the bits of a result never depend on the number of threads. */
+
+enum { MOST_LOOPS = 32, MOST_ARRAYS = 256, MOST_PARTS = 1024, SAID = 4 };
+enum {
+    TASK_NS = 40000,     /* enough work to forget what claiming a task costs, and little enough to share evenly */
+    ALONE_NS = 100000,   /* a thread that sleeps takes 20 us to come: two break even at 60 us */
+    LONG_NS = 2000000,   /* calls that last longer listen to Ctrl-C at once */
+    LINE_OF_ELEMENTS = 256, /* what is cut of the innermost loop: whole blocks of a sum, whole vectors */
+    FOLD_AT_LEAST = 64   /* elements for each that has to be combined later */
+};
+
+typedef struct grid {
+    const ag_nest *nest;
+    const i64 *lengths, *strides;
+    void *const *data;
+    i64 tile[MOST_LOOPS], tiles[MOST_LOOPS];
+    i64 tasks;
+    i32 reduced;                /* the reduced loop that is cut, -1 if none is */
+    i64 size[MOST_ARRAYS];      /* elements of each output */
+    char *partial[MOST_ARRAYS]; /* its results of all parts but the first, one after the other; NULL: it has no others */
+    i64 failed, said[SAID];     /* the first task that failed, and why */
+    i32 status;                 /* 0: none did */
+} grid;
+
+static i32 has(i64 loops, i32 loop) { return (i32)(loops >> loop) & 1; }
+static i64 ceiling(i64 a, i64 b) { return a / b + (a % b != 0); }
+
+/* The reduced loop to cut: the outermost if it has steps enough, else the longest; -1 if there is none. */
+static i32 loop_to_fold(const ag_nest *nest, const i64 *lengths)
+{
+    i32 best = -1;
+    for (i32 l = 0; l < nest->rank; l++)
+        if (has(nest->reduced, l) && (best < 0 || (lengths[best] < FOLD_AT_LEAST && lengths[l] > lengths[best]))) best = l;
+    return best;
+}
+
+/* The least number of steps of a loop that a task may have: many for each result that has to be combined later. */
+static i64 least_tile(const grid *g, i32 loop)
+{
+    i64 least = loop == g->nest->rank - 1 ? LINE_OF_ELEMENTS : 1, others = 1;
+    if (loop != g->reduced) return least;
+    for (i32 l = 0; l < g->nest->rank; l++)
+        if (l != loop && !has(g->nest->free, l) && others < FOLD_AT_LEAST) others *= g->lengths[l];
+    i64 enough = ceiling(FOLD_AT_LEAST, others);
+    return enough > least ? enough : least;
+}
+
+/* Cut loops from the outermost on until there are as many tasks as wanted. */
+static void cut(grid *g, double wanted)
+{
+    const ag_nest *nest = g->nest;
+    g->tasks = 1;
+    g->reduced = loop_to_fold(nest, g->lengths);
+    for (i32 l = 0; l < nest->rank; l++) {
+        i64 length = g->lengths[l], pieces = (i64)(wanted / (double)g->tasks + 1);
+        g->tile[l] = length, g->tiles[l] = 1;
+        if (!(has(nest->free, l) || l == g->reduced) || (double)g->tasks >= wanted) continue;
+        if (l == g->reduced && pieces > MOST_PARTS) pieces = MOST_PARTS;
+        i64 tile = ceiling(length, pieces), least = least_tile(g, l);
+        if (l == nest->rank - 1) tile = ceiling(tile, LINE_OF_ELEMENTS) * LINE_OF_ELEMENTS;
+        g->tile[l] = tile < least ? least : tile;
+        if (g->tile[l] > length) g->tile[l] = length;
+        g->tiles[l] = ceiling(length, g->tile[l]);
+        g->tasks *= g->tiles[l];
+    }
+    if (g->reduced >= 0 && g->tiles[g->reduced] == 1) g->reduced = -1;
+}
+
+/* Room for the results of parts; 0 if there is none. */
+static i32 make_partials(grid *g)
+{
+    const ag_nest *nest = g->nest;
+    for (i32 k = 0; k < nest->outputs; k++) g->partial[k] = NULL;
+    for (i32 k = 0; g->reduced >= 0 && k < nest->outputs; k++) {
+        if (has(nest->moves[k], g->reduced)) continue;
+        g->size[k] = 1;
+        for (i32 l = 0; l < nest->rank; l++)
+            if (has(nest->moves[k], l)) g->size[k] *= g->lengths[l];
+        g->partial[k] = pool_alloc((g->tiles[g->reduced] - 1) * g->size[k] * nest->items[k]);
+        if (!g->partial[k]) return 0;
+    }
+    return 1;
+}
+
+/* Of the tasks that fail the first one counts, whoever comes to it first: those before it were claimed before it. */
+static void note_failure(grid *g, i64 index, i32 status, const i64 *said)
+{
+    pthread_mutex_lock(&team_lock);
+    if (!g->status || index < g->failed) {
+        g->failed = index, g->status = status;
+        for (i32 k = 0; k < SAID; k++) g->said[k] = said[k];
+    }
+    pthread_mutex_unlock(&team_lock);
+}
+
+static void run_part(void *context, i64 index)
+{
+    grid *g = context;
+    const ag_nest *nest = g->nest;
+    i64 lengths[MOST_LOOPS], first[MOST_LOOPS], part = 0, left = index;
+    void *data[MOST_ARRAYS];
+    for (i32 l = nest->rank - 1; l >= 0; l--) {
+        i64 at = left % g->tiles[l];
+        left /= g->tiles[l];
+        first[l] = at * g->tile[l];
+        lengths[l] = g->lengths[l] - first[l] < g->tile[l] ? g->lengths[l] - first[l] : g->tile[l];
+        if (l == g->reduced) part = at;
+    }
+    for (i32 k = 0; k < nest->arrays; k++) {
+        i64 offset = 0;
+        for (i32 l = 0; l < nest->rank; l++) offset += first[l] * g->strides[k * nest->rank + l];
+        char *start = g->data[k];
+        if (k < nest->outputs && part && g->partial[k]) start = g->partial[k] + (part - 1) * g->size[k] * nest->items[k];
+        data[k] = start + offset * nest->items[k];
+    }
+    i64 said[SAID] = {0};
+    i32 status = nest->part(nest, lengths, data, g->strides, said);
+    if (status) note_failure(g, index, status, said);
+}
+
+/* Combine the results of all parts into those of the first: neighbours, then pairs of neighbours, ... */
+static void combine(const grid *g)
+{
+    for (i32 k = 0; k < g->nest->outputs; k++) {
+        if (!g->partial[k]) continue;
+        i64 bytes = g->size[k] * g->nest->items[k], parts = g->tiles[g->reduced];
+        for (i64 step = 1; step < parts; step *= 2)
+            for (i64 part = 0; part + step < parts; part += 2 * step) {
+                char *into = part ? g->partial[k] + (part - 1) * bytes : g->data[k];
+                g->nest->folds[k](g->size[k], into, g->partial[k] + (part + step - 1) * bytes);
+            }
+    }
+}
+
+static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *said)
+{
+    g->status = 0;
+    cut(g, work / TASK_NS);
+    if (!make_partials(g)) g->tasks = 0;
+    i32 stopped = g->tasks && parallel(rt, g->tasks, run_part, g);
+    if (g->tasks && !stopped && !g->status) combine(g);
+    for (i32 k = 0; k < g->nest->outputs; k++) pool_release(g->partial[k]);
+    if (!g->tasks) return g->nest->part(g->nest, g->lengths, g->data, g->strides, said); /* there is no room for parts */
+    for (i32 k = 0; g->status && said && k < SAID; k++) said[k] = g->said[k];
+    return stopped ? AG_STOPPED : g->status;
+}
+
+static i32 launch(const ag_runtime *rt, const ag_nest *nest, const i64 *lengths, void *const *data, const i64 *strides,
+                  i64 *said)
+{
+    double work = 1e-3 * nest->picoseconds;
+    for (i32 l = 0; l < nest->rank; l++) work *= (double)lengths[l];
+    if (work > LONG_NS) listen_to_interrupt();
+    if (poll_interrupt()) return AG_STOPPED;
+    if (work < ALONE_NS || nest->rank > MOST_LOOPS || nest->arrays > MOST_ARRAYS)
+        return nest->part(nest, lengths, data, strides, said);
+    grid g;
+    g.nest = nest, g.lengths = lengths, g.data = data, g.strides = strides;
+    return run_in_parts(rt, &g, work, said);
+}

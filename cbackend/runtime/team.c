@@ -1,0 +1,181 @@
+/* The team: threads that help callers with their tasks.
+
+   A caller offers a job and takes part in it; threads are started when the first job wants them, and never end.  Tasks are
+   claimed one by one from a counter.  Jobs of several callers share the team: together callers and helpers are no more
+   threads than the largest number that one of them asked for, so eight callers on two processors get no help and need
+   none.  Who finds nothing to do looks around for a few microseconds and then sleeps.
+
+   A child of fork has no threads but its own; its team is a new one. */
+
+enum { SPINS = 100, SPINS_FOR_HELPERS = 400, MOST_THREADS = 256, STACK_BYTES = 1 << 20 };
+
+#if defined(__x86_64__) || defined(__i386__)
+#define PAUSE() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define PAUSE() __asm__ volatile("yield")
+#else
+#define PAUSE() __asm__ volatile("" ::: "memory")
+#endif
+
+typedef struct job {
+    void (*task)(void *context, i64 index);
+    void *context;
+    i64 tasks, next; /* next: the first that nobody has claimed */
+    i32 threads;     /* how many may work on it */
+    i32 helpers;     /* how many do beside the caller; changed under the lock */
+    i32 stoppable;   /* it belongs to a call that listens to Ctrl-C */
+    struct job *following;
+} job;
+
+static pthread_mutex_t team_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work_offered = PTHREAD_COND_INITIALIZER, helper_left = PTHREAD_COND_INITIALIZER;
+static job *offered;         /* the oldest first; under the lock, like the rest */
+static i32 jobs_offered;     /* read without it by threads that look around */
+static i32 team_size, asleep;
+static i32 callers, helping; /* threads at work */
+static __thread i32 in_task;
+
+#define READ(variable) __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
+#define WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELEASE)
+
+static i32 is_open(job *j) { return !(j->stoppable && stop) && __atomic_load_n(&j->next, __ATOMIC_RELAXED) < j->tasks; }
+
+static void work_on(job *j)
+{
+    while (is_open(j)) {
+        i64 index = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED);
+        if (index >= j->tasks) break;
+        j->task(j->context, index);
+    }
+}
+
+/* The oldest job that this thread may help with. */
+static job *job_to_help(void)
+{
+    for (job *j = offered; j; j = j->following)
+        if (j->helpers + 1 < j->threads && callers + helping < j->threads && is_open(j)) return j;
+    return NULL;
+}
+
+/* Wait for a job; the lock is held before and after. */
+static void await_job(void)
+{
+    pthread_mutex_unlock(&team_lock);
+    for (i32 k = 0; k < SPINS && !READ(jobs_offered); k++) PAUSE();
+    pthread_mutex_lock(&team_lock);
+    if (job_to_help()) return;
+    asleep++;
+    pthread_cond_wait(&work_offered, &team_lock);
+    asleep--;
+}
+
+static void *help(void *unused)
+{
+    in_task = 1;
+    pthread_mutex_lock(&team_lock);
+    for (;;) {
+        job *j = job_to_help();
+        if (!j) {
+            await_job();
+            continue;
+        }
+        WRITE(j->helpers, j->helpers + 1);
+        helping++;
+        pthread_mutex_unlock(&team_lock);
+        work_on(j);
+        pthread_mutex_lock(&team_lock);
+        helping--;
+        WRITE(j->helpers, j->helpers - 1); /* from here on the job may be gone */
+        pthread_cond_broadcast(&helper_left);
+    }
+    return unused;
+}
+
+/* The threads sleep in this library, so it stays for good, whatever Python unloads when it ends. */
+static void pin_library(void)
+{
+    Dl_info here;
+    if (dladdr((void *)pin_library, &here)) dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+/* Start threads until there are `wanted`, or the system gives no more.  Signals are for other threads to handle. */
+static void grow_team(i32 wanted)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    if (team_size >= wanted || pthread_attr_init(&attributes)) return;
+    if (team_size == 0) pin_library();
+    sigfillset(&all);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t started;
+    while (team_size < wanted && !pthread_create(&started, &attributes, help, NULL)) team_size++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+static void offer(job *j)
+{
+    job **last = &offered;
+    i64 useful = (j->tasks < j->threads ? j->tasks : j->threads) - 1;
+    pthread_mutex_lock(&team_lock);
+    while (*last) last = &(*last)->following;
+    *last = j;
+    WRITE(jobs_offered, jobs_offered + 1);
+    callers++;
+    grow_team((i32)useful);
+    for (i64 k = 0; k < useful && k < asleep; k++) pthread_cond_signal(&work_offered);
+    pthread_mutex_unlock(&team_lock);
+}
+
+/* Take the job back and wait for those who still work on it. */
+static void withdraw(job *j)
+{
+    job **link = &offered;
+    pthread_mutex_lock(&team_lock);
+    while (*link != j) link = &(*link)->following;
+    *link = j->following;
+    WRITE(jobs_offered, jobs_offered - 1);
+    callers--;
+    if (offered && asleep) pthread_cond_signal(&work_offered); /* this thread's place is free */
+    if (j->helpers) {
+        pthread_mutex_unlock(&team_lock);
+        for (i32 k = 0; k < SPINS_FOR_HELPERS && READ(j->helpers); k++) PAUSE();
+        pthread_mutex_lock(&team_lock);
+        while (j->helpers) pthread_cond_wait(&helper_left, &team_lock);
+    }
+    pthread_mutex_unlock(&team_lock);
+}
+
+static i32 parallel(const ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 index), void *context)
+{
+    i32 threads = rt->threads < MOST_THREADS ? rt->threads : MOST_THREADS;
+    job j = {task, context, tasks, 0, threads, 0, on_main_thread() && attention == LISTENING, NULL};
+    if (tasks < 2 || threads < 2 || in_task) work_on(&j);
+    else {
+        in_task = 1;
+        offer(&j);
+        work_on(&j);
+        withdraw(&j);
+        in_task = 0;
+    }
+    return j.next < tasks;
+}
+
+/* out: threads of the team, those that help, callers. */
+EXPORT void ag_team(i32 *out)
+{
+    pthread_mutex_lock(&team_lock);
+    out[0] = team_size, out[1] = helping, out[2] = callers;
+    pthread_mutex_unlock(&team_lock);
+}
+
+static void team_in_child(void)
+{
+    pthread_mutex_init(&team_lock, NULL);
+    pthread_cond_init(&work_offered, NULL);
+    pthread_cond_init(&helper_left, NULL);
+    offered = NULL;
+    jobs_offered = team_size = asleep = callers = helping = in_task = 0;
+}

@@ -1,0 +1,98 @@
+"""A graph as boxes to draw: one an input that is read, one a node; constants stand in the text of their users."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .. import pages
+from .node import Apply, Variable
+from .op import Op
+from .provenance import Origin
+from .text import Names, constant_text, op_text, subgraphs
+
+if TYPE_CHECKING:
+    from .fgraph import FunctionGraph
+
+_LONGEST_CONSTANT = 12
+
+
+def boxes_of(graph: FunctionGraph) -> tuple[pages.boxes.Box, ...]:
+    """The boxes of a graph: its inputs that are read, in order, then its nodes, in order."""
+    read = {i for node in graph.order for i in node.inputs}.union(graph.outputs)
+    leaves = [i for i in graph.inputs if i in read]
+    place: dict[Variable, int] = {leaf: n for n, leaf in enumerate(leaves)}
+    for n, node in enumerate(graph.order):
+        place.update((output, len(leaves) + n) for output in node.outputs)
+    results, words = set(graph.outputs), _Words()
+    names = Names()
+    called = {i: i.name or names[i] for i in graph.inputs}  # as in the text of the graph
+    found = [_leaf(leaf, called[leaf], leaf in results) for leaf in leaves]
+    for node in graph.order:
+        inputs = tuple(place[i] for i in node.inputs if i in place)
+        found.append(_node(node, inputs, not results.isdisjoint(node.outputs), words))
+    return tuple(found)
+
+
+class _Words:
+    """What is said again and again, made once: of an op its headline, kind and text, of an origin its lines."""
+
+    def __init__(self) -> None:
+        self._ops: dict[Op, tuple[str, str, str]] = {}
+        self._origins: dict[Origin, str] = {}
+
+    def of_op(self, op: Op) -> tuple[str, str, str]:
+        found = self._ops.get(op)
+        if found is None:
+            inside = [node.op.name for graph in subgraphs(op).values() for node in graph.order]
+            of = f" of {', '.join(dict.fromkeys(inside))}" if inside else ""
+            found = self._ops[op] = (*headline(op), op_text(op) + of)
+        return found
+
+    def of_origin(self, origin: Origin) -> str:
+        found = self._origins.get(origin)
+        if found is None:
+            found = self._origins[origin] = "".join(f"\nat {line}" for line in origin)
+        return found
+
+
+def _leaf(leaf: Variable, name: str, output: bool) -> pages.boxes.Box:
+    return pages.boxes.Box(name, str(leaf.type), "input", title=f"input {name}: {leaf.type}", output=output)
+
+
+def _node(node: Apply, inputs: tuple[int, ...], output: bool, words: _Words) -> pages.boxes.Box:
+    name, kind, text = words.of_op(node.op)
+    operands = operand_texts(node.inputs)
+    label = f"{name}({', '.join(operands)})" if operands else name
+    first = node.outputs[0]
+    detail = f"{first.name}: {first.type}" if first.name else str(first.type)
+    more = f" +{len(node.outputs) - 1}" if len(node.outputs) > 1 else ""
+    title = "\n".join([text, *(str(o.type) for o in node.outputs)]) + words.of_origin(node.origin)
+    return pages.boxes.Box(label, detail + more, kind, inputs, title, output)
+
+
+def headline(op: Op) -> tuple[str, str]:
+    """What a box calls an op, in few words, and its kind: for an op made of ops, what is inside."""
+    inner = op.parameters().get("op")
+    if isinstance(inner, Op):
+        name, kind = headline(inner)
+        return f"{name} in place", kind
+    for graph in subgraphs(op).values():
+        names = list(dict.fromkeys(node.op.name for node in graph.order))
+        kinds = {pages.theme.kind_of(name) for name in names}
+        kind = next((kind for kind in ("product", "reduction") if kind in kinds), "fused")
+        return "+".join(names[:4]) + ("+…" if len(names) > 4 else ""), kind
+    return op.name, pages.theme.kind_of(op.name)
+
+
+def operand_texts(inputs: Sequence[Variable]) -> list[str]:
+    """For each operand its value if that is a short constant, "·" if it is computed; nothing without constants."""
+    if not any(hasattr(i, "data") for i in inputs):
+        return []
+    return [_constant(i) if hasattr(i, "data") else "·" for i in inputs]
+
+
+def _constant(constant: Variable) -> str:
+    data = constant.data  # type: ignore[attr-defined]
+    written = repr(data.item()) if data.ndim == 0 else constant_text(data)
+    return written if len(written) <= _LONGEST_CONSTANT else f"{constant.type}"

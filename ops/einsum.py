@@ -1,0 +1,204 @@
+"""Einstein summation as products, sums and transposes: each pair of operands becomes one product of matrices.
+
+    einsum("bij,bjk->bik", x, y)    matmul(x, y)
+    einsum("ij,jk,kl->il", ...)     two products, in the order that costs least
+
+Gradients, BLAS and fusion are those of the ops that it is made of.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Constant, Variable
+from ..record import record
+from .checks import describe
+from .diagonals import diagonal
+from .lengths import lengths_of
+from .operands import in_joint_dtype, with_dtype
+from .shape import DimShuffle, broadcast_to, reshape, squeeze
+
+_UNKNOWN = 32
+"""The length that the search for a good order takes for one that only the run shows."""
+_OPTIMAL = 5
+"""Up to so many operands every order is looked at."""
+
+
+@record(eq=False)
+class Term:
+    """An operand with one letter an axis."""
+
+    value: Any
+    letters: str
+
+    def length(self, letter: str) -> int | None:
+        known: int | None = self.value.type.shape[self.letters.index(letter)]
+        return known
+
+    def transposed(self, letters: str) -> Any:
+        """The value with its axes in the order of `letters`, of which those that it lacks have length 1."""
+        order = tuple(self.letters.index(c) if c in self.letters else "x" for c in letters)
+        return self.value if order == tuple(range(self.value.ndim)) else DimShuffle(order)(self.value)
+
+
+def einsum(subscripts: str, *operands: Any) -> Any:
+    """NumPy's `einsum` in the form "ij,jk->ik": letters name axes, `...` those that broadcast.
+
+    Letters that are not on the right are summed over; without "->" the right side is every letter that occurs once, in
+    alphabetical order.  The result has the joint dtype.  An axis of length 1 stretches against a letter's other lengths
+    only if it is known to be 1.  Raises ValueError for subscripts that do not fit the operands.
+    """
+    if not isinstance(subscripts, str):
+        raise TypeError(f'einsum: subscripts are text as in "ij,jk->ik", got {subscripts!r}')
+    values = in_joint_dtype(operands)
+    left, right = _parsed(subscripts, values)
+    named = [Term(v, letters) for v, letters in zip(values, left, strict=True)]
+    terms = [_reduced(term, right, [t for t in named if t is not term]) for term in named]
+    for group in _path([t.letters for t in terms], right, terms):
+        chosen = [terms[k] for k in group]
+        terms = [t for k, t in enumerate(terms) if k not in group]
+        wanted = set(right).union(*(t.letters for t in terms))
+        result = chosen[0]
+        for n, other in enumerate(chosen[1:], start=2):
+            later = wanted.union(*(t.letters for t in chosen[n:]))
+            result = _contracted(result, other, later)
+        terms.append(result)
+    return with_dtype(_summed(terms[0], right).transposed(right), values[0].dtype)
+
+
+# --- subscripts
+
+
+def _parsed(subscripts: str, values: Sequence[Variable]) -> tuple[list[str], str]:
+    """The letters of each operand and of the result; `...` has letters of its own."""
+    text = "".join(subscripts.split())
+    left, arrow, right = text.partition("->")
+    parts = left.split(",")
+    if len(parts) != len(values):
+        raise ValueError(f"einsum: {subscripts!r} has {len(parts)} operands, {len(values)} are given")
+    free = [c for c in string.ascii_letters if c not in text]
+    counts = [v.ndim - len(p.replace("...", "")) for p, v in zip(parts, values, strict=True)]
+    rank = max((n for n, p in zip(counts, parts, strict=True) if "..." in p), default=0)
+    dots = "".join(free[:rank])
+    for p, v, n in zip(parts, values, counts, strict=True):
+        if n < 0 or (n > 0 and "..." not in p):
+            raise ValueError(f"einsum: {p!r} does not name the axes of {describe(v)}")
+    named = [p.replace("...", dots[rank - n :], 1) for p, n in zip(parts, counts, strict=True)]
+    if not arrow:
+        once = Counter("".join(p.replace("...", "") for p in parts))
+        right = "..." * bool(rank) + "".join(sorted(c for c, n in once.items() if n == 1))
+    result = right.replace("...", dots, 1)
+    strange = [c for c in "".join(named) + result if c not in string.ascii_letters]
+    if strange or len(set(result)) != len(result) or not set(result) <= set("".join(named)):
+        raise ValueError(f"einsum: {subscripts!r} is no summation; expected text such as 'ij,jk->ik'")
+    return named, result
+
+
+def _path(letters: Sequence[str], right: str, terms: Sequence[Term]) -> list[tuple[int, ...]]:
+    """Which operands to join, step by step; what is joined goes to the end (`numpy.einsum_path`)."""
+    if len(letters) < 3:
+        return [tuple(range(len(letters)))] if len(letters) > 1 else []
+    known: dict[str, int] = {}
+    for term in terms:
+        for c in term.letters:
+            known[c] = max(known.get(c, 0), term.length(c) or 0)
+    shapes = [tuple(known[c] or _UNKNOWN for c in text) for text in letters]
+    stand_ins = [np.broadcast_to(np.empty(()), shape) for shape in shapes]
+    how = "optimal" if len(letters) <= _OPTIMAL else "greedy"
+    path = np.einsum_path(f"{','.join(letters)}->{right}", *stand_ins, optimize=how)[0]
+    return [tuple(group) for group in path[1:]]
+
+
+# --- one operand
+
+
+def _reduced(term: Term, right: str, others: Sequence[Term]) -> Term:
+    """The operand without what it has alone: repeated letters, letters nobody else has, axes of 1 that stretch."""
+    value, letters = term.value, term.letters
+    for c in dict.fromkeys(letters):
+        while letters.count(c) > 1:
+            first, second = [k for k, d in enumerate(letters) if d == c][:2]
+            value = diagonal(value, 0, first, second)
+            letters = "".join(d for k, d in enumerate(letters) if k not in (first, second)) + c
+    for c in letters:
+        axis = letters.index(c)
+        if value.type.shape[axis] == 1 and any(c in t.letters and t.length(c) != 1 for t in others):
+            value, letters = squeeze(value, axis), letters.replace(c, "")
+    return _summed(Term(value, letters), {*right, *"".join(t.letters for t in others)})
+
+
+def _summed(term: Term, kept: Collection[str]) -> Term:
+    """The operand summed over the letters that are not kept, in its own dtype."""
+    axes = tuple(k for k, c in enumerate(term.letters) if c not in kept)
+    if not axes:
+        return term
+    dtype = term.value.dtype
+    total = T.any(term.value, axes) if dtype == "bool" else T.sum(term.value, axes)
+    return Term(with_dtype(total, dtype), "".join(c for c in term.letters if c in kept))
+
+
+# --- two operands
+
+
+def _contracted(a: Term, b: Term, wanted: Collection[str]) -> Term:
+    """The product of two operands, summed over the letters that nobody wants."""
+    a, b = _summed(a, {*wanted, *b.letters}), _summed(b, {*wanted, *a.letters})
+    shared = [c for c in a.letters if c in b.letters]
+    batch = "".join(c for c in shared if c in wanted)
+    over = "".join(c for c in shared if c not in wanted)
+    rows = "".join(c for c in a.letters if c not in shared)
+    columns = "".join(c for c in b.letters if c not in shared)
+    letters = batch + rows + columns
+    if not over:
+        return Term(_times(a.transposed(letters), b.transposed(letters)), letters)
+    left, right = a.transposed(batch + rows + over), b.transposed(batch + over + columns)
+    if not batch:
+        k = len(over)
+        axes = (tuple(range(left.ndim - k, left.ndim)), tuple(range(k)))
+        return Term(T.tensordot(left, right, axes), letters)
+    return Term(_batched(left, right, len(batch), len(rows), len(columns)), letters)
+
+
+def _times(a: Variable, b: Variable) -> Any:
+    return T.logical_and(a, b) if a.dtype == "bool" else T.mul(a, b)
+
+
+def _batched(a: Variable, b: Variable, batch: int, rows: int, columns: int) -> Any:
+    """The product of a[batch, rows, over] and b[batch, over, columns], each a group of axes, summed over `over`."""
+    of_a, of_b = lengths_of(a), lengths_of(b)
+    over = of_a[batch + rows :]
+    if len(over) > 1:  # lengths that differ must not hide in a product that agrees
+        b = broadcast_to(b, [*of_b[:batch], *over, *of_b[batch + len(over) :]])
+    left = _grouped(a, batch, rows)
+    right = _grouped(b, batch, len(over))
+    result = T.matmul(left, right)
+    if rows == columns == 1:
+        return result
+    joint = lengths_of(result)[:batch]
+    return reshape(result, [*joint, *of_a[batch : batch + rows], *of_b[b.ndim - columns :]])
+
+
+def _grouped(x: Variable, batch: int, first: int) -> Any:
+    """`x` as matrices: `first` axes after the batch made one, and the rest too."""
+    own = lengths_of(x)
+    groups = own[batch : batch + first], own[batch + first :]
+    if all(len(group) == 1 for group in groups):
+        return x
+    sizes = [_product(group) for group in groups]
+    return reshape(x, [*own[:batch], *sizes])
+
+
+def _product(lengths: Sequence[Variable]) -> Any:
+    """The product of int64 scalars: a constant if all of them are."""
+    known = math.prod(int(n.data) for n in lengths if isinstance(n, Constant))
+    rest = [n for n in lengths if not isinstance(n, Constant)]
+    if not rest:
+        return T.constant(known, "int64")
+    return T.mul(*rest, *([T.constant(known, "int64")] * (known != 1))) if len(rest) > 1 or known != 1 else rest[0]

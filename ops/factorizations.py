@@ -1,0 +1,263 @@
+"""Factorizations of matrices, batched over leading axes, with NumPy's results.
+
+    Cholesky()(a)           l, lower triangular with a positive diagonal: a = l @ l^H; reads the lower triangle
+    QR(mode)(a)             q, r: a = q @ r; r alone for mode "r"
+    Eigh()(a)               w, v: a = v @ diag(w) @ v^H, w ascending; reads the lower triangle
+    SVD(full_matrices)(a)   u, s, vh: a = u @ diag(s) @ vh, s descending
+    Eigvalsh, SingularValues   w alone, s alone, which cost a fraction
+
+Derivatives: Giles (2008) and Murray, Differentiation of the Cholesky Decomposition (2016); for QR Walter and Lehmann,
+Algorithmic Differentiation of Linear Algebra Functions (2010); for the SVD Townsend, Differentiating the Singular Value
+Decomposition (2016).  Where only a triangle of a Hermitian matrix is read, so is the derivative by that triangle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Apply, Dim, NoGradient, TensorType, Variable, dims
+from ..record import record
+from .checks import describe
+from .matrices import MatrixOp, adjoint, lower_half, on_columns, product, real_dtype
+from .solving import SolveTriangular
+
+
+@record(repr=False)
+class Cholesky(MatrixOp):
+    """The lower triangular factors l of a = l @ l^H; the elements above the diagonal of a are not read.
+
+    Raises LinAlgError for a matrix that is not positive definite.
+    """
+
+    name = "cholesky"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        return (self.square(inputs),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        with np.errstate(all="ignore"):
+            return (np.linalg.cholesky(values[0]),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,), factor = cotangents, node.out
+        if g is None:
+            return [None]
+        inner = lower_half(product(adjoint(factor), g))
+        upper = SolveTriangular(lower=False)
+        left = upper(adjoint(factor), inner)  # l^-H inner
+        whole = adjoint(upper(adjoint(factor), adjoint(left)))  # l^-H inner l^-1
+        return [lower_half(T.add(whole, adjoint(whole)))]
+
+
+@record(repr=False)
+class QR(MatrixOp):
+    """The factors q, with orthonormal columns, and r, upper triangular; `mode` is NumPy's.
+
+    "reduced": q has as many columns as a has rows or columns, whichever are fewer; "complete": as many as rows.
+    "r": the r of "reduced" alone.
+    """
+
+    mode: str = "reduced"
+    name = "qr"
+    fallible = True
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("reduced", "complete", "r"):
+            raise ValueError(f'qr: the mode is "reduced", "complete" or "r", got {self.mode!r}')
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        a = self.matrices(inputs)
+        *batch, m, n = a.type.shape
+        inner = m if self.mode == "complete" else _least(m, n)
+        q, r = a.type.with_shape((*batch, m, inner)), a.type.with_shape((*batch, inner, n))
+        return (r,) if self.mode == "r" else (q, r)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        with np.errstate(all="ignore"):
+            result = np.linalg.qr(values[0], mode=self.mode)  # type: ignore[call-overload]
+        return (result,) if self.mode == "r" else tuple(result)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        *batch, m, n = inputs[0]
+        inner = m if self.mode == "complete" else dims.minimum(m, n)
+        q, r = (*batch, m, inner), (*batch, inner, n)
+        return (r,) if self.mode == "r" else (q, r)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (a,) = node.inputs
+        if all(g is None for g in cotangents):
+            return [None]
+        m, n = a.type.shape[-2:]
+        if self.mode == "complete" or (m is not None and n is not None and m < n):
+            raise NoGradient(f"qr of {describe(a)}: q has columns that a does not determine")
+        q, r = QR()(a) if self.mode == "r" else node.outputs
+        gq, gr = (None, *cotangents) if self.mode == "r" else cotangents
+        inner = [] if gr is None else [product(gr, adjoint(r))]
+        inner += [] if gq is None else [T.neg(product(adjoint(q), gq))]
+        upper = T.triu(inner[0] if len(inner) == 1 else T.add(*inner))
+        half = lower_half(adjoint(upper))
+        left = product(q, T.add(half, adjoint(half)))
+        left = left if gq is None else T.add(gq, left)
+        return [adjoint(SolveTriangular(lower=False)(r, adjoint(left)))]  # left r^-H
+
+
+@record(repr=False)
+class Eigh(MatrixOp):
+    """The eigenvalues, real and ascending, and eigenvectors, as columns, of Hermitian matrices.
+
+    Only the lower triangle is read.  The derivative by way of the vectors needs distinct eigenvalues.
+    """
+
+    name = "eigh"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        vectors = self.square(inputs)
+        return TensorType(real_dtype(vectors.dtype), vectors.shape[:-1]), vectors
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        with np.errstate(all="ignore"):
+            return tuple(np.linalg.eigh(values[0]))
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return inputs[0][:-1], inputs[0]
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        w, v = node.outputs
+        gw, gv = cotangents
+        parts = [] if gw is None else [T.DiagonalMatrix()(T.cast(gw, v.dtype))]
+        if gv is not None:
+            apart = T.sub(on_columns(w), T.expand_dims(w, -1))  # w[j] - w[i]
+            parts.append(T.mul(_reciprocal_off_diagonal(apart), product(adjoint(v), gv)))
+        if not parts:
+            return [None]
+        whole = product(v, parts[0] if len(parts) == 1 else T.add(*parts), adjoint(v))
+        return [lower_half(T.add(whole, adjoint(whole)))]
+
+
+@record(repr=False)
+class Eigvalsh(MatrixOp):
+    """The eigenvalues of Hermitian matrices, ascending; only the lower triangle is read."""
+
+    name = "eigvalsh"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        return Eigh().infer(inputs)[:1]
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        with np.errstate(all="ignore"):
+            return (np.linalg.eigvalsh(values[0]),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0][:-1],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        both: Apply = Eigh()(*node.inputs)[0].owner
+        return Eigh().vjp(both, [*cotangents, None])
+
+
+@record(repr=False)
+class SVD(MatrixOp):
+    """Singular vectors and values: u, s (real, descending) and vh; `full_matrices` makes u and vh square.
+
+    The derivative by way of the vectors needs distinct singular values, real dtypes, and no more vectors than values.
+    """
+
+    full_matrices: bool = True
+    name = "svd"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        a = self.matrices(inputs)
+        *batch, m, n = a.type.shape
+        least = _least(m, n)
+        left, right = (m, n) if self.full_matrices else (least, least)
+        values = TensorType(real_dtype(a.dtype), (*batch, least))
+        return a.type.with_shape((*batch, m, left)), values, a.type.with_shape((*batch, right, n))
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        with np.errstate(all="ignore"):
+            return tuple(np.linalg.svd(values[0], full_matrices=self.full_matrices))
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        *batch, m, n = inputs[0]
+        least = dims.minimum(m, n)
+        left, right = (m, n) if self.full_matrices else (least, least)
+        return (*batch, m, left), (*batch, least), (*batch, right, n)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (a,), (u, s, vh), (gu, gs, gvh) = node.inputs, node.outputs, cotangents
+        if gu is None and gvh is None:
+            return [None] if gs is None else [_of_singular_values(a, gs)]
+        if self.full_matrices or a.type.kind == "c":
+            why = "more vectors than a determines" if self.full_matrices else "vectors with any phase"
+            raise NoGradient(f"svd of {describe(a)} has {why}; full_matrices=False and real numbers have a derivative")
+        return [_of_singular_vectors(u, s, vh, gu, gs, gvh)]
+
+
+@record(repr=False)
+class SingularValues(MatrixOp):
+    """The singular values of matrices, real and descending."""
+
+    name = "svdvals"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        return SVD().infer(inputs)[1:2]
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        with np.errstate(all="ignore"):
+            return (np.linalg.svd(values[0], compute_uv=False),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        *batch, m, n = inputs[0]
+        return ((*batch, dims.minimum(m, n)),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,), (a,) = cotangents, node.inputs
+        return [None if g is None else _of_singular_values(a, g)]
+
+
+def _of_singular_values(a: Variable, g: Variable) -> Any:
+    u, _, vh = SVD(full_matrices=False)(a)
+    return product(T.mul(u, on_columns(T.cast(g, u.dtype))), vh)
+
+
+def _of_singular_vectors(
+    u: Variable, s: Variable, vh: Variable, gu: Variable | None, gs: Variable | None, gvh: Variable | None
+) -> Any:
+    """The cotangent of u @ diag(s) @ vh for real matrices."""
+    columns, rows = on_columns(s), T.expand_dims(s, -1)
+    apart = _reciprocal_off_diagonal(T.mul(T.sub(columns, rows), T.add(columns, rows)))  # 1 / (s[j]**2 - s[i]**2)
+    inner = [] if gs is None else [T.DiagonalMatrix()(gs)]
+    outside = []
+    if gu is not None:
+        turn = product(adjoint(u), gu)
+        inner.append(T.mul(T.mul(apart, T.sub(turn, adjoint(turn))), columns))
+        outside.append(product(T.true_div(T.sub(gu, product(u, turn)), columns), vh))
+    if gvh is not None:
+        turn = product(vh, adjoint(gvh))
+        inner.append(T.mul(rows, T.mul(apart, T.sub(turn, adjoint(turn)))))
+        outside.append(product(u, T.true_div(T.sub(gvh, product(adjoint(turn), vh)), rows)))
+    middle = product(u, inner[0] if len(inner) == 1 else T.add(*inner), vh)
+    return T.add(middle, *outside)
+
+
+def _reciprocal_off_diagonal(x: Variable) -> Any:
+    """1 / x off the diagonal, where x is 0, and 0 on it."""
+    shape = T.lengths_of(x)
+    on = T.eq(T.expand_dims(T.arange(shape[-2]), 1), T.expand_dims(T.arange(shape[-1]), 0))
+    return T.switch(on, T.constant(0, x.dtype), T.reciprocal(T.switch(on, T.constant(1, x.dtype), x)))
+
+
+def _least(m: int | None, n: int | None) -> int | None:
+    return min(m, n) if m is not None and n is not None else None

@@ -1,0 +1,208 @@
+"""Linear algebra as NumPy's `numpy.linalg` has it, batched over leading axes.  `T.linalg` for users.
+
+bools and integers are taken as float64; float16 is refused, as in NumPy.  Where NumPy raises LinAlgError, so does a
+run, with the op and the user's line.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Variable
+from .checks import describe, normalize_axes, require_keepdims
+from .determinants import Det, SlogDet
+from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
+from .matrices import adjoint, as_matrices, real_dtype, transposed
+from .operands import with_dtype
+from .promotion import result_type
+from .shape import expand_dims, squeeze
+from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from .tensor import as_tensor
+
+__all__ = [
+    "cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_power", "norm", "pinv", "qr", "slogdet", "solve",
+    "solve_triangular", "svd", "svdvals",
+]  # fmt: skip
+
+
+def cholesky(a: Any, *, upper: bool = False) -> Any:
+    """The lower triangular l of a = l @ l^H, or its adjoint with `upper`; a is Hermitian and positive definite.
+
+    Only that triangle of `a` is read.  A run raises LinAlgError for a matrix that is not positive definite.
+    """
+    a = as_matrices(a, "cholesky")
+    return adjoint(Cholesky()(adjoint(a))) if upper else Cholesky()(a)
+
+
+def solve(a: Any, b: Any, assume: str = "general") -> Any:
+    """x with a @ x = b, in the joint dtype: b is a vector, or a batch of matrices whose columns are right sides.
+
+    `assume`: "general", "positive_definite" (half the work; the upper triangle of a is not read), "lower_triangular" or
+    "upper_triangular".  A run raises LinAlgError for a singular matrix.
+    """
+    if assume in ("lower_triangular", "upper_triangular"):
+        return solve_triangular(a, b, lower=assume == "lower_triangular")
+    return _solved(Solve(assume), a, b)
+
+
+def solve_triangular(a: Any, b: Any, *, lower: bool = False, trans: int = 0, unit_diagonal: bool = False) -> Any:
+    """x with a @ x = b for the upper (or `lower`) triangle of a; the other is not read.
+
+    `trans`: 0 for a, 1 for its transpose, 2 for its adjoint; `unit_diagonal`: the diagonal counts as ones and is not
+    read.  The shapes are those of `solve`.  A run raises LinAlgError for a zero on the diagonal.
+    """
+    if trans not in (0, 1, 2):
+        raise ValueError(f"solve_triangular: trans is 0, 1 or 2, got {trans!r}")
+    if trans:
+        a = (transposed if trans == 1 else adjoint)(as_matrices(a, "solve_triangular"))
+        lower = not lower
+    return _solved(SolveTriangular(lower, unit_diagonal), a, b)
+
+
+def _solved(op: Solve | SolveTriangular, a: Any, b: Any) -> Any:
+    a, b = as_matrices(a, op.name), as_tensor(b)
+    if b.ndim == 0:
+        raise TypeError(f"{op.name}: the right side is a vector or matrices, got {describe(b)}")
+    columns = as_matrices(expand_dims(b, 1) if b.ndim == 1 else b, op.name)
+    dtype = result_type([a.dtype, columns.dtype])
+    x = op(with_dtype(a, dtype), with_dtype(columns, dtype))
+    return squeeze(x, -1) if b.ndim == 1 else x
+
+
+def inv(a: Any) -> Any:
+    """The inverses of square matrices.  A run raises LinAlgError for a singular one."""
+    return Inverse()(as_matrices(a, "inv"))
+
+
+def pinv(a: Any, rcond: Any = None) -> Any:
+    """The Moore-Penrose inverses; singular values up to `rcond` (1e-15, as in NumPy) times the largest count as 0."""
+    a = as_matrices(a, "pinv")
+    return PseudoInverse()(a, with_dtype(as_tensor(1e-15 if rcond is None else rcond), real_dtype(a.dtype)))
+
+
+def det(a: Any) -> Any:
+    """The determinants of square matrices."""
+    return Det()(as_matrices(a, "det"))
+
+
+def slogdet(a: Any) -> tuple[Any, Any]:
+    """The signs of the determinants of square matrices and the logarithms of their moduli: 0 and -inf if singular."""
+    sign, logarithm = SlogDet()(as_matrices(a, "slogdet"))
+    return sign, logarithm
+
+
+def eigh(a: Any, UPLO: str = "L") -> tuple[Any, Any]:
+    """The ascending eigenvalues of Hermitian matrices, and eigenvectors as columns; reads the triangle `UPLO`."""
+    values, vectors = Eigh()(_read_lower(a, UPLO, "eigh"))
+    return values, vectors
+
+
+def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+    """The ascending eigenvalues of Hermitian matrices; reads the triangle `UPLO`, "L" or "U"."""
+    return Eigvalsh()(_read_lower(a, UPLO, "eigvalsh"))
+
+
+def _read_lower(a: Any, uplo: str, what: str) -> Any:
+    if uplo not in ("L", "U"):
+        raise ValueError(f'{what}: UPLO is "L" or "U", got {uplo!r}')
+    a = as_matrices(a, what)
+    return a if uplo == "L" else adjoint(a)
+
+
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    """u, s, vh with a = u @ diag(s) @ vh and s descending; s alone without `compute_uv`.
+
+    `full_matrices` makes u and vh square; without it they have as many columns and rows as there are values.
+    """
+    a = as_matrices(a, "svd")
+    return SVD(full_matrices)(a) if compute_uv else SingularValues()(a)
+
+
+def svdvals(a: Any) -> Any:
+    """The singular values of matrices, descending."""
+    return svd(a, compute_uv=False)
+
+
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """q with orthonormal columns and r, upper triangular, with a = q @ r; r alone for mode "r".
+
+    `mode` is "reduced", "complete" (q is square) or "r".
+    """
+    return QR(mode)(as_matrices(a, "qr"))
+
+
+def matrix_power(a: Any, n: int) -> Any:
+    """The product of `n` equal square matrices, of -n inverses for a negative n; `n` is an integer known now."""
+    a, n = as_tensor(a), operator.index(n)
+    if a.ndim < 2:
+        raise TypeError(f"matrix_power takes matrices in the last two axes, got {describe(a)}")
+    if n == 0:
+        return T.add(T.zeros_like(a), T.eye(T.shape(a)[a.ndim - 1], dtype=a.dtype))
+    square, result = a if n > 0 else inv(a), None
+    for digit in reversed(bin(abs(n))[2:]):
+        if digit == "1":
+            result = square if result is None else T.matmul(result, square)
+        square = T.matmul(square, square)
+    return result
+
+
+# --- norms
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """NumPy's norms of vectors (`axis` is one axis) and matrices (two axes); of all of `x` for None.
+
+    `ord`: for vectors any real number, inf or -inf; for matrices "fro", "nuc", 1, -1, 2, -2, inf or -inf; None: the
+    root of the sum of squares.  Raises ValueError for another one.
+    """
+    require_keepdims(keepdims, "norm")
+    x = as_tensor(x)
+    x = x if x.type.kind in "fc" else T.cast(x, "float64")
+    if axis is None and ord is None:
+        flat = T.sqrt(T.sum(_squares(x)))
+        return expand_dims(flat, tuple(range(x.ndim))) if keepdims else flat
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axes(axis, x.ndim, "norm")
+    if len(axes) == 1:
+        return _vector_norm(x, ord, axes[0], keepdims)
+    if len(axes) != 2:
+        raise ValueError(f"norm: {describe(x)} along axes {axes} is neither a vector nor a matrix")
+    return _matrix_norm(x, ord, axes, keepdims)
+
+
+def _squares(x: Variable) -> Any:
+    return T.add(T.square(T.real(x)), T.square(T.imag(x))) if x.type.kind == "c" else T.square(x)
+
+
+def _vector_norm(x: Variable, ord: Any, axis: int, keepdims: bool) -> Any:
+    if ord is None or ord == 2:
+        return T.sqrt(T.sum(_squares(x), axis, keepdims=keepdims))
+    if not isinstance(ord, (int, float, np.number)):
+        raise ValueError(f"norm: {ord!r} is no order of the norm of a vector")
+    size = T.abs(x)
+    if abs(ord) == np.inf:
+        return (T.max if ord > 0 else T.min)(size, axis, keepdims=keepdims)
+    if ord == 0:
+        return T.sum(T.cast(T.ne(x, 0), size.dtype), axis, keepdims=keepdims)
+    if ord == 1:
+        return T.sum(size, axis, keepdims=keepdims)
+    return T.pow(T.sum(T.pow(size, float(ord)), axis, keepdims=keepdims), 1 / float(ord))
+
+
+def _matrix_norm(x: Variable, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    rows, columns = axes
+    if ord in (None, "fro"):
+        return T.sqrt(T.sum(_squares(x), axes, keepdims=keepdims))
+    if ord in (2, -2, "nuc"):
+        values = svdvals(T.moveaxis(x, axes, (-2, -1)))
+        result = T.sum(values, -1) if ord == "nuc" else (T.max if ord > 0 else T.min)(values, -1)
+    elif ord in (1, -1, np.inf, -np.inf):
+        summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
+        sums = T.sum(T.abs(x), summed)
+        result = (T.max if ord > 0 else T.min)(sums, axis=kept - (kept > summed))
+    else:
+        raise ValueError(f"norm: {ord!r} is no order of the norm of a matrix")
+    return expand_dims(result, tuple(sorted(axes))) if keepdims else result

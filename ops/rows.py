@@ -1,0 +1,252 @@
+"""Work along rows: a graph whose reductions along the last axis are read again inside, in passes over one row.
+
+    x - max(x)            pass 0: the maximum                     pass 1: the difference
+    softmax(x) * w        pass 0: the maximum; pass 1: exponentials, which are kept, and their sum; pass 2: the product
+
+While a row lies in the cache it may be read once for each pass, so no array is needed between them: what an earlier
+pass computed is computed again, or, where that is costly, waits in the memory of an output.
+
+    opened(graph)     the graph with the ops of the softmax family as compositions of reductions
+    row_plan(graph)   what is done in each pass
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable
+from ..record import record
+from .checks import require_count
+from .elementwise import Pointwise, add, cast, exp, isfinite, log, mul, reciprocal, sub, switch
+from .nn import AlongAxis, LogSoftmax, LogSumExp, Softmax
+from .reduce import Reduce
+from .shape import DimShuffle
+from .tensor import TensorOp
+
+COSTLY = 12
+"""From this cost on, in additions, a value is kept for a later pass and not computed again."""
+
+
+@record(repr=False)
+class Top(TensorOp):
+    """The largest number along `axis`, which is reduced: NaN are passed over, and of nothing it is -inf."""
+
+    axis: int
+    name = "top"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (x,) = inputs
+        if x.type.kind != "f" or not 0 <= self.axis < x.ndim:
+            raise TypeError(f"top{{axis={self.axis}}} takes a floating-point tensor with that axis, got {x.type}")
+        return (x.type.with_shape(x.type.shape[: self.axis] + x.type.shape[self.axis + 1 :]),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        (x,) = values
+        return (np.asarray(np.fmax.reduce(x, axis=self.axis, initial=-np.inf), dtype=x.dtype),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0][: self.axis] + inputs[0][self.axis + 1 :],)
+
+
+def reduced_axes(op: Op) -> tuple[int, ...] | None:
+    """The axes that an op folds; None if it is no reduction whose result passes of rows can read."""
+    if isinstance(op, Reduce):
+        return op.axis
+    return (op.axis,) if isinstance(op, Top) else None
+
+
+def is_row_graph(graph: FunctionGraph) -> bool:
+    """Whether something in the graph looks at a row more than once."""
+    reduced = {node.out for node in graph.order if reduced_axes(node.op) is not None}
+    return any(isinstance(n.op, AlongAxis) or not reduced.isdisjoint(n.inputs) for n in graph.order)
+
+
+# --- the softmax family as compositions
+
+
+@lru_cache(maxsize=256)
+def opened(graph: FunctionGraph) -> FunctionGraph:
+    """`graph` over the same inputs, with softmax, log_softmax and logsumexp as reductions and what they make of them.
+
+    float16 is computed in float32 and rounded once.
+    """
+    return _opened(graph)[0]
+
+
+def _opened(graph: FunctionGraph) -> tuple[FunctionGraph, dict[Variable, Variable]]:
+    """The opened graph, and what stands in it for the values of `graph` that are not in it."""
+    known: dict[Variable, Variable] = {}
+    for node in graph.order:
+        if isinstance(node.op, AlongAxis):
+            known[node.out] = _composition(node.op, known.get(node.inputs[0], node.inputs[0]))
+        else:
+            copy = node.over(known)
+            if copy is not node:
+                known.update(zip(node.outputs, copy.outputs, strict=True))
+    if not known:
+        return graph, known
+    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs]), known
+
+
+def _composition(op: AlongAxis, given: Any) -> Any:
+    x = cast(given, "float32") if given.dtype == "float16" else given
+    keep = DimShuffle(tuple("x" if a == op.axis else a - (a > op.axis) for a in range(x.ndim)))
+    top = Top(op.axis)(x)
+    if isinstance(op, LogSumExp):
+        top = switch(isfinite(top), top, cast(0, x.dtype))
+        total = Reduce(add, (op.axis,))(exp(sub(x, keep(top))))
+        return cast(add(log(total), top), given.dtype)
+    moved = sub(x, keep(top))
+    terms = exp(moved)
+    total = Reduce(add, (op.axis,))(terms)
+    if isinstance(op, LogSoftmax):
+        return cast(sub(moved, keep(log(total))), given.dtype)
+    return cast(mul(terms, keep(reciprocal(total))), given.dtype)
+
+
+# --- passes
+
+
+@record
+class Waiting:
+    """A value that waits in the memory of output `slot` from the pass that computes it to the last one that reads it.
+
+    `slot` is None if no output can hold it: it is computed again.
+    """
+
+    value: Variable
+    since: int
+    until: int
+    slot: int | None
+
+
+@record
+class RowPlan:
+    """What is done in each pass, by number: `folded[p]` are the reductions of pass p, `written[p]` the outputs that are
+    whole rows. `single` are the outputs that have one element a row, written at its end.
+    """
+
+    graph: FunctionGraph
+    rank: int
+    folded: tuple[tuple[Variable, ...], ...]
+    written: tuple[tuple[int, ...], ...]
+    single: tuple[int, ...]
+    waiting: tuple[Waiting, ...]
+
+    @property
+    def passes(self) -> int:
+        return len(self.folded)
+
+
+def row_plan(graph: FunctionGraph) -> RowPlan:
+    """The passes of an opened row graph, all of whose reductions fold the last axis of values of one rank.
+
+    Raises ValueError for other reductions.
+    """
+    rank = _rank(graph)
+    stages: dict[Variable, int] = {}
+    for node in graph.order:
+        own = max((stages.get(i, 0) for i in node.inputs), default=0)
+        stages[node.out] = own + (reduced_axes(node.op) is not None)
+    reductions = [node.out for node in graph.order if reduced_axes(node.op) is not None]
+    rows = [k for k, o in enumerate(graph.outputs) if _is_row(o, rank)]
+    count = 1 + max((stages[r] - 1 for r in reductions), default=0)
+    count = max([count, *(stages.get(graph.outputs[k], 0) + 1 for k in rows)])
+    folded = tuple(tuple(r for r in reductions if stages[r] == p + 1) for p in range(count))
+    written = tuple(tuple(k for k in rows if stages.get(graph.outputs[k], 0) == p) for p in range(count))
+    single = tuple(k for k, o in enumerate(graph.outputs) if k not in rows and reduced_axes_of(o) is None)
+    waiting = tuple(_placed(graph, written, list(_read_again(graph, rank, folded, written))))
+    return RowPlan(graph, rank, folded, written, single, waiting)
+
+
+def reduced_axes_of(value: Variable) -> tuple[int, ...] | None:
+    """The axes that are folded to make `value`; None if it is not the result of a reduction."""
+    return None if value.owner is None else reduced_axes(value.owner.op)
+
+
+def _rank(graph: FunctionGraph) -> int:
+    folds = {(node.inputs[0].ndim, reduced_axes(node.op)) for node in graph.order if reduced_axes(node.op) is not None}
+    ranks = {rank for rank, _ in folds}
+    if len(ranks) != 1 or any(axes != (rank - 1,) for rank, axes in folds):
+        raise ValueError(f"a row graph folds the last axis of values of one rank, got {sorted(folds, key=str)}")
+    return ranks.pop()
+
+
+def _is_row(value: Variable, rank: int) -> bool:
+    return value.ndim == rank and value.type.shape[-1] != 1
+
+
+def _in_row(value: Variable, rank: int) -> Iterator[Variable]:
+    """The operands of `value` that are whole rows too, element for element."""
+    if value.owner is not None and isinstance(value.owner.op, Pointwise):
+        yield from (i for i in value.owner.inputs if i.owner is not None and _is_row(i, rank))
+
+
+def _read_again(
+    graph: FunctionGraph, rank: int, folded: Sequence[Sequence[Variable]], written: Sequence[Sequence[int]]
+) -> Iterator[tuple[Variable, int, int]]:
+    """(value, first pass, last pass) of costly rows that are read in a later pass than the one that computes them."""
+    costly: set[Variable] = set()
+    for node in graph.order:
+        is_costly = float(getattr(node.op, "cost", 1)) >= COSTLY or any(i in costly for i in _in_row(node.out, rank))
+        if is_costly and isinstance(node.op, Pointwise):
+            costly.add(node.out)
+    first: dict[Variable, int] = {}
+    last: dict[Variable, int] = {}
+    for p, (folds, outputs) in enumerate(zip(folded, written, strict=True)):
+        stack = [r.owner.inputs[0] for r in folds if r.owner is not None] + [graph.outputs[k] for k in outputs]
+        seen: set[Variable] = set()
+        while stack:
+            value = stack.pop()
+            if value in seen or value.owner is None:
+                continue
+            seen.add(value)
+            if first.setdefault(value, p) < p:
+                if value in costly:
+                    last[value] = p
+                continue
+            stack.extend(_in_row(value, rank))
+    yield from ((value, first[value], p) for value, p in last.items())
+
+
+def _placed(
+    graph: FunctionGraph, written: Sequence[Sequence[int]], values: Sequence[tuple[Variable, int, int]]
+) -> Iterator[Waiting]:
+    """Each value with the output in whose memory it waits: itself if it is one, or one that is written later."""
+    final = {k: p for p, outputs in enumerate(written) for k in outputs}
+    taken: dict[int, list[tuple[int, int]]] = {}
+    for value, since, until in sorted(values, key=lambda v: (v[1], v[2])):
+        own = next((k for k in final if graph.outputs[k] is value), None)
+        slot = own
+        if slot is None:
+            free = (
+                k
+                for k, p in final.items()
+                if graph.outputs[k].dtype == value.dtype
+                and until <= p
+                and all(since >= end or until <= start for start, end in taken.get(k, ()))
+            )
+            slot = next(free, None)
+        if slot is not None and own is None:
+            taken.setdefault(slot, []).append((since, until))
+        yield Waiting(value, since, until, slot)
+
+
+def with_waiting(graph: FunctionGraph) -> FunctionGraph:
+    """A row graph with outputs for the costly values that wait for a later pass and fit the memory of no other output.
+
+    What waits inside of a softmax lies in the memory of its result.
+    """
+    whole, images = _opened(graph)
+    waiting = {w.value for w in row_plan(whole).waiting if w.slot is None}
+    if not waiting:
+        return graph
+    values = [node.out for node in graph.order if images.get(node.out, node.out) in waiting]
+    if len(values) < len(waiting):
+        values += [n.out for n in graph.order if isinstance(n.op, (Softmax, LogSoftmax)) and n.out not in values]
+    return FunctionGraph(graph.inputs, [*graph.outputs, *(v for v in values if v not in graph.outputs)])

@@ -1,0 +1,214 @@
+"""Order and search: sorting along an axis, positions of what is not zero, distinct values.
+
+The number of results of `nonzero` and `unique` is known only when a function runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Apply, Dim, TensorType, Variable
+from ..record import record
+from .checks import describe, normalize_axis, require_count
+from .getitem import take_along_axis
+from .operands import in_joint_dtype
+from .shape import ravel, reshape
+from .tensor import TensorOp, as_tensor
+
+
+class Sorting(TensorOp):
+    """The base of the ops that sort along an axis."""
+
+    axis: int
+
+    def check(self, inputs: tuple[Variable, ...]) -> TensorType:
+        """The type of the only input.  Raises AxisError if it lacks the axis."""
+        require_count(self.name, inputs, 1)
+        if not 0 <= self.axis < inputs[0].ndim:
+            raise np.exceptions.AxisError(f"{self.name}: {describe(inputs[0])} has no axis {self.axis}")
+        return inputs[0].type
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+
+@record(repr=False)
+class Sort(Sorting):
+    """The elements in ascending order along `axis`, NaNs last; `stable` keeps the order of equal ones."""
+
+    axis: int
+    stable: bool = False
+    name = "sort"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        return (self.check(inputs),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (np.sort(values[0], axis=self.axis, kind="stable" if self.stable else None),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,) = cotangents
+        if g is None:
+            return [None]
+        order = ArgSort(self.axis, stable=True)
+        return [take_along_axis(g, order(order(*node.inputs)), self.axis)]
+
+
+@record(repr=False)
+class ArgSort(Sorting):
+    """The positions (int64) whose elements are in ascending order along `axis`; `stable`: equal ones in theirs."""
+
+    axis: int
+    stable: bool = False
+    name = "argsort"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        return (self.check(inputs).with_dtype("int64"),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (np.argsort(values[0], axis=self.axis, kind="stable" if self.stable else None),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return [None]
+
+
+@record(repr=False)
+class Nonzero(TensorOp):
+    """The positions of the elements that are not zero, in C order: an int64 vector an axis, all of one length."""
+
+    name = "nonzero"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        if not inputs[0].ndim:
+            raise ValueError(f"nonzero of a scalar has no positions, got {describe(inputs[0])}")
+        return (TensorType("int64", (None,)),) * inputs[0].ndim
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return tuple(np.asarray(k, dtype=np.int64) for k in np.nonzero(values[0]))
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return [None]
+
+
+@record(repr=False)
+class SearchSorted(TensorOp):
+    """`searchsorted(a, v)`: where elements of `v` go into the sorted vector `a` (int64): before or after equal ones."""
+
+    side: str = "left"
+    name = "searchsorted"
+
+    def __post_init__(self) -> None:
+        if self.side not in ("left", "right"):
+            raise ValueError(f'searchsorted: side is "left" or "right", got {self.side!r}')
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 2)
+        a, v = inputs
+        if a.ndim != 1:
+            raise ValueError(f"searchsorted looks through a vector, got {describe(a)}")
+        return (v.type.with_dtype("int64"),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        a, v = values
+        return (np.asarray(np.searchsorted(a, v, side=self.side), dtype=np.int64),)  # type: ignore[call-overload]
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[1],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return [None, None]
+
+
+@record(repr=False)
+class Unique(TensorOp):
+    """The distinct elements of a vector, ascending; where each stands first; which each element is; how many are equal.
+
+    The last three are int64 vectors; NaNs are one value.
+    """
+
+    name = "unique"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (x,) = inputs
+        if x.ndim != 1:
+            raise ValueError(f"unique takes a vector, got {describe(x)}")
+        several = TensorType("int64", (None,))
+        return x.type.with_shape((None,)), several, several.with_shape(x.type.shape), several
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        found, *numbers = np.unique(values[0], return_index=True, return_inverse=True, return_counts=True)
+        return found, *(np.asarray(n, dtype=np.int64) for n in numbers)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (x,), g = node.inputs, cotangents[0]
+        return [None if g is None else T.set_subtensor(T.zeros_like(x)[node.outputs[1]], g)]
+
+
+# --- NumPy's functions
+
+
+def sort(x: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None) -> Any:
+    """The elements in ascending order along `axis` (of the flattened x for None), NaNs last.
+
+    `stable`, or the kind "stable" or "mergesort": equal elements keep their order, which shows only for zeros.
+    """
+    x, place = _along("sort", x, axis)
+    return Sort(place, _is_stable("sort", kind, stable))(x)
+
+
+def argsort(x: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None) -> Any:
+    """The positions (int64) of the elements in ascending order along `axis`; see `sort`."""
+    x, place = _along("argsort", x, axis)
+    return ArgSort(place, _is_stable("argsort", kind, stable))(x)
+
+
+def _along(what: str, x: Any, axis: int | None) -> tuple[Any, int]:
+    x = as_tensor(x)
+    if axis is None:
+        return ravel(x), 0
+    return x, normalize_axis(axis, x.ndim, f"{what} of {describe(x)}")
+
+
+def _is_stable(what: str, kind: str | None, stable: bool | None) -> bool:
+    if kind not in (None, "quicksort", "heapsort", "mergesort", "stable"):
+        raise ValueError(f'{what}: kind is "quicksort", "heapsort", "mergesort" or "stable", got {kind!r}')
+    if kind is not None and stable is not None:
+        raise ValueError(f"{what}: kind and stable say the same thing; give one of them")
+    return bool(stable) or kind in ("mergesort", "stable")
+
+
+def nonzero(x: Any) -> tuple[Any, ...]:
+    """The positions of the elements that are not zero: an int64 vector an axis, so that x[nonzero(x)] are these."""
+    found = Nonzero()(as_tensor(x))
+    return found if isinstance(found, tuple) else (found,)
+
+
+def flatnonzero(x: Any) -> Any:
+    """The positions (int64) in the flattened `x` of the elements that are not zero."""
+    return nonzero(ravel(as_tensor(x)))[0]
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """Where to put elements of `v` into the ascending vector `a` so that it stays in order: int64, the shape of v.
+
+    `side`: "left" puts them before equal ones, "right" behind; `sorter`: positions that sort `a`, as of `argsort`.
+    """
+    a = as_tensor(a) if sorter is None else T.take(a, sorter)
+    return SearchSorted(side)(*in_joint_dtype((a, v)))
+
+
+def unique(x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False) -> Any:
+    """The distinct elements of the flattened `x`, ascending; then, as asked for, int64 tensors:
+
+    the positions of their first occurrences, for each element of `x` which one it is, and how often each occurs.
+    """
+    x = as_tensor(x)
+    values, index, inverse, counts = Unique()(ravel(x))
+    asked = [index] * return_index + [reshape(inverse, T.lengths_of(x))] * return_inverse + [counts] * return_counts
+    return (values, *asked) if asked else values

@@ -1,0 +1,142 @@
+"""Products of matrices made one with the elementwise group that alone reads them.
+
+    relu(dot22(a, b) + c)             -->   fused_product{dot22, fn(p, c) -> relu(p + c)}(a, b, c)
+    tanh(gemm(z, 1, x, y, 1))         -->   fused_product{dot22, fn(p, z) -> tanh(z + p)}(x, y, z)
+
+What a group does to an element it then does while the block of the product is in the cache.  A group that reduces
+something has loops of its own and stays apart; so does one that gives the new value of an input, since that may be
+written over the old one.  Linear in the size of the graph.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ...graph import Apply, Constant, Door, FunctionGraph, Variable, union
+from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, MatMul
+from ...ops.elementwise import Pointwise, add, mul
+from ...ops.fused import Fused
+from ...ops.fused_product import FusedProduct
+from ...ops.shape import DimShuffle
+from ...ops.tensor import TensorVariable
+from ...profiling import FusionProfile
+from ...record import record
+from ..contract import Contract, relaxes
+from ..optimizers import Optimizer, Result
+
+PRODUCTS = (Dot, Dot22, Dot22Scalar, Gemm, MatMul)
+DTYPES = ("float32", "float64")
+MAX_ARRAYS = 60
+"""Arrays that the group reads and writes: the runtime has room for 64."""
+
+
+@record(kw_only=True)
+class EpilogueOptimizer(Optimizer):
+    """Makes one node of each product and the one elementwise group that reads it."""
+
+    contract: ClassVar[Contract | None] = relaxes("rounding")
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        before, refused = len(door.journal), door.refused
+        result = fuse_epilogues(graph, self.name, door)
+        return result, FusionProfile(
+            nb_iter=1,
+            nb_replacement=len(door.journal) - before,
+            nb_inconsistency_replace=door.refused - refused,
+            toposort_time=0.0,
+        )
+
+
+def fuse_epilogues(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
+    """`graph` with each product that only an elementwise node reads made one with it; the door is asked once a pair."""
+    updated = {graph.outputs[o] for _, o in graph.updates}
+    known: dict[Variable, Variable] = {}
+    for node in graph.order:
+        new = node.over(known)
+        fused = _with_product(node, new, graph) if _is_epilogue(node, updated) else None
+        if fused is not None and door.admit(by, node.outputs[0], fused.outputs[0]):
+            for made, old in zip(fused.outputs, node.outputs, strict=True):
+                made.name = old.name
+            new = fused
+        if new is not node:
+            known.update(zip(node.outputs, new.outputs, strict=True))
+    if not known:
+        return graph
+    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+
+
+def _is_epilogue(node: Apply, updated: set[Variable]) -> bool:
+    """Whether the node computes its outputs element by element and may do so block by block."""
+    if not isinstance(node.op, (Pointwise, Fused)) or node.op.fallible or not updated.isdisjoint(node.outputs):
+        return False
+    inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
+    return (
+        all(isinstance(n.op, (Pointwise, DimShuffle)) for n in inside)
+        and len(node.inputs) + len(node.outputs) <= MAX_ARRAYS
+        and len({o.ndim for o in node.outputs}) == 1
+    )
+
+
+def _with_product(node: Apply, new: Apply, graph: FunctionGraph) -> Apply | None:
+    """`new`, an elementwise node on the images of the operands of `node`, made one with the first product of these."""
+    for position, operand in enumerate(node.inputs):
+        product = new.inputs[position].owner
+        if product is None or not _is_product(product, node) or len(graph.uses[operand]) > 1:
+            continue
+        group, outer = _group(new, position)
+        product, group, outer = _without_gemm(product, group, outer)
+        op = FusedProduct(product.op, group)
+        return Apply(op, (*product.inputs, *outer), union(product.origin, node.origin))
+    return None
+
+
+def _is_product(product: Apply, reader: Apply) -> bool:
+    out = product.outputs[0]
+    return (
+        isinstance(product.op, PRODUCTS)
+        and out.dtype in DTYPES
+        and out.ndim >= 2
+        and out.ndim == reader.outputs[0].ndim
+        and 1 not in out.type.shape
+    )
+
+
+def _group(node: Apply, position: int) -> tuple[FunctionGraph, list[Variable]]:
+    """What `node` computes, as a graph whose first input is the operand at `position`; and the other operands."""
+    order = [position, *(k for k in range(len(node.inputs)) if k != position)]
+    outer = [node.inputs[k] for k in order[1:]]
+    if isinstance(node.op, Fused):
+        inner = node.op.graph
+        return FunctionGraph([inner.inputs[k] for k in order], inner.outputs), outer
+    leaves = [TensorVariable(i.type, name=f"i{k}") for k, i in enumerate(node.inputs)]
+    outputs = node.with_inputs(leaves).outputs
+    for output in outputs:
+        output.name = None
+    return FunctionGraph([leaves[k] for k in order], outputs), outer
+
+
+def _without_gemm(
+    product: Apply, group: FunctionGraph, outer: list[Variable]
+) -> tuple[Apply, FunctionGraph, list[Variable]]:
+    """The sum of a gemm as a part of the group, which reads the addend once and need not copy it before."""
+    if not isinstance(product.op, Gemm):
+        return product, group, outer
+    z, alpha, x, y, beta = product.inputs
+    if not (isinstance(alpha, Constant) and isinstance(beta, Constant)) or beta.data == 0:
+        return product, group, outer
+    plain = Apply(Dot22(), (x, y), product.origin)
+    addend, factor = TensorVariable(z.type), TensorVariable(plain.out.type)
+    leaves: list[Variable] = [factor, *group.inputs[1:], addend]
+    outer = [*outer, z]
+    scaled: list[Variable] = []
+    for value, scale in ((addend, beta), (factor, alpha)):
+        if scale.data == 1:
+            scaled.append(value)
+            continue
+        leaf = TensorVariable(scale.type)
+        leaves.append(leaf)
+        outer.append(scale)
+        scaled.append(Apply(mul, (leaf, value), product.origin).out)
+    total = Apply(add, tuple(scaled), product.origin).out
+    outputs = Fused(group).expand((total, *group.inputs[1:]))
+    return plain, FunctionGraph(leaves, outputs), outer

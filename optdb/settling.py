@@ -1,0 +1,75 @@
+"""What a query takes, as optimizers: rules become walks, functions are wrapped, settings of the query hold for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from ..record import record
+from .conform import Conform
+from .contract import Contract
+from .entries import Entry
+from .optimizers import FromFunctionOptimizer, Optimizer, TopoOptimizer
+from .query import Query
+from .rule import Rule
+
+
+@record
+class Settings:
+    """What holds for all optimizers of one query."""
+
+    conform: Conform | None = None
+    strict: bool = False
+
+
+def as_optimizer(entry: Entry, built: Any, settings: Settings) -> Optimizer:
+    """What was taken as an optimizer of the entry's name: a rule becomes one walk."""
+    if isinstance(built, Rule):
+        return TopoOptimizer(name=entry.name, rules=(built,), conform=settings.conform, strict=settings.strict)
+    assert isinstance(built, Optimizer)
+    return _settled(built, settings).named(entry.name)
+
+
+def _settled(optimizer: Optimizer, settings: Settings) -> Optimizer:
+    """The optimizer, and those inside it, under the settings of the query."""
+    changes: dict[str, Any] = {}
+    if settings.strict and not optimizer.strict:
+        changes["strict"] = True
+    for field in fields(optimizer):
+        value = getattr(optimizer, field.name)
+        if field.name == "conform" and value is None and settings.conform is not None:
+            changes["conform"] = settings.conform
+        elif isinstance(value, tuple) and value and all(isinstance(v, Optimizer) for v in value):
+            changes[field.name] = tuple(_settled(v, settings) for v in value)
+    return replace(optimizer, **changes) if changes else optimizer
+
+
+def contract_of(obj: Any) -> Contract | None:
+    """The contract of a rule, or of all the rules of an optimizer together; None where nothing is said."""
+    own = getattr(obj, "contract", None)
+    if isinstance(own, Contract):
+        return own
+    rules = [r for r in getattr(obj, "rules", ()) if isinstance(r, Rule)]
+    return reduce(or_, (r.contract for r in rules)) if rules else None
+
+
+def with_extra(entries: Sequence[Entry], query: Query, label: str) -> list[Entry]:
+    """The entries, in order of position, with what the query brings along; TypeError for what is no optimizer."""
+    extra = [_extra_entry(obj, position, label) for obj, position in query.extra]
+    # Sorting keeps the order of equals: behind what is registered at the same position, in the order of the query.
+    return sorted([*entries, *extra], key=lambda e: float("inf") if e.position is None else e.position)
+
+
+def _extra_entry(obj: Any, position: float, label: str) -> Entry:
+    if not isinstance(obj, (Rule, Optimizer)):
+        if not callable(obj) or isinstance(obj, type):
+            raise TypeError(f"{label}: the query brings along {obj!r}; expected a rule, an optimizer or a function")
+        obj = FromFunctionOptimizer(name=obj.__name__, function=obj)
+    name = obj.name or type(obj).__name__
+    return Entry(
+        name=name, object=obj, tags=frozenset({name, type(obj).__name__}), position=position, path=name,
+        contract=contract_of(obj), role="", origin="the query", is_extra=True,
+    )  # fmt: skip

@@ -1,0 +1,139 @@
+"""What a drawing of a graph shows: boxes, each after those that it reads.  Large graphs are folded.
+
+`folded` makes fewer boxes of many; `layered.py` says where they go, `graph_svg.py` draws them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from ..record import record
+
+_MOST_INPUTS = 4
+"""Of a folded box: bands read from nearly all bands above; the nearest tell enough."""
+
+
+@record
+class Box:
+    """One box: `inputs` are the positions of the boxes that it reads, all before its own, one for each operand."""
+
+    label: str
+    detail: str = ""
+    """A second, smaller line."""
+    kind: str = "other"
+    """Its colour: one of theme.KINDS."""
+    inputs: tuple[int, ...] = ()
+    title: str = ""
+    """What hovering over it says."""
+    output: bool = False
+    members: tuple[int, ...] = ()
+    """Of a folded box: the positions, in the drawing before folding, of what is in it."""
+
+
+@record
+class Folded:
+    """Boxes after folding; `box_of` says for each box of the drawing before in which box it is now."""
+
+    boxes: tuple[Box, ...]
+    box_of: tuple[int, ...]
+    rows: tuple[int, ...] | None = None
+    """Where rows are banded, the band of each box."""
+
+
+def layers_of(inputs: Sequence[Sequence[int]]) -> list[int]:
+    """For each position its row: one below the lowest that it reads; what reads nothing stands just above its user."""
+    rows = [0] * len(inputs)
+    highest_user: list[int | None] = [None] * len(inputs)
+    for k, reads in enumerate(inputs):
+        rows[k] = max((rows[i] + 1 for i in reads), default=0)
+        for i in reads:
+            known = highest_user[i]
+            highest_user[i] = rows[k] if known is None else min(known, rows[k])
+    for k, reads in enumerate(inputs):
+        user = highest_user[k]
+        if not reads and user is not None:
+            rows[k] = user - 1
+    return rows
+
+
+def folded(boxes: Sequence[Box], limit: int = 120) -> Folded:
+    """At most about `limit` boxes: as they are if they are few; else chains become one box each; else rows are banded.
+
+    A chain is a run of boxes each of which reads but the one before it and is read by but the one after it.  A band is
+    some neighbouring rows, with one box for each kind of op in it; the edges inside a band are not shown.
+    """
+    boxes = tuple(boxes)
+    if len(boxes) <= limit:
+        return Folded(boxes, tuple(range(len(boxes))))
+    chains = _chains(boxes)
+    if len(set(chains)) <= limit:
+        return _grouped(boxes, chains, layers_of([box.inputs for box in boxes]))
+    bands, groups = _bands(boxes, max(1, limit // 2))
+    banded = _grouped(boxes, groups, bands)
+    return Folded(banded.boxes, banded.box_of, tuple(bands[box.members[0]] for box in banded.boxes))
+
+
+def _chains(boxes: Sequence[Box]) -> list[int]:
+    """For each box the first box of its chain."""
+    users = Counter(i for box in boxes for i in set(box.inputs))
+    first = list(range(len(boxes)))
+    for k, box in enumerate(boxes):
+        read = set(box.inputs)
+        before = next(iter(read)) if len(read) == 1 else None
+        if before is not None and boxes[before].inputs and users[before] == 1 and not boxes[before].output:
+            first[k] = first[before]
+    return first
+
+
+def _bands(boxes: Sequence[Box], limit: int) -> tuple[list[int], list[int]]:
+    """For each box its band, and the first box of its kind in it."""
+    rows = layers_of([box.inputs for box in boxes])
+    kinds = len({box.kind for box in boxes})
+    height = max(1, -(-(max(rows) + 1) * kinds // limit))
+    first: dict[tuple[int, str], int] = {}
+    bands = [row // height for row in rows]
+    return bands, [first.setdefault((band, box.kind), k) for k, (band, box) in enumerate(zip(bands, boxes))]
+
+
+def _grouped(boxes: Sequence[Box], group: Sequence[int], rows: Sequence[int]) -> Folded:
+    """The drawing with one box a group, where edges go from earlier rows of groups to later ones only."""
+    members: dict[int, list[int]] = {}
+    for k, g in enumerate(group):
+        members.setdefault(g, []).append(k)
+    last = {g: max(rows[m] for m in of) for g, of in members.items()}
+    begin = {g: min(rows[m] for m in of) for g, of in members.items()}
+    order = sorted(members, key=lambda g: (begin[g], g))
+    place = {g: n for n, g in enumerate(order)}
+    found = []
+    for g in order:
+        reads = dict.fromkeys(group[i] for m in members[g] for i in boxes[m].inputs)
+        inputs = tuple(sorted(place[r] for r in reads if r != g and last[r] < begin[g]))
+        inputs = inputs[-_MOST_INPUTS:] if len(members[g]) > 1 else inputs
+        found.append(_one(boxes, members[g], inputs))
+    return Folded(tuple(found), tuple(place[g] for g in group))
+
+
+def _one(boxes: Sequence[Box], members: Sequence[int], inputs: tuple[int, ...]) -> Box:
+    """The box that stands for `members`."""
+    only = boxes[members[0]]
+    if len(members) == 1:
+        return Box(only.label, only.detail, only.kind, inputs, only.title, only.output, tuple(members))
+    counts = Counter(boxes[m].label.split("{")[0] for m in members)
+    kinds = {boxes[m].kind for m in members}
+    kind = kinds.pop() if len(kinds) == 1 else "other"
+    title = "\n".join(boxes[m].title for m in members[:12]) + ("\n..." if len(members) > 12 else "")
+    output = any(boxes[m].output for m in members)
+    return Box(f"{len(members)} nodes", _listed(counts), kind, inputs, title, output, tuple(members))
+
+
+def _listed(counts: Counter[str]) -> str:
+    """The most frequent labels: `add 5, mul 4, +3`."""
+    shown = counts.most_common(3)
+    rest = len(counts) - len(shown)
+    return ", ".join(f"{name} {count}" for name, count in shown) + (f", +{rest}" if rest else "")
+
+
+def edges_of(boxes: Iterable[Box]) -> list[tuple[int, int]]:
+    """(reading from, box) for each operand, in order."""
+    return [(i, k) for k, box in enumerate(boxes) for i in box.inputs]

@@ -1,0 +1,213 @@
+"""Layered drawing of an acyclic graph: rows from the inputs down, few crossings, long edges straight.
+
+The steps are those of Sugiyama, Tagawa and Toda (1981): rows by longest path; a place in every row that a long edge
+passes; orders by the mean place of the neighbours, swept down and up; then abscissas.  These are, row by row, the
+nearest to the neighbours' mean that keep the distances: an isotonic regression, solved exactly by pooling neighbours
+that violate the order (Ayer et al., 1955).  Everything is deterministic; ties keep the order of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ..record import record
+from .boxes import layers_of
+
+GAP_X, GAP_Y = 18.0, 34.0
+"""Between neighbours of a row, and between rows, in pixels."""
+_SWEEPS = 8
+_STRAIGHTENING = 12
+_STRAIGHT = 0.6
+_MOST_BENDS = 8000
+"""Places of long edges; where there would be more, long edges go straight through."""
+
+Point = tuple[float, float]
+
+
+@record
+class Layout:
+    """Centres of the boxes, a route for each edge (from the lower side of a box to the upper side of another), size."""
+
+    centres: tuple[Point, ...]
+    routes: tuple[tuple[Point, ...], ...]
+    width: float
+    height: float
+
+
+def layout(
+    sizes: Sequence[tuple[float, float]], inputs: Sequence[Sequence[int]], rows: Sequence[int] | None = None
+) -> Layout:
+    """Where boxes of these sizes go.
+
+    Args:
+        inputs: for each box the boxes before it that it reads, one for each operand.
+        rows: the row of each box, below those that it reads; by default the highest there is.
+    """
+    if not sizes:
+        return Layout((), (), 0.0, 0.0)
+    drawing = _Drawing(sizes, inputs, layers_of(inputs) if rows is None else list(rows))
+    drawing.order()
+    drawing.place()
+    return drawing.finished()
+
+
+class _Drawing:
+    """The state of one drawing: vertices are the boxes and, behind them, the bends of long edges."""
+
+    def __init__(self, sizes: Sequence[tuple[float, float]], inputs: Sequence[Sequence[int]], rows: list[int]) -> None:
+        self.sizes, self.inputs, self.row = sizes, inputs, rows
+        self.widths = [width for width, _ in sizes]
+        self.above: list[list[int]] = [[] for _ in sizes]
+        self.below: list[list[int]] = [[] for _ in sizes]
+        self.bends: dict[tuple[int, int], list[int]] = {}
+        pairs = list(dict.fromkeys((i, k) for k, reads in enumerate(inputs) for i in reads))
+        bending = sum(self.row[k] - self.row[i] - 1 for i, k in pairs) <= _MOST_BENDS
+        for i, k in pairs:
+            self._connect(i, k, bending)
+        self.rows: list[list[int]] = [[] for _ in range(max(self.row) + 1)]
+        for vertex, row in enumerate(self.row):
+            self.rows[row].append(vertex)
+        self.x = [0.0] * len(self.row)
+
+    def _connect(self, start: int, end: int, bending: bool) -> None:
+        chain = [start]
+        for row in range(self.row[start] + 1, self.row[end] if bending else 0):
+            chain.append(len(self.row))
+            self.row.append(row)
+            self.widths.append(4.0)
+            self.above.append([])
+            self.below.append([])
+        self.bends[start, end] = chain[1:]
+        chain.append(end)
+        for upper, lower in pairwise(chain):
+            self.below[upper].append(lower)
+            self.above[lower].append(upper)
+
+    # --- orders
+    def order(self) -> None:
+        """Put each row in the order that crosses least, of those that the sweeps find."""
+        best, least = [list(row) for row in self.rows], self._crossings()
+        for sweep in range(_SWEEPS):
+            down = sweep % 2 == 0
+            rows = self.rows if down else self.rows[::-1]
+            place = self._places()
+            for row in rows:
+                near = self.above if down else self.below
+                means = {v: _mean([place[n] for n in near[v]], place[v]) for v in row}
+                row.sort(key=lambda v, means=means: (means[v], v))  # type: ignore[misc]
+                place.update((v, float(n)) for n, v in enumerate(row))
+            crossings = self._crossings()
+            if crossings < least:
+                best, least = [list(row) for row in self.rows], crossings
+        self.rows = best
+
+    def _places(self) -> dict[int, float]:
+        return {v: float(n) for row in self.rows for n, v in enumerate(row)}
+
+    def _crossings(self) -> int:
+        place = self._places()
+        return sum(
+            _inversions([int(place[b]) for v in row for b in sorted(self.below[v], key=place.__getitem__)])
+            for row in self.rows
+        )
+
+    # --- abscissas
+    def place(self) -> None:
+        """Give each vertex its abscissa."""
+        for row in self.rows:
+            self._spread(row, [0.0] * len(row))
+        for sweep in range(_SWEEPS):
+            down = sweep % 2 == 0
+            near = self.above if down else self.below
+            for row in self.rows if down else self.rows[::-1]:
+                self._spread(row, [_mean([self.x[n] for n in near[v]], self.x[v]) for v in row])
+        for _ in range(_STRAIGHTENING):
+            wished = [_mean([self.x[n] for n in (*self.above[v], *self.below[v])], x) for v, x in enumerate(self.x)]
+            for chain in self.bends.values():  # a bend wishes to be where its whole edge is
+                wished[slice(chain[0], chain[-1] + 1) if chain else slice(0)] = [
+                    _mean([self.x[v] for v in chain], 0.0)
+                ] * len(chain)
+            for row in self.rows:
+                middle = _mean([wished[v] for v in row if self.above[v] or self.below[v]], 0.0)
+                alone = (v for v in row if not self.above[v] and not self.below[v])
+                wished_here = dict.fromkeys(alone, middle)
+                self._spread(row, [wished_here.get(v, wished[v]) for v in row])
+
+    def _spread(self, row: Sequence[int], wished: Sequence[float]) -> None:
+        """The abscissas nearest to those wished that keep the order and the distances."""
+        offsets, offset = [], 0.0
+        for n, v in enumerate(row):
+            offset += (self.widths[row[n - 1]] + self.widths[v]) / 2 + GAP_X if n else 0.0
+            offsets.append(offset)
+        weights = [1.0 if v < len(self.sizes) else 8.0 for v in row]
+        nearest = isotonic([w - o for w, o in zip(wished, offsets)], weights)
+        for v, offset, x in zip(row, offsets, nearest):
+            self.x[v] = x + offset
+
+    # --- the result
+    def finished(self) -> Layout:
+        boxes = range(len(self.sizes))
+        heights = [max((self.sizes[v][1] for v in row if v < len(self.sizes)), default=0.0) for row in self.rows]
+        middles, top = [], 0.0
+        for height in heights:
+            middles.append(top + height / 2)
+            top += height + GAP_Y
+        left = min(self.x[v] - self.widths[v] / 2 for v in range(len(self.x)))
+        right = max(self.x[v] + self.widths[v] / 2 for v in range(len(self.x)))
+        centres = [(self.x[v] - left, middles[self.row[v]]) for v in range(len(self.x))]
+        routes = [self._route(centres, i, k, n) for k in boxes for n, i in enumerate(self.inputs[k])]
+        return Layout(tuple(centres[: len(self.sizes)]), tuple(routes), right - left, top - GAP_Y)
+
+    def _route(self, centres: Sequence[Point], start: int, end: int, operand: int) -> tuple[Point, ...]:
+        """Down from `start` over the bends to the place of the operand on the upper side of `end`."""
+        (x0, y0), (x1, y1) = centres[start], centres[end]
+        count, (width, height) = len(self.inputs[end]), self.sizes[end]
+        port = x1 + (operand - (count - 1) / 2) * min(14.0, (width - 12) / count)
+        bends = _without_straight([centres[b] for b in self.bends[start, end]])
+        return ((x0, y0 + self.sizes[start][1] / 2), *bends, (port, y1 - height / 2))
+
+
+def _without_straight(points: Sequence[Point]) -> list[Point]:
+    """The points but those in the middle of a vertical line."""
+    kept = [
+        here
+        for before, here, after in zip(points, points[1:], points[2:])
+        if abs(before[0] - here[0]) > _STRAIGHT or abs(here[0] - after[0]) > _STRAIGHT
+    ]
+    return [points[0], *kept, points[-1]] if len(points) > 1 else list(points)
+
+
+def _mean(values: Sequence[float], otherwise: float) -> float:
+    return sum(values) / len(values) if values else otherwise
+
+
+def _inversions(values: Sequence[int]) -> int:
+    """How many pairs stand in the wrong order, in n log n by a tree of counts (Fenwick, 1994)."""
+    if len(values) < 2:
+        return 0
+    tree, found = [0] * (max(values) + 2), 0
+    for seen, value in enumerate(values):
+        k, not_larger = value + 1, 0
+        while k:
+            not_larger += tree[k]
+            k &= k - 1
+        found += seen - not_larger
+        k = value + 1
+        while k < len(tree):
+            tree[k] += 1
+            k += k & -k
+    return found
+
+
+def isotonic(values: Sequence[float], weights: Sequence[float]) -> list[float]:
+    """The non-decreasing sequence nearest to `values` in weighted squares."""
+    pools: list[tuple[float, float, int]] = []  # mean, weight, length
+    for value, weight in zip(values, weights):
+        mean, total, length = value, weight, 1
+        while pools and pools[-1][0] > mean:
+            before, mass, count = pools.pop()
+            mean = (before * mass + mean * total) / (mass + total)
+            total, length = mass + total, length + count
+        pools.append((mean, total, length))
+    return [mean for mean, _, length in pools for _ in range(length)]

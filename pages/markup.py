@@ -1,0 +1,30 @@
+"""Text as HTML and SVG.  `html.escape` would escape as well; but `import html` reads 2,231 named characters: 1.3 ms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+_FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF), "\ufffd")
+"""What no XML document may hold, escaped or not."""
+
+_WITHOUT_CONTENT = frozenset(("br", "circle", "input", "line", "path", "polyline", "rect"))
+
+
+def escaped(text: str) -> str:
+    """The text as HTML (or SVG) that shows it."""
+    return text.translate(_ESCAPES).translate(_FORBIDDEN)
+
+
+def element(tag: str, content: str | Iterable[str] = "", **attributes: object) -> str:
+    """`<tag attribute="value">content</tag>`; the content is markup already, attributes are escaped.
+
+    Attributes that are None are left out; `class_` is `class`, and an underscore in a name is a hyphen.
+    """
+    given = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{escaped(str(value))}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    inside = content if isinstance(content, str) else "".join(content)
+    return f"<{tag}{given}/>" if tag in _WITHOUT_CONTENT and not inside else f"<{tag}{given}>{inside}</{tag}>"

@@ -1,0 +1,56 @@
+"""The colours of all pictures, light and dark: one style sheet, which every picture carries so that it stands alone."""
+
+from __future__ import annotations
+
+KINDS = ("input", "elementwise", "reduction", "product", "shape", "index", "fused", "other")
+"""Kinds of boxes and of kernels; each has a colour."""
+
+_REDUCTIONS = (
+    "sum prod max min any all argmax argmin sum_to cumsum cumprod logsumexp softmax log_softmax mean var sort argsort"
+)
+_PRODUCTS = "dot matmul dot22 dot22scalar gemm gemv ger batched_dot conv"
+_SHAPES = (
+    "dimshuffle reshape broadcast_to shape shape_i make_vector alloc arange eye join cast squeeze expand_dims split"
+)
+_INDEXING = "subtensor inc_subtensor advanced_subtensor advanced_inc_subtensor"
+_KIND_OF = {
+    name: kind
+    for kind, names in (
+        ("reduction", _REDUCTIONS), ("product", _PRODUCTS), ("shape", _SHAPES), ("index", _INDEXING),
+        ("fused", "fused"),
+    )
+    for name in names.split()
+}  # fmt: skip
+
+
+def kind_of(op: str) -> str:
+    """The kind of an op by its name; what is not in the table works element by element."""
+    return _KIND_OF.get(op, "elementwise")
+
+
+STYLE = """
+.ag-figure{--ink:#1f2328;--soft:#656d76;--line:#afb8c1;--paper:#ffffff;--mark:#0969da;
+--input:#eaeef2;--elementwise:#d3e5fb;--reduction:#fde3c4;--product:#f9d2da;--shape:#e6e9ed;--index:#d6f0d9;
+--fused:#dcd6f7;--other:#f1e9c8;--good:#1a7f37;--bad:#cf222e;
+font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
+@media (prefers-color-scheme:dark){.ag-figure{--ink:#e6edf3;--soft:#9aa4b0;--line:#57606a;--paper:#0d1117;
+--mark:#58a6ff;--input:#272e38;--elementwise:#163a63;--reduction:#5a3a12;--product:#5d2330;--shape:#30363e;
+--index:#17452a;--fused:#3b3370;--other:#4a4420;--good:#3fb950;--bad:#f85149}}
+.ag-figure .paper{fill:var(--paper)}
+.ag-figure text{fill:var(--ink);font-size:12px}
+.ag-figure .small{font-size:10px;fill:var(--soft)}
+.ag-figure .middle{text-anchor:middle}
+.ag-figure .end{text-anchor:end}
+.ag-figure .edge{fill:none;stroke:var(--line);stroke-width:1.2}
+.ag-figure .axis{stroke:var(--line);stroke-width:1}
+.ag-figure .grid{stroke:var(--line);stroke-width:1;opacity:.35}
+.ag-figure .box rect{stroke:var(--line);stroke-width:1;fill:var(--other)}
+.ag-figure .output rect{stroke:var(--ink);stroke-width:2}
+.ag-figure .folded rect{stroke-dasharray:5 3}
+.ag-figure .chosen rect{stroke:var(--mark);stroke-width:3}
+.ag-figure .found rect{stroke:var(--bad);stroke-width:3}
+.ag-figure .roof{fill:none;stroke:var(--mark);stroke-width:2}
+.ag-figure .dot{stroke:var(--ink);stroke-width:1}
+"""
+STYLE += "".join(f".ag-figure .box rect.{kind},.ag-figure circle.{kind}{{fill:var(--{kind})}}\n" for kind in KINDS)
+STYLE = STYLE.strip()

@@ -1,0 +1,72 @@
+"""A run profile in words: what is slow, why, and what to do about it.
+
+Each sentence names the kernel or node, how much it matters, the reason and the mend; what takes less than a twentieth
+of the time is not worth a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .run import Roofline, RunProfile, StepProfile
+
+WORTH = 5.0
+"""The least share of the time, in percent."""
+SLOW = 0.5
+"""Less than this part of the roofline is slow."""
+SMALL = 100_000
+"""Bytes a run below which a kernel is too short for its bandwidth to mean anything."""
+
+
+def advice(profile: RunProfile) -> Iterator[str]:
+    """The sentences, those on the slowest nodes first."""
+    if not profile.calls:
+        return
+    yield from _overhead(profile)
+    roofline = profile.roofline
+    steps = [s for s in profile.steps if profile.share(s.seconds) >= WORTH]
+    for step in steps:
+        yield from _about(profile, step, roofline)
+    yield from _remarks(profile, steps)
+
+
+def _overhead(profile: RunProfile) -> Iterator[str]:
+    around = profile.seconds - profile.step_seconds
+    if profile.step_seconds and around > 0.5 * profile.seconds and profile.calls > 1:
+        each = 1e6 * around / profile.calls
+        yield (
+            f"{100 * around / profile.seconds:.0f} % of the time ({each:.1f} us a call) goes by around the nodes: the "
+            "arrays are small; do more in one call, such as a whole batch"
+        )
+
+
+def _about(profile: RunProfile, step: StepProfile, roofline: Roofline | None) -> Iterator[str]:
+    what = f"{step.kernel.split(', ')[0] or step.text} ({profile.share(step.seconds):.0f} % of the time)"
+    where = f", at {step.lines[0]}" if step.lines else ""
+    if "numpy" in step.kernel.split(", "):
+        yield f"{what} is run by NumPy: {step.text} has no C{where}"
+        return
+    if roofline is None or step.bytes < SMALL * step.calls or step.cost.bound(roofline) != "memory":
+        return
+    reached = step.cost.of_roofline(roofline)
+    if reached >= SLOW:
+        return
+    slow = f"{what}: {100 * reached:.0f} % of bandwidth"
+    odd = [name for name in step.reads if name in profile.strided_inputs]
+    for name in odd:
+        yield f"{slow}: input `{name}` is strided; give np.ascontiguousarray({name}), or transpose it once{where}"
+    if step.strided and not odd:
+        names = ", ".join(f"`{name}`" for name in step.strided)
+        yield f"{slow}: it reads {names} across the grain of memory; transpose once, or store it the other way{where}"
+
+
+def _remarks(profile: RunProfile, steps: list[StepProfile]) -> Iterator[str]:
+    """What was not done to the slow kernels."""
+    share = {kernel: profile.share(s.seconds) for s in reversed(steps) for kernel in s.kernel.split(", ") if kernel}
+    for remark in profile.remarks() if profile.remarks is not None else ():
+        if remark.kernel in share:
+            mend = f"; try {remark.suggestion}" if remark.suggestion else ""
+            name = f"{remark.kernel} ({share[remark.kernel]:.0f} % of the time)"
+            yield f"{name} is {remark.kind}: {remark.what}, because {remark.reason}{mend}"

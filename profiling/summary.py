@@ -1,0 +1,125 @@
+"""The first screen of an optimizer profile: where the time went, which rules worked, which only cost time.
+
+At most 100 columns; Theano's text, field by field, follows it in print.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .optimizer import OptimizerProfile, RuleProfile
+
+TOP = 10
+"""Rows of each table."""
+WIDTH = 100
+_NAME = 44
+_IDLE_SHARE = 0.005
+"""Rules that took less of the time than this are not worth being excluded."""
+
+
+def summary_lines(profile: OptimizerProfile) -> Iterator[str]:
+    """The lines of the first screen."""
+    nodes = f"{profile.nodes_before:,} nodes became {profile.nodes_after:,}"
+    yield f"Optimizing took {profile.time:.3f} s: {nodes}, by {profile.replacements:,} changes."
+    if not profile.children and not profile.table:
+        yield "No optimizer ran." if not profile.time else ""
+        return
+    yield from _pass_lines(profile)
+    yield from _rule_lines(profile)
+    yield from _idle_lines(profile)
+    failures = profile.all_failures()
+    if failures:
+        yield ""
+        yield f"{len(failures)} rules or optimizers failed and were left out: {_listed([f.rule for f in failures])}"
+
+
+def passes(profile: OptimizerProfile) -> list[tuple[str, OptimizerProfile]]:
+    """The optimizers that are no sequences of others, with the names of those around them; the slowest first."""
+    found: list[tuple[str, OptimizerProfile]] = []
+    stack = [("", child) for child in profile.children]
+    while stack:
+        path, p = stack.pop()
+        name = f"{path}{p.name}"
+        if p.is_sequence:
+            stack.extend((f"{name}/", child) for child in p.children)
+        else:
+            found.append((name, p))
+    return sorted(found, key=lambda pair: (-pair[1].time, pair[0]))
+
+
+def idle_rules(profile: OptimizerProfile) -> list[RuleProfile]:
+    """The rules that were tried, never applied, and took a part of the time that shows; the slowest first.
+
+    Optimizers that are no rules, and the merging that sweeps do, are not among them.
+    """
+    least = _IDLE_SHARE * profile.time
+    names = {row.name for p in profile.walk() for row in p.table} - {"MergeOptimizer"}
+    return [r for r in profile.rules() if r.name in names and r.tried and not r.fired and r.time >= least and r.time]
+
+
+def excluding(profile: OptimizerProfile) -> str:
+    """The expression that makes of `mode` one without the rules that only cost time; empty if there are none."""
+    names = ", ".join(f'"{row.name}"' for row in idle_rules(profile)[:TOP])
+    return f"mode.excluding({names})" if names else ""
+
+
+def _share(seconds: float, total: float) -> str:
+    return f"{100 * seconds / total if total else 0:5.1f} %"
+
+
+def _table(head: str, columns: str, rows: Sequence[str], left: int, what: str) -> Iterator[str]:
+    yield ""
+    yield f"  {head:<{_NAME}}  {columns}"
+    yield from rows
+    if left > 0:
+        yield f"  and {left:,} more {what}"
+
+
+def _pass_lines(profile: OptimizerProfile) -> Iterator[str]:
+    found = passes(profile)
+    rows = [
+        f"  {_cut(name):<{_NAME}}  {p.time:9.4f}  {_share(p.time, profile.time)}  {p.replacements:9,}  "
+        f"{f'{p.nodes_before:,} -> {p.nodes_after:,}':>17}"
+        for name, p in found[:TOP]
+    ]
+    if rows:
+        columns = f"{'seconds':>9}  {'share':>7}  {'changes':>9}  {'nodes':>17}"
+        yield from _table("passes, the slowest first", columns, rows, len(found) - TOP, "passes")
+
+
+def _rule_lines(profile: OptimizerProfile) -> Iterator[str]:
+    used = [row for row in profile.rules() if row.fired]
+    rows = [
+        f"  {_cut(r.name):<{_NAME}}  {r.time:9.4f}  {_share(r.time, profile.time)}  {r.fired:9,}  {r.tried:7,}  "
+        f"{r.nodes_created:9,}"
+        for r in used[:TOP]
+    ]
+    if rows:
+        columns = f"{'seconds':>9}  {'share':>7}  {'applied':>9}  {'tried':>7}  {'new nodes':>9}"
+        yield from _table("rules that were applied, the slowest first", columns, rows, len(used) - TOP, "rules")
+
+
+def _idle_lines(profile: OptimizerProfile) -> Iterator[str]:
+    idle = idle_rules(profile)
+    if not idle:
+        return
+    seconds = sum(row.time for row in idle)
+    tried = sum(row.tried for row in idle)
+    share = _share(seconds, profile.time).strip()
+    yield ""
+    yield f"  {len(idle)} rules only cost time here: {seconds:.4f} s ({share}), tried {tried:,} times, never applied."
+    yield "  Without the slowest of them:"
+    yield from textwrap.wrap(
+        excluding(profile), WIDTH - 4, initial_indent="    ", subsequent_indent=" " * 19, break_long_words=False
+    )
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _NAME else f"...{name[3 - _NAME :]}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,134 @@
+"""Why each rule comes to an end: what falls whenever it fires, measured on graphs before and after."""
+
+from arignote.ops.elementwise import Elementwise
+from arignote.optdb import MergeOptimizer
+
+FREE = frozenset({"shape_i", "dimshuffle", "fill", "subtensor", "identity"})
+
+
+def merged(graph):
+    return MergeOptimizer()(graph)[0]
+
+
+def size(graph):
+    """(nodes, operands, work): compared in this order."""
+    nodes = merged(graph).order
+    work = sum((node.op.cost if isinstance(node.op, Elementwise) else 3) for node in nodes if node.op.name not in FREE)
+    return len(nodes), sum(len(node.inputs) for node in nodes), work
+
+
+def count(graph, name):
+    """How many nodes of the op there are."""
+    return sum(node.op.name == name for node in merged(graph).order)
+
+
+def below(graph, name):
+    """How many nodes of other ops lie between the nodes of the op and the inputs, all added up."""
+    under = {}
+    total = 0
+    for node in merged(graph).order:
+        inside = set().union(*(under[i.owner] for i in node.inputs if i.owner is not None))
+        total += sum(n.op.name != name for n in inside) if node.op.name == name else 0
+        under[node] = inside | {node}
+    return total
+
+
+def above(graph, name):
+    """How many nodes of other ops lie between the nodes of the op and the outputs, all added up."""
+    return sum(
+        node.op.name != name and any(n.op.name == name for n in _ancestors(node)) for node in merged(graph).order
+    )
+
+
+def _ancestors(node):
+    found, stack = set(), [node]
+    while stack:
+        for i in stack.pop().inputs:
+            if i.owner is not None and i.owner not in found:
+                found.add(i.owner)
+                stack.append(i.owner)
+    return found
+
+
+def words(text):
+    return text.split()
+
+
+GONE = {
+    "add": words("local_add_specialize"),
+    "bitwise_and": words("local_and_zero"),
+    "bitwise_or": words("local_or_ones local_or_true"),
+    "bitwise_xor": words("local_xor_self"),
+    "cos": words("local_cos_of_arccos"),
+    "cosh": words("local_cosh_of_arccosh"),
+    "dot": words("local_0_dot_x local_dot_to_dot22 local_integer_0_dot_x"),
+    "dot22": words("local_dot22_to_gemv"),
+    "eq": words("local_eq_with_itself"),
+    "floor_div": words("local_zero_intdiv"),
+    "gemm": words("local_gemm_to_gemv local_gemm_to_ger"),
+    "imag": words("local_imag_of_real"),
+    "isfinite": words("local_isfinite_of_integer"),
+    "isinf": words("local_isinf_of_integer"),
+    "isnan": words("local_isnan_of_integer"),
+    "le": words("local_weak_comparison_with_itself"),
+    "log": words("local_exp_of_log logdiffexp_to_log1mexpdiff"),
+    "log1p": words("local_expm1_of_log1p"),
+    "log2": words("local_exp2_of_log2"),
+    "logical_and": words("local_logical_and_false"),
+    "logical_or": words("local_logical_or_true"),
+    "lt": words("local_strict_comparison_with_itself"),
+    "mod": words("local_mod_by_one local_zero_mod"),
+    "mul": words("local_integer_mul_zero local_mul_zero"),
+    "ne": words("local_ne_with_itself"),
+    "pow": words("""
+        local_one_pow local_pow_minus_half local_pow_minus_two local_pow_to_nested_squaring local_pow_zero
+    """),
+    "shape": words("local_shape_to_shape_i"),
+    "sigmoid": words("local_hard_sigmoid local_ultra_fast_sigmoid logsigm_to_softplus"),
+    "sin": words("local_sin_of_arcsin"),
+    "softmax": words("local_softmax_beside_log_softmax"),
+    "softplus": words("local_exp_of_softplus"),
+    "sqrt": words("local_log_sqrt"),
+    "square": words("local_sqr_sqrt"),
+    "sub": words("local_elemwise_sub_zeros local_integer_sub_self"),
+    "sum": words("local_sum_of_sparse_write"),
+    "tanh": words("local_tanh_of_arctanh"),
+    "true_div": words("local_div_exp_to_mul_exp local_div_self local_zero_div"),
+}
+"""Rules after which there is an op less of this name, which no rule beside them makes."""
+
+INWARDS = {
+    "abs": words("local_abs_lift local_abs_lift_div"),
+    "add": words("local_add_of_write local_integer_add_of_write"),
+    "dimshuffle": words("local_dimshuffle_alloc local_dimshuffle_lift local_lift_transpose_through_dot"),
+    "mul": words("""
+        local_integer_mul_switch_sink local_integer_mul_switch_sink_else local_mul_of_neg local_mul_switch_sink
+        local_mul_switch_sink_else
+    """),
+    "reshape": words("local_reshape_lift"),
+    "subtensor": words("""
+        local_subtensor_lift local_subtensor_of_dot local_subtensor_of_reduce local_subtensor_of_softmax
+    """),
+    "sum": words("""
+        local_integer_sum_mul_by_scalar local_sum_div_dimshuffle local_sum_mul_by_scalar local_sum_of_neg
+    """),
+    "true_div": words("local_div_by_neg local_div_of_neg local_div_switch_sink local_div_switch_sink_else"),
+}
+"""Rules after which less lies between the ops of this name and the inputs."""
+
+OUTWARDS = {
+    "alloc": words("local_alloc_unary"),
+    "fill": words("local_fill_sink"),
+}
+"""Rules after which less lies between the ops of this name and the outputs."""
+
+GUARDED = {
+    "local_alloc_of_constant": "the constant has no axes afterwards",
+    "local_convert_negative_indices": "the index is not negative afterwards",
+    "local_grad_log_erfc_neg": "the erfc that is left is of a number that was cut",
+    "local_incsubtensor_of_zeros_to_setsubtensor": "it sets afterwards, and does not add",
+    "local_log_erfc": "the erfc that is left is of a number that was cut",
+    "local_reduce_broadcastable": "the axis of length 1 is gone",
+    "local_upcast_elemwise_constant_inputs": "the constants have the dtype that they are converted to",
+}
+"""Rules that do not take what they made, and why."""

@@ -1,0 +1,95 @@
+"""Wrong rules of users: refused or reported by name, node and types, and the function compiles without them."""
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+from arignote.graph import FunctionGraph
+from arignote.optdb import Divergence, EquilibriumOptimizer, OptimizerWarning, RuleError, node_rule, rule, wilds
+from arignote.optdb.rules import default_db
+
+x, other = T.vector("x"), T.vector("other")
+u, v = wilds("u v")
+MODE = ag.Mode("fast_run -fusion -inplace", backend="numpy")
+DATA = np.linspace(-1, 1, 5)
+captured = ag.function([other], T.exp(other), mode=MODE).graph.outputs[0]
+
+
+def on_sin(name, function):
+    return node_rule(name, T.sin, function, formula="sin(x) -> something else")
+
+
+def fails(node):
+    raise ZeroDivisionError("planted")
+
+
+BAD = {
+    "another dtype": (
+        on_sin("bad", lambda node: T.cast(node.inputs[0], "complex128")), ["sin(x)", "complex128[?]", "float64[?]"],
+    ),
+    "fewer digits": (
+        on_sin("bad", lambda node: T.sin(T.cast(node.inputs[0], "float32"))),
+        ["sin(x)", "float32[?]", "float64[?]", "more digits"],
+    ),
+    "another rank": (
+        on_sin("bad", lambda node: T.expand_dims(node.out, 0)), ["sin(x)", "float64[1, ?]", "float64[?]"],
+    ),
+    "too low a rank of another length": (
+        on_sin("bad", lambda node: T.stack([node.out, node.out])), ["sin(x)", "float64[2, ?]", "float64[?]"],
+    ),
+    "an input of nobody": (on_sin("bad", lambda node: T.exp(other)), ["sin(x)", "other", "no input of the graph"]),
+    "a variable of another function": (on_sin("bad", lambda node: captured), ["sin(x)", "no input of the graph"]),
+    "an error": (on_sin("bad", fails), ["bad", "sin(x)", "planted"]),
+    "text": (on_sin("bad", lambda node: "hello"), ["bad", "sin(x)", "'hello'", "float64[?]"]),
+    "an object": (on_sin("bad", lambda node: object()), ["bad", "sin(x)", "object object", "float64[?]"]),
+    "two values": (on_sin("bad", lambda node: [node.out] * 2), ["bad", "sin(x)", "2 values for 1 outputs"]),
+    "what is no output": (on_sin("bad", lambda node: {node.inputs[0]: 1}), ["bad", "sin(x)", "not an output"]),
+    "no end": (
+        on_sin("bad", lambda node: T.identity(T.sin(T.identity(node.inputs[0])))),
+        ["bad", "comes to no end", "from sin(x) on"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_rule_is_reported_and_left_out(kind):
+    bad, words = BAD[kind]
+    with pytest.warns(OptimizerWarning) as said:
+        function = ag.function([x], T.sin(x) * 2, mode=MODE.register((bad, 1.05)))
+    text = "\n".join(str(warning.message) for warning in said)
+    assert [word for word in ("bad", *words) if word not in text] == [], text
+    np.testing.assert_array_equal(function(DATA), np.sin(DATA) * 2)
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_rule_is_an_error_where_rules_must_not_fail(kind):
+    bad, _ = BAD[kind]
+    db = default_db()
+    db["canonicalize"].register("bad", bad, "fast_run")
+    optimizer = db.query("fast_run", strict=True)
+    with pytest.raises((RuleError, Divergence), match="bad"):
+        optimizer(FunctionGraph([x], [T.sin(x)]))
+
+
+def test_rules_that_undo_one_another_are_named_with_the_graph():
+    one, two = rule("one", T.sin(u), T.cos(u)), rule("two", T.cos(u), T.sin(u))
+    circle = EquilibriumOptimizer(name="circle", rules=(one, two))
+    with pytest.warns(OptimizerWarning, match="one and two undo one another on") as said:
+        function = ag.function([x], T.sin(T.exp(x)), mode=MODE.register((circle, 1.05)))
+    assert "sin(" in str(said[0].message)
+    np.testing.assert_array_equal(function(DATA), np.sin(np.exp(DATA)))
+
+
+def test_a_function_of_values_stands_on_the_right_alone():
+    good = rule("good", T.mul(u, T.sin(v)), T.zeros_like(u))
+    assert str(good) == "good: mul(u, sin(v)) -> zeros_like(u)"
+    for dtype in ("float32", "int8", "complex64"):
+        y = T.vector("y", dtype=dtype)
+        graph = FunctionGraph([y], [y * T.sin(y)])
+        result, _ = EquilibriumOptimizer(rules=(good,), conform=ag.optdb.conform)(graph)
+        assert result.outputs[0].type == graph.outputs[0].type
+        assert [node.op.name for node in result.order if node.op.name == "sin"] == []
+    assert str(rule("ones", T.sin(u), T.add(T.ones_like(u), 1))) == "ones: sin(u) -> add(ones_like(u), 1)"
+    with pytest.raises(ValueError, match=r"zeros_like\(u\), a function of values; expected ops"):
+        rule("bad", T.sin(T.zeros_like(u)), u)

@@ -1,0 +1,120 @@
+"""The C of a function stands alone: a strict compiler is content with it, and a main of 20 lines can call it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+from arignote.cbackend.program.driver import c_text
+from arignote.cbackend.program.plan import plan
+from arignote.function import optimized
+from arignote.mode import as_mode
+from arignote.signature import make_signature
+
+STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
+v, x, fx, t3 = T.vector("v"), T.matrix("x"), T.fmatrix("fx"), T.tensor3("t3")
+i, n, b = T.ivector("i"), T.lscalar("n"), T.tensor("b", dtype="bool", shape=(None,))
+z, h, u = (T.tensor(name, dtype=name, shape=(None,)) for name in ("complex128", "float16", "uint8"))
+w = ag.shared(np.ones((20, 5)), name="w")
+LOSS = -T.log(T.nn.softmax(T.tanh(x @ w))).sum()
+
+
+def chain(value):
+    for k in range(60):
+        value = T.exp(value).sum() + T.sin(v) * k + value
+    return value
+
+
+FUNCTIONS = {
+    "elementwise": ([v], T.exp(v) * T.sin(v) + T.tanh(v) / 3 + T.erf(v) - v**2.5),
+    "stable": ([v], T.where(v > 0, T.log1p(v), T.nn.softplus(v)) + T.nn.sigmoid(v)),
+    "rounding": ([v], (T.round(v) + T.floor(v)).astype("int32")),
+    "integers": ([i], i // 3 + i % 2 + (i << 2) - (i >> 1)),
+    "bytes": ([u], u**2 // (u + 1)),
+    "truths": ([b], ~b & b | b),
+    "complex": ([z], T.exp(z) / z + z * z),
+    "half": ([h], h * 2 + T.exp(h)),
+    "sums": ([x], [x.sum(0), x.mean(axis=1), x.var()]),
+    "extrema": ([x], [x.max(axis=0), T.argmax(x, axis=1), T.argmin(x)]),
+    "other reductions": ([i, b], [T.prod(i), T.min(i), T.any(b), T.all(b)]),
+    "softmax": ([x], [T.nn.softmax(x), T.nn.log_softmax(x), T.logsumexp(x, axis=0)]),
+    "products": ([x, v], [x @ x.T, x @ v, T.dot(v, v), T.outer(v, v)]),
+    "a product and what follows": ([fx], T.nn.relu(fx @ fx.T + 1)),
+    "a batch": ([t3], t3 @ t3),
+    "slices": ([x, n], [x[1:, ::2] + 1, x[n], x[::-1]]),
+    "gathers": ([x, i], [x[i], x[i, i], T.take(x, i, axis=1)]),
+    "scatters": ([x, i], [T.inc_subtensor(x[i], 1.0), T.set_subtensor(x[1:], 2.0)]),
+    "joins": ([v], T.concatenate([v, v * 2, v[::2]])),
+    "made": ([v, n], [T.zeros((3,)) + v, T.arange(n), T.eye(n)]),
+    "matrices": ([x], [T.diag(x), T.tril(x), x.T.reshape((-1,))]),
+    "linear algebra": ([x, v], [T.linalg.solve(x, v), T.linalg.cholesky(x), T.linalg.det(x)]),
+    "on the host": ([v], [T.cumsum(v), T.sort(v)]),
+    "a training step": ([x], LOSS, [(w, w - 0.1 * ag.grad(LOSS, w))]),
+    "a long chain": ([v], chain(v)),
+}
+
+PROFILED = ("products", "a training step", "on the host")
+
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+static void *take(i64 bytes) { return malloc((size_t)bytes + 1); }
+static void nothing(void) {}
+int main(void)
+{
+    static ag_runtime runtime = {.alloc = take, .release = free, .end = nothing};
+    static char room[4096];
+    double x[] = {0.5, 1.0, 2.0}, y[3];
+    char *data[] = {(char *)x, (char *)y};
+    i64 lengths[] = {3, 3}, declared[] = {-1};
+    ag_call *call = (ag_call *)room;
+    call->rt = &runtime, call->data = data, call->lengths = lengths, call->declared = declared;
+    if (ag_entry(call)) return 1;
+    for (i64 k = 0; k < lengths[1]; k++) printf("%.17g\\n", ((double *)call->data[1])[k]);
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def gcc():
+    found = shutil.which("gcc")
+    if found is None:
+        pytest.skip("needs gcc")
+    return found
+
+
+def c_of(inputs, outputs, updates=None, profile=False):
+    signature = make_signature(inputs, outputs, updates, None, "raise")
+    return c_text(plan(optimized(signature.graph, as_mode("FAST_RUN"))[0]), profile)
+
+
+def test_a_strict_compiler_is_content(gcc, tmp_path):
+    files = []
+    for name, function in FUNCTIONS.items():
+        for profile in (False, True)[: 1 + (name in PROFILED)]:
+            files.append(tmp_path / f"{name.replace(' ', '_')}{'_profiled' * profile}.c")
+            files[-1].write_text(c_of(*function, profile=profile))
+    done = subprocess.run([gcc, *STRICT, "-c", *files], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:3000]
+
+
+def test_a_short_main_calls_it(gcc, tmp_path):
+    (tmp_path / "alone.c").write_text(c_of([v], T.exp(v) * v) + MAIN)
+    assert len(MAIN.strip().splitlines()) <= 20
+    subprocess.run([gcc, *STRICT, "-O2", "-o", "alone", "alone.c", "-lm"], cwd=tmp_path, check=True)
+    said = subprocess.run([tmp_path / "alone"], capture_output=True, text=True, check=True).stdout
+    given = np.array([0.5, 1.0, 2.0])
+    np.testing.assert_allclose([float(word) for word in said.split()], np.exp(given) * given, rtol=1e-15)
+
+
+def test_names_and_text_are_stable():
+    """Two builds of one expression, with other names and other constants about, are one text."""
+    first = c_of([v], T.exp(v) * v)
+    T.vector("other") + 1
+    assert first == c_of([v], T.exp(v) * v)

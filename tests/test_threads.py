@@ -1,0 +1,290 @@
+"""Threads: results whose bits do not depend on their number, a team that many callers share, forks, the option."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+from arignote.cbackend.runtime.processors import processors_under
+from arignote.cbackend.runtime.runtime import load_runtime
+from arignote.function import find_toolchain, process_cache
+from arignote.options import Options
+
+COUNTS = (1, 2, 3, 8)
+RNG = np.random.default_rng(3)
+LARGE = RNG.normal(size=(700, 901))
+
+# Each is larger than what a thread does alone, and of odd lengths, so that parts are of different sizes.
+KERNELS = {
+    "elementwise": lambda x: T.exp(x) * 2 + x,
+    "broadcast": lambda x: x * x[:1] + x[:, :1],
+    "transposed": lambda x: T.sin(x.T) + 1,
+    "strided": lambda x: T.tanh(x[::-1, ::2]),
+    "several outputs": lambda x: (T.exp(x), T.exp(x) + x, x > 0),
+    "full sum": lambda x: T.sum(x * x),
+    "full mean and max": lambda x: (T.mean(x), T.max(x), T.min(T.abs(x))),
+    "sum of rows": lambda x: T.sum(x, axis=1),
+    "sum of columns": lambda x: T.sum(x, axis=0),
+    "sum of few columns": lambda x: T.sum(T.reshape(x, (-1, 7)), axis=0),
+    "long sum": lambda x: T.sum(T.reshape(x, (-1,)) + 1),
+    "two long rows": lambda x: T.sum(T.reshape(x, (2, -1)), axis=1),
+    "product": lambda x: (T.prod(T.sign(x)), T.prod(T.sign(x), axis=0)),
+    "any and all": lambda x: (T.any(x > 4.2, axis=0), T.all(x > -9), T.any(x > 99)),
+    "integer sum": lambda x: T.sum(T.cast(x * 100, "int32")),
+    "complex sum": lambda x: T.sum(T.cast(x, "complex128") * 1j, axis=0),
+    "softmax": lambda x: T.softmax(x, axis=1),
+    "softmax of columns": lambda x: T.softmax(x, axis=0),
+    "logsumexp": lambda x: (T.logsumexp(x, axis=1), T.logsumexp(x, axis=0)),
+    "argmax": lambda x: (T.argmax(x, axis=1), T.argmin(x, axis=0), T.argmax(x)),
+    "copy": lambda x: T.concatenate([x.T, x.T[::-1]], axis=1),
+    "gather": lambda x: x[T.cast(T.abs(x[:, 0]) * 100, "int64")],
+    "product of matrices": lambda x: T.dot(x, x.T),
+    "normalized rows": lambda x: (x - T.mean(x, axis=1, keepdims=True)) / T.std(x, axis=1, keepdims=True),
+}
+
+
+def as_list(result: object) -> list[np.ndarray]:
+    return list(result) if isinstance(result, (list, tuple)) else [result]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_bits_do_not_depend_on_the_number_of_threads(name, dtype):
+    x = T.matrix("x", dtype)
+    outputs = KERNELS[name](x)
+    outputs = list(outputs) if isinstance(outputs, tuple) else [outputs]
+    value = LARGE.astype(dtype)
+    found = [ag.function([x], outputs, threads=n)(value) for n in COUNTS]
+    for other in found[1:]:
+        for first, second in zip(found[0], other, strict=True):
+            assert first.tobytes() == second.tobytes()
+    tolerance = 1e-12 if dtype == "float64" else 3e-4
+    for got, want in zip(found[0], T.evaluate(outputs, {x: value}), strict=True):
+        np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+@pytest.mark.parametrize("shape", [(300, 301), (1003, 1000), (30_001, 19), (19, 30_001), (1, 40_000), (40_000, 1)])
+def test_bits_of_a_matrix_times_a_vector_do_not_depend_on_the_number_of_threads(shape, dtype):
+    """Where NumPy's BLAS has several threads: alone it cuts sums as their number suggests."""
+    a, x, y = T.matrix("a", dtype), T.vector("x", dtype), T.vector("y", dtype)
+    outputs = [T.dot(a, x), 2 * T.dot(y, a) - x, T.dot(a[:, ::-1], x), T.dot(y[::-1], a)]
+    values = [RNG.normal(size=n).astype(dtype) for n in (shape, shape[1], shape[0])]
+    found = [ag.function([a, x, y], outputs, threads=n)(*values) for n in COUNTS]
+    assert len({b"".join(r.tobytes() for r in results) for results in found}) == 1
+    largest = np.sqrt(max(shape)) * (1e-12 if dtype != "float32" else 2e-5)
+    for got, want in zip(found[0], T.evaluate(outputs, dict(zip((a, x, y), values, strict=True))), strict=True):
+        np.testing.assert_allclose(got, want, rtol=0, atol=largest)
+
+
+def test_nan_infinity_and_signed_zero_survive_the_cuts():
+    x = T.matrix("x")
+    f = ag.function([x], [T.max(x), T.min(x, axis=0), T.sum(x, axis=1), T.sum(x)], threads=3)
+    value = np.full((3000, 301), -0.0)
+    value[1500, 7], value[7, 1], value[8, 1], value[2999, 300] = np.nan, np.inf, -np.inf, np.inf
+    with np.errstate(invalid="ignore"):
+        for got, want in zip(f(value), [value.max(), value.min(0), value.sum(1), value.sum()], strict=True):
+            np.testing.assert_array_equal(got, want)
+
+
+def test_integers_wrap_as_in_numpy():
+    x = T.matrix("x", "int64")
+    value = RNG.integers(-(2**63), 2**63 - 1, (900, 1001))
+    f = ag.function([x], [T.sum(x), T.sum(x, axis=0), T.prod(x, axis=0), T.max(x), T.min(x)], threads=2)
+    with np.errstate(over="ignore"):
+        for got, want in zip(
+            f(value), [value.sum(), value.sum(0), value.prod(0), value.max(), value.min()], strict=True
+        ):
+            np.testing.assert_array_equal(got, want)
+
+
+def test_the_first_bad_index_and_power_are_named_whoever_meets_them():
+    x, i = T.matrix("x"), T.vector("i", "int64")
+    gather = ag.function([x, i], x[i], threads=4)
+    index = np.zeros(2000, int)
+    index[[300, 1999]] = 5000, 6000
+    for _ in range(20):
+        with pytest.raises(IndexError, match="index 5000 is out of bounds for axis 0 of x with size 50"):
+            gather(np.ones((50, 400)), index)
+    n = T.matrix("n", "int64")
+    power = ag.function([n], n**n, threads=4)
+    exponents = np.ones((1000, 1000), int)
+    exponents[999, 999] = -1
+    with pytest.raises(ValueError, match="negative integer powers"):
+        power(exponents)
+
+
+def test_small_calls_start_no_thread():
+    code = """
+import numpy as np, arignote as ag
+from arignote import ops as T
+from arignote.cbackend.runtime.runtime import load_runtime
+from arignote.function import find_toolchain, process_cache
+x = T.matrix("x")
+f = ag.function([x], [T.exp(x), T.sum(x)], threads=4)
+team = load_runtime(find_toolchain(), process_cache()).team
+f(np.ones((10, 10)))
+print(team().size, end=" ")
+f(np.ones((2000, 2000)))
+print(team().size, team().helping, team().callers)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.split() == ["0", "3", "0", "0"], done.stderr
+
+
+def test_eight_python_threads_share_the_team():
+    x = T.matrix("x")
+    functions = [ag.function([x], [T.sum(T.exp(x) + k), T.dot(x, x.T), x * k], threads=2 + k % 3) for k in range(4)]
+    value = LARGE[:300]
+    expected = [f(value) for f in functions]
+    wrong: list[int] = []
+
+    def work(number: int) -> None:
+        for turn in range(12):
+            k = (number + turn) % 4
+            if not all(map(np.array_equal, functions[k](value), expected[k])):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    assert not wrong
+    use = load_runtime(find_toolchain(), process_cache()).team()
+    assert (use.helping, use.callers) == (0, 0)
+
+
+FORKS = """
+import os, sys, threading, time, warnings
+import numpy as np, arignote as ag
+from arignote import ops as T
+warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of every fork beside threads
+x, z = T.matrix("x"), T.matrix("z", "complex128")
+f = ag.function([x], [T.exp(x), T.sum(x), T.dot(x, x)], threads=2)
+g = ag.function([z], T.dot(z, z), threads=2)
+a, b = np.ones((300, 300)), np.ones((200, 200), complex)
+wanted = f(a)
+g(b)
+stop = False
+def churn():
+    while not stop:
+        f(a), g(b)
+threads = [threading.Thread(target=churn) for _ in range(2)]
+for thread in threads: thread.start()
+ended = 0
+for _ in range(40):
+    child = os.fork()  # from the main thread, while others are inside of kernels and products
+    if child == 0:
+        os._exit(7 if all(map(np.array_equal, f(a), wanted)) and g(b)[0, 0] == 200 else 8)
+    begun = time.monotonic()
+    while time.monotonic() - begun < 60:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            ended += os.waitstatus_to_exitcode(status) == 7
+            break
+        time.sleep(0.0005)
+    else:
+        os.kill(child, 9)
+stop = True
+for thread in threads: thread.join()
+print(ended)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_children_forked_from_parallel_work_have_a_team_of_their_own():
+    done = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=240, check=False)
+    assert done.stdout.strip() == "40", done.stderr[-2000:]
+
+
+# --- the option
+
+
+def test_threads_is_a_whole_number_from_one_on():
+    x = T.vector("x")
+    for wrong, error in ((0, ValueError), (-2, ValueError), (1.5, TypeError), (True, TypeError), ("2", TypeError)):
+        with pytest.raises(error, match="threads is"):
+            ag.function([x], x + 1, threads=wrong)
+
+
+def test_a_function_keeps_its_threads_when_pickled():
+    x = T.vector("x")
+    assert pickle.loads(pickle.dumps(ag.function([x], x + 1, threads=3))).threads == 3
+    assert pickle.loads(pickle.dumps(ag.function([x], x + 1))).threads is None
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
+def test_what_the_environment_asks_for_is_checked(text):
+    with pytest.raises((ValueError, TypeError), match="ARIGNOTE_THREADS"):
+        Options.from_environment({"ARIGNOTE_THREADS": text})
+    assert Options.from_environment({"ARIGNOTE_THREADS": "3"}).threads == 3
+    assert Options.from_environment({"ARIGNOTE_THREADS": ""}).threads is None
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, 64),
+        ({"sys/fs/cgroup/cpu.max": "max 100000"}, 64),
+        ({"sys/fs/cgroup/cpu.max": "150000 100000"}, 2),
+        ({"sys/fs/cgroup/cpu.max": "20000 100000"}, 1),
+        ({"proc/self/cgroup": "0::/a/b", "sys/fs/cgroup/a/b/cpu.max": "max 1", "sys/fs/cgroup/a/cpu.max": "3 1"}, 3),
+        ({"proc/self/cgroup": "0::/host/only", "sys/fs/cgroup/cpu.max": "400000 100000"}, 4),
+        (
+            {
+                "proc/self/cgroup": "3:cpuset:/\n2:cpu,cpuacct:/box\n",
+                "sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us": "250000",
+                "sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us": "100000",
+            },
+            3,
+        ),
+        (
+            {
+                "proc/self/cgroup": "1:cpu:/",
+                "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1",
+                "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000",
+            },
+            64,
+        ),
+        ({"proc/self/cgroup": "nonsense", "sys/fs/cgroup/cpu.max": "what"}, 64),
+    ],
+)
+def test_quotas_of_containers_are_obeyed(tmp_path, monkeypatch, files, expected):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(64), raising=False)
+    for name, text in {"proc/self/cgroup": "0::/", **files}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert processors_under(tmp_path) == expected
+
+
+def test_the_blas_keeps_to_the_threads_of_the_function():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    pools = threadpoolctl.ThreadpoolController().select(internal_api="openblas").lib_controllers
+    if not pools or pools[0].num_threads < 2:
+        pytest.skip("needs an OpenBLAS with threads")
+    x = T.matrix("x")
+    f = ag.function([x], T.dot(x, x), threads=1)
+    value, seen, stop = np.ones((900, 900)), set(), threading.Event()
+
+    def watch() -> None:
+        while not stop.is_set():
+            seen.add(pools[0].get_num_threads())
+
+    before, watcher = pools[0].get_num_threads(), threading.Thread(target=watch)
+    watcher.start()
+    for _ in range(10):
+        f(value)
+    stop.set()
+    watcher.join()
+    assert seen <= {1, before}
+    assert pools[0].get_num_threads() == before

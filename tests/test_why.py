@@ -1,0 +1,239 @@
+"""Why and what: explanations, remarks, slow-motion calls, and the search for the rewrite at fault."""
+
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compiled import tools
+
+import arignote as ag
+from arignote import ops as T
+from arignote.cbackend import CompileError
+from arignote.cbackend.build.build import build
+from arignote.cbackend.program.listing import places, with_lines
+from arignote.optdb import rule, wilds
+
+HERE = Path(__file__).name
+x, y = T.vector("x"), T.vector("y")
+m, w = T.matrix("m"), T.matrix("w")
+u, v = wilds("u v")
+
+
+def line_of(words):
+    return next(n for n, text in enumerate(Path(__file__).read_text().splitlines(), 1) if words in text)
+
+
+@pytest.fixture(scope="module")
+def f():
+    hidden = T.tanh(m @ w)  # the hidden layer
+    hidden.name = "hidden"
+    loss = T.log(1 + T.exp(hidden)).sum()  # the loss
+    return ag.function([m, w], loss, name="net")
+
+
+# --- why
+
+
+def test_a_name_leads_to_lines_rules_and_c(f):
+    why = f.why("hidden")
+    assert line_of("# the hidden layer") in {line.line for line in why.lines}
+    assert "composite_elemwise_fusion" in why.rules
+    assert '"composite_elemwise_fusion"' in why.excluding
+    assert "T.tanh(m @ w)" in str(why)
+    assert ag.function([m, w], f.unoptimized_graph.outputs, mode=eval(why.excluding, {"mode": f.mode}))
+
+
+def test_a_line_of_c_leads_to_the_node_and_its_lines(f):
+    lines = f.c_source().split("\n")
+    for number, text in enumerate(lines, 1):
+        if "#pragma omp simd" in text:
+            why = f.why(number)
+            assert why.kernels and why.lines and all(Path(line.file).name == HERE for line in why.lines)
+            return
+    raise AssertionError("there is no vector loop")
+
+
+def test_kernels_nodes_and_variables_are_known(f):
+    kernel = f.program.kernels[0].name
+    assert f.why(kernel).kernels[0] == kernel
+    node = f.graph.order[-1]
+    assert f.why(node).nodes and f.why(node).lines == node.origin
+    assert f.why(m).nodes  # who reads an input
+    assert json.dumps(f.why("hidden").to_dict())
+
+
+@pytest.mark.parametrize(
+    ("thing", "error", "words"),
+    [("nobody", LookupError, "nothing is named 'nobody'"), (10**6, LookupError, "none is number"),
+     ("k_0", LookupError, "no kernel 'k_0'"), (1.5, TypeError, "1.5"), (T.vector("z") * 2, LookupError, "no part")],
+)  # fmt: skip
+def test_what_is_not_there(f, thing, error, words):
+    with pytest.raises(error, match=words):
+        f.why(thing)
+
+
+def test_parts_of_the_c_belong_to_nodes(f):
+    lines = f.c_source().split("\n")
+    found = places(f.c_source(), f.program)
+    assert {s for p in found for s in p.sites} == set(range(len(f.program.sites)))
+    assert all(p.kernel in lines[p.first - 1] and lines[p.last - 1] == "}" for p in found if p.kernel)
+    assert all(a.last < b.first for a, b in pairwise(found))
+
+
+# --- lines of the user in the C
+
+
+def test_the_c_names_no_file_unless_it_is_asked_to(f):
+    assert "#line" not in f.c_source() and HERE not in f.c_source()
+    told = ag.function([m, w], f.unoptimized_graph.outputs[0], debug_info=True)
+    assert f'#line {line_of("# the hidden layer")} "{__file__}"' in told.c_source()
+    checked = ag.function([x], T.exp(x), mode="DEBUG")
+    assert "#line" in checked.c_source()
+    np.testing.assert_array_equal(told(np.eye(3), np.eye(3)), f(np.eye(3), np.eye(3)))
+
+
+def test_compilers_speak_of_the_users_line():
+    f = ag.function([x, y], T.exp(x) * y)  # the guilty expression
+    lines = f.c_source().split("\n")
+    kernel = next(p for p in places(f.c_source(), f.program) if p.kernel)
+    lines[kernel.last - 2] += " nobody = 1;"
+    toolchain, cache = tools()
+    with pytest.raises(CompileError, match=rf"{HERE}:{line_of('# the guilty expression')}"):
+        build(with_lines("\n".join(lines), f.program), toolchain.debugging, cache)
+
+
+# --- explain
+
+
+def test_explain_goes_from_the_users_graph_to_c(f):
+    text = f.explain()
+    for words in ("net: as built", "+ ", "composite_elemwise_fusion", "kernels", "C: "):
+        assert words in text
+    assert "NumPy" in ag.function([x], x + 1, mode="NUMPY").explain()
+
+
+def test_large_graphs_are_summarized():
+    total = x
+    for _ in range(1000):
+        total = T.sin(total) + y
+    g = ag.function([x, y], total, mode=ag.Mode("fast_compile", backend="numpy"))
+    assert len(g.explain().splitlines()) < 400 and "more lines" in g.explain()
+    assert len(str(g.remarks).splitlines()) < 400
+
+
+# --- remarks
+
+
+def kinds(f):
+    return [r.kind for r in f.remarks]
+
+
+def test_what_a_mode_leaves_out_is_remarked():
+    g = ag.function([x, y], T.exp(T.sin(x) + y), mode="fast_run -fusion -inplace")
+    assert {"not fused", "not in place"} <= set(kinds(g))
+    assert 'mode.including("fusion")' in {r.suggestion for r in g.remarks}
+    best = ag.function([x, y], T.exp(T.sin(x) + y))
+    assert not kinds(best) and "nothing to remark" in str(best.remarks)
+
+
+def test_lengths_that_are_not_known_keep_kernels_apart():
+    s = T.exp(x) + y
+    g = ag.function([x, y, m], [s, m * s])
+    assert any("smaller than the loops" in r.reason for r in g.remarks.of("not fused"))
+
+
+def test_products_without_blas_and_loops_without_vectors():
+    i, j = T.lmatrix("i"), T.lmatrix("j")
+    g = ag.function([i, j], i @ j)
+    (remark,) = [r for r in g.remarks if r.kind == "BLAS not used"]
+    assert "int64" in remark.reason and "float" in remark.suggestion
+    k = T.lvector("k")
+    g = ag.function([x, k], x[k])
+    assert "may fail on any element" in g.remarks.of("not vectorized")[0].reason
+    g = ag.function([x], T.sort(x))
+    assert "no C" in g.remarks.of("in Python")[0].reason
+    with pytest.raises(ValueError, match="expected one of"):
+        g.remarks.of("nothing")
+
+
+def test_an_operand_that_is_read_again_is_kept():
+    s = T.cumsum(x)
+    g = ag.function([x], [T.exp(s), s])
+    (found,) = g.remarks.of("not in place")
+    assert "is an output as well" in found.reason
+    assert json.loads(g.remarks.to_json()) == g.remarks.to_dict()
+
+
+# --- debug
+
+
+def test_named_values_have_shape_range_and_counts():
+    a = T.log(x)  # the logarithm
+    a.name = "a"
+    g = ag.function([x], a * 0 + 1, name="g")
+    seen = g.debug([1.0, 0.0, -1.0])
+    value = next(v for v in seen.values if v.name == "a")
+    assert (value.shape, value.nans, value.infs, value.low, value.high) == ((3,), 1, 1, 0.0, 0.0)
+    assert value.line.line == line_of("# the logarithm")
+    np.testing.assert_array_equal(seen["a"], [0.0, -np.inf, np.nan])
+    assert seen.first.what == "NaN" and "log(x)" in str(seen) and f"{HERE}:" in str(seen)
+    assert "-1 .. 1" in str(seen.first)
+    with pytest.raises(KeyError, match="named values are: x, a"):
+        seen["b"]
+    assert json.loads(seen.to_json())["first"]["what"] == "NaN"
+
+
+def test_a_call_in_slow_motion_changes_nothing():
+    state = ag.shared(np.zeros(3), name="state")
+    g = ag.function([x], state.sum(), updates=[(state, state + x)])
+    seen = g.debug(np.ones(3))
+    assert seen.first is None and "all values are finite" in str(seen)
+    np.testing.assert_array_equal(seen["output 1"], np.ones(3))
+    np.testing.assert_array_equal(state.get_value(), np.zeros(3))
+    assert g.debug(x=[1, 2, 3])["x"].dtype == "float64"
+    with pytest.raises(TypeError, match="argument 0"):
+        g.debug("abc")
+
+
+# --- bisect
+
+
+def with_planted(inner):
+    """`fast_run` with one more rule."""
+    db = ag.optdb.copy()
+    db["canonicalize"].register("planted", inner, "fast_run")
+    return db
+
+
+def test_a_planted_rule_among_hundreds_is_found(monkeypatch):
+    planted = rule("planted", T.sub(u, T.tanh(v)), T.add(u, T.tanh(v)))
+    db = with_planted(planted)
+    monkeypatch.setattr(sys.modules["arignote.function"], "optdb", db)
+    total = x
+    for k in range(150):
+        total = T.log(1 + T.exp(total * (k + 2) / (k + 2))) - 1
+    g = ag.function([x], total - T.tanh(x), mode=ag.Mode("fast_run", backend="numpy"))
+    assert len(g.journal) > 400
+    verdict = ag.bisect(g, [np.array([0.3, 0.7])])
+    assert (verdict.fault, verdict.rule) == ("rewrite", "planted")
+    assert verdict.evaluations <= 12
+    assert 'mode.excluding("planted")' in str(verdict)
+    assert verdict.to_dict()["rule"] == "planted"
+
+
+def test_right_functions_have_no_fault(f):
+    verdict = ag.bisect(f, [np.eye(3), np.eye(3)])
+    assert (verdict.fault, verdict.rewrite, verdict.evaluations) == ("none", None, 1)
+    state = ag.shared(np.ones(3), name="state")
+    step = ag.function([x], state.sum(), updates=[(state, state * x)])
+    assert ag.bisect(step, [np.full(3, 2.0)]).fault == "none"
+    np.testing.assert_array_equal(state.get_value(), np.ones(3))
+
+
+def test_a_fault_of_the_compiled_code_is_told_apart(f, monkeypatch):
+    monkeypatch.setattr(f, "results", lambda *arguments: [np.array(0.0)], raising=False)
+    verdict = ag.bisect(f, [np.eye(3), np.eye(3)])
+    assert verdict.fault == "backend" and "0.0 instead of" in str(verdict)
