@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from contracts import disagreements, farther_from_truth
 from rewriting import graph_of, rewritten, sample, tame
-from truths import true_array
+from truths import true_array, true_summands
 
 from arignote import ops as T
 from arignote.graph import DTYPES, Constant, leaves, rebuild
@@ -201,7 +201,7 @@ def arrays_for(graph, rng, make):
 
 
 SLACK_OF_SUMS = 16
-"""Epsilons, of 1 or of the true value if that is larger, that a sum of exponentials may be off."""
+"""Epsilons, of 1 or of the summands if they are larger, that a sum of exponentials may be off."""
 
 
 class Violation(AssertionError):
@@ -313,5 +313,5 @@ def nearer_in_arrays(before, arrays, want, got, scale):
         if truth is None:
             return ~np.isfinite(want) | (np.abs(want - got) <= 64 * eps * np.maximum(np.abs(want), max(scale, 1)))
         error, old = (np.abs(v.astype(object) - truth) for v in (got, want))
-        slack = SLACK_OF_SUMS * eps * np.maximum(np.abs(truth), 1.0)
+        slack = SLACK_OF_SUMS * eps * np.maximum(true_summands(before, arrays), 1.0)
         return near | np.array((error <= old) | (error <= slack), dtype=bool)

@@ -72,6 +72,48 @@ def true_array(graph, arrays):
     return known[graph.outputs[0]]
 
 
+def true_summands(graph, arrays):
+    """How large the summands are that make up each element of the only output: what rounding of sums is measured by.
+
+    Of a sum, the sum of their sizes; of a product, the product; of other functions the size of the value.
+    None where an operation is not known here.
+    """
+    import mpmath as mp
+
+    known = {v: _exact(mp, a) for v, a in zip(graph.inputs, arrays, strict=True)}
+    sizes = {v: abs(a) if a.dtype == object else a for v, a in known.items()}
+    with mp.workdps(_digits(graph, arrays)):
+        for node in graph.order:
+            for i in node.inputs:
+                if isinstance(i, Constant):
+                    known[i] = _exact(mp, i.data)
+                    sizes[i] = abs(known[i]) if known[i].dtype == object else known[i]
+            value = _array(mp, node, [known[i] for i in node.inputs])
+            if value is None:
+                return None
+            known[node.out] = np.asarray(value)
+            size = _size(mp, node, known, [sizes[i] for i in node.inputs])
+            sizes[node.out] = np.asarray(size)
+    return sizes[graph.outputs[0]]
+
+
+def _size(mp, node, known, sizes):
+    op, value = node.op, known[node.out]
+    if value.dtype != object:
+        return value
+    if isinstance(op, Reduce) and op.scalar.name == "add":
+        return np.add.reduce(sizes[0], axis=op.axis)
+    if op is fill or op.name in _MOVING:
+        return _array(mp, node, sizes)
+    if op.name in ("add", "sub"):
+        return _elementwise(mp, "add", sizes)
+    if op.name in ("mul", "neg", "identity"):
+        return _elementwise(mp, "mul", sizes)
+    if op.name == "true_div":
+        return _elementwise(mp, "true_div", [sizes[0], abs(known[node.inputs[1]])])
+    return abs(value)
+
+
 def _digits(graph, arrays):
     """Enough for sums of the largest number and 1; for functions of one element enough for all cancellations."""
     if all(isinstance(node.op, Elementwise) for node in graph.order):
