@@ -264,8 +264,9 @@ def compare(rule, before, after, arrays, want, got):
     """Raise Violation unless `got` is what the contract of the rule allows for `want`."""
     if (got.dtype, got.shape) != (want.dtype, want.shape):
         raise Violation(f"{rule}\n{before}\n{after}\n{want.dtype}{want.shape} became {got.dtype}{got.shape}")
-    magnitudes = [np.abs(a[np.isfinite(a)]).max(initial=0.0) for a in arrays if a.dtype.kind in "fc"]
-    scale, finite = float(max(magnitudes, default=0.0)), all(np.isfinite(a).all() for a in arrays)
+    operands = [a for a in (*arrays, *products_in_place_of_leaves(before, arrays)) if a.dtype.kind in "fc"]
+    scale = float(max((np.abs(a[np.isfinite(a)]).max(initial=0.0) for a in operands), default=0.0))
+    finite = all(np.isfinite(a).all() for a in arrays)
     wrong = disagreements(rule.contract, want, got, scale, finite)
     if not finite and any(isinstance(node.op, (BlasOp, Dot)) for node in before.order):
         wrong &= np.isfinite(want) & np.isfinite(got)  # BLAS skips some zeros, which infinity makes NaN
@@ -279,6 +280,15 @@ def compare(rule, before, after, arrays, want, got):
         operands = [np.broadcast_to(a, want.shape)[where] for a in arrays if broadcasts(a.shape, want.shape)]
         change = f"{want[where]!r} became {got[where]!r} ({rule.contract})"
         raise Violation(f"{rule}\n{before}\n{after}\nof {operands}: {change}")
+
+
+def products_in_place_of_leaves(before, arrays):
+    """What `compound` made of leaves of the example: operands of the rule that are larger than the arrays."""
+    given = dict(zip(before.inputs, arrays, strict=True))
+    pairs = [n.inputs for n in before.order if n.op is T.mul and len(n.inputs) == 2]
+    made = [(a, like) for a, like in pairs if a in given and like in given and like.name.endswith("_like")]
+    with np.errstate(all="ignore"):
+        return [given[a] * given[like] for a, like in made]
 
 
 def broadcasts(shape, whole):
