@@ -18,7 +18,7 @@ from .applier import Applier, Divergence, Failures, endless
 from .conform import Conform
 from .optimizers import MergeOptimizer, Optimizer, Result, attempted, node_limit, ordered
 from .rule import Rule
-from .sweep import MERGE, Sweep
+from .sweep import MERGE, Sweep, surroundings
 
 PASSES_WITHOUT_SUSPICION = 3
 """After so many passes that changed something, graphs are compared to see whether passes go round in a circle."""
@@ -76,10 +76,13 @@ class _Run:
         self.largest = len(graph)
         self.began_with: list[FunctionGraph] = []
         """The graph that each pass began with, to see that they come back to one."""
+        self.began_at: list[int] = []
+        """How long the journal was then."""
 
     def round(self, began: FunctionGraph) -> FunctionGraph:
         """The graph after one more pass; `stop` is set if it was the last."""
         start = time.perf_counter()
+        self.began_at.append(len(self.door.journal))
         fired = [tally.fired for tally in self.tallies]
         children: list[OptimizerProfile] = []
         graph = self._members("global", self.options.optimizers, began, children)
@@ -150,7 +153,10 @@ class _Run:
         since = max(n for n, earlier in enumerate(self.began_with) if earlier == graph)
         circle = self.passes[since:]
         names = tuple(dict.fromkeys(name for p in circle for name, _ in p.fired if name != MERGE))
-        text = f"{' and '.join(names)} undo one another on\n{graph}"
+        changed = {(e.rule, e.before.owner.op): e.before.owner for e in self.door.journal[self.began_at[since] :]
+                   if e.rule in names and e.before.owner is not None}  # fmt: skip
+        smallest = min(map(surroundings, changed.values()), key=len, default=str(graph))
+        text = f"{' and '.join(names)} undo one another on\n{smallest}"
         self.stop = "rules that undo one another: " + ", ".join(names)
         self.failures.record(", ".join(names), repr(graph), Divergence(text, names))
 

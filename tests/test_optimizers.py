@@ -464,6 +464,14 @@ def test_passes_that_come_back_to_an_earlier_graph_are_a_divergence():
         equilibrium(optimizers=(step,))(graph(T.sin(A)))
 
 
+def test_of_a_large_graph_only_the_part_that_goes_round_is_shown():
+    to_cos = node_rule("to_cos", sin, lambda node: T.cos(node.inputs[0]), formula="sin(x) -> cos(x)")
+    last = FromFunctionOptimizer(name="last", function=lambda g: walk("in_to_out", TO_SIN)(g)[0])
+    with pytest.raises(Divergence) as error:
+        equilibrium(to_cos, final=(last,))(graph(*[T.sin(A * n) * T.tanh(B + n) for n in range(2, 30)]))
+    assert 3 <= len(str(error.value).splitlines()) <= 6, str(error.value)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_rule_may_keep_what_it_replaces_inside_its_result(engine):
     for r in (rule("wrap", sin(x), lambda x, node: T.tanh(node.outputs[0])), rule("wrap", sin(x), tanh(sin(x)))):
