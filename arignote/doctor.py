@@ -16,7 +16,7 @@ from importlib import metadata
 from . import __version__
 from .cbackend.abi import declarations as abi
 from .cbackend.abi._abi import ffi
-from .cbackend.build.build import compile_text
+from .cbackend.build.compilation import compile_text
 from .cbackend.build.compiler_process import CompileError
 from .cbackend.build.loading import load_library
 from .cbackend.build.toolchain import Search, Toolchain, search

@@ -22,7 +22,8 @@ from arignote.cbackend.abi import declarations as abi
 from arignote.cbackend.build import build as build_module
 from arignote.cbackend.build import probe
 from arignote.cbackend.build import toolchain as toolchain_module
-from arignote.cbackend.build.build import build, build_all, compile_text, library_key
+from arignote.cbackend.build.build import build, build_all
+from arignote.cbackend.build.compilation import compile_text, library_key
 from arignote.cbackend.build.compiler_process import CompileError, run
 from arignote.cbackend.build.elf import elf_defect
 from arignote.cbackend.build.loading import ffi

@@ -12,6 +12,7 @@ import pytest
 
 from arignote.cbackend.abi import declarations as abi
 from arignote.cbackend.build import build as build_module
+from arignote.cbackend.build import compilation
 from arignote.cbackend.build.build import build_all
 from arignote.cbackend.build.headstart import HeadStart
 from arignote.cbackend.build.loading import ffi
@@ -39,10 +40,11 @@ def cache(tmp_path):
 @pytest.fixture
 def compiled(monkeypatch):
     """The texts whose compilation began after the head start."""
-    texts, begin = [], build_module.begin
-    monkeypatch.setattr(
-        build_module, "begin", lambda folder, text, *rest: texts.append(text) or begin(folder, text, *rest)
-    )
+    texts, begin = [], compilation.begin
+    for module in (build_module, compilation):
+        monkeypatch.setattr(
+            module, "begin", lambda folder, text, *rest: texts.append(text) or begin(folder, text, *rest)
+        )
     return texts
 
 

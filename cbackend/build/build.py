@@ -6,31 +6,24 @@ neither waits long. Within a process equal text is loaded once, for as long as s
 
 from __future__ import annotations
 
-import hashlib
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 from ...record import record
-from ..abi import declarations as abi
 from ..cache.entry import Kind
 from ..cache.interrupts import postponed
 from ..cache.scratch import scratch_folder
 from ..cache.store import Cache
 from ..cache.upkeep import trim_if_due
-from .compiler_process import CompileError, Finished, Running, start
-from .elf import elf_defect
+from .compilation import Job, begin, compile_text, library_key
+from .compiler_process import CompileError
 from .loading import load_library
-from .room import with_room
 from .toolchain import Toolchain, zig_environment
 from .trial import defect
-
-TIMEOUT_SECONDS = 600.0
-UNITS = (1, 2)
-_ABI = hashlib.sha256(f"{abi.VERSION}{abi.RUNTIME_DECLARATIONS}{abi.CALL_DECLARATIONS}".encode()).hexdigest()
 
 
 class Image:
@@ -66,19 +59,13 @@ class Library:
 _images: weakref.WeakValueDictionary[bytes, Image] = weakref.WeakValueDictionary()
 
 
-_begun: dict[bytes, tuple[Path, Job, Callable[[], Any]]] = {}
+_begun: dict[bytes, tuple[Job, Callable[[], Any]]] = {}
 """Compilations that nobody has asked for yet, by what they will be asked for as; see headstart.py."""
 
 
-def expect(text: str, toolchain: Toolchain, folder: Path, job: Job, end: Callable[[], Any]) -> None:
-    """Let `job`, which runs in `folder`, be the compilation of `text` when that is next asked for; `end` ends both."""
-    _begun[library_key(text, toolchain)] = folder, job, end
-
-
-def library_key(text: str, toolchain: Toolchain) -> bytes:
-    """The digest under which the library of `text` is kept: everything that shapes its code."""
-    parts = (text, toolchain.fingerprint, _ABI)
-    return hashlib.sha256("\0".join(hashlib.sha256(part.encode()).hexdigest() for part in parts).encode()).digest()
+def expect(text: str, toolchain: Toolchain, job: Job, end: Callable[[], Any]) -> None:
+    """Let `job`, which runs, be the compilation of `text` when that is next asked for; `end` ends both."""
+    _begun[library_key(text, toolchain)] = job, end
 
 
 @postponed()
@@ -109,7 +96,7 @@ def build_all(texts: Sequence[str], toolchain: Toolchain, cache: Cache) -> list[
     if len(missing) > 1 or missing.keys() & _begun.keys():
         found |= _compile_side_by_side(missing, toolchain, cache)
     for key in found.keys() & _begun.keys():  # another process was quicker
-        _begun.pop(key)[2]()
+        _begun.pop(key)[1]()
     return [found.get(library_key(text, toolchain)) or build(text, toolchain, cache) for text in texts]
 
 
@@ -118,30 +105,29 @@ def _compile_side_by_side(missing: dict[bytes, str], toolchain: Toolchain, cache
     found: dict[bytes, Library] = {}
     with ExitStack() as stack, suppress(CompileError, OSError):
         begun = time.perf_counter()
-        running: list[tuple[bytes, Path, Job]] = []
+        running: dict[bytes, Job] = {}
         for key, text in missing.items():
             stack.enter_context(cache.claim(key, _patience(text)))
             library = _find(key, cache)
             if library is None:
-                running.append((key, *_start_in(stack, text, toolchain, cache)))
+                running[key] = _begin_in(stack, key, text, toolchain, cache)
             else:
                 found[key] = library
-        for key, folder, process in running:
-            payload = _payload(folder, process.wait(), toolchain)
-            found[key] = _publish(missing[key], key, payload, time.perf_counter() - begun, toolchain, cache)
+        for key, job in running.items():
+            found[key] = _publish(missing[key], key, job.payload(), time.perf_counter() - begun, toolchain, cache)
     return found
 
 
-def _start_in(stack: ExitStack, text: str, toolchain: Toolchain, cache: Cache) -> tuple[Path, Job]:
-    """A folder and the compiler that works in it; both end with `stack`."""
-    begun = _begun.pop(library_key(text, toolchain), None)
-    if begun is not None:
-        stack.callback(begun[2])
-        return begun[:2]
+def _begin_in(stack: ExitStack, key: bytes, text: str, toolchain: Toolchain, cache: Cache) -> Job:
+    """A compilation that runs; it ends with `stack`, and its folder too."""
+    if key in _begun:
+        job, end = _begun.pop(key)
+        stack.callback(end)
+        return job
     folder = stack.enter_context(scratch_folder(cache.work_parents()))
-    process = _start(folder, text, toolchain, cache)
-    stack.callback(process.kill)
-    return folder, process
+    job = begin(folder, text, toolchain, zig_environment(cache, toolchain.command))
+    stack.callback(job.kill)
+    return job
 
 
 def _find(key: bytes, cache: Cache) -> Library | None:
@@ -190,79 +176,3 @@ def _publish(text: str, key: bytes, payload: bytes, seconds: float, toolchain: T
     path = cache.store(Kind.LIBRARY, key, payload, text)
     trim_if_due(cache)
     return Library(image, key, path, False, seconds)
-
-
-@postponed()
-def compile_text(text: str, toolchain: Toolchain, cache: Cache) -> bytes:
-    """The bytes of the shared object of the C file `text`; nothing is left on the disk.
-
-    The file is called `code.c` in every build, so that equal text gives equal bytes.
-
-    Raises:
-        CompileError: see `build`.
-    """
-    return with_room(
-        cache.work_parents(), lambda folder: _payload(folder, _start(folder, text, toolchain, cache).wait(), toolchain)
-    )
-
-
-def _start(folder: Path, text: str, toolchain: Toolchain, cache: Cache) -> Job:
-    return begin(folder, text, toolchain, zig_environment(cache, toolchain.command))
-
-
-def begin(folder: Path, text: str, toolchain: Toolchain, extra: Mapping[str, str]) -> Job:
-    """The compilation of `text` in `folder`, begun; `extra` joins the compiler's environment.
-
-    Raises:
-        CompileError: the compiler cannot be started.
-    """
-    (folder / "code.c").write_text(text)
-    return Job(folder, toolchain, extra, in_units="#ifdef AG_UNIT" in text)
-
-
-class Job:
-    """`code.c` of a folder on its way to `code.so`: one compiler, or one a unit and then the linker."""
-
-    def __init__(self, folder: Path, toolchain: Toolchain, extra: Mapping[str, str] | None, in_units: bool) -> None:
-        self._folder, self._toolchain, self._extra = folder, toolchain, extra
-        self._running: list[Running] = []
-        whole = [toolchain.argv("code.c", "code.so")]
-        commands = [toolchain.unit_argv("code.c", unit) for unit in UNITS] if in_units else whole
-        try:
-            for command in commands:
-                self._running.append(self._started(command))
-        except BaseException:
-            self.kill()
-            raise
-
-    def _started(self, command: Sequence[str]) -> Running:
-        return start(command, self._folder, TIMEOUT_SECONDS, extra=self._extra)
-
-    def wait(self) -> Finished:
-        """What the last command said, or the first that failed; nothing of it runs any more."""
-        try:
-            finished = [running.wait() for running in self._running]
-            failed = next((done for done in finished if done.code != 0), None)
-            if failed is not None or len(finished) == 1:
-                return failed or finished[0]
-            self._running.append(self._started(self._toolchain.link_argv(UNITS, "code.so")))
-            return self._running[-1].wait()
-        except BaseException:
-            self.kill()
-            raise
-
-    def kill(self) -> None:
-        """End all of it that still runs."""
-        for running in self._running:
-            running.kill()
-
-
-def _payload(folder: Path, done: Finished, toolchain: Toolchain) -> bytes:
-    if done.code != 0:
-        raise CompileError(f"{toolchain.command[0]} failed with exit code {done.code}:\n{done.first_lines()}")
-    library = folder / "code.so"
-    payload = library.read_bytes() if library.is_file() else b""
-    reason = elf_defect(payload)
-    if reason:
-        raise CompileError(f"{toolchain.command[0]} reported success but left no usable library: {reason}")
-    return payload

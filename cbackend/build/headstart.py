@@ -15,7 +15,8 @@ from pathlib import Path
 from ..cache.interrupts import postponed
 from ..cache.scratch import create_scratch, remove_scratch
 from ..cache.store import Cache
-from .build import Job, begin, expect
+from .build import expect
+from .compilation import Job, begin
 from .compiler_process import CompileError
 from .probe import FIRST, flags_of, link_flags_of
 from .probe import begin as begin_probe
@@ -33,7 +34,7 @@ class HeadStart:
     def __init__(self, cache: Cache, compiler: str | None, text: str | None) -> None:
         self._cache, self._compiler, self._text = cache, compiler, text
         self._probe: Begun | None = None
-        self._job: tuple[Path, Job] | None = None
+        self._job: Job | None = None
         self._found: Search | None = None
         stack = ExitStack()
         self._end = weakref.finalize(self, _close, stack, os.getpid())
@@ -54,9 +55,8 @@ class HeadStart:
         if self._text is None:
             return
         folder = _folder(self._cache, stack)
-        job = begin(folder, self._text, _hoped_for(command), extra)
-        stack.callback(job.kill)
-        self._job = folder, job
+        self._job = begin(folder, self._text, _hoped_for(command), extra)
+        stack.callback(self._job.kill)
 
     def search(self) -> Search:
         """What was found and what was tried; see `toolchain.search`."""
@@ -65,7 +65,7 @@ class HeadStart:
             toolchain = self._found.toolchain
             taken = toolchain and toolchain.argv("", "") == _hoped_for(toolchain.command).argv("", "")
             if toolchain and taken and self._text and self._job:
-                expect(self._text, toolchain, *self._job, self._end)
+                expect(self._text, toolchain, self._job, self._end)
             else:
                 self._end()
         return self._found

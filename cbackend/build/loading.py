@@ -8,13 +8,11 @@ faster than `dlopen` of a file (27 us against 53 us).
 from __future__ import annotations
 
 import itertools
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from ..abi._abi import ffi
-from ..cache.files import seal, write_whole
+from ..cache.files import write_whole
+from ..cache.memory import sealed
 from ..cache.scratch import scratch_folder
 
 _serial = itertools.count()
@@ -36,26 +34,6 @@ def load_library(payload: bytes, name: str, parents: tuple[Any, ...]) -> Any:
         with scratch_folder(parents) as folder:
             write_whole(folder / f"{name}-{next(_serial)}.so", payload, durable=False)
             return ffi.dlopen(str(next(folder.iterdir())))
-
-
-@contextmanager
-def sealed(payload: bytes, name: str) -> Iterator[int]:
-    """A descriptor of memory that holds `payload` and that nobody can change any more: `/proc/self/fd/<it>`.
-
-    Raises:
-        OSError: the system has no such memory.
-    """
-    if not hasattr(os, "memfd_create"):
-        raise OSError("no memfd on this system")
-    descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    try:
-        written = os.write(descriptor, payload)
-        while written < len(payload):
-            written += os.write(descriptor, payload[written:])
-        seal(descriptor)
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _spelling(number: int) -> str:

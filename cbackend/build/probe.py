@@ -20,8 +20,8 @@ from pathlib import Path
 from ...record import record
 from ..abi import declarations as abi
 from ..cache.files import write_whole
+from ..cache.memory import sealed
 from .compiler_process import CompileError, Finished, Running, find_programs, run, start
-from .loading import sealed
 
 PROBE_TEXT = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS + (
     Path(__file__).with_name("probe.c").read_text()

@@ -13,7 +13,7 @@ from ..cache.entry import Kind
 from ..cache.files import opened_folder, read_whole
 from ..cache.store import Cache
 from ..cache.upkeep import EntryInfo, entries
-from .build import compile_text, library_key
+from .compilation import compile_text, library_key
 from .compiler_process import CompileError
 from .toolchain import Toolchain
 

@@ -44,8 +44,12 @@ class Cache:
     All methods are safe in threads and among processes; none raises for what the disk does.
     """
 
-    def __init__(self, folder: CacheFolder, capacity: int = CAPACITY, machine: Machine | None = None) -> None:
+    def __init__(
+        self, folder: CacheFolder, capacity: int = CAPACITY, machine: Machine | None = None,
+        prebuilt: Path | None = None,
+    ) -> None:  # fmt: skip
         self.folder = folder
+        self.prebuilt = prebuilt
         self._entries = os.fspath(folder.entries) if folder.entries else None  # a text: paths cost 5 us a hit
         self.capacity = capacity
         self._machine = machine or this_machine()
@@ -55,13 +59,14 @@ class Cache:
     @classmethod
     def open(
         cls, path: str | os.PathLike[str] | None = None, capacity: int = CAPACITY,
-        key_file: str | os.PathLike[str] | None = None,
+        key_file: str | os.PathLike[str] | None = None, prebuilt: Path | None = None,
     ) -> Cache:  # fmt: skip
         """The cache at `path`, else at ARIGNOTE_CACHE, else under XDG_CACHE_HOME or ~/.cache.
 
         `key_file`: the folder is shared, and what is loaded must be sealed with the secret in that file.
+        `prebuilt`: a folder of entries that came with the package, for what is not in the cache.
         """
-        cache = cls(find_cache_folder(path, key_file), capacity)
+        cache = cls(find_cache_folder(path, key_file), capacity, prebuilt=prebuilt)
         if cache.folder.problems:
             where = "another folder is used" if cache.folder.writable else "compiled code is not kept"
             cache._warn(f"cache folder refused, {where}: {'; '.join(cache.folder.problems)}")
@@ -73,6 +78,23 @@ class Cache:
 
     def load(self, kind: Kind, key: bytes) -> bytes | None:
         """The verified payload, or None: missing, unreadable or damaged (then it is moved aside)."""
+        payload = self._load_own(kind, key)
+        return self._load_prebuilt(kind, key) if payload is None and self.prebuilt else payload
+
+    def _load_prebuilt(self, kind: Kind, key: bytes) -> bytes | None:
+        """The same of what came with the package, which is as trustworthy as the rest of it if it is whole."""
+        name = _name(kind, key)
+        try:
+            with open(f"{self.prebuilt}/{name}", "rb", buffering=0) as file:
+                return unpack(file.read(), kind, key, self._machine)
+        except DamagedError as error:
+            self._warn(f"{self.prebuilt}/{name}: {error}; it is compiled anew, and installing anew mends it")
+            self.prebuilt = None
+        except (OSError, ForeignError):
+            pass
+        return None
+
+    def _load_own(self, kind: Kind, key: bytes) -> bytes | None:
         if self._entries is None:
             return None
         try:

@@ -6,7 +6,8 @@ import random
 import warnings
 from pathlib import Path
 
-from arignote.cbackend.build.build import build, library_key
+from arignote.cbackend.build.build import build
+from arignote.cbackend.build.compilation import library_key
 from arignote.cbackend.build.toolchain import Toolchain, search
 from arignote.cbackend.cache.entry import Kind
 from arignote.cbackend.cache.store import Cache, CacheWarning

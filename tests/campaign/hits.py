@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from arignote.cbackend.abi._abi import ffi
-from arignote.cbackend.build.build import compile_text
+from arignote.cbackend.build.compilation import compile_text
 from arignote.cbackend.build.loading import load_library
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.entry import Kind, pack

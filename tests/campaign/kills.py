@@ -7,7 +7,7 @@ import random
 import signal
 import time
 
-from arignote.cbackend.build.build import library_key
+from arignote.cbackend.build.compilation import library_key
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.entry import Kind
 from arignote.cbackend.cache.folder import BAD, WORK

@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from arignote.cbackend.build import build as build_module
-from arignote.cbackend.build.build import build, library_key
+from arignote.cbackend.build import compilation
+from arignote.cbackend.build.build import build
+from arignote.cbackend.build.compilation import library_key
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.entry import Kind
 from arignote.cbackend.cache.machine import Machine, this_machine
@@ -61,12 +62,12 @@ def changes(trials: Trials, cache: Cache, toolchain: Toolchain) -> None:
     text = returning(1)
     seen = {library_key(text, toolchain), library_key(returning(2), toolchain)}
     trials.check(len(seen) == 2, "another text has the same key")
-    abi = build_module._ABI
-    build_module._ABI = "another"
+    abi = compilation._ABI
+    compilation._ABI = "another"
     try:
         trials.check(library_key(text, toolchain) not in seen, "another ABI has the same key")
     finally:
-        build_module._ABI = abi
+        compilation._ABI = abi
     with tempfile.TemporaryDirectory() as folder:
         for what, changed in planted(Path(folder), cache):
             key = library_key(text, changed) if changed else b""
