@@ -17,13 +17,17 @@ import arignote as ag
 from arignote import ops as T
 
 SIZES = (3, 10_000, 1_000_000)
-CASES = ("x+y", "exp(x)*y+sin(x)-y/3", "softmax(x)*y, then its sum")
+CASES = ("x+y", "exp(x)*y+sin(x)-y/3", "softmax(x)*y, then its sum", "w += x*y, a shared w")
 ROUND_SECONDS = 0.05
 
 
-def built(case: str, profile: bool) -> ag.Function:
-    """A function of two vectors, on one thread."""
+def built(case: str, profile: bool, size: int) -> ag.Function:
+    """A function of two vectors of this size, on one thread."""
     x, y = T.vector("x"), T.vector("y")
+    if case == CASES[-1]:
+        w = ag.shared(np.zeros(size), shape=(size,))
+        x, y = (T.tensor(name, shape=(size,)) for name in "xy")
+        return ag.function([x, y], None, updates=[(w, w + x * y)], profile=profile, threads=1, mode="fast_run")
     outputs = (x + y, T.exp(x) * y + T.sin(x) - y / 3, (T.nn.softmax(x) * y).sum())
     return ag.function([x, y], outputs[CASES.index(case)], profile=profile, threads=1, mode="fast_run")
 
@@ -38,7 +42,7 @@ def seconds(f: ag.Function, arguments: tuple[np.ndarray, np.ndarray], calls: int
 
 def compared(case: str, size: int, rounds: int) -> tuple[float, float]:
     """The best time of a call without the profile, and with it."""
-    off, on = built(case, False), built(case, True)
+    off, on = built(case, False, size), built(case, True, size)
     values = np.random.default_rng(1)
     arguments = values.random(size), values.random(size)
     for f in (off, on):  # past the number of calls after which the entry for small arrays is taken

@@ -21,7 +21,7 @@ from .advice import advice
 from .run_text import run_lines
 
 COLUMNS = 4
-"""Numbers that the C keeps for each node: runs, nanoseconds, bytes, floating-point operations."""
+"""Numbers that the C keeps for each node: runs, ticks of its clock, bytes, floating-point operations."""
 
 
 @record
@@ -152,18 +152,17 @@ class MemoryProfile:
 class RunProfile:
     """The run profile of one function; calls from several threads are added up.
 
-    `seconds` is the time in calls as Python sees them, `step_seconds` that of the nodes; what is between them is the
-    entry: checks, outputs, and the driver.
+    `seconds` is the time in calls, `step_seconds` that of the nodes; what is between them is the entry: checks,
+    outputs, and the driver.  `calls` are those that gave results.  The C counts by itself; Python looks at the counters
+    when somebody asks.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.calls = 0
-        self.seconds = 0.0
         self.compile_seconds = 0.0
         """Generating, compiling and loading; no part of `seconds`."""
-        self.skipped = 0
-        """Calls that were left out as warm-up."""
+        self.warm_up = np.zeros(1, np.int64)
+        """How many calls are yet to be left out: the C counts down."""
         self.remarks: Callable[[], Iterable[Any]] | None = None
         """What gives the remarks on the function, for the advice."""
         self._measure: Callable[[], Roofline | None] | None = None
@@ -171,65 +170,89 @@ class RunProfile:
         self._nodes: tuple[StepProfile, ...] = ()
         self._counters: list[np.ndarray] = []
         """What the C counts in, one array for each call that may go on at the same time."""
+        self._tick: Callable[[], float] = lambda: 1e-9
+        self._recorded = np.zeros(2)
+        """Calls and seconds in them that Python has seen, where no C counts."""
         self._strided: dict[str, int] = {}
-        self._to_skip = 0
+        self._left_out = 0
         self._lock = threading.Lock()
 
     # --- filled in by the backend
     def begin(
         self, nodes: Sequence[StepProfile], compile_seconds: float,
-        measure: Callable[[], Roofline | None] | None = None,
+        measure: Callable[[], Roofline | None] | None = None, tick: Callable[[], float] | None = None,
     ) -> None:  # fmt: skip
-        """Say which nodes there are, what compiling them took, and how to find out what the machine can do."""
+        """Say which nodes there are, what compiling them took, how to find out what the machine can do, and how many
+        seconds a tick of the counters is; None: a nanosecond.
+        """
         self._nodes, self.compile_seconds, self._measure = tuple(nodes), compile_seconds, measure
+        self._tick = tick or self._tick
 
     def attach(self, counters: np.ndarray) -> None:
         """Read these counters too from now on (int64), which the C adds to.
 
-        For each node its runs, nanoseconds, bytes and operations in a row; then the bytes held now, their peak, and the
-        peak as it would be without in-place work.
+        For each node its runs, ticks, bytes and operations in a row, and a row of calls and their ticks; then the bytes
+        held now, their peak, and the peak as it would be without in-place work.
         """
         with self._lock:
             self._counters.append(counters)
 
-    def record(self, seconds: float, strided: Iterable[str] = ()) -> None:
-        """Add one call; `strided`: the inputs that were not C-contiguous."""
+    def record(self, seconds: float) -> None:
+        """Add one call that no C has counted."""
         with self._lock:
-            if self._to_skip:
-                self._to_skip -= 1
-                self.skipped += 1
-                self._clear()
-                return
-            self.calls += 1
-            self.seconds += seconds
-            for name in strided:
-                self._strided[name] = self._strided.get(name, 0) + 1
+            if self.warm_up[0] > 0:
+                self.warm_up[0] -= 1
+            else:
+                self._recorded += 1, seconds
 
-    def _clear(self) -> None:
-        for counters in self._counters:
-            counters[:] = 0
+    def note_strided(self, names: Iterable[str]) -> None:
+        """Count these inputs: they were not C-contiguous in a call."""
+        with self._lock:
+            for name in names if self.warm_up[0] <= 0 else ():
+                self._strided[name] = self._strided.get(name, 0) + 1
 
     def reset(self, warm_up: int = 0) -> None:
         """Forget all calls, and leave out the next `warm_up` ones as well."""
         with self._lock:
-            self.calls, self.seconds, self.skipped, self._to_skip = 0, 0.0, 0, warm_up
-            self._clear()
+            for counters in (*self._counters, self._recorded):
+                counters[:] = 0
+            self._left_out = self.warm_up[0] = warm_up
             self._strided = {}
 
-    def _counts(self) -> np.ndarray:
-        """For each node its runs, nanoseconds, bytes and floating-point operations."""
-        size = COLUMNS * len(self._nodes)
+    def _rows(self) -> np.ndarray:
+        """For each node, and then for the calls, runs, ticks, bytes and floating-point operations."""
+        size = COLUMNS * (len(self._nodes) + 1)
         with self._lock:
             total = sum((counters[:size] for counters in self._counters), np.zeros(size, np.int64))
         return total.reshape(-1, COLUMNS)
 
+    def _counts(self) -> np.ndarray:
+        """For each node its runs, ticks, bytes and floating-point operations."""
+        return self._rows()[:-1]
+
     # --- what it says
+    @property
+    def calls(self) -> int:
+        """The calls that gave results, without those that were left out."""
+        return int(self._rows()[-1, 0] + self._recorded[0])
+
+    @property
+    def seconds(self) -> float:
+        """The time in calls."""
+        return float(self._rows()[-1, 1] * self._tick() + self._recorded[1])
+
+    @property
+    def skipped(self) -> int:
+        """Calls that were left out as warm-up."""
+        return int(self._left_out - max(self.warm_up[0], 0))
+
     @property
     def steps(self) -> list[StepProfile]:
         """The nodes that ran, those that took longest first."""
+        tick = self._tick()
         ran = [
-            replace(node, calls=calls, seconds=nanoseconds / 1e9, bytes=moved, flops=flops)
-            for node, (calls, nanoseconds, moved, flops) in zip(self._nodes, self._counts().tolist(), strict=True)
+            replace(node, calls=calls, seconds=ticks * tick, bytes=moved, flops=flops)
+            for node, (calls, ticks, moved, flops) in zip(self._nodes, self._counts().tolist(), strict=True)
             if calls
         ]
         return sorted(ran, key=lambda s: -s.seconds)
@@ -237,12 +260,12 @@ class RunProfile:
     @property
     def step_seconds(self) -> float:
         """The time of all nodes."""
-        return float(self._counts()[:, 1].sum()) / 1e9
+        return float(self._counts()[:, 1].sum() * self._tick())
 
     @property
     def memory(self) -> MemoryProfile:
         """The peak of memory for intermediate values, over all calls."""
-        at = COLUMNS * len(self._nodes)
+        at = COLUMNS * (len(self._nodes) + 1)
         with self._lock:
             found = [counters[at + 1 : at + 3].tolist() for counters in self._counters]
         return MemoryProfile(*(max(column) for column in zip(*found, strict=True))) if found else MemoryProfile()

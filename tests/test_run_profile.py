@@ -16,6 +16,7 @@ from compiled import tools
 import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.calls.roofline import roofline as measured
+from arignote.cbackend.runtime.runtime import load_runtime
 from arignote.graph import SourceLine
 from arignote.profiling import Cost, Roofline, RunProfile, StepProfile
 
@@ -156,16 +157,26 @@ def test_warm_up_is_left_out():
         f(np.ones(10))
     assert (f.profile.calls, f.profile.skipped, f.profile.steps[0].calls) == (3, 2, 3)
     assert "2 more left out as warm-up" in str(f.profile)
+    for _ in range(100):  # the entry for small arrays counts as the first one does
+        f(np.ones(10))
+    assert (f.profile.calls, f.profile.steps[0].calls) == (103, 103)
+    f.profile.reset(warm_up=2)
+    for _ in range(5):
+        f(np.ones(10))
+    assert (f.profile.calls, f.profile.skipped, f.profile.steps[0].calls) == (3, 2, 3)
 
 
-def test_calls_from_many_threads_are_all_counted():
+@pytest.mark.parametrize("size", [100, 10_000])  # with and without Python's lock
+def test_calls_from_many_threads_are_all_counted(size):
     f = ag.function([X], T.exp(X) * 2, profile=True)
-    threads = [threading.Thread(target=lambda: [f(np.ones(100)) for _ in range(50)]) for _ in range(8)]
+    f.profile.reset(warm_up=30)
+    threads = [threading.Thread(target=lambda: [f(np.ones(size)) for _ in range(50)]) for _ in range(8)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    assert f.profile.calls == f.profile.steps[0].calls == 400
+    assert f.profile.calls == f.profile.steps[0].calls == 370 and f.profile.skipped == 30
+    assert f.profile.step_seconds < f.profile.seconds
 
 
 def test_functions_that_failed_or_were_never_called():
@@ -174,8 +185,19 @@ def test_functions_that_failed_or_were_never_called():
     with pytest.raises(ValueError, match="do not agree"):
         f(np.ones(3), np.ones(4))
     assert str(f.profile) and f.profile.to_dict()["steps"] == []
-    f(np.ones(3), np.ones(3))
-    assert f.profile.steps[0].calls == 1
+    assert f.profile.calls == 0 and f.profile.seconds > 0
+    for _ in range(100):
+        f(np.ones(3), np.ones(3))
+    with pytest.raises(ValueError, match="do not agree"):
+        f(np.ones(3), np.ones(4))
+    assert f.profile.calls == f.profile.steps[0].calls == 100
+
+
+def test_ticks_are_told_in_seconds():
+    clock = load_runtime(*tools()).clock
+    start, ticks = time.perf_counter(), clock.now()
+    time.sleep(0.02)
+    assert clock.seconds * (clock.now() - ticks) == pytest.approx(time.perf_counter() - start, rel=0.01)
 
 
 def test_advice_names_strided_inputs_and_python():
@@ -240,9 +262,9 @@ def test_the_text_of_a_run(golden):
     ]
     p.begin(nodes, 0.25, lambda: Roofline(2, 30.0, 400.0, 200.0))
     counts = [4, 30_000_000, 240_000_000, 4_000_000_000, 4, 10_000_000, 60_000_000, 84_000_000, 0, 0, 0, 0]
-    p.attach(np.array([*counts, 0, 3_200_000, 4_800_000, 0]))
+    p.attach(np.array([*counts, 4, 42_000_000, 0, 0, 0, 3_200_000, 4_800_000, 0]))
     for _ in range(4):
-        p.record(0.0105, ["x"])
+        p.note_strided(["x"])
     golden("run_profile.txt", f"{p}\n")
 
 

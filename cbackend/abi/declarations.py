@@ -91,7 +91,7 @@ typedef struct ag_nest {
 typedef struct ag_runtime {
     void *(*alloc)(i64 bytes);    /* 64-byte aligned, contents undefined; NULL when memory is exhausted */
     void (*release)(void *block); /* hands a block back to the pool; NULL is allowed */
-    i64 (*clock_ns)(void);        /* monotonic */
+    i64 (*clock)(void);           /* monotonic, for profiles: nanoseconds, or ticks of the processor */
     volatile i32 *stop;           /* nonzero: Ctrl-C was pressed during a call of the main thread */
     i32 threads;                  /* how many a call may use */
     i32 blas_threads;             /* how many the BLAS uses if it is not told otherwise */
@@ -126,7 +126,9 @@ typedef struct ag_call {
     const i64 *constant_lengths;
     /* Runs a step that has no C: arrays[] and lengths[] hold its inputs, then its outputs, which the callee fills. */
     i32 (*host)(struct ag_call *call, i32 step, char **arrays, i64 *lengths, const i64 *strides);
-    i64 *profile;                 /* NULL, or for each step: calls, nanoseconds, bytes */
+    i64 *profile;                 /* NULL, or what is counted: see accounts.py; the next two are for it alone */
+    i64 begun;                    /* when the caller began, by rt->clock() */
+    i64 *warm_up;                 /* how many calls are yet to be left out */
     i32 step;                     /* the step that failed */
     i32 operand;                  /* the operand or axis it failed on */
     i32 outcome;                  /* what ag_entry returned, for a caller whom Ctrl-C kept from hearing it */
@@ -155,6 +157,8 @@ typedef struct ag_signature {
     const i64 *most;              /* outputs: the elements from which they are made elsewhere */
     const i64 *programs;          /* for each length of each output its program, one after the other */
     const i64 *program_lengths;   /* in pairs (operation, operand) */
+    i64 *profile, *warm_up;       /* as in ag_call; one call at a time counts there */
+    i32 counting;                 /* whether one does now: who holds Python's lock may look, and change it */
     i64 input_lengths;            /* of all inputs together */
     i32 inputs, outputs;
     i32 as_list;
@@ -186,3 +190,6 @@ void ag_lapack_install(ag_lapack *entries, void *const *found, i32 takes_wide);
 void *ag_native_method(const ag_python *python);
 """
 """What the runtime, linear_algebra.c, lapack.c and native_entry.c export."""
+void *ag_bound_method(void);
+i64 ag_ticks(void);
+void ag_clocks(i64 *out);

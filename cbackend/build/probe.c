@@ -79,7 +79,7 @@ static int try_library(const char *path)
     static char *data[1 << 16]; /* all arrays are empty, all scalars 0, wherever they are */
     for (int k = 0; k < 1 << 16; k++) data[k] = (char *)zeros;
     ag_call call = {.rt = &table.runtime, .data = data, .lengths = zeros, .declared = zeros, .constants = data,
-                    .constant_lengths = zeros, .profile = clocks, .host = refuse};
+                    .constant_lengths = zeros, .profile = clocks, .warm_up = zeros, .host = refuse};
     entry(&call);
     return 0;
 }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import struct
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ class Caller:
         profile: RunProfile | None, downcast: bool | None, threads: int | None = None,
     ) -> None:  # fmt: skip
         self.name, self.program, self.library, self.runtime = name, program, library, runtime
-        self.threads, self.table = threads, runtime.table_for(threads)
+        self.threads, self.table = threads, runtime.table_for(threads, ticking=profile is not None)
         self.shared, self.profile = tuple(shared), profile
         graph = program.graph
         self.parameters = parameters(name, program, self.shared, downcast)
@@ -71,8 +71,7 @@ class Caller:
             "allocate": self.allocators, "from_buffer": ffi.from_buffer,
             "pack": struct.Struct(f"{counts}q").pack_into, "run": self.library.lib.ag_entry, "pop": self._frames.pop,
             "push": self._frames.append, "general": self.general, "finish": self.finish, "guesses": self.guesses,
-            "clock": time.perf_counter, "record": self._record, "release": self.host.release,
-            "scalar": scalar, "rescue": self.rescue,
+            "release": self.host.release, "scalar": scalar, "rescue": self.rescue,
         }  # fmt: skip
         names.update((f"d{k}", i.type.numpy) for k, i in enumerate(graph.inputs))
         names.update((f"numbers{k}", p.numbers) for k, p in enumerate(self.parameters))
@@ -80,6 +79,8 @@ class Caller:
         names.update((f"c{k}", c) for k, c in enumerate(self.shared) if c is not None)
         exec(compile(self.text, f"<entry of {self.name}>", "exec"), names)
         return names["entry"]
+        if self.profile is not None:
+            names["clock"] = self.runtime.clock.now
 
     def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None:
         """The native entry; see Executable.native."""
@@ -105,13 +106,8 @@ class Caller:
         lengths = ffi.new("i64[]", self.first_length + sum(self.ranks) or 1)
         strides = ffi.new("i64[]", self.first_length or 1)
         counts = ffi.new("i64[]", room(self.program)) if self.profile is not None else ffi.NULL
-        call.rt, call.data, call.lengths, call.declared, call.profile = (
-            self.table,
-            data,
-            lengths,
-            self._declared,
-            counts,
-        )
+        call.rt, call.data, call.lengths, call.declared = self.table, data, lengths, self._declared
+        call.profile = counts
         if self.profile is not None:
             self.profile.attach(np.frombuffer(ffi.buffer(counts), np.int64))
         call.constants, call.constant_lengths, _ = self._constants
@@ -123,7 +119,7 @@ class Caller:
         """One call with any arguments.  Raises TypeError or ValueError for those that do not fit; see failures.py for
         the rest.
         """
-        start = time.perf_counter()
+        begun = self.runtime.clock.now() if self.profile is not None else 0
         arrays = bound(self.parameters, self.shared, arguments)
         given = [a for a, c in zip(arrays, self.shared, strict=True) if c is None]
         if any(a is not b for a, b in zip(given, arguments, strict=True)) and all(a.flags.c_contiguous for a in given):
@@ -139,6 +135,7 @@ class Caller:
                 at += 1
         outputs = [
             arrays[self.program.in_place[k]] if k in self.program.in_place else BLOCKS.empty(guess, o.type.numpy)
+            call.warm_up = ffi.from_buffer("i64[]", self.profile.warm_up)
             for k, (guess, o) in enumerate(zip(self.guesses, self.program.graph.outputs, strict=True))
         ]
         for k, output in enumerate(outputs):
@@ -146,8 +143,7 @@ class Caller:
             for n in output.shape:
                 lengths[at] = n
                 at += 1
-        call.strides = strides
-        call.outcome = -1
+        call.strides, call.begun, call.outcome = strides, begun, -1
         try:
             outcome = self.library.lib.ag_entry(call)
         except BaseException:
@@ -157,7 +153,7 @@ class Caller:
         call.strides = ffi.NULL
         if self.profile is not None:
             odd = [name for name, a in zip(input_names(self.program), arrays, strict=True) if not a.flags.c_contiguous]
-            self._record(time.perf_counter() - start, frame, odd)
+            self.profile.note_strided(odd)
         if outcome == Outcome.INTERRUPTED:
             return self._again(frame, arguments)
         return self._results(outcome, frame, outputs)
@@ -235,10 +231,6 @@ class Caller:
         finally:
             self.runtime.table.release(address)
         return result
-
-    def _record(self, seconds: float, frame: Frame, strided: Sequence[str] = ()) -> None:
-        assert self.profile is not None
-        self.profile.record(seconds, strided)
 
 
 def bound(parameters: Sequence[Parameter], shared: Sequence[Any], arguments: Sequence[Any]) -> list[np.ndarray]:

@@ -62,7 +62,7 @@ def entry_text(graph: FunctionGraph, shared: Sequence[bool], traits: Traits) -> 
     given = "".join(f"{a}, " for a in arguments)
     lines = [f"def entry({''.join(f'{a}=MISSING, ' for a in arguments)}*extra):"]
     if traits.profile:
-        lines.append("    start = clock()")
+        lines.append("    begun = clock()")
     lines += [f"    x{k} = c{k}.value" for k, is_shared in enumerate(shared) if is_shared]
     for k in traits.numbers:
         lines += [f"    if type(x{k}) in numbers{k}:", f"        x{k} = scalar(x{k}, d{k})"]
@@ -72,7 +72,7 @@ def entry_text(graph: FunctionGraph, shared: Sequence[bool], traits: Traits) -> 
     lines += ["            " + line for line in _filled_frame(graph, traits)]
     lines += ["        except (ValueError, IndexError, BufferError):", "            pass", "        else:"]
     outputs = ", ".join(f"y{k}" for k in range(len(graph.outputs)))
-    run = ["outcome = run(call)", *(["record(clock() - start, frame)"] * traits.profile)]
+    run = [*(["call.begun = begun"] * traits.profile), "outcome = run(call)"]
     run += ["if outcome:", f"    return finish(outcome, frame, ({given}), [{outputs}])"]
     run += [f"c{i}.value = y{o}" for i, o in graph.updates]
     if traits.torn:

@@ -106,7 +106,7 @@ def compile_graph(
     caller = Caller(name, program, library, runtime, shared, profile, allow_input_downcast, threads)
     seconds = time.perf_counter() - start
     if profile is not None:
-        profile.begin(rows(program), seconds, lambda: _roofline(toolchain, cache))
+        profile.begin(rows(program), seconds, lambda: _roofline(toolchain, cache), lambda: runtime.clock.seconds)
     return Executable(caller, source, seconds)
 
 

@@ -65,9 +65,9 @@ def native_entry(
 ) -> Callable[..., Any] | None:
     """A builtin that takes arguments as `other` does and returns the same: one array, or all of them `as_list`.
 
-    `frame`: an ag_call whose table, constants and declared lengths are filled in, and what it points to, as far as
-    `other` does not keep that alive.  None where the lengths of the results are not known before the call, or where
-    there are too many arrays.
+    `frame`: an ag_call whose table, constants, declared lengths and counters are filled in, and what it points to, as
+    far as `other` does not keep that alive.  None where the lengths of the results are not known before the call, or
+    where there are too many arrays.
     """
     signature = _signature(graph, native.lib) if layouts_hold() else None
     if signature is None:
@@ -76,8 +76,42 @@ def native_entry(
     told.run = ffi.addressof(library.lib, "ag_entry")
     told.rt, told.declared = call.rt, call.declared
     told.constants, told.constant_lengths = call.constants, call.constant_lengths
-    told.as_list = as_list
-    myself = (int(ffi.cast("intptr_t", told)), other, told, alive, library, frame)
+    told.as_list, told.profile, told.warm_up = as_list, call.profile, call.warm_up
+    return _builtin(_methods_of(native)[0], (int(ffi.cast("intptr_t", told)), other, told, alive, library, frame))
+
+
+def native_bound(
+    native: Library, library: Library, frame: Any, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray],
+    result: Any, other: Callable[..., Any],
+) -> Callable[..., Any] | None:  # fmt: skip
+    """A builtin without arguments that fills `outputs` from `inputs` and returns `result`; what fails is for `other`.
+
+    `frame`: as for `native_entry`.  None where there are too many arrays.
+    """
+    arrays, names = [*inputs, *outputs], native.lib
+    lengths = [n for a in arrays for n in a.shape]
+    if len(arrays) > names.AG_ARRAYS or len(lengths) > names.AG_LENGTHS or not layouts_hold():
+        return None
+    alive = (
+        ffi.new("object *[]", [ffi.cast("object *", id(a)) for a in arrays] or 1),
+        ffi.new("char *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in arrays] or 1),
+        ffi.new("i64[]", lengths or 1),
+        ffi.new("i64[]", [step // a.itemsize for a in inputs for step in a.strides] or 1),
+        arrays, result,
+    )  # fmt: skip
+    told, call = ffi.new("ag_binding *"), frame[0]
+    told.call.rt, told.call.declared = call.rt, call.declared
+    told.call.constants, told.call.constant_lengths = call.constants, call.constant_lengths
+    told.call.strides = ffi.NULL if all(a.flags.c_contiguous for a in inputs) else alive[3]
+    told.run = ffi.addressof(library.lib, "ag_entry")
+    told.arrays, told.data, told.lengths = alive[:3]
+    told.elements, told.axes = sum(a.size for a in arrays), len(lengths)
+    told.inputs, told.count = len(inputs), len(arrays)
+    told.result = ffi.cast("object *", id(result))
+    return _builtin(_methods_of(native)[1], (int(ffi.cast("intptr_t", told)), other, told, alive, library, frame))
+
+
+def _builtin(method: int, myself: tuple[Any, ...]) -> Callable[..., Any]:
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     result: Callable[..., Any] = make(_method(native), myself, None)

@@ -118,8 +118,8 @@ static i32 computed(const ag_signature *s, ag_call *call, i64 elements)
     return outcome;
 }
 
-/* One call; NULL if it has to go the other way. */
-static object *called(const ag_signature *s, object *const *given)
+/* One call; NULL if it has to go the other way.  begun: when it began, if the function has a profile. */
+static object *called(const ag_signature *s, object *const *given, i64 begun)
 {
     char *data[AG_ARRAYS];
     i64 lengths[AG_LENGTHS];
@@ -136,8 +136,10 @@ static object *called(const ag_signature *s, object *const *given)
     call.constants = s->constants;
     call.constant_lengths = s->constant_lengths;
     call.host = 0;
-    call.profile = 0;
-    if (made == s->outputs && computed(s, &call, elements) == 0) {
+    call.profile = s->profile;
+    call.begun = begun;
+    call.warm_up = s->warm_up;
+    if (made == s->outputs && computed(s->run, &call, elements) == 0) {
         if (!s->as_list) return results[0];
         list = py.new_list(s->outputs);
         for (i32 k = 0; list && k < s->outputs; k++) py.set_item(list, k, results[k]);
@@ -150,6 +152,17 @@ static object *called(const ag_signature *s, object *const *given)
         py.decref(results[k]);
     }
     return 0;
+}
+
+/* One call that is counted, unless another thread is counting one. */
+static object *counted(ag_signature *s, object *const *given)
+{
+    i64 begun = s->rt->clock();
+    if (s->counting) return 0;
+    s->counting = 1;
+    object *result = called(s, given, begun);
+    s->counting = 0;
+    return result;
 }
 
 /* self: a tuple of the signature's address, the other way, and what must live as long as they. */

@@ -45,7 +45,7 @@ def roofline(toolchain: Toolchain, cache: Cache) -> Roofline:
     key = hashlib.sha256("\0".join(parts).encode()).digest()
     found = cache.load(Kind.RECORD, key)
     if found is not None:
-        return Roofline(**json.loads(found))
+        return Roofline(**json.loads(bytes(found)))
     measured = measure(build(text, toolchain, cache), threads)
     cache.store(Kind.RECORD, key, json.dumps(measured.to_dict()).encode())
     return measured

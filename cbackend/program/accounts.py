@@ -1,11 +1,13 @@
 """What a profiled function counts beside time and bytes: floating-point operations of each node, and memory held.
 
-    ag_count(call, site, start, bytes, flops);          after the steps of a node
+    start = ag_count(call, site, start, bytes, flops);  after the steps of a node
     ag_hold(call, at, slot, bytes);                     when a buffer is allocated or given back
     ag_spared(call, at, bytes, lasting);                when a result is written over an operand
+    ag_called(call, row, done);                         when the call ends
 
-`call->profile` holds COLUMNS numbers for each node, and from `at` on: bytes held now, their peak, the peak as it would
-be if nothing were done in place, bytes spared for the rest of the call; then the bytes of each slot.
+`call->profile` holds COLUMNS numbers for each node and for the whole call, and from `at` on: bytes held now, their
+peak, the peak as it would be if nothing were done in place, bytes spared for the rest of the call; then the bytes of
+each slot.
 
 An operation counts as many additions as its `cost` says (a division 4, an exp 12), a product of matrices 2 a
 multiplication; integers and comparisons count nothing.
@@ -26,7 +28,7 @@ from ...ops.reduce import ArgReduce, Reduce
 from .program import Allocate, Array, Buffer, Call, Pack, Program, Quantity, Release, Site, Step
 
 COLUMNS = 4
-"""Numbers a node: runs, nanoseconds, bytes, floating-point operations."""
+"""Numbers a node: runs, ticks of the clock, bytes, floating-point operations; of the call the first two."""
 TOTALS = 4
 """Numbers about memory: held now, the peak, the peak without in-place work, spared for good."""
 
@@ -45,7 +47,12 @@ def room(program: Program) -> int:
 
 def memory_at(program: Program) -> int:
     """Where in `call->profile` the numbers about memory begin."""
-    return COLUMNS * (len(program.sites) + 1)
+    return COLUMNS * (whole_call(program) + 1)
+
+
+def whole_call(program: Program) -> int:
+    """The row of the whole call: after those of the nodes and that of the copies into outputs."""
+    return len(program.sites) + 1
 
 
 # --- floating-point operations

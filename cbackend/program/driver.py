@@ -19,7 +19,7 @@ from ...graph.types import numpy_dtype
 from ..abi import declarations as abi
 from ..ctext.helper import storage_type
 from ..ctext.preamble import preamble, used
-from .accounts import memory_at
+from .accounts import memory_at, whole_call
 from .driver_helpers import driver_helpers
 from .nest_text import nest_lines
 from .program import Array, Call, Commit, Host, Outcome, Pack, Program, Release, Step
@@ -101,8 +101,6 @@ class _Driver:
         yield "{"
         yield "    const ag_runtime *const rt = call->rt;"
         yield "    (void)rt;"
-        if self.profile:
-            yield "    i64 start;"
         if not self.long:
             yield from self._declarations()
         if number == 0:
@@ -110,6 +108,9 @@ class _Driver:
                 yield f"    ag_begin(call, {memory_at(self.program)}, {self.slots});"
             yield from self._inputs()
             yield from self._constants()
+        if self.profile:
+            yield "    i64 start = rt->clock();"
+            yield "    (void)start;"
         calls = 0
         for site, steps in sites:
             yield from self._site(site, steps)
@@ -182,15 +183,13 @@ class _Driver:
         yield ""
         yield f"    /* {site}: {_comment(known[site].text) if site < len(known) else 'outputs'} */"
         works = self.profile and any(isinstance(s, (Call, Host, Pack)) for s in steps)
-        if works:
-            yield "    start = rt->clock_ns();"
         for step in steps:
             yield from ("    " + line for line in self.text.lines(step))
             if self.profile:
                 yield from ("    " + line for line in self.text.held(step))
         if works:
             counted = f"{self.text.bytes_moved(steps)}, {self.text.flops(site, steps)}"
-            yield f"    ag_count(call, {site}, start, {counted});"
+            yield f"    start = ag_count(call, {site}, start, {counted});"
             yield from ("    " + line for line in self.text.spared(site, steps))
 
     # --- the entry
@@ -218,6 +217,9 @@ class _Driver:
             yield "    call->rt->end();"
         if self.long:
             yield "    call->rt->release(f);"
+        if self.profile:
+            done = f"outcome == 0 || outcome == {int(Outcome.OTHER_OUTPUTS)} /* OTHER_OUTPUTS */"
+            yield f"    ag_called(call, {whole_call(self.program)}, {done});"
         yield "    return call->outcome = outcome;"
         yield "}"
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from pathlib import Path
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..abi import declarations as abi
@@ -18,6 +17,7 @@ from ..build.build import Library, build, build_all
 from ..build.compiler_process import CompileError
 from ..build.toolchain import Toolchain
 from ..cache.store import Cache
+from .clock import Clock
 from .blas import Blas, find_blas
 from .lapack import find_lapack
 from .processors import processors
@@ -101,6 +101,11 @@ class Runtime:
             CompileError: the toolchain fails on them.
         """
         for dtype in dtypes:
+    @cached_property
+    def clock(self) -> Clock:
+        """What profiled calls are timed by."""
+        return Clock(self._library.lib, self.table)
+
             if dtype not in self._solvers:
                 library, lapack = build(solver_source(dtype), *self.source), find_lapack()
                 self.install_lapack(dtype, library, lapack.addresses[dtype], lapack.wide)
@@ -130,15 +135,17 @@ class Runtime:
         self._library.lib.ag_pool(keep, out)
         return PoolUse(*out)
 
-    def table_for(self, threads: int | None) -> Any:
+    def table_for(self, threads: int | None, ticking: bool = False) -> Any:
         """The `ag_runtime *` for calls that may use so many threads; None: as many as the process may use.
 
-        It has the products that are installed now.
+        It has the products that are installed now.  `ticking`: its clock is `self.clock`.
         """
-        if threads is None:
+        if threads is None and not ticking:
             return self.table
         table = ffi.new("ag_runtime *", self.table[0])
-        table.threads = threads
+        table.threads = self.table.threads if threads is None else threads
+        if ticking:
+            table.clock = self.clock.pointer
         return table
 
     def team(self) -> TeamUse:
