@@ -13,7 +13,8 @@ from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
 from arignote.cbackend.runtime import blas as blas_module
 from arignote.cbackend.runtime.blas import DTYPES, all_blas, find_blas
-from arignote.cbackend.runtime.runtime import Runtime, load_runtime, product_source
+from arignote.cbackend.runtime.runtime import Runtime, load_runtime
+from arignote.cbackend.runtime.sources import product_source
 
 # Through the BLAS; by our own loops; by the loops that stand behind a BLAS, here without one.
 KINDS = ("blas", "own", "fallback")

@@ -8,7 +8,8 @@ from matrices import hermitian, matrices
 from arignote import ops as T
 from arignote.cbackend.build.build import build
 from arignote.cbackend.runtime.lapack import find_lapack
-from arignote.cbackend.runtime.runtime import load_runtime, solver_source
+from arignote.cbackend.runtime.runtime import load_runtime
+from arignote.cbackend.runtime.sources import solver_source
 
 DTYPES = ["float32", "float64", "complex64", "complex128"]
 

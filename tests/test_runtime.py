@@ -17,7 +17,8 @@ from arignote.cbackend.abi._abi import ffi
 from arignote.cbackend.build.build import build
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
-from arignote.cbackend.runtime.runtime import Runtime, build_program, core_source, load_runtime, product_source
+from arignote.cbackend.runtime.runtime import Runtime, build_program, load_runtime
+from arignote.cbackend.runtime.sources import core_source, product_source
 
 PROGRAM = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
 

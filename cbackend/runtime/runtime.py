@@ -8,37 +8,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
-from ..abi import declarations as abi
 from ..abi._abi import ffi
 from ..build.build import Library, build, build_all
-from ..build.compiler_process import CompileError
 from ..build.toolchain import Toolchain
 from ..cache.store import Cache
-from .clock import Clock
 from .blas import Blas, find_blas
 from .lapack import find_lapack
 from .processors import processors
+from .sources import MEMBERS, core_source, product_source, solver_source
 
-_HERE = Path(__file__).parent
-_CORE = ("runtime.c", "interrupt.c", "team.c", "launch.c", "blas_gate.c", "table.c")
-_GEMM = "../gemm/"
-_PRODUCTS = (
-    *(_GEMM + name for name in ("arithmetic.c", "tile.c", "panels.c", "blocks.c")),
-    "linear_algebra.c",
-    _GEMM + "batch.c",
-)  # fmt: skip
 _NO_ADDRESSES = (0, 0, 0, 0)
-
-# How linear_algebra.c knows a dtype: its member of the table, its C type, the type of its parts, whether it is complex.
-_TYPES = {
-    "float32": ("f32", "float", "float", 0),
-    "float64": ("f64", "double", "double", 0),
-    "complex64": ("c64", "_Complex float", "float", 1),
-    "complex128": ("c128", "_Complex double", "double", 1),
-}
 
 
 class PoolUse(NamedTuple):
@@ -86,7 +67,7 @@ class Runtime:
         with self._lock:
             addresses = blas.addresses[dtype] if blas else _NO_ADDRESSES
             found = ffi.new("void *[4]", [ffi.cast("void *", address) for address in addresses])
-            entries = ffi.addressof(self.table, _TYPES[dtype][0])
+            entries = ffi.addressof(self.table, MEMBERS[dtype])
             wide, quiet = (int(blas.wide), blas.quiet) if blas else (0, 0)
             library.lib.ag_blas_install(entries, found, wide, quiet)
             if blas:
@@ -101,11 +82,6 @@ class Runtime:
             CompileError: the toolchain fails on them.
         """
         for dtype in dtypes:
-    @cached_property
-    def clock(self) -> Clock:
-        """What profiled calls are timed by."""
-        return Clock(self._library.lib, self.table)
-
             if dtype not in self._solvers:
                 library, lapack = build(solver_source(dtype), *self.source), find_lapack()
                 self.install_lapack(dtype, library, lapack.addresses[dtype], lapack.wide)
@@ -118,7 +94,7 @@ class Runtime:
                 get, set_ = (ffi.cast("void *", address) for address in blas.tuning)
                 self._library.lib.ag_blas_threads(get, set_, blas.threads)
             found = ffi.new("void *[4]", [ffi.cast("void *", address) for address in addresses])
-            entries = ffi.addressof(self.table, f"solve_{_TYPES[dtype][0]}")
+            entries = ffi.addressof(self.table, f"solve_{MEMBERS[dtype]}")
             library.lib.ag_lapack_install(entries, found, int(wide))
             self._solvers[dtype] = library
 
@@ -135,17 +111,15 @@ class Runtime:
         self._library.lib.ag_pool(keep, out)
         return PoolUse(*out)
 
-    def table_for(self, threads: int | None, ticking: bool = False) -> Any:
+    def table_for(self, threads: int | None) -> Any:
         """The `ag_runtime *` for calls that may use so many threads; None: as many as the process may use.
 
-        It has the products that are installed now.  `ticking`: its clock is `self.clock`.
+        It has the products that are installed now.
         """
-        if threads is None and not ticking:
+        if threads is None:
             return self.table
         table = ffi.new("ag_runtime *", self.table[0])
-        table.threads = self.table.threads if threads is None else threads
-        if ticking:
-            table.clock = self.clock.pointer
+        table.threads = threads
         return table
 
     def team(self) -> TeamUse:
@@ -189,42 +163,6 @@ def build_program(
     return built[0], runtime
 
 
-@lru_cache(maxsize=1)
-def core_source() -> str:
-    """The C text of all but the matrix products.
-
-    Raises:
-        CompileError: a file of ours cannot be read.
-    """
-    return _with_declarations(*_CORE)
-
-
-def product_source(dtype: str, *, fallback: bool = False, blas_first: bool = False) -> str:
-    """The C text of the matrix products of one dtype.
-
-    `fallback`: as small as will do beside a BLAS that has gemv, ger and dot; `blas_first`: matrices go to the BLAS even
-    where our own loops are as fast.
-    """
-    _, name, part, is_complex = _TYPES[dtype]
-    head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n#define FALLBACK {int(fallback)}\n"
-    return _with_declarations(*_PRODUCTS, more=f"{head}#define BLAS_FIRST {int(blas_first)}\n")
-
-
-def solver_source(dtype: str) -> str:
-    """The C text of the factorizations of one dtype."""
-    _, name, part, is_complex = _TYPES[dtype]
-    head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n"
-    return _with_declarations("lapack.c", more=head)
-
-
 def _needed_products(dtype: str) -> str:
     blas = find_blas()
     return product_source(dtype, fallback=blas is not None and all(blas.addresses[dtype]))
-
-
-def _with_declarations(*names: str, more: str = "") -> str:
-    try:
-        texts = [(_HERE / name).read_text() for name in names]
-    except OSError as error:
-        raise CompileError(f"the C of the runtime cannot be read: {error}") from None
-    return abi.C_TYPES + abi.RUNTIME_DECLARATIONS + more + "\n".join(texts)

@@ -1,0 +1,65 @@
+"""The C texts of the runtime: its core, the products and the factorizations of a dtype."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from ..abi import declarations as abi
+from ..build.compiler_process import CompileError
+
+_HERE = Path(__file__).parent
+_CORE = ("runtime.c", "interrupt.c", "team.c", "launch.c", "blas_gate.c", "table.c")
+_GEMM = "../gemm/"
+_PRODUCTS = (
+    *(_GEMM + name for name in ("arithmetic.c", "tile.c", "panels.c", "blocks.c")),
+    "linear_algebra.c",
+    _GEMM + "batch.c",
+)  # fmt: skip
+
+# How linear_algebra.c knows a dtype: its member of the table, its C type, the type of its parts, whether it is complex.
+_TYPES = {
+    "float32": ("f32", "float", "float", 0),
+    "float64": ("f64", "double", "double", 0),
+    "complex64": ("c64", "_Complex float", "float", 1),
+    "complex128": ("c128", "_Complex double", "double", 1),
+}
+
+MEMBERS = {dtype: row[0] for dtype, row in _TYPES.items()}
+"""The member of the table that has the products of a dtype; its factorizations are in `solve_` and that."""
+
+
+@lru_cache(maxsize=1)
+def core_source() -> str:
+    """The C text of all but the matrix products.
+
+    Raises:
+        CompileError: a file of ours cannot be read.
+    """
+    return _with_declarations(*_CORE)
+
+
+def product_source(dtype: str, *, fallback: bool = False, blas_first: bool = False) -> str:
+    """The C text of the matrix products of one dtype.
+
+    `fallback`: as small as will do beside a BLAS that has gemv, ger and dot; `blas_first`: matrices go to the BLAS even
+    where our own loops are as fast.
+    """
+    _, name, part, is_complex = _TYPES[dtype]
+    head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n#define FALLBACK {int(fallback)}\n"
+    return _with_declarations(*_PRODUCTS, more=f"{head}#define BLAS_FIRST {int(blas_first)}\n")
+
+
+def solver_source(dtype: str) -> str:
+    """The C text of the factorizations of one dtype."""
+    _, name, part, is_complex = _TYPES[dtype]
+    head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n"
+    return _with_declarations("lapack.c", more=head)
+
+
+def _with_declarations(*names: str, more: str = "") -> str:
+    try:
+        texts = [(_HERE / name).read_text() for name in names]
+    except OSError as error:
+        raise CompileError(f"the C of the runtime cannot be read: {error}") from None
+    return abi.C_TYPES + abi.RUNTIME_DECLARATIONS + more + "\n".join(texts)
