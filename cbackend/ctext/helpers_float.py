@@ -1,7 +1,7 @@
 """Helpers on float32 and float64: prototypes of the C library, and functions that it lacks.
 
 The vector forms of glibc's libmvec are declared with AG_SIMD; they are accurate to 4 ulp and pass special values on to
-the scalar forms.
+the scalar forms.  Functions that are made of exp have their own text in helpers_exponential.py.
 """
 
 from __future__ import annotations
@@ -94,45 +94,14 @@ static inline {T} ag_mod_{T}({T} a, {T} b)
 """,
 )
 
-_LOGADDEXP = Helper(
-    "ag_logaddexp_{T}",
-    """\
-static inline {T} ag_logaddexp_{T}({T} a, {T} b)
-{
-    const {T} apart = -fabs{f}(a - b);
-    return a == b ? a + ({T})0x1.62e42fefa39efp-1 : apart <= 0 ? (a > b ? a : b) + log1p{f}(exp{f}(apart)) : apart;
-}
-""",
-)
-
-_SIGMOID = Helper(
-    "ag_sigmoid_{T}",
-    """\
-static inline {T} ag_sigmoid_{T}({T} x)
-{
-    const {T} e = exp{f}(-fabs{f}(x));
-    return (x >= 0 ? 1 : e) / (1 + e);
-}
-""",
-)
-
-_SOFTPLUS = Helper(
-    "ag_softplus_{T}",
-    """\
-static inline {T} ag_softplus_{T}({T} x)
-{
-    return (x > 0 ? x : 0) + log1p{f}(exp{f}(-fabs{f}(x)));
-}
-""",
-)
-
 # The switch at -log 2 is due to M. Maechler, "Accurately computing log(1 - exp(-|a|))".
 _LOG1MEXP = Helper(
     "ag_log1mexp_{T}",
     """\
 static inline {T} ag_log1mexp_{T}({T} x)
 {
-    return x < ({T})-0x1.62e42fefa39efp-1 ? log1p{f}(-exp{f}(x)) : log{f}(-expm1{f}(x));
+    const {T} low = log1p{f}(-ag_exp_below_{T}(x)), high = log{f}(-expm1{f}(x)); /* both: a choice would be a branch */
+    return x < ({T})-0x1.62e42fefa39efp-1 ? low : high;
 }
 """,
 )
@@ -197,7 +166,8 @@ static inline f64 ag_digamma_f64(f64 x)
 )
 
 _PATTERNS = (
-    *_prototypes(), _SIGN, _MAXIMUM, _MINIMUM, _FLOOR_DIV, _MOD, _LOGADDEXP, _SIGMOID, _SOFTPLUS, _LOG1MEXP, _GAMMALN,
+    _SIGN, _MAXIMUM, _MINIMUM, _FLOOR_DIV, _MOD, _LOG1MEXP, _GAMMALN,
 )  # fmt: skip
 
+PROTOTYPES = [h for pattern in _prototypes() for h in instances(pattern, FLOATS)]
 FLOAT = [*(h for pattern in _PATTERNS for h in instances(pattern, FLOATS)), _DIGAMMA]

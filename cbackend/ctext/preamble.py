@@ -11,7 +11,8 @@ from collections.abc import Iterable
 
 from .helper import Helper
 from .helpers_complex import COMPLEX
-from .helpers_float import FLOAT, VECTOR_BINARY, VECTOR_UNARY
+from .helpers_exponential import EXPONENTIAL
+from .helpers_float import FLOAT, PROTOTYPES, VECTOR_BINARY, VECTOR_UNARY
 from .helpers_float16 import FLOAT16
 from .helpers_integer import INTEGER
 from .helpers_reduce import REDUCE
@@ -37,7 +38,9 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 """
 
-HELPERS: dict[str, Helper] = {h.name: h for h in (*FLOAT16, *INTEGER, *FLOAT, *COMPLEX, *REDUCE)}
+HELPERS: dict[str, Helper] = {
+    h.name: h for h in (*FLOAT16, *INTEGER, *PROTOTYPES, *EXPONENTIAL, *FLOAT, *COMPLEX, *REDUCE)
+}
 """Every helper by name, in an order in which each uses earlier ones alone."""
 
 VECTORIZED = tuple(name + f for name in (*VECTOR_UNARY, *VECTOR_BINARY) for f in ("", "f"))

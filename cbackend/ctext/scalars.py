@@ -28,9 +28,9 @@ def _library(name: str, arity: int = 1) -> Form:
 
 
 _CLIB = {
-    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
+    "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
     "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
-    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "sinh": "sinh", "cosh": "cosh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
     "erf": "erf", "erfc": "erfc", "cbrt": "cbrt", "sqrt": "sqrt", "rint": "rint",
 }  # fmt: skip
 """Functions of one float that are the C library's: our name and its."""
@@ -38,7 +38,7 @@ _CLIB = {
 _ROWS: dict[str, dict[str, Form]] = {
     **{ours: {"f": _library(theirs)} for ours, theirs in _CLIB.items()},
     **{name: {"biu": ITSELF, "f": _library(name)} for name in ("floor", "ceil", "trunc")},
-    **{name: {"f": _helper(name)} for name in ("sigmoid", "softplus", "log1mexp")},
+    **{name: {"f": _helper(name)} for name in ("exp", "tanh", "sigmoid", "softplus", "log1mexp")},
     # in float64 for float32 too: rare functions, and accurate near their roots
     "gamma": {"f": call("tgamma")},
     "gammaln": {"f": call("ag_gammaln_f64")},
