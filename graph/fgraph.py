@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from .. import pages
 from .collector import collector_at_rest
 from .door import Door
+from .neighbourhood import Neighbourhood, neighbourhood_of
 from .node import Apply, Constant, Variable
 from .op import Op
 from .pickling import flatten, unflatten
 from .picture import boxes_of
 from .text import show
-from .walk import rebuild, toposort
+from .walk import nodes_and_leaves, rebuild
 
 _LONGEST_TEXT = 2000
 """Nodes whose text a notebook takes."""
@@ -50,14 +51,17 @@ class FunctionGraph:
                 raise ValueError(
                     f"input {position} ({i.name or i.type}) is {what}; an input is a variable without owner"
                 )
-        self.order: tuple[Apply, ...] = tuple(toposort(self.outputs))
+        order, leaves = nodes_and_leaves(self.outputs)
+        self.order: tuple[Apply, ...] = tuple(order)
         """The nodes, inputs before users; the order depends on structure alone."""
-        known = set(self.inputs)
-        for leaf in self._leaves():
-            if leaf not in known and not isinstance(leaf, Constant):
-                name = leaf.name or "an unnamed variable"
-                raise ValueError(f"an output depends on {name} ({leaf.type}), which is not an input")
+        if not all(isinstance(leaf, Constant) for leaf in leaves.difference(self.inputs)):
+            self._refuse_stranger()
         self._check_updates()
+
+    def _refuse_stranger(self) -> None:
+        leaf = next(v for v in self._leaves() if v not in self.inputs and not isinstance(v, Constant))
+        name = leaf.name or "an unnamed variable"
+        raise ValueError(f"an output depends on {name} ({leaf.type}), which is not an input")
 
     def _check_updates(self) -> None:
         for n, (i, o) in enumerate(self.updates):
@@ -71,11 +75,10 @@ class FunctionGraph:
                 name = self.inputs[i].name or f"input {i}"
                 raise ValueError(f"the update of {name} ({old}) has another dtype or rank: {new}")
 
-    def _leaves(self) -> Iterator[Variable]:
+    def _leaves(self) -> list[Variable]:
         """The variables without owner that are read, in order; one that is read twice comes twice."""
-        for node in self.order:
-            yield from (i for i in node.inputs if i.owner is None)
-        yield from (o for o in self.outputs if o.owner is None)
+        read = [i for node in self.order for i in node.inputs if i.owner is None]
+        return read + [o for o in self.outputs if o.owner is None]
 
     @cached_property
     def uses(self) -> dict[Variable, list[Use]]:
@@ -92,6 +95,16 @@ class FunctionGraph:
     def constants(self) -> tuple[Constant, ...]:
         """The constants, in order of first use."""
         return tuple(dict.fromkeys(leaf for leaf in self._leaves() if isinstance(leaf, Constant)))
+
+    @cached_property
+    def nodes(self) -> frozenset[Apply]:
+        """The nodes, to be asked whether one is among them."""
+        return frozenset(self.order)
+
+    @cached_property
+    def neighbourhoods(self) -> tuple[Neighbourhood, ...]:
+        """The neighbourhood of each node, in order."""
+        return tuple([node._neighbourhood or neighbourhood_of(node) for node in self.order])
 
     @cached_property
     def ops(self) -> frozenset[Op]:

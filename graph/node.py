@@ -20,6 +20,7 @@ from .types import TensorType
 
 if TYPE_CHECKING:
     from .dims import Dim
+    from .neighbourhood import Neighbourhood
     from .op import Op
 
 
@@ -90,21 +91,14 @@ class Constant(Variable):
 class Apply:
     """One application of an op: immutable, with its inputs, its outputs and the user's lines it comes from."""
 
-    __slots__ = ("op", "inputs", "outputs", "origin", "__weakref__")
+    __slots__ = ("op", "inputs", "outputs", "origin", "_neighbourhood", "__weakref__")
 
-    def __init__(
-        self,
-        op: Op,
-        inputs: Sequence[Variable],
-        origin: Origin | None = None,
-        types: Sequence[TensorType] | None = None,
-    ) -> None:
-        """`types`: what `op.infer` says of these inputs, where that is known already."""
+    def __init__(self, op: Op, inputs: Sequence[Variable], origin: Origin | None = None) -> None:
         self.op = op
         self.inputs = inputs = tuple(inputs)
-        if types is None:
-            types = op.infer(inputs)
+        types = op.infer(inputs)
         self.origin: Origin = here() if origin is None else origin
+        self._neighbourhood: Neighbourhood | None = None  # memo of neighbourhood.neighbourhood_of
         make = op.variable_class
         self.outputs: tuple[Variable, ...] = tuple([make(t, self, i) for i, t in enumerate(types)])
 
@@ -115,18 +109,35 @@ class Apply:
         return output
 
     def with_inputs(self, inputs: Sequence[Variable]) -> Apply:
-        """The same op on other inputs, from the same lines; this node itself where nothing changed."""
+        """The same op on other inputs, from the same lines; this node itself where nothing changed.
+
+        Rewriting makes few nodes but by this: what is known of this one is taken over, type rules are asked only if
+        they may tell the inputs apart.
+        """
         inputs = tuple(inputs)
         if inputs == self.inputs:
             return self
-        types: list[TensorType] | None = [o.type for o in self.outputs]
+        same_types = same_ops = True
         for new, old in zip(inputs, self.inputs, strict=True):
-            if new is not old and _may_tell(new, old):
-                types = None
-                break
-        node = Apply(self.op, inputs, self.origin, types)
-        for new, old in zip(node.outputs, self.outputs, strict=True):
-            new.name = old.name
+            if new is old:
+                continue
+            above, below = new.owner, old.owner
+            if above is None or below is None:  # type rules look into constants
+                same_ops = False
+                same_types = same_types and not (isinstance(new, Constant) or isinstance(old, Constant))
+            elif above.op is not below.op:
+                same_ops = False
+            if new.type is not old.type and new.type != old.type:
+                same_types = False
+        op = self.op
+        node = object.__new__(Apply)
+        node.op = op
+        node.inputs = inputs
+        node.origin = self.origin
+        node._neighbourhood = self._neighbourhood if same_ops else None
+        make = op.variable_class
+        types = [o.type for o in self.outputs] if same_types else op.infer(inputs)
+        node.outputs = tuple([make(t, node, o.index, o.name) for t, o in zip(types, self.outputs, strict=True)])
         return node
 
     def over(self, images: Mapping[Variable, Variable]) -> Apply:
@@ -144,13 +155,6 @@ class Apply:
 
     def __reduce__(self) -> Any:
         return reduce_apply(self)
-
-
-def _may_tell(new: Variable, old: Variable) -> bool:
-    """Whether a type rule may tell one from the other: it looks at types, and into constants."""
-    if isinstance(new, Constant) or isinstance(old, Constant):
-        return True
-    return new.type is not old.type and new.type != old.type
 
 
 def _brief(variable: Variable) -> str:

@@ -16,28 +16,41 @@ def toposort(outputs: Iterable[Variable], stop_at: Collection[Variable] = ()) ->
 
     `stop_at`: variables taken as given; what lies above them is left out.  A set, where there are many.
     """
+    return nodes_and_leaves(outputs, stop_at)[0]
+
+
+def nodes_and_leaves(
+    outputs: Iterable[Variable], stop_at: Collection[Variable] = ()
+) -> tuple[list[Apply], set[Variable]]:
+    """The order of `toposort`, and the variables without owner that were met on the way: one walk finds both."""
     order: list[Apply] = []
-    done: set[Apply] = set()
+    entered: set[Apply] = set()
+    found: set[Variable] = set()
     for output in outputs:
-        if output.owner is None or output.owner in done or output in stop_at:
+        if output.owner is None:
+            found.add(output)
             continue
-        stack: list[tuple[Apply, Iterator[Variable]]] = [(output.owner, iter(output.owner.inputs))]
-        entered = {output.owner}
-        while stack:
-            node, rest = stack[-1]
+        if output.owner in entered or output in stop_at:
+            continue
+        node, rest = output.owner, iter(output.owner.inputs)
+        entered.add(node)
+        waiting: list[tuple[Apply, Iterator[Variable]]] = []
+        while True:
             for variable in rest:
                 above = variable.owner
-                if above is None or above in done or above in entered or (stop_at and variable in stop_at):
-                    continue
-                entered.add(above)
-                stack.append((above, iter(above.inputs)))
-                break
+                if above is None:
+                    found.add(variable)
+                elif above not in entered and not (stop_at and variable in stop_at):
+                    entered.add(above)
+                    waiting.append((node, rest))
+                    node, rest = above, iter(above.inputs)
+                    break
             else:
-                stack.pop()
-                if node not in done:
-                    done.add(node)
-                    order.append(node)
-    return order
+                order.append(node)
+                if not waiting:
+                    break
+                node, rest = waiting.pop()
+    return order, found
 
 
 def leaves(outputs: Iterable[Variable]) -> list[Variable]:

@@ -14,11 +14,21 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
-from ..graph import Apply, Constant, Door, FunctionGraph, Op, ReplacementRefused, Variable
+from ..graph import (
+    Apply,
+    Constant,
+    Door,
+    FunctionGraph,
+    Neighbourhood,
+    Op,
+    ReplacementRefused,
+    Variable,
+    neighbourhood_of,
+)
 from ..profiling import Failure, RuleProfile
 from .conform import Conform, conformed
 from .index import rule_index
-from .patterns import CONSTANT, LEAF, Head, Users
+from .patterns import Users
 from .rule import Proposal, Rule
 
 Outputs = tuple[Union[Variable, None], ...]
@@ -131,33 +141,23 @@ class Applier:
         self.known: set[Apply] = set()
         self.inputs: Collection[Variable] = ()
         self.looks_at_users = self.index.looks_at_users
-        self._ops_by_users: dict[Op, bool] = {}
-        self._offers: dict[tuple[Op, tuple[Head, ...]], Offers] = {}
+        self._offers: dict[Neighbourhood, Offers] = {}
 
-    def concerns(self, graph: FunctionGraph) -> bool:
-        """Whether the graph applies an op that any of the rules asks for."""
-        return any(self.index.of_op(op) for op in graph.ops)
-
-    def asks_users_of(self, op: Op) -> bool:
-        """Whether a rule for the op looks at users of its nodes."""
-        found = self._ops_by_users.get(op)
-        if found is None:
-            found = any(self.index.rules[place].uses for place in self.index.of_op(op))
-            self._ops_by_users[op] = found
-        return found
+    def busy(self, graph: FunctionGraph) -> set[Neighbourhood]:
+        """The neighbourhoods of the graph for which there is a rule: nodes with any other are left as they are."""
+        return {around for around in dict.fromkeys(graph.neighbourhoods) if any(self._offers_to(around))}
 
     def offers(self, node: Apply) -> Offers:
         """The rules that may match the node, by its op and what computes its operands."""
-        heads: tuple[Head, ...] = tuple(
-            [i.owner.op if i.owner is not None else CONSTANT if isinstance(i, Constant) else LEAF for i in node.inputs]
-        )
-        key = (node.op, heads)
-        found = self._offers.get(key)
+        return self._offers_to(neighbourhood_of(node))
+
+    def _offers_to(self, around: Neighbourhood) -> Offers:
+        found = self._offers.get(around)
         if found is None:
-            upwards, by_users = self.index.of_neighbourhood(node.op, heads, self._failed)
+            upwards, by_users = self.index.of_neighbourhood(around, self._failed)
             tallies = self.tallies
             found = tuple([tallies[p] for p in upwards]), tuple([tallies[p] for p in by_users])
-            self._offers[key] = found
+            self._offers[around] = found
         return found
 
     def _failed(self, rule: Rule, op: Op, error: Exception) -> None:

@@ -27,12 +27,12 @@ class Descent:
 
     def walk(self, graph: FunctionGraph) -> FunctionGraph:
         """The graph after one walk; the graph itself if no rule applied."""
-        if not self.applier.concerns(graph):
+        if not self.applier.busy(graph):
             return graph
         self._graph = graph
         self._replaced: dict[Variable, Variable] = {}
         self._live = {o.owner for o in graph.outputs}
-        self.applier.known.update(graph.order)
+        self.applier.known.update(graph.nodes)
         self.applier.inputs = frozenset(graph.inputs)
         self._kept: set[Apply] = set()
         with inheriting() as self._lines:

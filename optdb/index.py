@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from ..graph import Op
-from .patterns import Head
+from ..graph import Neighbourhood, Op
 from .rule import OpKey, Rule
 
 Places = tuple[int, ...]
@@ -31,7 +30,7 @@ class RuleIndex:
         self.looks_at_users = any(rule.uses for rule in rules)
         self._by_key = _by_key(rules)
         self._by_op: dict[Op, Places] = {}
-        self._by_heads: dict[tuple[Op, tuple[Head, ...]], tuple[Places, Places]] = {}
+        self._by_neighbourhood: dict[Neighbourhood, tuple[Places, Places]] = {}
 
     def of_op(self, op: Op) -> Places:
         """The rules that name the op or a class of it, or no op at all."""
@@ -42,27 +41,27 @@ class RuleIndex:
                 self._by_op[op] = found
         return found
 
-    def of_neighbourhood(self, op: Op, heads: tuple[Head, ...], failed: Failed) -> tuple[Places, Places]:
-        """The rules that may match a node of `op` on such operands: those that look upwards, those that look at users.
+    def of_neighbourhood(self, around: Neighbourhood, failed: Failed) -> tuple[Places, Places]:
+        """The rules that may match a node that looks so: those that look upwards, those that look at users.
 
         What a rule that raised would have said is not kept: `failed` hears of it in each run.
         """
-        found = self._by_heads.get((op, heads))
+        found = self._by_neighbourhood.get(around)
         if found is not None:
             return found
         fitting, sound = [], True
-        for place in self.of_op(op):
+        for place in self.of_op(around.op):
             rule = self.rules[place]
             try:
-                if rule.may_match(op, heads):
+                if rule.may_match(around.op, around.heads):
                     fitting.append(place)
             except Exception as error:  # a rule may be anybody's
                 sound = False
-                failed(rule, op, error)
+                failed(rule, around.op, error)
         upwards = tuple(place for place in fitting if not self.rules[place].uses)
         found = upwards, tuple(place for place in fitting if self.rules[place].uses)
-        if sound and len(self._by_heads) < MOST_KEPT:
-            self._by_heads[op, heads] = found
+        if sound and len(self._by_neighbourhood) < MOST_KEPT:
+            self._by_neighbourhood[around] = found
         return found
 
 

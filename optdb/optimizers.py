@@ -62,7 +62,6 @@ class Optimizer:
         elapsed = time.perf_counter() - start
         if result is not graph:
             self._check(graph, result)
-        known = set(graph.order)
         return result, replace(
             profile,
             name=self.name or type(self).__name__,
@@ -70,10 +69,10 @@ class Optimizer:
             time=profile.time or elapsed,
             validate_time=door.validate_time - validate,
             callback_time=door.callback_time - callback,
-            nodes_before=len(known),
+            nodes_before=len(graph),
             nodes_after=len(result),
             replacements=len(door.journal) - entries,
-            nodes_created=0 if result is graph else sum(node not in known for node in result.order),
+            nodes_created=0 if result is graph else len(result.nodes - graph.nodes),
         )
 
     def _check(self, graph: FunctionGraph, result: FunctionGraph) -> None:

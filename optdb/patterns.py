@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..graph import Apply, Constant, Op, Variable
+from ..graph import CONSTANT, Apply, Constant, Head, Op, Variable
 from ..graph.fgraph import Use
 from ..record import record
 
@@ -33,18 +33,6 @@ Bound = dict[Any, Any]
 """What a match has found so far: names to values and ops, pattern nodes to values."""
 
 Scalar = Union[bool, int, float, complex, np.generic]
-
-LEAF, CONSTANT = "leaf", "constant"
-Head = Union[Op, str]
-"""What an operand is at first sight: the op that computes it, LEAF or CONSTANT."""
-
-
-def head(variable: Variable) -> Head:
-    """What computes the variable."""
-    owner = variable.owner
-    if owner is not None:
-        return owner.op
-    return CONSTANT if isinstance(variable, Constant) else LEAF
 
 
 def same_value(a: Any, b: Any) -> bool:

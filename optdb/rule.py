@@ -16,10 +16,10 @@ from dataclasses import field
 from types import FunctionType
 from typing import Any, Union
 
-from ..graph import Apply, Op, Origin, Variable, inheriting, union
+from ..graph import Apply, Head, Op, Origin, Variable, inheriting, union
 from ..record import record
 from .contract import Contract, exact
-from .patterns import Applied, Bound, Head, OpLike, Pattern, Users, Wild, as_pattern, instantiate
+from .patterns import Applied, Bound, OpLike, Pattern, Users, Wild, as_pattern, instantiate
 
 OpKey = Union[Op, type[Op]]
 """An op, or a class of ops: what a rule is found by."""

@@ -11,10 +11,20 @@ The cost is linear in the nodes ever made, and nothing recurses.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from ..graph import Apply, Constant, FunctionGraph, Variable, inheriting, rebuild, show, toposort
+from ..graph import (
+    Apply,
+    Constant,
+    FunctionGraph,
+    Neighbourhood,
+    Variable,
+    inheriting,
+    rebuild,
+    show,
+    toposort,
+)
 from ..graph.fgraph import Use
 from .applier import Applier, Divergence, Outputs, Tally, node_key
 
@@ -68,37 +78,51 @@ class Sweep:
 
     def walk(self, graph: FunctionGraph) -> FunctionGraph:
         """The graph after one walk; the graph itself if nothing changed."""
-        if not self.merging and not self.applier.concerns(graph):
+        busy = self.applier.busy(graph)
+        if not busy and not (self.merging and graph.has_repeats):
             return graph
         self._graph = graph
         self._image: dict[Variable, Variable] = {}
-        self._moved = self._image.keys()
         self._stand_ins: dict[Variable, list[Variable]] = {}
         self._frames: list[Frame] = []
         self._open: dict[Any, Frame] = {}
-        self.applier.known.update(graph.order)
+        self.applier.known.update(graph.nodes)
         self.applier.inputs = frozenset(graph.inputs)
         if self.merging:
             self._merge_constants(graph)
         with inheriting() as self._lines:
-            for node in graph.order:
-                frame = self._visit_first(node)
-                if frame is not None:
-                    self._settle(frame)
+            self._visit_all(graph, busy)
         outputs = [self._image.get(o, o) for o in graph.outputs]
         if all(new is old for new, old in zip(outputs, graph.outputs, strict=True)):
             return graph
         return FunctionGraph(graph.inputs, outputs, graph.updates)
 
     # --- one node of the graph
-    def _visit_first(self, node: Apply) -> Frame | None:
+    def _visit_all(self, graph: FunctionGraph, busy: Collection[Neighbourhood]) -> None:
+        """Visit the nodes of the graph; until the first change it takes a glance to pass by what is for no rule."""
+        image, merging = self._image, self.merging
+        quiet = self.stop is None and not (merging and graph.has_repeats)
+        for position, (node, around) in enumerate(zip(graph.order, graph.neighbourhoods, strict=True)):
+            if quiet and not image:
+                frame = self._offered(node, node, True) if around in busy else None
+            else:
+                frame = self._visit_first(node, around in busy)
+            if frame is None:
+                continue
+            if quiet and merging:  # from now on nodes may be equal: to new ones
+                self._equal.update(((met.op, met.inputs), met) for met in graph.order[: position + 1])
+            quiet = quiet and not merging and self.stop is None
+            self._settle(frame)
+
+    def _visit_first(self, node: Apply, is_busy: bool) -> Frame | None:
         """`_visit` for a node of the graph: most are as they were, and equal to no other."""
-        if self.stop is not None or node.outputs[0] in self._image or not self._moved.isdisjoint(node.inputs):
+        image = self._image
+        if self.stop is not None or node.outputs[0] in image or not image.keys().isdisjoint(node.inputs):
             return self._visit(node, True)
         new = self.merging and node not in self._settled
         if new and self._equal.setdefault((node.op, node.inputs), node) is not node:
             return self._visit(node, True)
-        return self._offered(node, node, True)
+        return self._offered(node, node, True) if is_busy else None
 
     def _settle(self, frame: Frame) -> None:
         """Visit all that rules have put in the place of a node."""
@@ -129,13 +153,10 @@ class Sweep:
 
     def _offered(self, source: Apply, node: Apply, in_graph: bool) -> Frame | None:
         """Let the rules have a node unless it is settled; the frame of its replacement if one takes it."""
-        settled = node in self._settled
-        if settled and not (self.applier.looks_at_users and self.applier.asks_users_of(node.op)):
-            return None
         plain, by_users = self.applier.offers(node)
-        if not settled:
-            if plain and (frame := self._offer(source, node, plain)) is not None:
-                return frame
+        if plain and node not in self._settled and (frame := self._offer(source, node, plain)) is not None:
+            return frame
+        if plain or self.merging:
             self._settled.add(node)
         return self._offer(source, node, by_users) if by_users and in_graph else None
 
@@ -222,13 +243,11 @@ class Sweep:
 
     def _merge_constants(self, graph: FunctionGraph) -> None:
         start = time.perf_counter()
-        met = dict.fromkeys(i for node in graph.order for i in node.inputs if i.owner is None)
-        for constant in (*met, *graph.outputs):
-            if isinstance(constant, Constant):
-                first = self._constants.setdefault(constant.key, constant)
-                if first is not constant and constant not in self._image and self._admit_merges((constant,), (first,)):
-                    self._image[constant] = first
-                    self.merged_constants += 1
+        for constant in graph.constants:
+            first = self._constants.setdefault(constant.key, constant)
+            if first is not constant and self._admit_merges((constant,), (first,)):
+                self._image[constant] = first
+                self.merged_constants += 1
         self.merge.time += time.perf_counter() - start
 
     def _admit_merges(self, before: Sequence[Variable], after: Sequence[Variable]) -> bool:

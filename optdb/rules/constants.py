@@ -11,10 +11,9 @@ from dataclasses import fields
 
 import numpy as np
 
-from ...graph import Constant, Op, Variable
+from ...graph import CONSTANT, Constant, Head, Op, Variable
 from ...ops.elementwise import Elementwise
 from ...ops.tensor import constant
-from ..patterns import CONSTANT, Head
 from ..rule import NodeRule, node_rule
 from .facts import Node, Value, preserves
 

@@ -1,0 +1,53 @@
+"""What a node looks like at first sight: its op, and what computes each operand.
+
+The optimizers know by it which rules a node may be for.  A graph has few neighbourhoods and programs share them, so
+each is one object, compared by identity: a node finds its own once, and what was asked of it is found by one look.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Union
+
+from .node import Apply, Constant, Variable
+
+if TYPE_CHECKING:
+    from .op import Op
+
+LEAF, CONSTANT = "leaf", "constant"
+Head = Union["Op", str]
+"""What an operand is at first sight: the op that computes it, LEAF or CONSTANT."""
+
+MOST_KEPT = 20_000
+"""Neighbourhoods that are kept; ops with parameters of their own could else fill the memory of a long program."""
+
+
+class Neighbourhood:
+    """An op, and what computes the operands of a node of it.  Equal ones are nearly always one object."""
+
+    __slots__ = ("heads", "op")
+
+    def __init__(self, op: Op, heads: tuple[Head, ...]) -> None:
+        self.op = op
+        self.heads = heads
+
+
+_known: dict[tuple[Op, tuple[Head, ...]], Neighbourhood] = {}
+
+
+def head(variable: Variable) -> Head:
+    """What computes the variable."""
+    owner = variable.owner
+    if owner is not None:
+        return owner.op
+    return CONSTANT if isinstance(variable, Constant) else LEAF
+
+
+def neighbourhood_of(node: Apply) -> Neighbourhood:
+    """The neighbourhood of a node, looked for once."""
+    found = node._neighbourhood
+    if found is None:
+        key = (node.op, tuple([head(i) for i in node.inputs]))
+        if len(_known) >= MOST_KEPT:
+            _known.clear()
+        found = node._neighbourhood = _known.setdefault(key, Neighbourhood(*key))
+    return found
