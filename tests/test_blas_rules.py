@@ -213,6 +213,21 @@ def test_a_scalar_of_a_wider_dtype_is_not_absorbed():
     assert BLAS(graph)[0] == graph
 
 
+@pytest.mark.parametrize(("narrow", "wide"), [("float32", "float64"), ("complex64", "complex128"), ("int64", "float64")])
+def test_a_product_that_is_widened_to_be_added_stays(narrow, wide):
+    x, z = T.tensor("x", narrow, (3, 3)), T.tensor("z", wide, (3, 3))
+    u, v = T.tensor("u", narrow, (3,)), T.tensor("v", wide, (3,))
+    graph = FunctionGraph([x, z, u, v], [Dot22()(x, x) + z if narrow != "int64" else T.dot(x, x) + z, T.dot(x, u) + v])
+    assert GEMM(graph)[0] == graph
+    graph = FunctionGraph([x, z], [Dot22()(z, z) - x + 2 * z])  # and so does what is widened to be added to a product
+    (called,) = GEMM(graph)[0].outputs
+    assert [node.op.name for node in GEMM(graph)[0].order] == ["gemm", "sub"]
+    values = [np.arange(9).reshape(3, 3).astype(narrow), np.eye(3).astype(wide)]
+    (found,), (wanted,) = interpret(FunctionGraph([x, z], [called]), values), interpret(graph, values)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)
+
+
 @pytest.mark.parametrize("size", [3, 70])
 def test_a_scalar_that_turns_out_to_be_zero_does_not_hide_what_is_not_finite(size):
     x, z = T.tensor("x", "float64", (size, size)), T.tensor("z", "float64", (size, size))

@@ -91,7 +91,7 @@ class Reader:
                 and node.out.dtype in BLAS_DTYPES
                 and node.out.ndim in (1, 2)
             ):
-                total = self._sorted(list(self._terms(node)))
+                total = self._sorted(list(self._terms(node)), node.out.dtype)
                 if total.worth:
                     found[node] = total
         return found
@@ -138,14 +138,18 @@ class Reader:
             return Term(sign, variable)
         return Term(factor, others[0], symbolic)
 
-    def _sorted(self, terms: list[Term]) -> Sum:
-        """The terms by what can become of them; the first product to be absorbed has the shape that counts."""
-        products = [t for t in terms if product_of(t.value) is not None]
+    def _sorted(self, terms: list[Term], dtype: str) -> Sum:
+        """The terms by what can become of them; the first product to be absorbed has the shape that counts.
+
+        What addition first widens to `dtype` is computed before it is: no call of a BLAS does both.
+        """
+        products = [t for t in terms if t.value.dtype == dtype and product_of(t.value) is not None]
         absorbable = [t for t in products if self._once(t.value)]
         self.shared_products += len(products) - len(absorbable)
         if not absorbable:
             return Sum()
-        whole = [t for t in terms if self.agreement.same_shape(t.value, absorbable[0].value)]
+        first = absorbable[0].value
+        whole = [t for t in terms if t.value.dtype == dtype and self.agreement.same_shape(t.value, first)]
         chosen = [t for t in absorbable if t in whole]
         matrices = [t for t in whole if t not in chosen and not t.scalars]
         return Sum(chosen, matrices, [t for t in terms if t not in chosen and t not in matrices])
