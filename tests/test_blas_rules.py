@@ -213,7 +213,10 @@ def test_a_scalar_of_a_wider_dtype_is_not_absorbed():
     assert BLAS(graph)[0] == graph
 
 
-@pytest.mark.parametrize(("narrow", "wide"), [("float32", "float64"), ("complex64", "complex128"), ("int64", "float64")])
+WIDENED = [("float32", "float64"), ("complex64", "complex128"), ("int64", "float64")]
+
+
+@pytest.mark.parametrize(("narrow", "wide"), WIDENED)
 def test_a_product_that_is_widened_to_be_added_stays(narrow, wide):
     x, z = T.tensor("x", narrow, (3, 3)), T.tensor("z", wide, (3, 3))
     u, v = T.tensor("u", narrow, (3,)), T.tensor("v", wide, (3,))
