@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import later, pages
+from .cbackend.cache.forks import fork_safe_lock
+from .cbackend.calls.binding import Binding, bind_plain
 from .cbackend.calls.caller import bound, parameters
 from .graph import FunctionGraph, Replacement, Variable
 from .graph.picture import boxes_of
@@ -24,10 +26,12 @@ from .ops.interpret import interpret
 from .ops.shared import SharedVariable
 from .profiling import RunProfile
 from .signature import Signature
+from .tiered import Tiered
 from .tracebacks import tell
 from .way import Way
 
 if TYPE_CHECKING:
+    from .bind import Bound
     from .debug import Debug
     from .remarks import Remarks
     from .trace import Trace
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
 
 NATIVE_AFTER = 64
 """Calls after which a function gets its entry for small arrays, which takes 50 ms to build, once for a machine."""
+
+_installing = fork_safe_lock()
 
 
 class Function:
@@ -49,14 +55,12 @@ class Function:
         restore: Callable[..., Function],
     ) -> None:  # fmt: skip
         self._signature = signature
-        self._run = executable
-        self._plain = Way(executable, signature, name)
-        self._way: Callable[..., Any] = self._plain
-        self._until_native = NATIVE_AFTER
+        self.name = name
+        self._install(executable)
+        self._tiers = executable if isinstance(executable, Tiered) else None
         self.graph = graph
         """The optimized graph."""
         self.mode = mode
-        self.name = name
         self.optimizer_profile = optimizer_profile
         """What each pass and each rule cost and did."""
         self.journal = journal
@@ -66,17 +70,69 @@ class Function:
         if profile is not None:
             profile.remarks = _Remarked(self)
         self._restore = restore
+        if self._tiers is not None:
+            self._tiers.followed_by(self._install)
+
+    def _install(self, executable: Any) -> None:
+        """Let calls that begin from now on go to this executable."""
+        with _installing:
+            self._run = executable
+            self._plain = Way(executable, self._signature, self.name)
+            self._way: Callable[..., Any] = self._plain
+            self._until_native = NATIVE_AFTER
+
+    def _enter_natively(self) -> None:
+        """The entry for small arrays, unless another executable was installed meanwhile."""
+        plain = self._plain
+        way = plain.native()
+        with _installing:
+            if plain is self._plain:
+                self._way = way
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._until_native:
             self._until_native -= 1
             if not self._until_native:
-                self._way = self._plain.native()
+                self._enter_natively()
         try:
             return self._way(*args, **kwargs)
         except Exception as error:
             tell(error)
             raise
+
+    def bind(self, *args: Any, out: Any = None, **kwargs: Any) -> Bound:
+        """This function with its arguments, for hot loops: each call only runs the C, into the same arrays.
+
+        Args:
+            args, kwargs: as for a call.  Arrays must have the dtypes of the inputs: they are read where they lie.
+            out: where results go, in the form of the results; by default arrays that the binding makes.  They must
+                not overlap with what the function reads, nor with one another.
+
+        Raises:
+            TypeError, ValueError: naming the argument that does not fit.
+        """
+        values = self._plain.bound(args, kwargs) if kwargs else args
+        return later.bind.bound(self.name, self._signature, self._at_best, values, out)
+
+    # --- tiers
+    @property
+    def ready(self) -> bool:
+        """Whether the function runs in its final form; only one that is `tiered` may not be."""
+        return self._tiers is None or self._tiers.ready
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it is `ready`, at most `timeout` seconds; whether it is.
+
+        Raises what went wrong with the C; calls then go on by NumPy.
+        """
+        return self._tiers is None or self._tiers.wait(timeout)
+
+    @property
+    def _at_best(self) -> Any:
+        """The executable in its final form, when it has one."""
+        if self._tiers is not None:
+            self._tiers.join()
+        return self._run
 
     # --- what it is made of
     @property
@@ -100,12 +156,12 @@ class Function:
 
     def c_source(self) -> str:
         """The generated C; empty where NumPy runs the function."""
-        return self._run.source  # type: ignore[no-any-return]
+        return self._at_best.source  # type: ignore[no-any-return]
 
     @property
     def c_path(self) -> Path | None:
         """Where the compiled library lies in the cache, its C beside it; None where NumPy runs the function."""
-        return self._run.path  # type: ignore[no-any-return]
+        return self._at_best.path  # type: ignore[no-any-return]
 
     @property
     def threads(self) -> int | None:
@@ -186,7 +242,7 @@ class Function:
     @property
     def program(self) -> Any:
         """The steps of the generated C (`cbackend.program.program.Program`); None where NumPy runs the function."""
-        return self._run.program
+        return self._at_best.program
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{i.name or '_'}: {i.type}" for i in self.inputs)
@@ -223,6 +279,11 @@ class _Remarked:
 class CheckedFunction(Function):
     """A function whose every call is compared with the NumPy meaning of the graph as the user built it (mode DEBUG)."""
 
+    def bind(self, *args: Any, out: Any = None, **kwargs: Any) -> Bound:
+        """As for any function; each call is compared as well."""
+        values = self._plain.bound(args, kwargs) if kwargs else args
+        return later.bind.bound(self.name, self._signature, _Compared(self), values, out)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values = self._plain.bound(args, kwargs) if kwargs else list(args)
         before = [np.array(s.container.value) for s in self._signature.shared]
@@ -245,6 +306,25 @@ class CheckedFunction(Function):
         if self._signature.form == "none":
             return []
         return list(result.values() if self._signature.form == "dict" else result)
+
+
+class _Compared:
+    """The calls of a function that is compared with NumPy, as what is bound."""
+
+    def __init__(self, function: CheckedFunction) -> None:
+        self._function = function
+
+    def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
+        function, graph = self._function, self._function.unoptimized_graph
+        containers = [None] * len(function.inputs) + [s.container for s in function.shared]
+
+        def call(*arrays: np.ndarray) -> list[np.ndarray]:
+            return function._as_list(function(*arrays))
+
+        return bind_plain(function.name, graph, containers, call, arguments, out)
+
+    def native_bound(self, *_: Any) -> None:
+        """Nothing: what is compared goes through Python."""
 
 
 def _compare(name: str, output: int, got: np.ndarray, expected: np.ndarray) -> None:

@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from .cbackend import (
+    PREBUILT,
     Cache,
     CompileError,
     Executable,
@@ -16,6 +17,7 @@ from .cbackend import (
     core_source,
     reference_graph,
 )
+from .cbackend.cache.forks import fork_safe_lock
 from .compiled import CheckedFunction, Function
 from .database import optdb
 from .graph import Door, FunctionGraph
@@ -24,18 +26,20 @@ from .mode import Mode, as_mode
 from .notices import notice
 from .ops.vocabulary import vocabulary
 from .optdb.optimizers import SeqOptimizer
-from .options import as_threads, process_options
+from .options import as_budget, as_threads, process_options
 from .profiling import RunProfile
 from .profiling.collection import collect, collecting
 from .progress import progress
 from .recorder import process_recorder
 from .signature import Pairs, Signature, make_signature
+from .tiered import Tiered
 
 
 def function(
     inputs: Any, outputs: Any, updates: Pairs = None, givens: Pairs = None, mode: Any = None, name: str | None = None,
     profile: bool | None = None, on_unused_input: str = "raise", allow_input_downcast: bool | None = None,
-    threads: int | None = None, debug_info: bool | None = None,
+    threads: int | None = None, debug_info: bool | None = None, tiered: bool | None = None,
+    compile_budget: float | None = None,
 ) -> Function:  # fmt: skip
     """The function that computes `outputs` from `inputs`, optimized and compiled.
 
@@ -55,6 +59,10 @@ def function(
             processors (affinity, container quota).  Results do not depend on it.
         debug_info: whether gdb, sanitizers and messages of the C compiler speak of your lines; mode DEBUG does it
             always.  The C then names your files.
+        tiered: whether the function is to answer at once, run by NumPy until its C is ready; see `f.ready` and
+            `f.wait`.  A profiled function waits for its C all the same.
+        compile_budget: how many seconds to wait for the C at most before that; it makes the function tiered.  The
+            default of a tiered function is 0.05, enough for C that lies in the cache.
 
     Raises:
         TypeError, ValueError: naming the argument at fault.
@@ -71,7 +79,7 @@ def function(
         return _compiled(
             signature, graph, mode, name, options.profile if profile is None else profile,
             optimizer_profile, journal, allow_input_downcast, as_threads("threads", threads, options.threads),
-            debug_info,
+            debug_info, as_budget(tiered, compile_budget, options),
         )  # fmt: skip
 
 
@@ -86,18 +94,25 @@ def optimized(graph: FunctionGraph, mode: Mode, strict: bool = False) -> tuple[F
 def _compiled(
     signature: Signature, graph: FunctionGraph, mode: Mode, name: str, profile: bool,
     optimizer_profile: Any = None, journal: tuple[Any, ...] = (), allow_input_downcast: bool | None = None,
-    threads: int | None = None, debug_info: bool | None = None,
+    threads: int | None = None, debug_info: bool | None = None, budget: float | None = None,
 ) -> Function:  # fmt: skip
     debug_info = mode.check or (process_options().debug_info if debug_info is None else debug_info)
     recorder = process_recorder()
     run_profile = RunProfile(name) if profile or collecting() or recorder else None
     containers = [None] * signature.n_inputs + [s.container for s in signature.shared]
-    executable = _executable(
-        graph, mode.backend, name=name, shared=containers, profile=run_profile,
+    make = partial(
+        _executable, graph, backend=mode.backend, name=name, shared=containers, profile=run_profile,
         allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info,
     )  # fmt: skip
+    if budget is None or mode.backend != "c" or run_profile is not None:
+        executable = make()
+    else:
+        executable = Tiered(make(backend="numpy"), make, name)
+        executable.join(budget)
     kind = CheckedFunction if mode.check else Function
-    restore = partial(_compiled, allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info)
+    restore = partial(
+        _compiled, allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info, budget=budget
+    )
     collect(name, optimizer_profile, run_profile)
     function = kind(signature, graph, executable, mode, name, optimizer_profile, journal, run_profile, restore)
     if recorder is not None:
@@ -105,7 +120,7 @@ def _compiled(
     return function
 
 
-def _executable(graph: FunctionGraph, backend: str, **how: Any) -> Executable | Reference:
+def _executable(graph: FunctionGraph, *, backend: str, **how: Any) -> Executable | Reference:
     """What runs the graph: C, or NumPy where that was asked for, where no compiler works, and where it refuses this C.
 
     `how`: the keywords that `compile_graph` and `reference_graph` share.
@@ -128,7 +143,8 @@ def _executable(graph: FunctionGraph, backend: str, **how: Any) -> Executable | 
 @lru_cache(maxsize=1)
 def process_cache() -> Cache:
     """The cache of compiled code that this process uses."""
-    return Cache.open(process_options().cache, key_file=process_options().cache_key)
+    options = process_options()
+    return Cache.open(options.cache, key_file=options.cache_key, prebuilt=PREBUILT if options.prebuilt else None)
 
 
 @lru_cache(maxsize=1)
@@ -141,10 +157,14 @@ def head_start() -> HeadStart:
     return HeadStart(process_cache(), process_options().cc, text)
 
 
+_finding = fork_safe_lock()
+
+
 @lru_cache(maxsize=1)
 def find_toolchain() -> Toolchain | None:
     """The compiler of this process, or None, with one notice, if there is none that works."""
-    found = head_start().search().toolchain
+    with _finding:
+        found = head_start().search().toolchain
     if found is None:
         notice(
             "no working C compiler; functions are run by NumPy, with the same results. "

@@ -5,15 +5,15 @@ graph -> program/ -> steps, kernels (lowering/ -> ir/ -> ctext/) -> C text
 """
 
 from .build.compiler_process import CompileError
-from .build.compiler_process import end_all as end_compilers
+from .build.compiler_process import ended as compilers_ended
 from .build.headstart import HeadStart
 from .build.toolchain import Toolchain
 from .cache.store import Cache
 from .calls.executor import Executable, compile_graph
 from .calls.reference import Reference, reference_graph
-from .runtime.sources import core_source
+from .runtime.sources import PREBUILT, core_source
 
 __all__ = [
-    "Cache", "CompileError", "Executable", "HeadStart", "Reference", "Toolchain", "compile_graph", "core_source",
-    "end_compilers", "reference_graph",
+    "Cache", "CompileError", "Executable", "HeadStart", "Reference", "Toolchain", "compile_graph", "compilers_ended",
+    "core_source", "reference_graph",
 ]  # fmt: skip

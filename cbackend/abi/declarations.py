@@ -164,6 +164,18 @@ typedef struct ag_signature {
     i32 as_list;
 } ag_signature;
 
+/* A function with the arrays that it is called with again and again, results included. */
+typedef struct ag_binding {
+    ag_call call;                 /* without data and lengths, which each call has its own of */
+    i32 (*run)(ag_call *call);
+    object *const *arrays;        /* inputs, then outputs */
+    char *const *data;            /* where they lie; where one of them has moved, the call goes the other way */
+    const i64 *lengths;
+    i64 elements;
+    i32 inputs, count, axes;      /* arrays, all arrays, the lengths of all */
+    object *result;
+} ag_binding;
+
 typedef struct ag_python {
     const void *array_type;
     void (*incref)(object *it);
@@ -188,8 +200,8 @@ void ag_blas_threads(void *get, void *set, i32 found);
 void ag_blas_install(ag_blas *entries, void *const *found, i32 takes_wide, i64 quiet);
 void ag_lapack_install(ag_lapack *entries, void *const *found, i32 takes_wide);
 void *ag_native_method(const ag_python *python);
-"""
-"""What the runtime, linear_algebra.c, lapack.c and native_entry.c export."""
 void *ag_bound_method(void);
 i64 ag_ticks(void);
 void ag_clocks(i64 *out);
+"""
+"""What the runtime, linear_algebra.c, lapack.c, native_entry.c and native_bound.c export."""

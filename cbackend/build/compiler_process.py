@@ -6,9 +6,11 @@ import os
 import selectors
 import signal
 import subprocess
+import threading
 import time
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ...record import record
@@ -44,6 +46,30 @@ class Finished:
         return "\n".join(line[:200] for line in telling[:_SHOWN_LINES]) or "(it printed nothing)"
 
 
+_running: weakref.WeakSet[Running] = weakref.WeakSet()
+_ending = threading.Event()
+
+
+@contextmanager
+def ended() -> Iterator[None]:
+    """A block before which all compilers are ended, and in which none starts: threads that need one end as well.
+
+    It is for a main thread that is about to end the interpreter.
+    """
+    _ending.set()
+    try:
+        for running in list(_running):
+            running.end()
+        yield
+    finally:
+        _ending.clear()
+
+
+def _check_not_ending() -> None:
+    if _ending.is_set():
+        raise SystemExit  # no error: nobody waits for it any more, and all that is left to do is to clean up
+
+
 class Running:
     """A started process, alone in its process group.  `wait` for it or `kill` it, whatever happens."""
 
@@ -52,6 +78,7 @@ class Running:
         self._name = name
         self._timeout = timeout
         self._deadline = time.monotonic() + timeout
+        _running.add(self)
 
     def wait(self) -> Finished:
         """What it said and its exit code.  On any exception, Ctrl-C too, its whole group is killed first.
@@ -63,6 +90,7 @@ class Running:
         """
         try:
             output = _drain(self._process, self._deadline)
+            _check_not_ending()
             return Finished(self._process.wait(timeout=5), output.decode(errors="replace"))
         except subprocess.TimeoutExpired:
             self.kill()
@@ -71,12 +99,16 @@ class Running:
             self.kill()
             raise
 
-    def kill(self) -> None:
-        """End the whole group if it still runs."""
+    def end(self) -> None:
+        """Send the whole group its end; whoever waits for it notices."""
         if self._process.poll() is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+
+    def kill(self) -> None:
+        """End the whole group if it still runs, and wait for that."""
+        self.end()
+        self._process.wait()
         if self._process.stdout:
             self._process.stdout.close()
 
@@ -90,6 +122,7 @@ def start(
     Raises:
         NotStartedError: a CompileError.
     """
+    _check_not_ending()
     try:
         process = subprocess.Popen(
             argv, cwd=folder, env={**_environment(folder), **(extra or {})}, stdin=subprocess.DEVNULL,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...graph.types import numpy_dtype
+from ...ops.interpret import interpret
 from ...profiling import RunProfile
 from ..abi._abi import ffi
 from ..build.build import Library, build
@@ -21,7 +22,7 @@ from .checks import MISSING, Parameter, scalar, too_many
 from .entry_text import Traits, entry_text
 from .failures import failure
 from .host import HostSteps
-from .native import MOST_STEPS, native_entry, native_source
+from .native import MOST_STEPS, native_bound, native_entry, native_source
 from .outputs import BLOCKS, LARGE
 from .rows import input_names
 from .turns import one_at_a_time
@@ -57,13 +58,18 @@ class Caller:
         self._declared = ffi.new("i64[]", [-1 if n is None else n for i in graph.inputs for n in i.type.shape] or 1)
         numbers = [k for k, p in enumerate(self.parameters) if not p.type.shape and self.shared[k] is None]
         torn = bool(program.in_place) and any(o not in program.in_place for _, o in graph.updates)
-        traits = Traits(program.in_place, numbers, profile is not None, self.host.any, torn)
-        self.text = entry_text(graph, [c is not None for c in self.shared], traits)
-        entry: Callable[..., list[np.ndarray]] = self._made_entry()
-        written = [self.shared[i] for i in sorted({*program.in_place.values(), *(i for i, _ in graph.updates)})]
-        self.entry = one_at_a_time(entry, written) if written else entry
+        self._traits = Traits(program.in_place, numbers, profile is not None, self.host.any, torn)
+        self.text = entry_text(graph, [c is not None for c in self.shared], self._traits)
+        self.entry = self._made_entry(self.text, {})
 
-    def _made_entry(self) -> Any:
+    def entry_into(self, outputs: Mapping[int, np.ndarray]) -> Callable[..., list[np.ndarray]]:
+        """The entry that computes some outputs, by number, in these arrays, which must have their shapes."""
+        traits = replace(self._traits, given=frozenset(outputs))
+        text = entry_text(self.program.graph, [c is not None for c in self.shared], traits)
+        return self._made_entry(text, {f"o{k}": array for k, array in outputs.items()})
+
+    def _made_entry(self, text: str, given: Mapping[str, np.ndarray]) -> Callable[..., list[np.ndarray]]:
+        """The entry with this text; calls that write to a container take turns."""
         graph = self.program.graph
         counts = self.first_length + sum(self.ranks)
         names: dict[str, Any] = {
@@ -73,25 +79,44 @@ class Caller:
             "push": self._frames.append, "general": self.general, "finish": self.finish, "guesses": self.guesses,
             "release": self.host.release, "scalar": scalar, "rescue": self.rescue,
         }  # fmt: skip
+        if self.profile is not None:
+            names["clock"] = self.runtime.clock.now
         names.update((f"d{k}", i.type.numpy) for k, i in enumerate(graph.inputs))
         names.update((f"numbers{k}", p.numbers) for k, p in enumerate(self.parameters))
         names.update((f"e{k}", o.type.numpy) for k, o in enumerate(graph.outputs))
         names.update((f"c{k}", c) for k, c in enumerate(self.shared) if c is not None)
-        exec(compile(self.text, f"<entry of {self.name}>", "exec"), names)
-        return names["entry"]
-        if self.profile is not None:
-            names["clock"] = self.runtime.clock.now
+        names.update(given)
+        exec(compile(text, f"<entry of {self.name}>", "exec"), names)
+        entry: Callable[..., list[np.ndarray]] = names["entry"]
+        updated = (i for i, _ in graph.updates)
+        written = [self.shared[i] for i in sorted({*self.program.in_place.values(), *updated})]
+        return one_at_a_time(entry, written) if written else entry
 
     def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None:
         """The native entry; see Executable.native."""
-        pure = not (self.host.any or self.updates or self.program.in_place or any(c is not None for c in self.shared))
-        if not pure or self.profile is not None or len(self.program.sites) > MOST_STEPS:
-            return None
-        try:
-            native = build(native_source(), *self.runtime.source)
-        except (CompileError, OSError):
+        native = self._native_library() if len(self.program.sites) <= MOST_STEPS else None
+        if native is None:
             return None
         return native_entry(native, self.program.graph, self.library, self._new_frame(), other, as_list)
+
+    def native_bound(
+        self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], result: Any, other: Callable[..., Any]
+    ) -> Callable[..., Any] | None:
+        """The native way into a function that is bound to these arrays; see Executable.bind."""
+        native = self._native_library() if self.profile is None else None
+        if native is None:
+            return None
+        return native_bound(native, self.library, self._new_frame(), inputs, outputs, result, other)
+
+    def _native_library(self) -> Library | None:
+        """The library of the native entries; None for functions with side effects, and where the toolchain fails."""
+        pure = not (self.host.any or self.updates or self.program.in_place or any(c is not None for c in self.shared))
+        if not pure:
+            return None
+        try:
+            return build(native_source(), *self.runtime.source)
+        except (CompileError, OSError):
+            return None
 
     # --- frames
     def _frame(self) -> Frame:
@@ -110,6 +135,7 @@ class Caller:
         call.profile = counts
         if self.profile is not None:
             self.profile.attach(np.frombuffer(ffi.buffer(counts), np.int64))
+            call.warm_up = ffi.from_buffer("i64[]", self.profile.warm_up)
         call.constants, call.constant_lengths, _ = self._constants
         call.host = self.host.callback
         return call, data, ffi.buffer(lengths), (lengths, strides, counts)
@@ -135,7 +161,6 @@ class Caller:
                 at += 1
         outputs = [
             arrays[self.program.in_place[k]] if k in self.program.in_place else BLOCKS.empty(guess, o.type.numpy)
-            call.warm_up = ffi.from_buffer("i64[]", self.profile.warm_up)
             for k, (guess, o) in enumerate(zip(self.guesses, self.program.graph.outputs, strict=True))
         ]
         for k, output in enumerate(outputs):
@@ -156,6 +181,8 @@ class Caller:
             self.profile.note_strided(odd)
         if outcome == Outcome.INTERRUPTED:
             return self._again(frame, arguments)
+        if outcome == Outcome.UNREACHED:
+            return self._by_numpy(frame, arguments)
         return self._results(outcome, frame, outputs)
 
     def _again(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
@@ -193,7 +220,19 @@ class Caller:
             return self.general(arguments)
         if outcome == Outcome.INTERRUPTED:
             return self._again(frame, arguments)
+        if outcome == Outcome.UNREACHED:
+            return self._by_numpy(frame, arguments)
         return self._results(outcome, frame, outputs)
+
+    def _by_numpy(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
+        """The call without C: an empty array stands beside a result that has an element where others have none."""
+        self._frames.append(frame)
+        arrays = bound(self.parameters, self.shared, arguments)
+        found = [np.array(r, order="C") for r in interpret(self.program.graph, arrays, self.name)]
+        for i, o in self.updates:
+            self.shared[i].value = found[o]
+        updated = {o for _, o in self.updates}
+        return [array for k, array in enumerate(found) if k not in updated]
 
     # --- what comes back
     def _results(self, outcome: int, frame: Frame, outputs: list[np.ndarray]) -> list[np.ndarray]:

@@ -26,7 +26,7 @@ long.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ...graph import FunctionGraph
 from ...record import record
@@ -46,7 +46,8 @@ class Traits:
 
     `in_place`: outputs that are written over an input.  `numbers`: scalar inputs, which are often given as Python
     numbers.  `profile`: calls are timed.  `host`: some steps run in Python.  `torn`: some updates are written in place
-    and some are not, so that Ctrl-C between the two would leave half of them.
+    and some are not, so that Ctrl-C between the two would leave half of them.  `given`: outputs that are computed in
+    the array of the name `o` and their number.
     """
 
     in_place: Mapping[int, int]
@@ -54,6 +55,7 @@ class Traits:
     profile: bool = False
     host: bool = False
     torn: bool = False
+    given: Collection[int] = ()
 
 
 def entry_text(graph: FunctionGraph, shared: Sequence[bool], traits: Traits) -> str:
@@ -102,9 +104,10 @@ def _filled_frame(graph: FunctionGraph, traits: Traits) -> list[str]:
             lines.append(f"y{k} = x{traits.in_place[k]}")
             shapes.append(shapes[traits.in_place[k]])
             continue
-        known = programs[k]
+        known = None if k in traits.given else programs[k]
         shape = None if known is None else [_python(program) for program in known]
-        lines.append(f"y{k} = {_allocation(k, shape, o.type.numpy.itemsize)}")
+        made = f"o{k}" if k in traits.given else _allocation(k, shape, o.type.numpy.itemsize)
+        lines.append(f"y{k} = {made}")
         if shape is None:
             shape = [f"m{k}_{axis}" for axis in range(o.ndim)]
             lines.append(f"{_tuple(shape)} = y{k}.shape")

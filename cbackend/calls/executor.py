@@ -23,6 +23,7 @@ from ..program.listing import with_lines
 from ..program.plan import plan
 from ..program.program import Program
 from ..runtime.runtime import build_program
+from .binding import Binding, bind_caller
 from .caller import Caller
 from .roofline import roofline
 from .rows import rows
@@ -52,6 +53,19 @@ class Executable:
         one array or `as_list`; None where the function has side effects or the toolchain fails.
         """
         return self._caller.native(other, as_list)
+
+    def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
+        """This executable bound to arrays; see binding.py."""
+        return bind_caller(self._caller, arguments, out)
+
+    def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> Callable[..., Any] | None:
+        """A builtin that does what calls of `binding` do and returns `result`; what goes wrong is left to `other`.
+
+        None where the function has side effects or a profile, or the toolchain fails.
+        """
+        if not binding.settled:
+            return None
+        return self._caller.native_bound(binding.inputs, binding.outputs, result, other)
 
     @property
     def program(self) -> Program:

@@ -1,11 +1,11 @@
-"""The native entry: which functions may have one, and what it is told of them (native_entry.c)."""
+"""The native entries: which functions may have one, and what they are told of them (native_entry.c, native_bound.c)."""
 
 from __future__ import annotations
 
 import ctypes
 import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ def native_source() -> str:
         + abi.RUNTIME_DECLARATIONS
         + abi.CALL_DECLARATIONS
         + abi.NATIVE_DECLARATIONS
-        + Path(__file__).with_name("native_entry.c").read_text()
+        + "\n".join(Path(__file__).with_name(name).read_text() for name in ("native_entry.c", "native_bound.c"))
     )
 
 
@@ -114,15 +114,15 @@ def native_bound(
 def _builtin(method: int, myself: tuple[Any, ...]) -> Callable[..., Any]:
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    result: Callable[..., Any] = make(_method(native), myself, None)
+    result: Callable[..., Any] = make(method, myself, None)
     return result
 
 
-_methods: dict[bytes, tuple[int, Library]] = {}
+_methods: dict[bytes, tuple[int, int, Library]] = {}
 
 
-def _method(native: Library) -> int:
-    """The address of the definition of the builtin; its library stays for good."""
+def _methods_of(native: Library) -> tuple[int, int, Library]:
+    """The addresses of the definitions of both builtins, and their library, which stays for good."""
     if native.key not in _methods:
         table = ffi.new("ag_python *")
         for field, name in _PYTHON.items():
@@ -130,8 +130,9 @@ def _method(native: Library) -> int:
             setattr(table, field, ffi.cast(ffi.typeof(getattr(table, field)), address))
         table.array_type = ffi.cast("void *", id(np.ndarray))
         table.empty = ffi.cast(ffi.typeof(table.empty), _numpy_function(_EMPTY))
-        _methods[native.key] = int(ffi.cast("intptr_t", native.lib.ag_native_method(table))), native
-    return _methods[native.key][0]
+        entry, bound = native.lib.ag_native_method(table), native.lib.ag_bound_method()
+        _methods[native.key] = int(ffi.cast("intptr_t", entry)), int(ffi.cast("intptr_t", bound)), native
+    return _methods[native.key]
 
 
 def _numpy_function(place: int) -> int:

@@ -109,11 +109,11 @@ static i32 make(const ag_signature *s, object **results, char **data, i64 *lengt
 }
 
 /* Runs the call, without Python's lock if it may take long. */
-static i32 computed(const ag_signature *s, ag_call *call, i64 elements)
+static i32 computed(i32 (*run)(ag_call *call), ag_call *call, i64 elements)
 {
-    if (elements <= AG_SMALL) return s->run(call);
+    if (elements <= AG_SMALL) return run(call);
     void *thread = py.unlock();
-    i32 outcome = s->run(call);
+    i32 outcome = run(call);
     py.lock(thread);
     return outcome;
 }
@@ -168,9 +168,9 @@ static object *counted(ag_signature *s, object *const *given)
 /* self: a tuple of the signature's address, the other way, and what must live as long as they. */
 static object *entry(object *self, object *const *given, i64 count, object *names)
 {
-    const ag_signature *s = py.as_pointer(py.item(self, 0));
+    ag_signature *s = py.as_pointer(py.item(self, 0));
     if (!names && count == s->inputs) {
-        object *result = called(s, given);
+        object *result = s->profile ? counted(s, given) : called(s, given, 0);
         if (result) return result;
     }
     return py.vectorcall(py.item(self, 1), given, count, names);

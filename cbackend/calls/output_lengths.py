@@ -6,6 +6,8 @@ to native_entry.c.
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...graph import Dim, FunctionGraph, Variable, dims_of
@@ -26,6 +28,26 @@ def output_lengths(graph: FunctionGraph) -> list[list[list[Step]] | None]:
         programs = [p for dim in dims_of(output) if (p := _program(dim, places, _DEPTH)) is not None]
         found.append(programs if len(programs) == output.ndim else None)
     return found
+
+
+def evaluated(program: Sequence[Step], shapes: Sequence[tuple[int, ...]]) -> int:
+    """The length that a program computes from the shapes of the inputs."""
+    stack: list[int] = []
+    for operation, operand in program:
+        if operation == "number":
+            stack.append(operand)
+        elif operation == "extent":
+            stack.append(shapes[operand[0]][operand[1]])
+        else:
+            last = stack.pop()
+            stack.append(_MEANING[operation](stack.pop(), last))
+    return stack.pop()
+
+
+_MEANING: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "floordiv": operator.floordiv, "maximum": max,
+    "minimum": min, "broadcast": lambda a, b: b if a == 1 else a,
+}  # fmt: skip
 
 
 def _program(dim: Dim, places: dict[Variable, int], depth: int) -> list[Step] | None:

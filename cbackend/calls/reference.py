@@ -14,6 +14,7 @@ import numpy as np
 from ...graph import FunctionGraph
 from ...ops.interpret import interpret
 from ...profiling import RunProfile
+from .binding import Binding, bind_plain
 from .caller import bound, parameters
 from .turns import one_at_a_time
 
@@ -38,6 +39,13 @@ class Reference:
         self._turn = one_at_a_time(self._call, written) if written else self._call
 
     def native(self, other: Callable[..., Any], as_list: bool) -> None:
+        """Nothing: there is no C to enter."""
+
+    def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
+        """This graph bound to arrays; see binding.py."""
+        return bind_plain(self.name, self.graph, self.shared, self, arguments, out)
+
+    def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> None:
         """Nothing: there is no C to enter."""
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from ..cache.forks import fork_safe_lock
+
 Result = TypeVar("Result")
 
 _locks: WeakKeyDictionary[Any, threading.RLock] = WeakKeyDictionary()
-_making = threading.Lock()
+_making = fork_safe_lock()
 
 
 def _lock_of(container: Any) -> threading.RLock:
