@@ -17,7 +17,7 @@
 enum { PATIENCE_NS = 1000000 };
 enum { AWAY, LISTENING, COMMITTED };
 
-static volatile i32 stop;
+static volatile i32 stop; /* raised while the helpers of the team look at it, so always by the two functions below */
 static struct sigaction inherited;
 static pthread_t main_thread;
 static i32 attention; /* of the call of the main thread, as what follows */
@@ -25,10 +25,15 @@ static i64 at_work_since;
 
 static i32 on_main_thread(void) { return pthread_equal(pthread_self(), main_thread); }
 
+static i32 is_raised(void) { return __atomic_load_n(&stop, __ATOMIC_RELAXED); }
+static void set_stop(i32 value) { __atomic_store_n(&stop, value, __ATOMIC_RELAXED); }
+
 static void on_interrupt(int number)
 {
-    stop = 1;
+    int before = errno; /* of what was interrupted */
+    set_stop(1);
     inherited.sa_handler(number);
+    errno = before;
 }
 
 /* Put our handler in front of Python's, if Python has one. */
@@ -38,7 +43,7 @@ static void begin_to_listen(void)
     if (inherited.sa_handler == SIG_DFL || inherited.sa_handler == SIG_IGN) return;
     struct sigaction ours = inherited;
     ours.sa_handler = on_interrupt;
-    stop = 0;
+    set_stop(0);
     if (!sigaction(SIGINT, &ours, NULL)) attention = LISTENING;
 }
 
@@ -62,7 +67,7 @@ static i32 poll_interrupt(void)
         if (!at_work_since) at_work_since = now;
         else if (now - at_work_since > PATIENCE_NS) begin_to_listen();
     }
-    return stop && attention == LISTENING;
+    return is_raised() && attention == LISTENING;
 }
 
 static i32 commit_call(void)
@@ -71,7 +76,7 @@ static i32 commit_call(void)
     i32 listened = attention == LISTENING;
     if (listened) no_longer_listen();
     attention = COMMITTED;
-    return listened && stop;
+    return listened && is_raised();
 }
 
 static void end_call(void)

@@ -38,7 +38,7 @@ static __thread i32 in_task;
 #define READ(variable) __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
 #define WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELEASE)
 
-static i32 is_open(job *j) { return !(j->stoppable && stop) && __atomic_load_n(&j->next, __ATOMIC_RELAXED) < j->tasks; }
+static i32 is_open(job *j) { return !(j->stoppable && is_raised()) && __atomic_load_n(&j->next, __ATOMIC_RELAXED) < j->tasks; }
 
 static void work_on(job *j)
 {
