@@ -256,7 +256,10 @@ def along_loops(graph):
 
 
 def assert_is_a_nest(node, values):
-    """Joint broadcasting of the inputs gives the lengths of the loops, and every output has all of them."""
+    """Joint broadcasting of the inputs gives the lengths of the loops, and every output has all of them.
+
+    Where nothing is reduced, an output may be shorter, and broadcast to them.
+    """
     graph = node.op.graph
     loops, reading = along_loops(graph)
     lengths = {}
@@ -264,13 +267,15 @@ def assert_is_a_nest(node, values):
         for loop, n in (pair for axes in reading[i] for pair in zip(axes, value.shape)):
             if n != 1:
                 assert lengths.setdefault(loop, n) == n
+    is_elementwise = not any(isinstance(n.op, Reduce) for n in graph.order)
     for output, value in zip(graph.outputs, interpret(graph, values)):
         whole = output
         if isinstance(output.owner.op, Reduce):
             whole = output.owner.inputs[0]
             value = interpret(FunctionGraph(graph.inputs, [whole]), values)[0]
         assert loops[whole] == tuple(range(whole.ndim))
-        assert value.shape == tuple(lengths.get(loop, 1) for loop in range(whole.ndim))
+        space = tuple(lengths.get(loop, 1) for loop in range(whole.ndim))
+        assert value.shape == space or (is_elementwise and np.broadcast_shapes(value.shape, space) == space)
 
 
 def assert_are_rows(node, values):

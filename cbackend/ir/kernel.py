@@ -118,6 +118,8 @@ class Kernel:
     """None: its loops run whole."""
     signature: tuple[Argument, ...] = ()
     """Its arguments, where they are others than the extents, pointers and strides of its operands."""
+    feeds: tuple[tuple[int, ...], ...] = ()
+    """For each output the numbers of the inputs that its value is made of; empty: all outputs have all loops."""
 
     @property
     def operands(self) -> tuple[Operand, ...]:

@@ -51,6 +51,8 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = ()) -> Kernel:
         fallible=isinstance(body[-1], Return),
         shared=frozenset(output for output, _ in aliases),
     )
+    if len(group.results) > 1 and not whole and all(r.fold is None for r in group.results):
+        kernel = replace(kernel, feeds=tuple(operands.feeding((r.value, r.place)) for r in group.results))
     if not _parts_lie_apart(operands, aliases):
         return kernel
     return replace(kernel, cutting=cutting_of(group, operands, whole))

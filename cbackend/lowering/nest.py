@@ -62,6 +62,12 @@ class Operands:
         found = dict.fromkeys((position[leaf], place) for leaf, place in _leaf_keys(roots, position, known))
         self.inputs = tuple(Operand(group.leaves[k].dtype, place, k) for k, place in sorted(found, key=lambda f: f[0]))
         self.number = {(group.leaves[i.source], i.axes): len(self.outputs) + n for n, i in enumerate(self.inputs)}
+        self._position = position
+
+    def feeding(self, root: Key) -> tuple[int, ...]:
+        """The numbers, among the inputs, of the operands that a value is made of."""
+        found = {(self._position[leaf], place) for leaf, place in _leaf_keys([root], self._position, ())}
+        return tuple(n for n, i in enumerate(self.inputs) if (i.source, i.axes) in found)
 
     def __getitem__(self, number: int) -> Operand:
         return (self.outputs + self.inputs)[number]

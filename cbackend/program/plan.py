@@ -46,7 +46,7 @@ from . import plan_creation as lower_creation
 from . import plan_indexing as lower_indexing
 from .buffers import assign_slots
 from .late import cannot_fail_late, checks_first
-from .planner import Planner
+from .planner import Planner, has_all_loops
 from .program import Array, Buffer, Finish, Host, Lengths, Outcome, Program, Site
 
 Plan = Callable[[Planner, Apply], None]
@@ -207,17 +207,31 @@ def _own_array(p: Planner, number: int, array: Array) -> Array:
 def plan_kernel(p: Planner, node: Apply) -> None:
     """Launch the kernel of an op over the joint lengths of its inputs, in place where the op has leave and the memory
     allows.
+
+    An output that may be shorter has the joint lengths of the inputs that it is made of.  It overwrites nothing: the
+    kernel may come back to an element of it, and would read there what it wrote.
     """
     kernel, destroyed = _kernel(p, node)
     inputs = [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs]
     extents = p.extents(kernel, inputs)
     outputs = []
-    for operand in kernel.outputs:
-        lengths = tuple(1 if loop is None else extents[loop] for loop in operand.axes)
-        victim = _overwritten(p, node, operand.source, destroyed, lengths)
+    for number, operand in enumerate(kernel.outputs):
+        whole = has_all_loops(node, kernel, number)
+        own = extents if whole else _own_lengths(p, kernel, number, inputs, extents)
+        lengths = tuple(1 if loop is None else own[loop] for loop in operand.axes)
+        victim = _overwritten(p, node, operand.source, destroyed, lengths) if whole else None
         outputs.append(victim or p.result(node.outputs[operand.source], lengths))
     if any(o in p.needed for o in node.outputs):
         p.launch(kernel, extents, outputs, inputs)
+
+
+def _own_lengths(p: Planner, kernel: Kernel, output: int, inputs: Sequence[Array], extents: Lengths) -> Lengths:
+    """The lengths, by loop, of an output that may be shorter than the loops, none of which must leave it unwritten."""
+    own = p.extents(kernel, inputs, kernel.feeds[output])
+    for axis, loop in enumerate(kernel.outputs[output].axes):
+        if loop is not None and isinstance(extents[loop], str) and own[loop] != extents[loop]:
+            p.guard("reached", extents[loop], own[loop], failure=Outcome.UNREACHED, axis=axis)
+    return own
 
 
 def _kernel(p: Planner, node: Apply) -> tuple[Kernel, dict[int, int]]:

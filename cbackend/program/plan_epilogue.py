@@ -17,7 +17,7 @@ from ...ops.fused_product import FusedProduct
 from ..ir.kernel import Kernel
 from .nest_text import is_launched
 from .plan_blas import SUMMED, batch_strides
-from .planner import Planner
+from .planner import Planner, has_all_loops
 from .program import After, Argument, Array, Lengths, Number, Outcome, Quantity, Table, Vector
 
 MAX_ARRAYS = 64
@@ -38,6 +38,7 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
         or host is None
         or not isinstance(made.op, (Dot, Dot22, Dot22Scalar, MatMul))
         or not _runs_along(kernel, product)
+        or not all(has_all_loops(group, kernel, k) for k in range(len(kernel.outputs)))
         or not all(o in p.needed for o in node.outputs)
     ):
         p.expand(node, node.op.expand(node.inputs))

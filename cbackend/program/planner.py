@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ...graph import Apply, Constant, Op, TensorType, Variable, toposort
+from ...graph import Apply, Constant, Dim, Op, TensorType, Variable, dims_of, toposort
+from ...graph.dims import broadcast
 from ...graph.types import numpy_dtype
 from ..ir.kernel import Extent, Kernel, Pointer, Stride
 from ..lowering.lower import lower
@@ -317,11 +318,13 @@ class Planner:
                 arguments.append(self.along(array.lengths[axis], extents[argument.loop], array.strides[axis]))
         return arguments
 
-    def extents(self, kernel: Kernel, inputs: Sequence[Array]) -> Lengths:
-        """The extents of the loops: the joint lengths of the input axes that run along each."""
+    def extents(self, kernel: Kernel, inputs: Sequence[Array], among: Sequence[int] | None = None) -> Lengths:
+        """The extents of the loops: the joint lengths of the input axes that run along each.  `among`: of these inputs
+        alone.
+        """
         along: list[list[Quantity]] = [[] for _ in range(kernel.rank)]
-        for operand, array in zip(kernel.inputs, inputs, strict=True):
-            for loop, length in zip(operand.axes, array.lengths, strict=True):
+        for number in range(len(inputs)) if among is None else among:
+            for loop, length in zip(kernel.inputs[number].axes, inputs[number].lengths, strict=True):
                 if loop is not None:
                     along[loop].append(length)
         return tuple(self.join(lengths, axis) for axis, lengths in enumerate(along))
@@ -368,3 +371,18 @@ class Planner:
 
     def inputs_of(self, node: Apply) -> list[Array]:
         return [self.arrays[i] for i in node.inputs]
+
+
+def has_all_loops(node: Apply, kernel: Kernel, output: int) -> bool:
+    """Whether an output is certainly as long as the loops of its kernel along each axis."""
+    if not kernel.feeds or len(kernel.feeds[output]) == len(kernel.inputs):
+        return True
+    operand = kernel.outputs[output]
+    lengths = dims_of(node.outputs[operand.source])
+    return all(length == _joint(node, kernel, loop) for loop, length in zip(operand.axes, lengths, strict=True))
+
+
+def _joint(node: Apply, kernel: Kernel, loop: int | None) -> Dim:
+    """What is known of the extent of a loop; an axis that runs along none is 1 long."""
+    found = (zip(i.axes, dims_of(node.inputs[i.source]), strict=True) for i in kernel.inputs)
+    return broadcast(length for axes in found for along, length in axes if loop is not None and along == loop)

@@ -62,6 +62,8 @@ class Outcome(IntEnum):
     """Ctrl-C was pressed; nothing of the caller's was changed.  The exception is Python's."""
     SINGULAR = 13
     NOT_POSITIVE_DEFINITE = 14
+    UNREACHED = 15
+    """A loop has no steps, but an output that it would write has an element there.  The caller asks NumPy."""
     KERNEL = 16
     """Plus the Status of a kernel."""
 

@@ -58,7 +58,12 @@ FORMS = {
     "either": "{} || {}",
     "differ": "{} != {}",
 }
-FAILS_IF = {"equal": "{0} != {1}", "not_negative": "{0} < 0", "fits": "{0} != {1} && {0} != 1"}
+FAILS_IF = {
+    "equal": "{0} != {1}",
+    "not_negative": "{0} < 0",
+    "fits": "{0} != {1} && {0} != 1",
+    "reached": "{0} == 0 && {1} != 0",
+}
 TABLES = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 
 

@@ -52,6 +52,14 @@ static i64 least_tile(const grid *g, i32 loop)
     return enough > least ? enough : least;
 }
 
+/* Whether the kernel comes back to the same elements of an output: parts of the loop would write them at once. */
+static i32 is_stretched(const grid *g, i32 loop)
+{
+    for (i32 k = 0; k < g->nest->outputs; k++)
+        if (has(g->nest->moves[k], loop) && g->lengths[loop] > 1 && g->strides[k * g->nest->rank + loop] == 0) return 1;
+    return 0;
+}
+
 /* Cut loops from the outermost on until there are as many tasks as wanted. */
 static void cut(grid *g, double wanted)
 {
@@ -61,7 +69,7 @@ static void cut(grid *g, double wanted)
     for (i32 l = 0; l < nest->rank; l++) {
         i64 length = g->lengths[l], pieces = (i64)(wanted / (double)g->tasks + 1);
         g->tile[l] = length, g->tiles[l] = 1;
-        if (!(has(nest->free, l) || l == g->reduced) || (double)g->tasks >= wanted) continue;
+        if (!(has(nest->free, l) || l == g->reduced) || (double)g->tasks >= wanted || is_stretched(g, l)) continue;
         if (l == g->reduced && pieces > MOST_PARTS) pieces = MOST_PARTS;
         i64 tile = ceiling(length, pieces), least = least_tile(g, l);
         if (l == nest->rank - 1) tile = ceiling(tile, LINE_OF_ELEMENTS) * LINE_OF_ELEMENTS;

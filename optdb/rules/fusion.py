@@ -22,6 +22,7 @@ from ...record import record
 from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .fusion_groups import Facts, Group, is_index_map, partition, reads_elements
+from .fusion_hoped import join_hoped
 from .fusion_rows import join_rows
 
 MAX_OPERANDS = 16
@@ -68,7 +69,7 @@ def fuse(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
     """`graph` with each group of two or more nodes as one `Fused` node; the door is asked once a group."""
     facts = Facts(graph)
     known: dict[Variable, Variable] = {}
-    for group in join_rows(partition(graph, facts), facts):
+    for group in join_hoped(graph, join_rows(partition(graph, facts), facts), facts):
         if len(group.nodes) > 1:
             outputs, stand_ins = results(group, facts)
             after = fused(needed(group, outputs, facts), outputs, facts, known)

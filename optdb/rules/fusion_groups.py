@@ -224,8 +224,8 @@ def fits(groups: list[Group], facts: Facts) -> bool:
     return len({i for g in groups for i in g.inputs if facts.source(i).owner not in inside}) <= MAX_INPUTS
 
 
-def _merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> None:
-    """Make one group of all: the largest takes the others in, so no node moves more than log n times."""
+def merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> Group:
+    """Make one group of all: the largest takes the others in, so no node moves more than log n times.  Returns it."""
     into = max(groups, key=lambda g: len(g.nodes))
     for group in groups:
         if group is not into:
@@ -238,6 +238,7 @@ def _merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> None:
             for node in group.nodes:
                 group_of[node] = into
     into.inputs = {i for i in into.inputs if group_of.get(facts.source(i).owner) is not into}
+    return into
 
 
 def _join_readers(graph: FunctionGraph, facts: Facts) -> list[Group]:
@@ -254,7 +255,7 @@ def _join_readers(graph: FunctionGraph, facts: Facts) -> list[Group]:
             group_of[node] = group_alone(node, level + 1)
         else:
             group_of[node] = inside
-            _merge([*targets, inside], group_of, facts)
+            merge([*targets, inside], group_of, facts)
     return list(dict.fromkeys(group_of.values()))
 
 
@@ -288,7 +289,7 @@ def _join_producers(groups: list[Group], facts: Facts) -> list[Group]:
         group_of.update(dict.fromkeys(group.nodes, group))
         targets = [g for g in above if g.level == group.level]
         if targets and _continues(group, targets, edges, group_of, facts) and fits([*targets, group], facts):
-            _merge([*targets, group], group_of, facts)
+            merge([*targets, group], group_of, facts)
         else:
             group.level += 1
     return list(dict.fromkeys(group_of.values()))
@@ -319,5 +320,5 @@ def _join_siblings(groups: list[Group], facts: Facts) -> list[Group]:
                 continue
             sibling = group_of[first.setdefault((group.level, group.space or (), operand), node)]
             if sibling is not group and fits([sibling, group], facts):
-                _merge([sibling, group], group_of, facts)
+                merge([sibling, group], group_of, facts)
     return list(dict.fromkeys(group_of.values()))

@@ -1,0 +1,82 @@
+"""Elementwise groups become one with their readers where all lengths are equal unless they broadcast at run time.
+
+    m = 0.9 * m + 0.1 * g; p = p - m      for vectors of unknown lengths, of which `m` is wanted, too
+
+`m` may turn out to have one element and `p` a million, so it is not proved that one nest computes both.  Nearly always
+they are equally long, and one kernel reads each array once.  Where they are not, the nest computes the element of `m`
+anew in each of its steps and stores it in the same place: a stretched axis has stride 0, for results as for operands.
+That is right, and costs little where the values do; others stay in a nest of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...graph import Apply, Dim, FunctionGraph
+from ...graph.dims import broadcast_dims
+from .fusion_groups import Facts, Group, GroupOf, fits, is_pointwise, merge
+
+MAX_COST_AGAIN = 11
+"""Work, in additions, on values that a nest may turn out to do again in every iteration: less than an exponential."""
+
+
+def join_hoped(graph: FunctionGraph, groups: Sequence[Group], facts: Facts) -> list[Group]:
+    """`groups`, each after those whose results it reads, with more of them joined, in such an order again.
+
+    As when nodes are grouped, the level of a group is the longest way to an output: one that joins all its readers of
+    the highest level closes no circle.
+    """
+    group_of: GroupOf = {node: group for group in groups for node in group.nodes}
+    place = {group: n for n, group in enumerate(groups)}
+    again: dict[Group, float] = {}
+    elementwise = {group: all(map(is_pointwise, group.nodes)) for group in groups}
+    for group in reversed(groups):
+        readers = {group_of[r]: None for node in group.nodes for r, _ in facts.readers.get(node, ())}
+        readers.pop(group, None)
+        level = max((r.level for r in readers), default=-1)
+        targets = [r for r in readers if r.level == level]
+        group.level = level + 1
+        if not targets or not all(elementwise[g] for g in (group, *targets)):
+            continue
+        cost = sum(float(getattr(node.op, "cost", 1)) for node in group.nodes)
+        cost += sum(again.get(t, 0) for t in targets)
+        if cost <= MAX_COST_AGAIN and _may_be_one(group, targets, group_of, facts) and fits([*targets, group], facts):
+            joined = merge([*targets, group], group_of, facts)
+            joined.level, joined.space = level, broadcast_dims([t.space or () for t in (*targets, group)])
+            again[joined] = cost
+            place[joined] = min(place[g] for g in (*targets, group))
+    return _in_order(graph, group_of, place) if again else list(groups)
+
+
+def _in_order(graph: FunctionGraph, group_of: GroupOf, place: dict[Group, int]) -> list[Group]:
+    position = {node: n for n, node in enumerate(graph.order)}
+    groups = list(dict.fromkeys(group_of.values()))
+    for group in groups:
+        group.nodes.sort(key=position.__getitem__)
+    return sorted(groups, key=lambda g: (-g.level, place[g]))
+
+
+def _may_be_one(group: Group, targets: Sequence[Group], group_of: GroupOf, facts: Facts) -> bool:
+    """Whether elementwise groups can share a nest if no length broadcasts."""
+    first = targets[0].space
+    if not group.space or not first or any(t.space != first for t in targets):
+        return False
+    whole = tuple(range(len(first)))
+    if len(group.space) != len(first) or not all(map(_may_be_equal, group.space, first)):
+        return False
+    return all(
+        facts.loops_of(operand, reader, group_of[reader]) == whole and _is_read_whole(reader, group_of[reader])
+        for node in group.nodes
+        for reader, operand in facts.readers.get(node, ())
+        if group_of[reader] in targets
+    )
+
+
+def _is_read_whole(reader: Apply, group: Group) -> bool:
+    """Whether the reader has all loops of its group, so that nothing it reads is stretched by way of it."""
+    return group.axes.get(reader) == tuple(range(len(group.space or ())))
+
+
+def _may_be_equal(own: Dim, joint: Dim) -> bool:
+    """Whether a length may be that of the loop, of which it is a part."""
+    return own == joint or (own != 1 and not (isinstance(own, int) and isinstance(joint, int)))
