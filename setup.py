@@ -1,14 +1,85 @@
-"""Packaging: the folders of this repository become the subpackages of one import name, `arignote`."""
+"""Packaging: the folders of this repository become the subpackages of one import name, `arignote`.
 
-from setuptools import setup
+The parts of the runtime that every program needs are compiled on the way, if there is a compiler: see
+cbackend/runtime/prebuilt.py.
+"""
 
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from setuptools import Command, Distribution, setup
+from setuptools.command.build import build
+
+ROOT = Path(__file__).resolve().parent
 ROOMS = ("abi", "cache", "build", "gemm", "runtime", "ir", "ctext", "lowering", "program", "calls")
 FOLDERS = [
     *("record", "pages", "graph", "ops", "optdb", "optdb/rules", "profiling"),
     *("cbackend", *(f"cbackend/{room}" for room in ROOMS)),
 ]
 
+
+class BuildRuntime(Command):
+    """Compiles parts of the runtime for this machine.  Without them everything works: they are built on demand."""
+
+    description = "compile the runtime for this machine"
+    user_options = [("build-lib=", "d", "folder of the built package")]
+
+    def initialize_options(self) -> None:
+        self.build_lib: str | None = None
+        self.editable_mode = False
+
+    def finalize_options(self) -> None:
+        self.set_undefined_options("build_py", ("build_lib", "build_lib"))
+
+    def run(self) -> None:
+        folder = ROOT / "cbackend" if self.editable_mode else Path(self.build_lib or "", "arignote", "cbackend")
+        try:
+            said = prebuild(folder / "prebuilt")
+        except Exception as error:  # whatever it is: an installation does not fail for it
+            said = f"nothing was built ahead: {type(error).__name__}: {error}"
+        self.announce(said, 2)
+
+    def get_source_files(self) -> list[str]:
+        return []
+
+    def get_outputs(self) -> list[str]:
+        built = Path(self.build_lib or "", "arignote", "cbackend", "prebuilt")
+        return [] if self.editable_mode else sorted(map(str, built.glob("*")))
+
+    def get_output_mapping(self) -> dict[str, str]:
+        return {}
+
+
+class Build(build):
+    sub_commands = [*build.sub_commands, ("build_runtime", None)]
+
+
+class ForThisMachine(Distribution):
+    """What was built on one kind of machine is not offered to others."""
+
+    def has_ext_modules(self) -> bool:
+        return True
+
+
+def prebuild(folder: Path) -> str:
+    """What `arignote.cbackend.runtime.prebuilt` does, imported without the packages around it, which need NumPy."""
+    for name, place in (("arignote", ROOT), ("arignote.cbackend", ROOT / "cbackend")):
+        package = ModuleType(name)
+        package.__path__ = [str(place)]
+        sys.modules[name] = package
+    try:
+        from arignote.cbackend.runtime import prebuilt
+
+        return prebuilt.prebuild(folder)
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "arignote"]:
+            del sys.modules[name]
+
+
 setup(
     packages=["arignote", *("arignote." + folder.replace("/", ".") for folder in FOLDERS)],
     package_dir={"arignote": "arignote", **{"arignote." + folder.replace("/", "."): folder for folder in FOLDERS}},
+    distclass=ForThisMachine,
+    cmdclass={"build": Build, "build_runtime": BuildRuntime},
 )

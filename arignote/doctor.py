@@ -24,10 +24,13 @@ from .cbackend.cache import machine
 from .cbackend.cache.store import Cache, CacheWarning
 from .cbackend.cache.upkeep import entries
 from .cbackend.runtime.blas import find_blas
+from .cbackend.runtime.prebuilt import usable_parts
+from .cbackend.runtime.sources import PREBUILT
 from .options import process_options
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 _OWN_CACHE = 'export ARIGNOTE_CACHE="$HOME/.cache/arignote"  (or another folder of your own)'
+_INSTALL_ANEW = "pip install --force-reinstall --no-deps arignote"
 _INSTALL_COMPILER = "pip install 'arignote[compiler]'  (or your system's package, e.g. apt install gcc)"
 
 
@@ -62,7 +65,7 @@ def examine() -> list[Finding]:
         cache = Cache.open(options.cache, key_file=options.cache_key)
         found = search(cache, options.cc)
         code = compiled_code(found.toolchain, cache)
-        return [*versions(), *compiler(found), *code, processor(), blas(), *cache_state(cache)]
+        return [*versions(), *compiler(found), *code, *prebuilt(found), processor(), blas(), *cache_state(cache)]
 
 
 def versions() -> Iterator[Finding]:
@@ -114,6 +117,23 @@ def compiled_code(toolchain: Toolchain | None, cache: Cache) -> Iterator[Finding
         return
     state = OK if answer == 7 else FAIL
     yield Finding("compiled code", state, f"built in {seconds * 1e3:.0f} ms, loaded and run", _INSTALL_COMPILER)
+
+
+def prebuilt(found: Search) -> Iterator[Finding]:
+    """Whether the parts of the runtime that were compiled when the package was installed are in use."""
+    if found.toolchain is None:
+        return
+    if not process_options().prebuilt:
+        yield Finding("runtime", OK, "built on demand, because ARIGNOTE_PREBUILT says so")
+        return
+    parts = usable_parts(found.toolchain, PREBUILT)
+    if parts.damaged:
+        yield Finding("runtime", WARN, f"a file in {PREBUILT} is damaged: built on demand", _INSTALL_ANEW)
+    elif parts.missing:
+        why = "not built when this was installed, or for another processor, compiler or version"
+        yield Finding("runtime", OK, f"{parts.missing} of {parts.count} parts are built on demand: {why}")
+    else:
+        yield Finding("runtime", OK, f"all {parts.count} parts as they were built when this was installed")
 
 
 def processor() -> Finding:
