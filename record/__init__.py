@@ -1,9 +1,9 @@
 """`record`: the decorator of our immutable values (types, ops, IR, steps, rules): frozen dataclasses, made quickly.
 
-`dataclass(frozen=True)` compiles six methods for each class: 0.35 ms, and with 130 classes a third of the time of
-`import arignote`.  A record is a dataclass of which only `__init__` is compiled, and that when the first one is made.
-`fields`, `replace`, `asdict`, `field(...)`, `ClassVar`, `__post_init__`, `match`, `pickle` and type checkers treat it
-as one.
+`dataclass(frozen=True)` compiles six methods for each class: 0.35 ms, and with 190 classes a third of the time of
+`import arignote`.  A record is a dataclass of which nothing is compiled: its `__init__` is a template with the names of
+its fields, made when it is first asked for.  `fields`, `replace`, `asdict`, `field(...)`, `ClassVar`, `__post_init__`,
+`match`, `pickle` and type checkers treat it as one.
 
 Three things differ.  A record without fields has one instance, for nothing could tell two apart.  What derives from a
 record is a record too, or a plain class and as frozen as its base.  And there are no default factories: a value that is
@@ -15,7 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from . import templates
+from .templates import TEMPLATES, any_fields
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -73,7 +77,7 @@ def _methods(cls: type, eq: bool, repr: bool, slots: bool) -> dict[str, Any]:
 
 
 class _Init:
-    """The `__init__` of a record, compiled when it is first asked for, which then takes this place."""
+    """The `__init__` of a record, made when it is first asked for, which then takes this place."""
 
     __slots__ = ("_cls", "_given")
 
@@ -86,27 +90,28 @@ class _Init:
         self._cls, self._given = cls, given
 
     def __get__(self, instance: Any, owner: Any) -> Any:
-        made = _compiled_init(self._cls, self._given)
+        made = _init(self._cls, self._given)
         if vars(self._cls)["__init__"] is self:
             self._cls.__init__ = made
         return made.__get__(instance, owner)
 
 
-def _compiled_init(cls: type, given: tuple[Field[Any], ...]) -> Callable[..., None]:
-    """`__init__(self, field, ..., *, keyword field, ...)`, compiled for the sake of its arguments."""
-    scope: dict[str, Any] = {"assign": object.__setattr__}
-    positional, keyword, body = ["self"], ["*"], []
-    for f in (f for f in given if f.init):
-        default = "" if f.default is MISSING else f"=default_{f.name}"
-        scope[f"default_{f.name}"] = f.default
-        (keyword if f.kw_only else positional).append(f.name + default)
-        body.append(f"assign(self, {f.name!r}, {f.name})")
-    if hasattr(cls, "__post_init__"):
-        body.append("self.__post_init__()")
-    arguments = ", ".join(positional + (keyword if len(keyword) > 1 else []))
-    made: dict[str, Callable[..., None]] = {}
-    exec(f"def __init__({arguments}):\n " + "\n ".join(body or ["pass"]), scope, made)
-    init = made["__init__"]
+def _init(cls: type, given: tuple[Field[Any], ...]) -> FunctionType:
+    """`__init__(self, field, ..., *, keyword field, ...)`."""
+    positional = [f for f in given if f.init and not f.kw_only]
+    keyword = [f for f in given if f.init and f.kw_only]
+    names = [f.name for f in (*positional, *keyword)]
+    short = len(names) < len(TEMPLATES) and not hasattr(cls, "__post_init__")
+    template = (TEMPLATES[len(names)] if short else any_fields).__code__
+    letters = dict(zip(template.co_varnames[1:], names))
+    code = template.replace(
+        co_name="__init__", co_varnames=("self", *names), co_nlocals=1 + len(names),
+        co_argcount=1 + len(positional), co_kwonlyargcount=len(keyword),
+        co_consts=tuple(letters.get(c, c) if isinstance(c, str) else c for c in template.co_consts),
+    )  # fmt: skip
+    init = FunctionType(code, vars(templates), "__init__")
+    init.__defaults__ = tuple(f.default for f in positional if f.default is not MISSING) or None
+    init.__kwdefaults__ = {f.name: f.default for f in keyword if f.default is not MISSING} or None
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     return init
 

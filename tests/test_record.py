@@ -173,3 +173,32 @@ def test_a_record_without_fields_has_one_instance():
     assert Full(1) is not Full(1) and Full(1) == Full(1) != Full(2) and Full(1) != Bare()
     with pytest.raises(TypeError):
         Bare(1)
+
+
+@pytest.mark.parametrize("keywords", range(3))
+@pytest.mark.parametrize("count", range(10))
+def test_any_number_of_fields_by_position_and_by_name(make, count, keywords):
+    names = [*"bacdefghi"[:count], *("k", "l")[:keywords]]
+    options = {name: field(kw_only=name in "kl", **({"default": 7} if name in "hil" else {})) for name in names}
+    made = make()(type("Made", (), {"__annotations__": dict.fromkeys(names, int), **options}))
+    needed = [name for name in names if name not in "hil"]
+    positional = [needed.index(name) for name in needed if name not in "kl"]
+    named = {name: needed.index(name) for name in needed if name in "kl"}
+    values = {name: needed.index(name) if name in needed else 7 for name in names}
+    assert asdict(made(*positional, **named)) == values == asdict(made(**{n: values[n] for n in reversed(needed)}))
+    assert list(inspect.signature(made.__init__).parameters) == ["self", *names]
+    if named:
+        with pytest.raises(TypeError, match=r"Made.__init__\(\) missing 1 required keyword-only argument: 'k'"):
+            made(*positional)
+    with pytest.raises(TypeError, match=r"Made.__init__\(\) got an unexpected keyword argument 'other'"):
+        made(**values, other=1)
+
+
+@pytest.mark.parametrize("count", [1, 3, 9])
+def test_post_init_is_called_once_with_all_fields_set(make, count):
+    seen = []
+    body = {"__post_init__": lambda self: seen.append(asdict(self))}
+    names = list("abcdefghi"[:count])
+    made = make()(type("Made", (), {"__annotations__": dict.fromkeys(names, int), **body}))
+    made(*range(count))
+    assert seen == [dict(zip(names, range(count)))]

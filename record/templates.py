@@ -1,0 +1,55 @@
+"""`__init__` of records, by the number of fields; a letter stands for the name of a field, as a variable and as a text.
+
+They are compiled once, with this file; record/__init__.py puts the names of a class in the place of the letters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+put = object.__setattr__
+
+
+def none(self: Any) -> None:
+    pass
+
+
+def one(self: Any, a: Any) -> None:
+    put(self, "a", a)
+
+
+def two(self: Any, a: Any, b: Any) -> None:
+    put(self, "a", a), put(self, "b", b)
+
+
+def three(self: Any, a: Any, b: Any, c: Any) -> None:
+    put(self, "a", a), put(self, "b", b), put(self, "c", c)
+
+
+def four(self: Any, a: Any, b: Any, c: Any, d: Any) -> None:
+    put(self, "a", a), put(self, "b", b), put(self, "c", c), put(self, "d", d)
+
+
+def five(self: Any, a: Any, b: Any, c: Any, d: Any, e: Any) -> None:
+    put(self, "a", a), put(self, "b", b), put(self, "c", c), put(self, "d", d), put(self, "e", e)
+
+
+def six(self: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> None:
+    put(self, "a", a), put(self, "b", b), put(self, "c", c), put(self, "d", d), put(self, "e", e), put(self, "f", f)
+
+
+TEMPLATES = (none, one, two, three, four, five, six)
+
+
+def any_fields(self: Any) -> None:
+    """As many as there are, and `__post_init__`: twice as slow as the others."""
+    fill(locals())
+
+
+def fill(values: dict[str, Any]) -> None:
+    """Set the fields of `values["self"]` to the other ones."""
+    self = values.pop("self")
+    for name, value in values.items():
+        put(self, name, value)
+    if hasattr(self, "__post_init__"):
+        self.__post_init__()
