@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..abi._abi import ffi
@@ -16,6 +17,7 @@ from ..build.toolchain import Toolchain
 from ..cache.store import Cache
 from .blas import Blas, find_blas
 from .lapack import find_lapack
+from .clock import Clock
 from .processors import processors
 from .sources import MEMBERS, core_source, product_source, solver_source
 
@@ -99,6 +101,11 @@ class Runtime:
             self._solvers[dtype] = library
 
     def pool(self) -> PoolUse:
+    @cached_property
+    def clock(self) -> Clock:
+        """What profiled calls are timed by."""
+        return Clock(self._library.lib, self.table)
+
         """How much memory the pool holds."""
         return self._ask_pool(-1)
 
@@ -111,15 +118,17 @@ class Runtime:
         self._library.lib.ag_pool(keep, out)
         return PoolUse(*out)
 
-    def table_for(self, threads: int | None) -> Any:
+    def table_for(self, threads: int | None, ticking: bool = False) -> Any:
         """The `ag_runtime *` for calls that may use so many threads; None: as many as the process may use.
 
-        It has the products that are installed now.
+        It has the products that are installed now.  `ticking`: its clock is `self.clock`.
         """
-        if threads is None:
+        if threads is None and not ticking:
             return self.table
         table = ffi.new("ag_runtime *", self.table[0])
-        table.threads = threads
+        table.threads = self.table.threads if threads is None else threads
+        if ticking:
+            table.clock = self.clock.pointer
         return table
 
     def team(self) -> TeamUse:
