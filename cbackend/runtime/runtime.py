@@ -14,14 +14,16 @@ from typing import Any, NamedTuple
 from ..abi._abi import ffi
 from ..build.build import Library, build, build_all
 from ..build.toolchain import Toolchain
+from ..cache.forks import fork_safe_lock
 from ..cache.store import Cache
 from .blas import Blas, find_blas
-from .lapack import find_lapack
 from .clock import Clock
+from .lapack import find_lapack
 from .processors import processors
 from .sources import MEMBERS, core_source, product_source, solver_source
 
 _NO_ADDRESSES = (0, 0, 0, 0)
+_lock = fork_safe_lock()
 
 
 class PoolUse(NamedTuple):
@@ -47,7 +49,6 @@ class Runtime:
         self._library = library
         self.source = source
         """What builds and keeps its parts."""
-        self._lock = threading.Lock()
         self._products: dict[str, Library] = {}
         self._solvers: dict[str, Library] = {}
         main = threading.main_thread().ident or 0
@@ -66,7 +67,7 @@ class Runtime:
 
     def install(self, dtype: str, library: Library, blas: Blas | None) -> None:
         """Let the products of `dtype` go through `library` to `blas`; None: to our own loops alone."""
-        with self._lock:
+        with _lock:
             addresses = blas.addresses[dtype] if blas else _NO_ADDRESSES
             found = ffi.new("void *[4]", [ffi.cast("void *", address) for address in addresses])
             entries = ffi.addressof(self.table, MEMBERS[dtype])
@@ -90,7 +91,7 @@ class Runtime:
 
     def install_lapack(self, dtype: str, library: Library, addresses: Sequence[int], wide: bool) -> None:
         """Let factorizations of `dtype` go through `library` to these routines; zeros: to our own loops."""
-        with self._lock:
+        with _lock:
             blas = find_blas()
             if blas:
                 get, set_ = (ffi.cast("void *", address) for address in blas.tuning)
@@ -100,12 +101,12 @@ class Runtime:
             library.lib.ag_lapack_install(entries, found, int(wide))
             self._solvers[dtype] = library
 
-    def pool(self) -> PoolUse:
     @cached_property
     def clock(self) -> Clock:
         """What profiled calls are timed by."""
         return Clock(self._library.lib, self.table)
 
+    def pool(self) -> PoolUse:
         """How much memory the pool holds."""
         return self._ask_pool(-1)
 
@@ -138,7 +139,6 @@ class Runtime:
         return TeamUse(*out)
 
 
-_lock = threading.Lock()
 _loaded: list[Runtime] = []
 
 
