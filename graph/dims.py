@@ -28,12 +28,14 @@ _serials = itertools.count()
 class Symbol:
     """A length that is not known: an interned (kind, arguments); made by the functions below."""
 
-    __slots__ = ("kind", "args", "serial", "__weakref__")
+    __slots__ = ("kind", "args", "serial", "of_leaves", "__weakref__")
 
     def __init__(self, kind: str, args: tuple[object, ...]) -> None:
         self.kind = kind
         self.args = args
         self.serial = next(_serials)  # an order that is the same in every process, as addresses are not
+        self.of_leaves = all(map(_of_leaves, args))
+        """Whether it speaks of leaves alone, so that it says the same of every node above which they stand."""
 
     def __repr__(self) -> str:
         return f"{self.kind}({', '.join(str(getattr(a, 'name', None) or a) for a in self.args)})"
@@ -43,6 +45,15 @@ class Symbol:
 
 
 Dim = Union[int, Symbol]
+
+
+def _of_leaves(argument: object) -> bool:
+    if isinstance(argument, int):
+        return True
+    if isinstance(argument, Symbol):
+        return argument.of_leaves
+    return argument.owner is None  # type: ignore[attr-defined]
+
 
 _interned: WeakValueDictionary[tuple[object, ...], Symbol] = WeakValueDictionary()
 
@@ -188,6 +199,30 @@ def dims_of(variable: Variable) -> tuple[Dim, ...]:
             # A length that type inference knows wins: it may look into constants that the shape rule does not.
             output._dims = tuple(d if n is None else n for d, n in zip(dims, output.type.shape, strict=True))
     return variable._dims  # type: ignore[return-value]
+
+
+def carry_dims(olds: Sequence[Variable], news: Sequence[Variable]) -> None:
+    """Say of outputs of a node what is known of those of an equal one, on operands of the same lengths.
+
+    What speaks of the old nodes is not said again: it would keep them alive, and rules would build upon them.
+    """
+    for old, new in zip(olds, news, strict=True):
+        for dim in old._dims or ():
+            if dim.__class__ is not int and not dim.of_leaves:  # type: ignore[union-attr]
+                break
+        else:
+            new._dims = old._dims
+
+
+def lengths_may_differ(new: Variable, old: Variable) -> bool:
+    """Whether a node may have outputs of other lengths with the one operand than with the other, of the same type.
+
+    Lengths may depend on the value of a whole number.
+    """
+    shape = new.type.shape
+    if not shape:
+        return new.type.dtype[0] in "iu"
+    return (new._dims is None or new._dims != old._dims) and None in shape
 
 
 def _unknown_above(node: Apply) -> list[Apply]:

@@ -86,7 +86,11 @@ class FunctionGraph:
         uses: dict[Variable, list[Use]] = {}
         for node in self.order:
             for position, i in enumerate(node.inputs):
-                uses.setdefault(i, []).append((node, position))
+                found = uses.get(i)
+                if found is None:
+                    uses[i] = [(node, position)]
+                else:
+                    found.append((node, position))
         for position, o in enumerate(self.outputs):
             uses.setdefault(o, []).append((None, position))
         return uses

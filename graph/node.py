@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from .dims import carry_dims, lengths_may_differ
 from .pickling import reduce_apply, reduce_variable
 from .provenance import Origin, here
 from .types import TensorType
@@ -117,7 +118,7 @@ class Apply:
         inputs = tuple(inputs)
         if inputs == self.inputs:
             return self
-        same_types = same_ops = True
+        same_types = same_ops = same_dims = True
         for new, old in zip(inputs, self.inputs, strict=True):
             if new is old:
                 continue
@@ -129,6 +130,8 @@ class Apply:
                 same_ops = False
             if new.type is not old.type and new.type != old.type:
                 same_types = False
+            if same_dims and lengths_may_differ(new, old):
+                same_dims = False
         op = self.op
         node = object.__new__(Apply)
         node.op = op
@@ -138,6 +141,8 @@ class Apply:
         make = op.variable_class
         types = [o.type for o in self.outputs] if same_types else op.infer(inputs)
         node.outputs = tuple([make(t, node, o.index, o.name) for t, o in zip(types, self.outputs, strict=True)])
+        if same_types and same_dims:
+            carry_dims(self.outputs, node.outputs)
         return node
 
     def over(self, images: Mapping[Variable, Variable]) -> Apply:

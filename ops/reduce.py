@@ -244,16 +244,23 @@ def unbroadcast(cotangent: Variable, like: Variable) -> Variable:
     """
     if same_shape(cotangent, like):
         return cotangent
+    sums, certain = stretched_axes(cotangent, like)
     added = cotangent.ndim - like.ndim
-    sums, certain = list(range(added)), True
-    for axis, (mine, theirs) in enumerate(zip(dims_of(like), dims_of(cotangent)[added:], strict=True), start=added):
-        if mine == 1:
-            sums += [axis] if theirs != 1 else []
-        elif mine is not theirs and not isinstance(mine, int):
-            certain = False
     reduced = Reduce(add, tuple(sums))(cotangent) if sums else cotangent
     aligned = _keepdims(reduced, tuple(a - added for a in sums if a >= added), like.ndim)
     return aligned if certain else SumTo()(aligned, like)  # type: ignore[no-any-return]
+
+
+def stretched_axes(wide: Variable, narrow: Variable) -> tuple[list[int], bool]:
+    """The axes of `wide` along which `narrow` was certainly stretched to it; whether it was along no other."""
+    added = wide.ndim - narrow.ndim
+    stretched, certain = list(range(added)), True
+    for axis, (mine, theirs) in enumerate(zip(dims_of(narrow), dims_of(wide)[added:], strict=True), start=added):
+        if mine == 1:
+            stretched += [axis] if theirs != 1 else []
+        elif mine is not theirs and not isinstance(mine, int):
+            certain = False
+    return stretched, certain
 
 
 # --- the functions of the namespace

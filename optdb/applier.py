@@ -145,13 +145,15 @@ class Applier:
 
     def busy(self, graph: FunctionGraph) -> set[Neighbourhood]:
         """The neighbourhoods of the graph for which there is a rule: nodes with any other are left as they are."""
-        return {around for around in dict.fromkeys(graph.neighbourhoods) if any(self._offers_to(around))}
+        return {around for around in dict.fromkeys(graph.neighbourhoods) if any(self.offers_to(around))}
 
     def offers(self, node: Apply) -> Offers:
         """The rules that may match the node, by its op and what computes its operands."""
-        return self._offers_to(neighbourhood_of(node))
+        around = neighbourhood_of(node)
+        return self._offers.get(around) or self.offers_to(around)
 
-    def _offers_to(self, around: Neighbourhood) -> Offers:
+    def offers_to(self, around: Neighbourhood) -> Offers:
+        """The rules that may match nodes that look so."""
         found = self._offers.get(around)
         if found is None:
             upwards, by_users = self.index.of_neighbourhood(around, self._failed)

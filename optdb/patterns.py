@@ -237,7 +237,7 @@ class Applied(Pattern):
         if len(heads) != len(self.operands):
             return False
         if getattr(op, "commutative", False):
-            return all(any(part.fits(kind) for kind in heads) for part in self._by_rarity if not isinstance(part, Wild))
+            return _may_share_out([part for part in self._by_rarity if not isinstance(part, Wild)], heads)
         return all(part.fits(kind) for part, kind in zip(self.operands, heads, strict=True))
 
     def _own_names(self) -> tuple[str, ...]:
@@ -246,6 +246,16 @@ class Applied(Pattern):
     def __str__(self) -> str:
         name = str(self.op) if isinstance(self.op, (Op, OpLike)) else self.op.__name__
         return f"{name}({', '.join(map(str, self.operands))})"
+
+
+def _may_share_out(parts: Sequence[Pattern], heads: Sequence[Head]) -> bool:
+    """Whether each part can have an operand of its own that it fits."""
+    if not parts:
+        return True
+    first, *rest = parts
+    return any(
+        first.fits(kind) and _may_share_out(rest, (*heads[:k], *heads[k + 1 :])) for k, kind in enumerate(heads)
+    )
 
 
 def _match_in_order(

@@ -139,7 +139,9 @@ class Sweep:
 
     def _visit(self, source: Apply, in_graph: bool) -> Frame | None:
         """Rebuild, merge and offer one node; the frame of its replacement if a rule takes it."""
-        node = self._rebuilt(source)
+        node = source.over(self._image)
+        if node is not source:
+            self.applier.known.add(node)
         if self._frames and (frame := self._open.get(node_key(node))) is not None:
             node = frame.node
             self._settled.add(node)  # it stands inside its own replacement, and there it stays
@@ -159,12 +161,6 @@ class Sweep:
         if plain or self.merging:
             self._settled.add(node)
         return self._offer(source, node, by_users) if by_users and in_graph else None
-
-    def _rebuilt(self, node: Apply) -> Apply:
-        new = node.over(self._image)
-        if new is not node:
-            self.applier.known.add(new)
-        return new
 
     def _stands_for(self, source: Apply, node: Apply, in_graph: bool) -> None:
         """From now on `node`, or what has taken its place, is read where `source` was."""

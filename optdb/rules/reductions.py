@@ -31,13 +31,13 @@ from ...ops.elementwise import (
 )
 from ...ops.join import Join
 from ...ops.lengths import dim_to_tensor
-from ...ops.reduce import ArgReduce, Reduce, SumTo, unbroadcast
+from ...ops.reduce import ArgReduce, Reduce, SumTo, stretched_axes, unbroadcast
 from ...ops.shape import BroadcastTo, DimShuffle
 from ...ops.tensor import constant
 from ..contract import relaxes, stabilizes
 from ..patterns import Wild, op_like
 from ..rule import Rule, node_rule, rule
-from .facts import Node, Value, is_discrete, is_float, is_integer, made_by, not_complex, number_of, producer
+from .facts import Node, Value, is_discrete, is_float, is_integer, not_complex, number_of, producer
 
 STRETCHING = (Alloc, BroadcastTo)
 SELECTING = frozenset({maximum, minimum, logical_and, logical_or})
@@ -238,8 +238,8 @@ position = op_like(ArgReduce, "arg")
 
 def known_unbroadcast(node: Node) -> Value | None:
     """A sum over axes that have become known, in the place of one that was to be decided at run time."""
-    result = unbroadcast(*node.inputs)
-    return None if made_by(result, SumTo) else result
+    _, all_known = stretched_axes(*node.inputs)
+    return unbroadcast(*node.inputs) if all_known else None
 
 
 AXES: list[Rule] = [
