@@ -1,8 +1,8 @@
 """The C text of a function: types, helpers, kernels, and the driver that runs a Program step by step.
 
 preamble          scalar types, and the helpers that the kernels use            preamble.py
+kernels           each once: what a reader looks for, so it comes before what only the driver needs
 declarations      ag_runtime, ag_call                                           abi.py
-kernels           each once
 nests             what the runtime must know to run a kernel in parts           nest_text.py
 driver helpers    joint lengths, slices, copies: those that are used            driver_helpers.py
 struct frame      the buffers; in long programs all locals
@@ -44,13 +44,12 @@ def c_text(program: Program, profile: bool = False) -> str:
     driver = "\n".join([*nest_lines(program.kernels), "", *_Driver(program, profile).lines()])
     sections = [
         preamble([*(name for kernel in program.kernels for name in kernel.helpers), *used(driver)]),
-        abi.RUNTIME_DECLARATIONS,
-        abi.CALL_DECLARATIONS,
-        in_units(program.kernels, f"{driver_helpers(driver)}\n{driver}"),
+        in_units(program.kernels, _DECLARATIONS, f"{driver_helpers(driver)}\n{driver}"),
     ]
     return "\n".join(sections)
 
 
+_DECLARATIONS = f"{abi.RUNTIME_DECLARATIONS}\n{abi.CALL_DECLARATIONS}"
 _LENGTH = re.compile(r"    const i64 (\w+) = ")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 

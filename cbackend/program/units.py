@@ -25,16 +25,16 @@ _HEAD = """\
 """
 
 
-def in_units(kernels: Sequence[Kernel], driver: str) -> str:
-    """The C text of kernels and driver; in two units if there is enough of it."""
+def in_units(kernels: Sequence[Kernel], declarations: str, driver: str) -> str:
+    """The C text of kernels, and of the driver with its declarations; in two units if there is enough of it."""
     texts = [_not_inlined(kernel.text) for kernel in kernels]
     if sum(map(len, texts)) < WORTH_IT:
-        return "\n".join([*texts, driver])
+        return "\n".join([*texts, declarations, driver])
     cut = _cut([len(text) for text in texts], len(driver))
     first = [text.replace(" static ", " AG_SHARED ", 1) for text in texts[:cut]]
     prototypes = [_prototype(kernel.text) for kernel in kernels[:cut]]
     kernels_alone = ["#if AG_UNIT != 2", *first, "#else", *prototypes, "#endif", ""]
-    return "\n".join([_HEAD, *kernels_alone, "#if AG_UNIT != 1", *texts[cut:], driver, "#endif", ""])
+    return "\n".join([_HEAD, *kernels_alone, "#if AG_UNIT != 1", *texts[cut:], declarations, driver, "#endif", ""])
 
 
 def _cut(sizes: Sequence[int], driver: int) -> int:
