@@ -8,10 +8,11 @@ No values of arrays are in it but constants of a few numbers, which stand in the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import pages
+from .cbackend.calls.rows import texts
 from .cbackend.program.program import Allocate, Buffer, Call, Finish, Host, Pack, Program, arrays_of
 from .database import optdb
 from .graph import Apply, FunctionGraph
@@ -97,7 +98,8 @@ def program_data(program: Program) -> dict[str, Any]:
     """The steps that do work, and for each buffer its memory and the steps between which it lives."""
     steps = [s for s in program.steps if isinstance(s, (Call, Host, Pack, Finish))]
     place = {id(step): n for n, step in enumerate(steps)}
-    names = {a.buffer: f"{a.dtype} of step {a.site}" for a in program.steps if isinstance(a, Allocate)}
+    works = [said.partition("(")[0] for said in texts(program)]  # v3 = mul+exp
+    names = {a.buffer: works[a.site] for a in program.steps if isinstance(a, Allocate) and a.site < len(works)}
     used: dict[Buffer, list[int]] = {}
     for step, buffer in _uses(program):
         if id(step) in place:
@@ -107,7 +109,7 @@ def program_data(program: Program) -> dict[str, Any]:
          "name": names.get(buffer, "a copy") + ("" if buffer.output is None else f" (output {buffer.output})")}
         for buffer, at in used.items() if buffer in program.slots
     ]  # fmt: skip
-    return {"steps": [_step(program, s) for s in steps], "lives": lives}
+    return {"steps": [_step(works, program, s) for s in steps], "lives": lives}
 
 
 def _uses(program: Program) -> Iterator[tuple[Any, Buffer]]:
@@ -116,11 +118,14 @@ def _uses(program: Program) -> Iterator[tuple[Any, Buffer]]:
             yield from ((step, buffer) for buffer in array.buffers)
 
 
-def _step(program: Program, step: Call | Host | Pack | Finish) -> dict[str, str]:
+def _step(works: Sequence[str], program: Program, step: Call | Host | Pack | Finish) -> dict[str, str]:
     if isinstance(step, Finish):
         return {"name": f"output {step.output}", "kind": "input"}
     if isinstance(step, Pack):
         return {"name": "copy", "kind": "shape"}
     node = program.sites[step.site].node.op.name if step.site < len(program.sites) else "copy"
-    name = step.function if isinstance(step, Call) else f"NumPy {node}"
-    return {"name": name, "kind": "fused" if isinstance(step, Call) and step.kernel else pages.theme.kind_of(node)}
+    by = step.function if isinstance(step, Call) else "NumPy"
+    return {
+        "name": f"{works[step.site]}, by {by}" if step.site < len(works) else by,
+        "kind": "fused" if isinstance(step, Call) and step.kernel else pages.theme.kind_of(node),
+    }

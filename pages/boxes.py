@@ -42,18 +42,20 @@ class Folded:
 
 
 def layers_of(inputs: Sequence[Sequence[int]]) -> list[int]:
-    """For each position its row: one below the lowest that it reads; what reads nothing stands just above its user."""
+    """For each position its row, below those that it reads.
+
+    What reads no more than reads it stands just above its users, so that no edge is longer for it; all else as high as
+    it can.
+    """
     rows = [0] * len(inputs)
-    highest_user: list[int | None] = [None] * len(inputs)
+    users: list[set[int]] = [set() for _ in inputs]
     for k, reads in enumerate(inputs):
         rows[k] = max((rows[i] + 1 for i in reads), default=0)
         for i in reads:
-            known = highest_user[i]
-            highest_user[i] = rows[k] if known is None else min(known, rows[k])
-    for k, reads in enumerate(inputs):
-        user = highest_user[k]
-        if not reads and user is not None:
-            rows[k] = user - 1
+            users[i].add(k)
+    for k in reversed(range(len(inputs))):
+        if users[k] and len(set(inputs[k])) <= len(users[k]):
+            rows[k] = min(rows[user] for user in users[k]) - 1
     return rows
 
 

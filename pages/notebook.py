@@ -81,7 +81,7 @@ def run_form(run: Mapping[str, Any], text: str) -> str:
     rows = [
         (str(s["text"]), str(s["kernel"]), int(s["calls"]), 1e6 * float(s["seconds"]) / int(s["calls"]),
          float(s["share"]), float(s["bytes"]) / float(s["seconds"]) / 1e9 if s["seconds"] else 0.0,
-         "; ".join(s["lines"]))
+         ", ".join(s["lines"]))
         for s in run["steps"]
     ]  # fmt: skip
     return element("b", escaped(head)) + scrolled(header, rows) + folded_text("text", text)

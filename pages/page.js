@@ -213,9 +213,12 @@ function zoom(pane, factor) {
   const width = svg.viewBox.baseVal.width;
   if (!pane.clientWidth) return; // not shown now
   const now = svg.getBoundingClientRect().width / width;
-  const scale = factor ? now * factor : Math.min(1, Math.max(0.6, (pane.clientWidth - 8) / width));
+  const scale = factor ? now * factor : Math.min(1, Math.max(0.4, (pane.clientWidth - 8) / width));
+  const around = svg.parentElement;
+  const middle = factor ? (around.scrollLeft + around.clientWidth / 2) / around.scrollWidth : 0.5;
   svg.setAttribute("width", width * scale);
   svg.setAttribute("height", svg.viewBox.baseVal.height * scale);
+  around.scrollLeft = middle * around.scrollWidth - around.clientWidth / 2; // what was in the middle stays there
 }
 
 // --- beginning

@@ -17,7 +17,7 @@ from .graph_svg import graph_svg
 from .markup import element, escaped
 from .memory import Life, Step, memory
 from .roofline import Kernel, roofline
-from .tables import amount, seconds, table
+from .tables import amount, counted, seconds, table
 from .theme import STYLE
 from .timeline import Span, timeline
 
@@ -193,7 +193,7 @@ def flame_of(profile: Record) -> Flame:
 
 
 def rule_rows(profile: Record) -> list[tuple[str, int, int, float, int]]:
-    """Each rule of an optimizer profile with its sums: name, tried, fired, seconds, nodes made; the slowest first."""
+    """Each rule that was tried with its sums: name, tried, fired, seconds, nodes made; the slowest first."""
     sums: dict[str, list[float]] = {}
     stack = [profile]
     while stack:
@@ -203,7 +203,7 @@ def rule_rows(profile: Record) -> list[tuple[str, int, int, float, int]]:
             row = sums.setdefault(str(rule["name"]), [0, 0, 0.0, 0])
             for k, field in enumerate(("tried", "fired", "time", "nodes_created")):
                 row[k] += rule[field]
-    found = [(name, int(r[0]), int(r[1]), float(r[2]), int(r[3])) for name, r in sums.items()]
+    found = [(name, int(r[0]), int(r[1]), float(r[2]), int(r[3])) for name, r in sums.items() if r[0] or r[1]]
     return sorted(found, key=lambda row: (-row[3], row[0]))
 
 
@@ -230,7 +230,8 @@ def _run(record: Record) -> Iterator[str]:
     facts = f"{calls:,} calls, {seconds(float(run['seconds']))} in all, {seconds(each)} each."
     yield element("p", escaped(facts if calls else "It was never called."), class_="facts")
     machine, steps = run.get("roofline"), run.get("steps") or ()
-    points = [_point(kernel) for kernel in run.get("kernels") or steps if kernel["seconds"]]
+    works = {str(step["kernel"]): _work(step) for step in reversed(steps)}
+    points = [_point(kernel, works) for kernel in run.get("kernels") or steps if kernel["seconds"]]
     yield from (element("div", escaped(str(said)), class_="remark") for said in run.get("advice") or ())
     if machine and points and machine["bandwidth"]:
         peak = max(float(machine["float32"]), float(machine["float64"]))
@@ -241,12 +242,17 @@ def _run(record: Record) -> Iterator[str]:
         yield element("div", table(header, map(_step_row, steps)), class_="scroll")
 
 
-def _point(kernel: Record) -> Kernel:
+def _work(step: Record) -> str:
+    """What a node does, in a word: `mul+exp` of `v3 = mul+exp(x, y)`."""
+    return str(step["text"]).rpartition(" = ")[2].partition("(")[0]
+
+
+def _point(kernel: Record, works: Mapping[str, str]) -> Kernel:
     took = float(kernel["seconds"])
     rates = float(kernel.get("flops") or 0) / took / 1e9, float(kernel["bytes"]) / took / 1e9
     name = str(kernel["kernel"] or kernel.get("text", ""))
     kind = "fused" if name.startswith("k_") else "product" if "gem" in name or "product" in name else "shape"
-    return Kernel(name, *rates, float(kernel["share"]) / 100, kind)
+    return Kernel(works.get(name) or name, *rates, float(kernel["share"]) / 100, kind, name)
 
 
 def _step_row(step: Record) -> tuple[str | int | float | None, ...]:
@@ -254,7 +260,7 @@ def _step_row(step: Record) -> tuple[str | int | float | None, ...]:
     return (
         str(step["text"]), str(step["kernel"]), calls, 1e6 * took / calls if calls else 0.0, float(step["share"]),
         float(step["bytes"]) / took / 1e9 if took else 0.0, flops / took / 1e9 if flops and took else None,
-        "; ".join(step.get("lines") or ()),
+        ", ".join(step.get("lines") or ()),
     )  # fmt: skip
 
 
@@ -265,7 +271,7 @@ def _memory(record: Record) -> Iterator[str]:
     steps = [Step(str(s["name"]), str(s["kind"])) for s in program["steps"]]
     lives = [Life(str(b["slot"]), int(b["first"]), int(b["last"]), str(b["name"])) for b in program["lives"]]
     slots = len({life.slot for life in lives})
-    facts = f"{len(lives)} buffers in {slots} pieces of memory; {len(steps)} steps."
+    facts = f"{counted(len(lives), 'buffer')} in {counted(slots, 'piece')} of memory; {counted(len(steps), 'step')}."
     yield element("p", facts, class_="facts")
     yield element("div", memory(steps, lives, style=False), class_="figure")
 

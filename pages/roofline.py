@@ -10,22 +10,27 @@ from collections.abc import Sequence
 
 from ..record import record
 from .markup import element, escaped
-from .svg import number, picture, shortened, text
+from .svg import SMALL_CHARACTER, number, picture, shortened, text
 
 _WIDTH, _HEIGHT = 720.0, 380.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 150.0, 18.0, 44.0
-_LABELLED = 8
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 24.0, 18.0, 44.0
+_LABELLED, _LONGEST = 8, 28
+
+Room = tuple[float, float, float, float]
+"""Left, top, right, bottom of what is taken."""
 
 
 @record
 class Kernel:
-    """One kernel: operations done and bytes moved a second, and the part of the time that it took (0 to 1)."""
+    """One kernel: what it computes, operations done and bytes moved a second, the part of the time it took (0 to 1)."""
 
     name: str
     gflops: float
     gigabytes: float
     share: float = 0.0
     kind: str = "fused"
+    function: str = ""
+    """What it is called in the C."""
 
 
 class _Scale:
@@ -67,7 +72,8 @@ def roofline(
         text(f"{bandwidth:.3g} GB/s", begin[0] + 24, begin[1] + 2, "small"),
     ]
     dots = [_dot(k, x, y, lowest) for k in ranked]
-    labels = _labels(ranked, x, y, lowest)
+    roofs = [_room(f"{peak:.3g} GFLOP/s", x.end - 4, corner[1] - 6, -1.0), _room("", begin[0] + 24, begin[1] + 2)]
+    labels = _labels(ranked, x, y, lowest, roofs)
     line = element("path", class_="roof", d=roof)
     return picture([*_axes(x, y), line, *named, *dots, *labels], _WIDTH, _HEIGHT, title, style=style)
 
@@ -95,20 +101,50 @@ def _place(kernel: Kernel, x: _Scale, y: _Scale, lowest: float) -> tuple[float, 
 def _dot(kernel: Kernel, x: _Scale, y: _Scale, lowest: float) -> str:
     cx, cy = _place(kernel, x, y, lowest)
     rates = f"{kernel.gflops:.3g} GFLOP/s, {kernel.gigabytes:.3g} GB/s"
-    said = f"{kernel.name}: {rates}, {100 * kernel.share:.1f} % of the time"
-    radius = 4 + 8 * math.sqrt(max(kernel.share, 0.0))
+    said = f"{kernel.name}: {rates}, {100 * kernel.share:.1f} % of the time" + f"\n{kernel.function}" * bool(
+        kernel.function
+    )
     return element("g", [element("title", escaped(said)), element(
-        "circle", class_=f"dot {kernel.kind}", cx=number(cx), cy=number(cy), r=number(radius))])  # fmt: skip
+        "circle", class_=f"dot {kernel.kind}", cx=number(cx), cy=number(cy), r=number(_radius(kernel)))])  # fmt: skip
 
 
-def _labels(ranked: Sequence[Kernel], x: _Scale, y: _Scale, lowest: float) -> list[str]:
-    """The names of the kernels that take longest, in a column at the right, each with a line to its dot."""
-    placed = sorted((_place(k, x, y, lowest)[1], n) for n, k in enumerate(ranked[:_LABELLED]))
-    found, at = [], y.end + 24.0
-    for wished, n in placed:
-        at = max(at, wished)
-        cx, cy = _place(ranked[n], x, y, lowest)
-        found.append(element("path", class_="grid", d=f"M{number(cx)} {number(cy)}L{number(x.end + 14)} {number(at)}"))
-        found.append(text(shortened(ranked[n].name, 20), x.end + 18, at + 4, "small"))
-        at += 14
+def _radius(kernel: Kernel) -> float:
+    return 4 + 8 * math.sqrt(max(kernel.share, 0.0))
+
+
+def _room(label: str, at: float, base: float, side: float = 1.0) -> Room:
+    """What a small label takes that begins at `at`, ends there (`side` -1) or has its middle there (0)."""
+    width = len(label) * SMALL_CHARACTER
+    left = at - width * (1 - side) / 2
+    return left, base - 9, left + width, base + 3
+
+
+def _labels(ranked: Sequence[Kernel], x: _Scale, y: _Scale, lowest: float, taken: Sequence[Room]) -> list[str]:
+    """The names of the kernels that take longest, each beside its dot where nothing else is; none if all is taken."""
+    full, found = list(taken), []
+    for kernel in ranked:
+        (cx, cy), r = _place(kernel, x, y, lowest), _radius(kernel)
+        full.append((cx - r, cy - r, cx + r, cy + r))
+    for kernel in ranked[:_LABELLED]:
+        (cx, cy), r, label = _place(kernel, x, y, lowest), _radius(kernel), shortened(kernel.name, _LONGEST)
+        beside = (
+            (1.0, cy + 3),
+            (-1.0, cy + 3),
+            (0.0, cy - r - 5),
+            (0.0, cy + r + 12),
+            (1.0, cy - r - 3),
+            (1.0, cy + r + 9),
+        )
+        rooms = [_room(label, cx + side * (r + 5), base, side) for side, base in beside]
+        free = [room for room in rooms if _is_free(room, full, x, y)]
+        if free:
+            full.append(free[0])
+            found.append(text(label, free[0][0], free[0][3] - 3, "small"))
     return found
+
+
+def _is_free(room: Room, full: Sequence[Room], x: _Scale, y: _Scale) -> bool:
+    left, top, right, bottom = room
+    if left < x.begin or right > x.end or top < y.end or bottom > y.begin:
+        return False
+    return not any(left < r and l < right and top < b and t < bottom for l, t, r, b in full)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from .markup import element, escaped
 
 Cell = str | int | float | None
+SHORT = 24
+"""Characters of a cell that is not broken into lines."""
 
 
 def table(
@@ -16,15 +18,22 @@ def table(
 
     `text_style`: what a page without our style sheet needs to hear about cells of text.
     """
-    head = element("tr", [element("th", escaped(name), scope="col", style=text_style) for name in header])
-    body = [element("tr", [_cell(value, text_style) for value in row]) for row in rows]
+    shown = list(rows)
+    numbers = {k for row in shown for k, value in enumerate(row) if isinstance(value, (int, float))}
+    head = element("tr", [_head(name, k in numbers, text_style) for k, name in enumerate(header)])
+    body = [element("tr", [_cell(value, text_style) for value in row]) for row in shown]
     return element("table", [element("thead", head), element("tbody", body)], class_=class_)
+
+
+def _head(name: str, of_numbers: bool, text_style: str | None) -> str:
+    return element("th", escaped(name), scope="col", class_="number" if of_numbers else None,
+                   style=None if of_numbers else text_style)  # fmt: skip
 
 
 def _cell(value: Cell, text_style: str | None) -> str:
     if isinstance(value, (int, float)):
         return element("td", escaped(figure(value)), class_="number", data_value=repr(value))
-    return element("td", escaped(value or ""), style=text_style)
+    return element("td", escaped(value or ""), class_="short" if len(value or "") <= SHORT else None, style=text_style)
 
 
 def figure(value: float) -> str:
@@ -39,6 +48,11 @@ def seconds(value: float) -> str:
     if value >= 1:
         return f"{value:.2f} s"
     return f"{value * 1e3:.2f} ms" if value >= 1e-3 else f"{value * 1e6:.1f} us"
+
+
+def counted(count: int, word: str) -> str:
+    """A number with what it counts: 1 buffer, 12 buffers."""
+    return f"{count:,} {word}{'s' * (count != 1)}"
 
 
 def amount(count: float, unit: str = "B") -> str:

@@ -19,6 +19,9 @@ SLOW = 0.5
 SMALL = 100_000
 """Bytes a run below which a kernel is too short for its bandwidth to mean anything."""
 
+MOST_OVERHEAD = 200.0
+"""Microseconds around the nodes of a call: where more goes by, another program had the processor."""
+
 
 def advice(profile: RunProfile) -> Iterator[str]:
     """The sentences, those on the slowest nodes first."""
@@ -34,8 +37,8 @@ def advice(profile: RunProfile) -> Iterator[str]:
 
 def _overhead(profile: RunProfile) -> Iterator[str]:
     around = profile.seconds - profile.step_seconds
-    if profile.step_seconds and around > 0.5 * profile.seconds and profile.calls > 1:
-        each = 1e6 * around / profile.calls
+    each = 1e6 * around / profile.calls
+    if profile.step_seconds and around > 0.5 * profile.seconds and profile.calls > 1 and each < MOST_OVERHEAD:
         yield (
             f"{100 * around / profile.seconds:.0f} % of the time ({each:.1f} us a call) goes by around the nodes: the "
             "arrays are small; do more in one call, such as a whole batch"

@@ -27,7 +27,7 @@ def rows(program: Program) -> list[StepProfile]:
             text, ", ".join(names), tuple(map(str, site.node.origin)), op=type(unmarked(site.node.op)).__name__,
             dtype=site.node.outputs[0].dtype, reads=_reads(site, places), strided=_strided(site),
         )
-        for text, site, names in zip(_texts(program), program.sites, ran, strict=False)
+        for text, site, names in zip(texts(program), program.sites, ran, strict=False)
     ]  # fmt: skip
     return [*found, StepProfile("outputs", ", ".join(ran[-1]))]
 
@@ -67,7 +67,7 @@ def _runs_along(array: Array) -> bool:
     return step in (0, 1) or (isinstance(step, str) and step.startswith("in") and step.endswith(last))
 
 
-def _texts(program: Program) -> list[str]:
+def texts(program: Program) -> list[str]:
     """Each node in the user's words; intermediate values have the names that they have in the C."""
     names = {i: n for i, n in zip(program.graph.inputs, input_names(program), strict=True) if not i.name}
     texts: list[str] = []
