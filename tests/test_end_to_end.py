@@ -107,3 +107,25 @@ def test_each_pass_can_be_left_out(tag):
     got = ag.function([x, y], [loss, gradient], mode=ag.Mode().excluding(tag))(images, labels)
     for mine, expected in zip(got, reference, strict=True):
         np.testing.assert_allclose(mine, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("middle", ["int32", "int64"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_an_integer_made_of_a_float_has_no_sign_when_it_is_zero(dtype, middle):
+    """gcc may take a float that was cut to an integer and back for a truncation, of which -0.3 has the zero -0.0."""
+    x = T.vector("x", dtype=dtype)
+    there_and_back = ag.function([x], T.cast(T.cast(x, middle), dtype))
+    for data in (np.full(21, -0.3, dtype), np.array([-0.0, -2.5, 2.5, 100.75, -1e4], dtype)):
+        np.testing.assert_array_equal(np.signbit(there_and_back(data)), np.signbit(data.astype(middle).astype(dtype)))
+        np.testing.assert_array_equal(there_and_back(data), data.astype(middle).astype(dtype))
+
+
+@pytest.mark.parametrize("shape", [(None, 1), (1, 1), (None, 3, 1), (1, None, 1), (1, None, 1, 1), (2, 3, 1, 1)])
+@pytest.mark.parametrize("function", [T.softmax, T.log_softmax, T.logsumexp, T.cumsum, T.argmax, T.sum])
+def test_axes_that_are_known_to_be_1_long(function, shape):
+    x = T.tensor("x", "float64", shape)
+    data = np.random.default_rng(0).normal(size=[4 if n is None else n for n in shape])
+    for axis in range(len(shape)):
+        output = function(x, axis=axis)
+        (expected,) = interpret(FunctionGraph([x], [output]), [data])
+        np.testing.assert_allclose(ag.function([x], output)(data), expected, rtol=1e-13)

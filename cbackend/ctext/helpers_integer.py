@@ -116,12 +116,13 @@ static inline {T} ag_pow_{T}({T} base, {T} exponent)
 """,
 )
 
+# gcc makes trunc(x) of an integer that is a float again, and so -0.0 of what would be 0.  The sum with 0 has no such zero.
 _TO_32_BITS = Helper(
     "ag_i32_from_{T}",
     """\
 static inline i32 ag_i32_from_{T}({T} x)
 {
-    return x >= -0x1p31{f} && x < 0x1p31{f} ? (i32)x : -2147483647 - 1;
+    return x >= -0x1p31{f} && x < 0x1p31{f} ? (i32)(trunc{f}(x) + 0) : -2147483647 - 1;
 }
 """,
 )
@@ -132,7 +133,7 @@ _TO_32_BITS_WIDE = Helper(
     """\
 static inline i32 ag_i32_from_{T}({T} x)
 {
-    return x > -0x1.00000002p31 && x < 0x1p31 ? (i32)x : -2147483647 - 1;
+    return x > -0x1.00000002p31 && x < 0x1p31 ? (i32)(trunc{f}(x) + 0) : -2147483647 - 1;
 }
 """,
 )
@@ -142,7 +143,7 @@ _TO_64_BITS = Helper(
     """\
 static inline i64 ag_i64_from_{T}({T} x)
 {
-    return x >= -0x1p63{f} && x < 0x1p63{f} ? (i64)x : -9223372036854775807 - 1;
+    return x >= -0x1p63{f} && x < 0x1p63{f} ? (i64)(trunc{f}(x) + 0) : -9223372036854775807 - 1;
 }
 """,
 )

@@ -9,7 +9,7 @@ results to leaves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...graph import Apply, Constant, Variable
 from ...ops.elementwise import Pointwise
@@ -85,10 +85,10 @@ def group_of(node: Apply) -> Group:
     return Group(leaves, results, len(moving))
 
 
-def group_along(node: Apply, axis: int, fold: str | None, axes: tuple[int, ...], dtype: str) -> Group:
-    """The group of an op that goes along `axis` of its operand, which has a loop even if it is known to be 1 long."""
+def group_along(node: Apply, looped: Sequence[int], fold: str | None, axes: tuple[int, ...], dtype: str) -> Group:
+    """The group of an op that goes along an axis of its operand; axes `looped` have loops even if known to be 1 long."""
     (x,) = node.inputs
-    moving = [a for a in range(x.ndim) if a == axis or x.type.shape[a] != 1]
+    moving = [a for a in range(x.ndim) if a in looped or x.type.shape[a] != 1]
     place = tuple(moving.index(a) if a in moving else None for a in range(x.ndim))
     return Group(node.inputs, (Result(x, place, fold, axes, dtype),), len(moving))
 

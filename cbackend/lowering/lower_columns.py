@@ -45,11 +45,11 @@ TILE = 1024
 
 
 def column_group(node: Apply) -> Group:
-    """The group of a softmax, whose axis has a loop even if its length is known to be 1."""
+    """The group of a softmax along another axis than the last; that axis has a loop, and the next, which makes columns."""
     assert isinstance(node.op, AlongAxis)
     axis = node.op.axis
     axes = (axis,) if isinstance(node.op, LogSumExp) else ()
-    return group_along(node, axis, node.op.name, axes, node.inputs[0].dtype)
+    return group_along(node, (axis, axis + 1), node.op.name, axes, node.inputs[0].dtype)
 
 
 def column_nest(node: Apply, group: Group, operands: Operands) -> tuple[Nest, frozenset[int], Body]:

@@ -45,7 +45,7 @@ TILE = 1024
 def cumulative_group(node: Apply) -> Group:
     """The group of a running fold, whose axis has a loop even if its length is known to be 1."""
     assert isinstance(node.op, Cumulative)
-    return group_along(node, node.op.axis, None, (), node.out.dtype)
+    return group_along(node, (node.op.axis,), None, (), node.out.dtype)
 
 
 def cumulative_nest(node: Apply, group: Group, operands: Operands) -> tuple[Nest, frozenset[int], Body]:
