@@ -26,7 +26,8 @@ from .group import Group, Result, group_of
 from .lower_columns import column_group, column_nest
 from .lower_cumulative import cumulative_group, cumulative_nest
 from .lower_reduce import nest_order, reduction_nest
-from .lower_rows import row_body, rows_of
+from .lower_rows import Rows, row_body, rows_of
+from .lower_short_rows import are_short, short_rows
 from .nest import FAILED, Nest, Operands, plainly, specialized
 from .runs import in_runs, is_costly
 
@@ -91,8 +92,14 @@ def _row_kernel(node: Apply) -> _Pieces:
     order = range(rows.group.rank)
     along = frozenset((rows.along,))
     guards = tuple(_guards([*rows.group.results, *itertools.chain(*rows.folds)]))
-    body = (*guards, *folded_loops(order, operands, along), *body)
+    body = (*guards, *folded_loops(order, operands, along), *_with_short_rows(rows, operands, body))
     return _answering(body, fallible, bool(guards)), rows.group, operands, describe(rows.shown), along
+
+
+def _with_short_rows(rows: Rows, operands: Operands, body: Body) -> Body:
+    """`body`, and a way of their own for short rows."""
+    short = short_rows(rows, operands)
+    return body if short is None else (If(are_short(rows), short, body),)
 
 
 def _column_kernel(node: Apply) -> _Pieces:
@@ -116,6 +123,7 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias]) -> _Pieces:
     operands = Operands(group)
     parts = _parts(group.results)
     _check_aliases(aliases, group, parts)
+    one = len(parts) == 1 and not any(r.fold in ("argmax", "argmin") for r in group.results)
     names = (f"v{n}" for n in itertools.count())
     nests = [Nest(nest_order(loops, reduced), operands, names) for loops, reduced, _ in parts]
     bodies = [
@@ -125,10 +133,20 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias]) -> _Pieces:
     # The loops of several nests share extents and strides, so only a lone nest may change them.
     prologue = folded_loops(nests[0].order, operands, parts[0][1]) if len(nests) == 1 else ()
     guards = tuple(_guards(group.results))
-    body = _answering(
-        (*guards, *prologue, *itertools.chain(*bodies)), any(nest.fallible for nest in nests), bool(guards)
-    )
+    fallible = any(nest.fallible for nest in nests)
+    body = tuple(itertools.chain(*bodies))
+    if one and not (aliases or fallible) and parts[0][1] == {group.rank - 1}:
+        body = _by_rows(node, group, operands, body)
+    body = _answering((*guards, *prologue, *body), fallible, bool(guards))
     return body, group, operands, describe(group), frozenset()
+
+
+def _by_rows(node: Apply, group: Group, operands: Operands, body: Body) -> Body:
+    """`body`, which reduces the last loop, and a way of their own for short rows."""
+    rows = rows_of(node)
+    own = rows.operands()
+    same = rows.group.rank == group.rank and (own.outputs, own.inputs) == (operands.outputs, operands.inputs)
+    return _with_short_rows(rows, own, body) if same else body
 
 
 def _answering(body: Body, fallible: bool, guarded: bool) -> Body:

@@ -65,9 +65,10 @@ def rows_of(node: Apply) -> Rows:
 
 
 def _alone(node: Apply) -> FunctionGraph:
-    """The graph of one softmax, whose axis has a loop even if its length is known to be 1."""
+    """The graph of one softmax or reduction, whose axis has a loop even if its length is known to be 1."""
     (x,) = node.inputs
-    leaf = type(node.op).variable_class(x.type.with_shape((*x.type.shape[:-1], None)))
+    *rest, length = x.type.shape
+    leaf = type(node.op).variable_class(x.type.with_shape((*rest, None if length == 1 else length)))
     return FunctionGraph([leaf], node.op(leaf).owner.outputs)
 
 
@@ -136,16 +137,16 @@ class _Passes:
         here = [w for w in plan.waiting if w.slot is not None]
         for w in here:
             if w.since < number <= w.until:
-                nest.know_stored((w.value, self._whole()), _slot(w))
+                nest.know_stored((w.value, self._whole()), slot_of(w))
         folding = accumulators(nest, list(enumerate(self.rows.folds[number])), self._numbers)
         stores = [
             nest.store(k, nest.cast(nest.value(r.value, r.place), r.dtype))
             for k, r in ((k, group.results[k]) for k in plan.written[number])
         ]
         stores += [
-            nest.store(_slot(w), nest.value(w.value, self._whole()))
+            nest.store(slot_of(w), nest.value(w.value, self._whole()))
             for w in here
-            if w.since == number and plan.graph.outputs[_slot(w)] is not w.value
+            if w.since == number and plan.graph.outputs[slot_of(w)] is not w.value
         ]
         if folding or stores:
             self._emit(nest, _inner(nest, folding, stores))
@@ -171,7 +172,8 @@ class _Passes:
         self._emit(nest, stores)
 
 
-def _slot(waiting: Waiting) -> int:
+def slot_of(waiting: Waiting) -> int:
+    """The output in whose memory a value waits."""
     assert waiting.slot is not None
     return waiting.slot
 

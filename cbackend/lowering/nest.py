@@ -144,6 +144,10 @@ class Nest:
         array, offset, depth = self.address(output)
         self._values[key] = self.let_at(depth, Load(self.operands[output].dtype, array, offset))
 
+    def know_inside(self, key: Key, value: Expr) -> None:
+        """Take a value as known in the innermost loop."""
+        self._values[key] = self.let_at(len(self.order), value)
+
     def _leaf(self, key: Key) -> Expr | None:
         number = self.operands.number.get(key)
         if number is not None:

@@ -1,0 +1,314 @@
+"""Kernels of short rows: a tile of rows is turned round, so that vectors run across the rows and not along them.
+
+    for tiles of rows:
+        for j, for i in tile: x_tile[j][i] = x[i][j]
+        for i in tile: total[i] = 0; for j, for i in tile: total[i] += x_tile[j][i]               pass 0
+        for i in tile: scale[i] = 1 / total[i]
+        for j, for i in tile: y_tile[j][i] = x_tile[j][i] * scale[i]                              pass 1
+        for j, for i in tile: y[i][j] = y_tile[j][i]
+
+The passes are those of `lower_rows`, whose kernels take this way where rows are short and many.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from ...graph import Variable
+from ...graph.types import numpy_dtype
+from ...ops.shape import DimShuffle
+from ..ir.kernel import Operand
+from ..ir.loops import (
+    ONE,
+    ZERO,
+    Body,
+    Declare,
+    Expr,
+    For,
+    Let,
+    Load,
+    Point,
+    Statement,
+    Store,
+    every,
+    index,
+    less,
+    loop,
+    minus,
+    number,
+    plus,
+    smaller,
+    substitute,
+    substituted,
+)
+from .accumulate import cast
+from .blocks import Slot, start
+from .group import Result, operands_at
+from .lower_reduce import Reducing, accumulators
+from .lower_rows import Rows, slot_of
+from .nest import Key, Nest, Operands
+
+VECTORS = 128
+"""Rows of so many bytes and more fill vectors themselves, but for their last elements."""
+FEWEST = 16
+"""Fewer rows do not fill vectors across them either."""
+TILE_BYTES = 32 * 1024
+"""What the elements of a tile may take of the stack: a first-level cache."""
+MOST, LEAST = 128, 16
+"""Rows of a tile."""
+BLOCK = 8
+"""Elements that are added up before their sum is combined with others, in sums of float64."""
+
+
+def short_rows(rows: Rows, operands: Operands) -> Body | None:
+    """The statements for short rows; None if rows are longer, or hold too many arrays for a tile."""
+    rank = rows.group.rank
+    known = max(r.value.type.shape[-1] or 0 for r in _folds(rows))
+    if rank < 2 or known >= _length(rows) or not all(rank - 2 in o.loops for o in operands.outputs):
+        return None
+    tiles = _Tiles(operands, rank - 2, rank - 1, _length(rows))
+    return _Turned(rows, operands, tiles).body() if tiles.size >= LEAST else None
+
+
+def are_short(rows: Rows) -> Expr:
+    """Whether the rows are short and many."""
+    across, along = index(f"n{rows.along - 1}"), index(f"n{rows.along}")
+    return every((less(along, number(_length(rows))), less(number(FEWEST - 1), across)))
+
+
+def _folds(rows: Rows) -> list[Result]:
+    return [r for results in rows.folds for r in results]
+
+
+def _length(rows: Rows) -> int:
+    """Elements of the shortest row that is none of the short ones."""
+    return VECTORS // max(4, *(numpy_dtype(r.value.dtype).itemsize for r in _folds(rows)))
+
+
+class _Tiles(Operands):
+    """The operands of a tile: what moves from row to row lies in a buffer, [element][row] or [row]."""
+
+    def __init__(self, operands: Operands, across: int, along: int, length: int) -> None:
+        every_one = (*operands.outputs, *operands.inputs)
+        self._names = [operands.array(k) for k in range(len(every_one))]
+        self.buffered = tuple(k for k, o in enumerate(every_one) if across in o.loops)
+        inside = tuple(self._inside(k, o, (across, along)) for k, o in enumerate(every_one))
+        count = len(operands.outputs)
+        self.outputs, self.inputs, self.number = inside[:count], inside[count:], operands.number
+        self._along, self._length = along, length
+        bytes_of_row = sum(numpy_dtype(self[k].dtype).itemsize * self._elements(k) for k in self.buffered)
+        self.size = min(MOST, 1 << (TILE_BYTES // bytes_of_row).bit_length() >> 1)
+
+    def _inside(self, k: int, operand: Operand, loops: Sequence[int]) -> Operand:
+        """The operand as it moves within a tile."""
+        if k not in self.buffered:
+            return operand
+        return replace(operand, axes=tuple(loop if loop in loops else None for loop in operand.axes))
+
+    def _elements(self, k: int) -> int:
+        return self._length if self._along in self[k].loops else 1
+
+    def array(self, number: int) -> str:
+        return f"{self._names[number]}_tile" if number in self.buffered else self._names[number]
+
+    def declared(self) -> Iterator[Declare]:
+        for k in self.buffered:
+            dtype = self[k].dtype
+            yield Declare(self.array(k), "uint8" if dtype == "bool" else dtype, self.size * self._elements(k))
+
+    def strides(self) -> dict[str, Expr]:
+        """The strides of the buffers, by name."""
+        found: dict[str, Expr] = {}
+        for k in self.buffered:
+            for moves in self[k].loops:
+                found[self.stride(k, moves).name] = number(self.size) if moves == self._along else ONE
+        return found
+
+
+class _Turned:
+    """The statements for a tile under construction."""
+
+    def __init__(self, rows: Rows, operands: Operands, tiles: _Tiles) -> None:
+        self.rows, self.operands, self.tiles = rows, operands, tiles
+        self.along, self.across = rows.along, rows.along - 1
+        self.outer = tuple(range(self.across))
+        self._names = (f"v{n}" for n in itertools.count())
+        self._numbers = itertools.count()
+        self._singles_made = itertools.count()
+        self._known: dict[Key, Expr] = {}
+        """What is known of each row of the tile: an element of an array, or what is to be made of some."""
+        self._at: list[list[Statement]] = [[] for _ in range(len(self.outer) + 1)]
+        self._pointers: set[str] = set()
+        self._inside: list[Statement] = []
+
+    def body(self) -> Body:
+        """All statements of the kernel."""
+        count = len(self.operands.outputs)
+        for k in self.tiles.buffered:
+            if k >= count:
+                self._copy(k, into_tile=True)
+        for number_ in range(self.rows.plan.passes):
+            self._pass(number_)
+        self._finish()
+        for k in range(count):
+            self._copy(k, into_tile=False)
+        extent, tile, size = index(f"n{self.across}"), index("tile"), number(self.tiles.size)
+        inside = substituted(self._inside, self.tiles.strides())
+        body = (Let("rows", smaller(minus(extent, tile), size)), *self.tiles.declared(), *inside)
+        self._at[-1].append(For(tile.name, ZERO, extent, body, step=self.tiles.size))
+        for depth in reversed(self.outer):
+            self._at[depth].append(loop(depth, self._at.pop()))
+        return tuple(self._at[0])
+
+    # --- loops
+
+    def _over_rows(self, body: Iterable[Statement], **how: bool) -> For:
+        return replace(loop(self.across, body, **how), stop=index("rows"))
+
+    def _emit(self, nest: Nest) -> None:
+        """Add what the nest computes outside of the tile."""
+        for depth in range(len(self.outer) + 1):
+            for s in nest.at[depth]:
+                if not isinstance(s, Point) or s.name not in self._pointers:
+                    self._at[depth].append(s)
+                if isinstance(s, Point):
+                    self._pointers.add(s.name)
+
+    @property
+    def _row(self) -> Expr:
+        return index(f"i{self.across}")
+
+    def _element(self, array: str, dtype: str) -> Load:
+        """What an array holds for the current row."""
+        return Load(dtype, array, self._row)
+
+    # --- copies
+
+    def _copy(self, k: int, into_tile: bool) -> None:
+        """Copy an operand into its buffer, or back."""
+        along = (self.along,) if self.along in self.operands[k].loops else ()
+        order = (*self.outer, *along, self.across)
+        whole, tile = Nest(order, self.operands, self._names), Nest(order, self.tiles, self._names)
+        array, offset, _ = whole.address(k)
+        offset = substitute(offset, {f"i{self.across}": plus(index("tile"), self._row)})
+        place, dtype = tile.address(k), self.operands[k].dtype
+        if into_tile:
+            copied: Statement = Store(place[0], place[1], Load(dtype, array, offset))
+        else:
+            copied = Store(array, offset, Load(dtype, place[0], place[1]))
+        self._emit(whole)
+        inside = self._over_rows((copied,))
+        if along:
+            pointers = (replace(s, const=not into_tile) for s in tile.at[-2] if isinstance(s, Point))
+            inside = loop(self.along, (*whole.at[-2], *pointers, inside))
+        self._inside.append(inside)
+
+    # --- passes
+
+    def _nest(self, *along: int) -> Nest:
+        nest = Nest((*self.outer, *along, self.across), self.tiles, self._names)
+        for key, value in self._known.items():
+            nest.know_inside(key, value)
+        return nest
+
+    def _pass(self, number: int) -> None:
+        plan, group, folds = self.rows.plan, self.rows.group, self.rows.folds[number]
+        place = self.rows.folds[0][0].place
+        here = [w for w in plan.waiting if w.slot is not None]
+        stored = {(w.value, place): slot_of(w) for w in here if w.since < number <= w.until}
+        kept = [w for w in here if w.since == number and plan.graph.outputs[slot_of(w)] is not w.value]
+        written = [(k, group.results[k]) for k in plan.written[number]]
+        roots = [(r.value, r.place) for r in (*folds, *(r for _, r in written))] + [(w.value, place) for w in kept]
+        self._know_singles(roots, stored)
+        nest = self._nest(self.along)
+        for key, slot in stored.items():
+            nest.know_stored(key, slot)
+        folding = accumulators(nest, list(enumerate(folds)), self._numbers)
+        stores = [nest.store(k, nest.cast(nest.value(r.value, r.place), r.dtype)) for k, r in written]
+        stores += [nest.store(slot_of(w), nest.value(w.value, place)) for w in kept]
+        if folding or stores:
+            self._emit(nest)
+            self._inside.extend(self._accumulated(nest, folding, stores))
+        for reduction, result, fold in zip(plan.folded[number], folds, folding, strict=True):
+            totals = tuple(self._element(s.total, s.total_dtype) for s in fold.slots)
+            self._known[reduction, result.place[:-1]] = fold.recipe.result(totals)
+
+    def _accumulated(self, nest: Nest, folding: Sequence[Reducing], stores: Sequence[Statement]) -> Iterator[Statement]:
+        """The loops over the elements of the tile."""
+        slots = [s for r in folding for s in r.slots]
+        blocked = [s for s in slots if s.pairwise]
+        updates = [self._added(s, s.part if s.pairwise else s.total, s.fed) for s in slots]
+        elements = loop(
+            self.along,
+            (*nest.at[len(self.outer) + 1], self._over_rows((*nest.at[-1], *updates, *stores), simd=True)),
+        )
+        yield from self._started([(s.total, s) for s in slots])
+        if not blocked:
+            yield elements
+            return
+        begin, end = index("block"), index("block_end")
+        combined = [self._added(s, s.total, self._element(s.part, s.total_dtype)) for s in blocked]
+        body = (
+            Let(end.name, smaller(plus(begin, number(BLOCK)), elements.stop)),
+            *self._started([(s.part, s) for s in blocked]),
+            replace(elements, start=begin, stop=end),
+            self._over_rows(combined, simd=True),
+        )
+        yield For(begin.name, ZERO, elements.stop, body, step=BLOCK)
+
+    def _started(self, arrays: Sequence[tuple[str, Slot]]) -> Iterator[Statement]:
+        """Arrays of accumulators, each with the total of nothing."""
+        yield from (Declare(name, slot.total_dtype, self.tiles.size) for name, slot in arrays)
+        if arrays:
+            starts = [Store(name, self._row, start(slot)) for name, slot in arrays]
+            yield self._over_rows(starts, simd=True)
+
+    def _added(self, slot: Slot, array: str, value: Expr) -> Store:
+        """What a row has accumulated, with one more value; sums of floats in float64."""
+        element = self._element(array, slot.total_dtype)
+        return Store(array, self._row, slot.lane.step(element, cast(value, slot.total_dtype)))
+
+    # --- what has one element a row
+
+    def _know_singles(self, roots: Iterable[Key], stored: Iterable[Key]) -> None:
+        """Compute the values of rows, one each, that the elements under `roots` are made of."""
+        keys = list(self._singles(roots, set(stored)))
+        if keys:
+            nest = self._nest()
+            values = [nest.value(*key) for key in keys]
+            names = [f"s{next(self._singles_made)}" for _ in keys]
+            self._emit(nest)
+            self._inside.extend(Declare(n, v.dtype, self.tiles.size) for n, v in zip(names, values, strict=True))
+            stores = [Store(n, self._row, v) for n, v in zip(names, values, strict=True)]
+            self._inside.append(self._over_rows((*nest.at[-1], *stores), simd=True))
+            self._known.update((k, self._element(n, v.dtype)) for k, n, v in zip(keys, names, values, strict=True))
+
+    def _singles(self, roots: Iterable[Key], seen: set[Key]) -> Iterator[Key]:
+        stack = list(roots)
+        while stack:
+            key = stack.pop()
+            variable, place = key
+            known = self._known.get(key)
+            if key in seen or isinstance(known, Load) or key in self.operands.number or variable.owner is None:
+                continue
+            seen.add(key)
+            if known is None and (self.along in place or isinstance(variable.owner.op, DimShuffle)):
+                stack.extend(operands_at(variable.owner, place))
+            elif self.across in place:
+                yield key
+
+    def _finish(self) -> None:
+        """Write what has one element a row."""
+        nest = self._nest()
+        stores: list[Store] = []
+        outputs: Sequence[Variable] = self.rows.plan.graph.outputs
+        for k, (output, result) in enumerate(zip(outputs, self.rows.group.results, strict=True)):
+            if result.fold is not None:
+                stores.append(nest.store(k, nest.value(output, result.kept)))
+            elif k in self.rows.plan.single:
+                stores.append(nest.store(k, nest.cast(nest.value(result.value, result.place), result.dtype)))
+        if stores:
+            self._emit(nest)
+            self._inside.append(self._over_rows((*nest.at[-1], *stores), simd=True))

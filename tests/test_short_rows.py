@@ -1,0 +1,112 @@
+"""Short rows are worked on side by side: values of kernels with vectors across the rows, against NumPy's."""
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+from arignote.cbackend.lowering.lower import lower
+
+SHAPES = [(40, 0), (40, 1), (16, 3), (15, 3), (1000, 7), (129, 15), (128, 31), (300, 2, 3), (2, 40, 5)]
+FOLDS = {
+    "float32": ("sum", "prod", "max", "min", "any"),
+    "float64": ("sum", "max"),
+    "float16": ("sum", "min"),
+    "int8": ("sum", "max"),
+    "bool": ("sum", "all"),
+    "complex64": ("sum", "prod"),
+}
+
+
+def sample(shape, dtype, seed=0):
+    values = np.random.default_rng(seed).normal(size=shape) * 2
+    return values > 0 if dtype == "bool" else values.astype(dtype)
+
+
+def views(x):
+    """`x` in other layouts: turned round, backwards, with gaps."""
+    gaps = np.zeros((*x.shape[:-1], 2 * x.shape[-1] + 1), x.dtype)[..., 1::2]
+    gaps[...] = x
+    return x, np.asfortranarray(x), x[::-1, ..., ::-1], gaps
+
+
+def normalized(xp, x, w):
+    centred = x - xp.mean(x, axis=-1, keepdims=True)
+    return centred / xp.sqrt(xp.mean(centred * centred, axis=-1, keepdims=True) + np.float32(1e-5)) * w
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True, initial=-np.inf))
+    return e / e.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("ndim", [2, 3])
+@pytest.mark.parametrize("dtype", FOLDS)
+def test_reductions_of_short_rows(dtype, ndim):
+    x = T.tensor("x", dtype=dtype, shape=(None,) * ndim)
+    f = ag.function([x], [getattr(x, fold)(-1) for fold in FOLDS[dtype]])
+    for shape in (s for s in SHAPES if len(s) == ndim):
+        if shape[-1] == 0 and {"max", "min"} & set(FOLDS[dtype]):
+            with pytest.raises(ValueError):
+                f(np.zeros(shape, dtype))
+            continue
+        for view in views(sample(shape, dtype)):
+            found = f(view)
+            for k, fold in enumerate(FOLDS[dtype]):
+                wide = view.astype("float32") if dtype == "float16" else view
+                want = getattr(wide, fold)(-1).astype(found[k].dtype)
+                close = {"float16": 1e-3, "float32": 1e-5, "complex64": 1e-4}.get(dtype, 1e-14)
+                np.testing.assert_allclose(found[k], want, rtol=close, atol=close)
+
+
+def test_what_is_no_number_in_short_rows():
+    x = T.matrix("x", dtype="float32")
+    f = ag.function([x], [x.max(1), x.min(1), x.sum(1), T.nn.softmax(x), T.logsumexp(x, 1)])
+    rows = sample((50, 5), "float32")
+    rows[1, 2], rows[3, 4], rows[5, 0], rows[7] = np.nan, np.inf, -np.inf, -np.inf
+    rows[9] = -0.0
+    with np.errstate(invalid="ignore"):
+        wanted = [rows.max(1), rows.min(1), rows.sum(1), softmax(rows)]
+    for found, want in zip(f(rows), wanted, strict=False):
+        np.testing.assert_allclose(found, want, rtol=1e-5)
+    assert f(rows)[4][7] == -np.inf and f(rows)[4][3] == np.inf and np.isnan(f(rows)[4][1])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_passes_over_short_rows(dtype):
+    x, w = T.matrix("x", dtype=dtype), T.vector("w", dtype=dtype, shape=(7,))
+    v = T.tensor("v", dtype=dtype, shape=(None, 1))
+    p = T.nn.softmax(x * v)
+    f = ag.function([x, w, v], [normalized(T, x, w), p, (p * x).sum(1), T.nn.log_softmax(x)])
+    for n in (1, 15, 16, 127, 128, 129, 300):
+        values, weights, scale = sample((n, 7), dtype), sample(7, dtype, 1), sample((n, 1), dtype, 2)
+        for view in views(values):
+            y, q, s, logs = f(view, weights, scale)
+            close = 1e-13 if dtype == "float64" else 1e-5
+            np.testing.assert_allclose(y, normalized(np, view, weights), close, close)
+            want = softmax(view * scale)
+            np.testing.assert_allclose(q, want, close, close)
+            np.testing.assert_allclose(s, (want * view).sum(1), close, 10 * close)
+            np.testing.assert_allclose(logs, np.log(softmax(view)), close, 10 * close)
+
+
+def test_bits_do_not_depend_on_threads():
+    x = T.matrix("x", dtype="float32")
+    outputs = [T.nn.softmax(x), x.sum(1)]
+    rows = sample((200_003, 3), "float32")
+    one, two = (ag.function([x], outputs, threads=n)(rows) for n in (1, 2))
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(one, two, strict=True))
+
+
+def test_sums_of_short_rows_are_as_exact_as_numpys():
+    x = T.matrix("x")
+    f = ag.function([x], x.sum(1))
+    rows = sample((20_000, 15), "float64") + 1
+    true = rows.astype(np.longdouble).sum(1)
+    assert np.abs(f(rows) - true).max() <= 1.01 * np.abs(rows.sum(1) - true).max()
+
+
+def test_long_rows_have_no_kernel_for_short_ones():
+    known = T.tensor("x", dtype="float32", shape=(None, 1000))
+    assert "x0_tile" not in lower(T.nn.softmax(known).owner).text
+    assert "x0_tile" in lower(T.nn.softmax(T.matrix("x", dtype="float32")).owner).text
