@@ -97,7 +97,8 @@ def farther_from_truth(output, at, before, after):
         if math.isnan(before) or not math.isnan(after):
             return False
         far = 10 * max([1e3, *(abs(v) for v in values if math.isfinite(v))])
-        return true_value(output, {i: math.copysign(min(abs(float(v)), far), float(v)) for i, v in at.items()}) is not None
+        finite = {i: math.copysign(min(abs(float(v)), far), float(v)) for i, v in at.items()}
+        return true_value(output, finite) is not None
     truth = true_value(output, at)
     if truth is None:  # not a real number
         return not math.isnan(after)
