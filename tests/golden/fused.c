@@ -19,10 +19,70 @@ typedef double _Complex c128;
 
 AG_SIMD f64 exp(f64);
 
+AG_SIMD f64 log(f64);
+
 AG_SIMD f64 sin(f64);
 
+/* a * b + c, rounded once where that costs no more. */
+static inline __attribute__((always_inline)) f64 ag_fma_f64(f64 a, f64 b, f64 c)
+{
+#if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__)
+    return __builtin_fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+static inline __attribute__((always_inline)) u64 ag_bits_f64(f64 x)
+{
+    union { f64 f; u64 u; } v;
+    v.f = x;
+    return v.u;
+}
+
+static inline __attribute__((always_inline)) f64 ag_from_bits_f64(u64 x)
+{
+    union { u64 u; f64 f; } v;
+    v.u = x;
+    return v.f;
+}
+
+/* exp(r) - 1 for r between -log(2) / 2 and log(2) / 2. */
+static inline __attribute__((always_inline)) f64 ag_small_expm1_f64(f64 r)
+{
+    f64 p = 0x1.ae6b9d29257e6p-26;
+    p = ag_fma_f64(p, r, 0x1.28a1e02ee5158p-22);
+    p = ag_fma_f64(p, r, 0x1.71de880b9a45dp-19);
+    p = ag_fma_f64(p, r, 0x1.a019a76f068b2p-16);
+    p = ag_fma_f64(p, r, 0x1.a01a017513c74p-13);
+    p = ag_fma_f64(p, r, 0x1.6c16c17edbc4ap-10);
+    p = ag_fma_f64(p, r, 0x1.1111111118faap-7);
+    p = ag_fma_f64(p, r, 0x1.55555555522b7p-5);
+    p = ag_fma_f64(p, r, 0x1.5555555555539p-3);
+    p = ag_fma_f64(p, r, 0x1.0000000000005p-1);
+    return ag_fma_f64(r * r, p, r);
+}
+
+/* exp(x) for x <= 710.0: 2^k * exp(r) where k = round(x / log 2); two factors make up 2^k, so that a subnormal result
+   is rounded once (W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980). */
+static inline __attribute__((always_inline)) f64 ag_exp_below_f64(f64 x)
+{
+    x = x < -746.0 ? -746.0 : x;
+    const f64 shifted = ag_fma_f64(x, 0x1.71547652b82fep+0, 0x1.8p52), k = shifted - 0x1.8p52;
+    const f64 r = ag_fma_f64(k, -0x1.a39ef35793c76p-33, ag_fma_f64(k, -0x1.62e42feep-1, x));
+    const u64 exponents = ag_bits_f64(shifted) - 0x4338000000000000u + 2 * 1023u, half = exponents >> 1;
+    const f64 first = ag_from_bits_f64(half << 52);
+    return (1 + ag_small_expm1_f64(r)) * first * ag_from_bits_f64((exponents - half) << 52);
+}
+
+static inline __attribute__((always_inline)) f64 ag_exp_f64(f64 x)
+{
+    const f64 y = ag_exp_below_f64(x);
+    return x > 710.0 ? __builtin_inf() : y;
+}
+
 /* y0 = ((exp(x0) * x1) + sin(x0)) - (x1 / float64(3.0)) */
-static void k_58eafd05fc2d9fd5(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
+static void k_d34744c79e16afec(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
     const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     if (n1 == 1) {
@@ -43,7 +103,7 @@ static void k_58eafd05fc2d9fd5(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
             #pragma omp simd
             for (i64 i1 = 0; i1 < n1; i1++) {
                 const f64 v0 = x0_0[i1];
-                const f64 v1 = exp(v0);
+                const f64 v1 = ag_exp_f64(v0);
                 const f64 v2 = x1_0[i1];
                 const f64 v3 = v1 * v2;
                 const f64 v4 = sin(v0);
@@ -67,7 +127,7 @@ static void k_58eafd05fc2d9fd5(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
                 #pragma omp simd
                 for (i64 i1 = run; i1 < run_end; i1++) {
                     const f64 v0 = v0_run[i1 - run];
-                    const f64 v1 = exp(v0);
+                    const f64 v1 = ag_exp_f64(v0);
                     const f64 v2 = v2_run[i1 - run];
                     const f64 v3 = v1 * v2;
                     const f64 v4 = sin(v0);

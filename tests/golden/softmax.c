@@ -17,66 +17,191 @@ typedef double f64;
 typedef float _Complex c64;
 typedef double _Complex c128;
 
-AG_SIMD f32 expf(f32);
+AG_SIMD f64 exp(f64);
+
+AG_SIMD f64 log(f64);
+
+/* a * b + c, rounded once where that costs no more. */
+static inline __attribute__((always_inline)) f32 ag_fma_f32(f32 a, f32 b, f32 c)
+{
+#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
+    return __builtin_fmaf(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+static inline __attribute__((always_inline)) u32 ag_bits_f32(f32 x)
+{
+    union { f32 f; u32 u; } v;
+    v.f = x;
+    return v.u;
+}
+
+static inline __attribute__((always_inline)) f32 ag_from_bits_f32(u32 x)
+{
+    union { u32 u; f32 f; } v;
+    v.u = x;
+    return v.f;
+}
+
+/* exp(r) - 1 for r between -log(2) / 2 and log(2) / 2. */
+static inline __attribute__((always_inline)) f32 ag_small_expm1_f32(f32 r)
+{
+    f32 p = 0x1.6be46ep-10f;
+    p = ag_fma_f32(p, r, 0x1.12274cp-7f);
+    p = ag_fma_f32(p, r, 0x1.5556b8p-5f);
+    p = ag_fma_f32(p, r, 0x1.5554ccp-3f);
+    p = ag_fma_f32(p, r, 0.5f);
+    return ag_fma_f32(r * r, p, r);
+}
+
+/* exp(x) for x <= 89.0f: 2^k * exp(r) where k = round(x / log 2); two factors make up 2^k, so that a subnormal result
+   is rounded once (W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980). */
+static inline __attribute__((always_inline)) f32 ag_exp_below_f32(f32 x)
+{
+    x = x < -104.0f ? -104.0f : x;
+    const f32 shifted = ag_fma_f32(x, 0x1.715476p+0f, 0x1.8p23f), k = shifted - 0x1.8p23f;
+    const f32 r = ag_fma_f32(k, -0x1.7f7d1cp-20f, ag_fma_f32(k, -0x1.62e4p-1f, x));
+    const u32 exponents = ag_bits_f32(shifted) - 0x4b400000u + 2 * 127u, half = exponents >> 1;
+    const f32 first = ag_from_bits_f32(half << 23);
+    return (1 + ag_small_expm1_f32(r)) * first * ag_from_bits_f32((exponents - half) << 23);
+}
+
+static inline __attribute__((always_inline)) f32 ag_exp_f32(f32 x)
+{
+    const f32 y = ag_exp_below_f32(x);
+    return x > 89.0f ? __builtin_inff() : y;
+}
 
 /* y0 = softmax{axis=1}(x0) */
-static void k_ad1511a5e6852022(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_ecfd8969c09232e0(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
-    for (i64 i0 = 0; i0 < n0; i0++) {
-        const f32 *x0_0 = x0 + i0 * x0_s0;
-        f32 total0 = -__builtin_inff();
-        if (x0_s1 == 1) {
-            #pragma omp simd reduction(max:total0)
+    if (n1 < 32 && 15 < n0) {
+        for (i64 tile = 0; tile < n0; tile += 128) {
+            const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
+            f32 y0_tile[4096];
+            f32 x0_tile[4096];
             for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 v0 = x0_0[i1];
-                total0 = v0 > total0 ? v0 : total0;
+                const f32 *x0_1 = x0 + i1 * x0_s1;
+                f32 *x0_tile_1 = x0_tile + i1 * 128;
+                for (i64 i0 = 0; i0 < rows; i0++) {
+                    x0_tile_1[i0] = x0_1[(tile + i0) * x0_s0];
+                }
             }
-        } else {
+            f32 total0[128];
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < rows; i0++) {
+                total0[i0] = -__builtin_inff();
+            }
             for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 v0 = x0_0[i1 * x0_s1];
-                total0 = v0 > total0 ? v0 : total0;
+                const f32 *x0_tile_1 = x0_tile + i1 * 128;
+                #pragma omp simd
+                for (i64 i0 = 0; i0 < rows; i0++) {
+                    const f32 v0 = x0_tile_1[i0];
+                    total0[i0] = v0 > total0[i0] ? v0 : total0[i0];
+                }
+            }
+            f64 total1[128];
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < rows; i0++) {
+                total1[i0] = 0.0;
+            }
+            for (i64 i1 = 0; i1 < n1; i1++) {
+                const f32 *x0_tile_1 = x0_tile + i1 * 128;
+                f32 *y0_tile_1 = y0_tile + i1 * 128;
+                #pragma omp simd
+                for (i64 i0 = 0; i0 < rows; i0++) {
+                    const f32 v1 = total0[i0];
+                    const f32 v2 = x0_tile_1[i0];
+                    const f32 v3 = v2 - v1;
+                    const f32 v4 = ag_exp_f32(v3);
+                    total1[i0] = total1[i0] + (f64)v4;
+                    y0_tile_1[i0] = v4;
+                }
+            }
+            f32 s0[128];
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < rows; i0++) {
+                const f32 v6 = (f32)total1[i0];
+                const f32 v7 = 1 / v6;
+                s0[i0] = v7;
+            }
+            for (i64 i1 = 0; i1 < n1; i1++) {
+                f32 *y0_tile_1 = y0_tile + i1 * 128;
+                #pragma omp simd
+                for (i64 i0 = 0; i0 < rows; i0++) {
+                    const f32 v10 = s0[i0];
+                    const f32 v11 = y0_tile_1[i0];
+                    const f32 v12 = v11 * v10;
+                    y0_tile_1[i0] = v12;
+                }
+            }
+            for (i64 i1 = 0; i1 < n1; i1++) {
+                f32 *y0_1 = y0 + i1 * y0_s1;
+                const f32 *y0_tile_1 = y0_tile + i1 * 128;
+                for (i64 i0 = 0; i0 < rows; i0++) {
+                    y0_1[(tile + i0) * y0_s0] = y0_tile_1[i0];
+                }
             }
         }
-        const f32 r0 = total0;
-        f32 *y0_0 = y0 + i0 * y0_s0;
-        f64 total1 = 0.0;
-        for (i64 block = 0; block < n1; block += 256) {
-            const i64 block_end = block + 256 < n1 ? block + 256 : n1;
-            f32 part1 = 0.0f;
-            if (x0_s1 == 1 && y0_s1 == 1) {
-                #pragma omp simd reduction(+:part1)
-                for (i64 i1 = block; i1 < block_end; i1++) {
-                    const f32 v1 = x0_0[i1];
-                    const f32 v2 = v1 - r0;
-                    const f32 v3 = expf(v2);
-                    part1 = part1 + v3;
-                    y0_0[i1] = v3;
+    } else {
+        for (i64 i0 = 0; i0 < n0; i0++) {
+            const f32 *x0_0 = x0 + i0 * x0_s0;
+            f32 total0 = -__builtin_inff();
+            if (x0_s1 == 1) {
+                #pragma omp simd reduction(max:total0)
+                for (i64 i1 = 0; i1 < n1; i1++) {
+                    const f32 v0 = x0_0[i1];
+                    total0 = v0 > total0 ? v0 : total0;
                 }
             } else {
-                for (i64 i1 = block; i1 < block_end; i1++) {
-                    const f32 v1 = x0_0[i1 * x0_s1];
-                    const f32 v2 = v1 - r0;
-                    const f32 v3 = expf(v2);
-                    part1 = part1 + v3;
-                    y0_0[i1 * y0_s1] = v3;
+                for (i64 i1 = 0; i1 < n1; i1++) {
+                    const f32 v0 = x0_0[i1 * x0_s1];
+                    total0 = v0 > total0 ? v0 : total0;
                 }
             }
-            total1 = total1 + (f64)part1;
-        }
-        const f32 r1 = (f32)total1;
-        const f32 v5 = 1 / r1;
-        if (y0_s1 == 1) {
-            #pragma omp simd
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 v4 = y0_0[i1];
-                const f32 v6 = v4 * v5;
-                y0_0[i1] = v6;
+            const f32 r0 = total0;
+            f32 *y0_0 = y0 + i0 * y0_s0;
+            f64 total1 = 0.0;
+            for (i64 block = 0; block < n1; block += 256) {
+                const i64 block_end = block + 256 < n1 ? block + 256 : n1;
+                f32 part1 = 0.0f;
+                if (x0_s1 == 1 && y0_s1 == 1) {
+                    #pragma omp simd reduction(+:part1)
+                    for (i64 i1 = block; i1 < block_end; i1++) {
+                        const f32 v1 = x0_0[i1];
+                        const f32 v2 = v1 - r0;
+                        const f32 v3 = ag_exp_f32(v2);
+                        part1 = part1 + v3;
+                        y0_0[i1] = v3;
+                    }
+                } else {
+                    for (i64 i1 = block; i1 < block_end; i1++) {
+                        const f32 v1 = x0_0[i1 * x0_s1];
+                        const f32 v2 = v1 - r0;
+                        const f32 v3 = ag_exp_f32(v2);
+                        part1 = part1 + v3;
+                        y0_0[i1 * y0_s1] = v3;
+                    }
+                }
+                total1 = total1 + (f64)part1;
             }
-        } else {
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 v4 = y0_0[i1 * y0_s1];
-                const f32 v6 = v4 * v5;
-                y0_0[i1 * y0_s1] = v6;
+            const f32 r1 = (f32)total1;
+            const f32 v5 = 1 / r1;
+            if (y0_s1 == 1) {
+                #pragma omp simd
+                for (i64 i1 = 0; i1 < n1; i1++) {
+                    const f32 v4 = y0_0[i1];
+                    const f32 v6 = v4 * v5;
+                    y0_0[i1] = v6;
+                }
+            } else {
+                for (i64 i1 = 0; i1 < n1; i1++) {
+                    const f32 v4 = y0_0[i1 * y0_s1];
+                    const f32 v6 = v4 * v5;
+                    y0_0[i1 * y0_s1] = v6;
+                }
             }
         }
     }
