@@ -50,7 +50,7 @@ class Options:
 
 def _read(name: str, text: str) -> Any:
     if name in ("cache", "cache_key", "trace"):
-        return Path(text).expanduser() if text else None
+        return _path(f"ARIGNOTE_{name.upper()}", text) if text else None
     if name == "threads":
         return as_threads("ARIGNOTE_THREADS", int(text) if text.strip().isdigit() else text or None)
     if name == "compile_budget":
@@ -60,6 +60,13 @@ def _read(name: str, text: str) -> Any:
     if text.lower() not in _TRUE + _FALSE:
         raise ValueError(f"ARIGNOTE_{name.upper()} is {text!r}; expected one of {', '.join(_TRUE + _FALSE[:-1])}")
     return text.lower() in _TRUE
+
+
+def _path(name: str, text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise ValueError(f"{name} is {text!r}; there is no such user, or no HOME") from None
 
 
 def as_threads(name: str, value: Any, default: int | None = None) -> int | None:

@@ -106,6 +106,40 @@ def test_a_cache_that_cannot_be_made_costs_one_warning(tmp_path):
     assert len(said) == 1 and "compiled code is not kept" in said[0]
 
 
+@pytest.mark.parametrize("missing", ["~nobody.here/cache", "relative/cache"])
+def test_a_cache_in_a_place_that_is_gone_costs_one_warning(tmp_path, missing):
+    code = f"""
+import os, shutil
+os.mkdir("gone"); os.chdir("gone"); os.rmdir(os.path.join({str(tmp_path)!r}, "gone"))
+from arignote.cbackend import Cache
+cache = Cache.open({missing!r})
+print(cache.folder.root)
+"""
+    printed, said, code = run(tmp_path, code, XDG_CACHE_HOME=tmp_path / "other")
+    assert (printed, code) == ([str(tmp_path / "other" / "arignote")], 0)
+    assert len(said) == 1 and f"another folder is used: {missing}" in said[0]
+    assert "program.py:5" in said[0]  # the user's line
+
+
+def test_options_that_name_the_home_of_nobody_are_errors_with_the_name_of_the_option(tmp_path):
+    _, said, code = run(tmp_path, ARIGNOTE_CACHE="~nobody.here/cache")
+    assert code == 1 and "ValueError: ARIGNOTE_CACHE is '~nobody.here/cache'; there is no such user" in said
+
+
+@pytest.mark.parametrize("folder", ["häß lich 'x\"$y; é\n漢", b"no utf-8 \xff\xfe".decode(errors="surrogateescape")])
+def test_paths_of_any_letters_will_do(tmp_path, folder):
+    odd = tmp_path / folder
+    odd.mkdir()
+    printed, said, code = run(tmp_path, ARIGNOTE_CACHE=odd / "cache", TMPDIR=odd, HOME=odd, LC_ALL="C")
+    assert (printed, said, code) == (["c", "c", "False", "True"], [], 0)
+
+
+@pytest.mark.parametrize("folder", [".", "/nowhere/at/all", "/etc/passwd"])
+def test_a_temporary_folder_that_is_none_is_done_without(tmp_path, folder):
+    printed, said, code = run(tmp_path, TMPDIR=folder)
+    assert (printed[:2], said, code) == (["c", "c"], [], 0)
+
+
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system of 64 KiB."""

@@ -62,10 +62,11 @@ def find_cache_folder(
     """
     problems: list[str] = []
     readable: Path | None = None
-    secret = _secret(Path(key_file).expanduser(), problems) if key_file else b""
+    key_path = _spelled_out(key_file, problems) if key_file else None
+    secret = _secret(key_path, problems) if key_path else b""
     explicit = path or os.environ.get("ARIGNOTE_CACHE")
-    if explicit and not (key_file and not secret):
-        chosen = Path(explicit).expanduser().absolute()
+    chosen = _spelled_out(explicit, problems) if explicit and not (key_file and not secret) else None
+    if chosen:
         try:
             _prepare(chosen, shared=bool(secret))
             return CacheFolder(chosen, True, tuple(problems), secret)
@@ -80,6 +81,15 @@ def find_cache_folder(
             problems.append(_text(candidate, error))
             readable = readable or (candidate if _is_ours(candidate / ENTRIES) else None)
     return CacheFolder(readable, False, tuple(problems))
+
+
+def _spelled_out(path: str | os.PathLike[str], problems: list[str]) -> Path | None:
+    """The absolute path; None, with a problem, in the home of nobody and in a working folder that is gone."""
+    try:
+        return Path(path).expanduser().absolute()
+    except (RuntimeError, OSError) as error:
+        problems.append(f"{os.fspath(path)}: {getattr(error, 'strerror', None) or error}")
+        return None
 
 
 def _text(folder: Path, error: OSError) -> str:

@@ -12,6 +12,7 @@ The protocol follows Go's build cache and ccache, the two that treat damage as a
 from __future__ import annotations
 
 import os
+import sys
 import time
 import warnings
 from collections.abc import Iterator
@@ -224,7 +225,15 @@ class Cache:
         if once and self._warned:
             return
         self._warned = self._warned or once
-        warnings.warn(f"arignote: {text}", CacheWarning, stacklevel=3)
+        warnings.warn(f"arignote: {text}", CacheWarning, stacklevel=_frames_of_ours())
+
+
+def _frames_of_ours() -> int:
+    """The stack level, counted from the caller, of the code that uses this library."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("arignote", "contextlib"):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _name(kind: Kind, key: bytes) -> str:
