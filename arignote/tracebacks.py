@@ -8,16 +8,19 @@
       > f(three, four)
 
 IPython asks an error for `_render_traceback_`.  Calls of functions give it to the errors that they raise; `%load_ext
-arignote` gives it to those of building and compiling, too.
+arignote` gives it to those of building and compiling, too.  A notebook shows the same as a form, with shapes in a
+table, and below it the first line alone; what shows no HTML gets the text.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple
 
+from . import pages
+from .graph.pointing import NOWHERE, Pointed
 from .graph.provenance import SourceLine, _is_own
 
 MOST = 6
@@ -34,9 +37,30 @@ class Told(NamedTuple):
     message: str
     lines: tuple[SourceLine, ...]
     """Where the user's program was, innermost first."""
+    pointed: Pointed = NOWHERE
 
     def __call__(self) -> list[str]:
-        """The lines that are shown; underlines and the kind of the error are red."""
+        """The lines that are shown: in a notebook, beside the form, the first alone."""
+        publish = _publisher()
+        if publish is None:
+            return self.text()
+        publish({"text/html": self.html(), "text/plain": "\n".join(self.text())})
+        return self.text()[:1]
+
+    def html(self) -> str:
+        """The form for notebooks."""
+        first, *rest = self.message.removesuffix(str(self.pointed)).splitlines() or [""]
+        where = self.pointed
+        guilty = set(where.guilty)
+        operands = [(name, k in guilty) for k, name in enumerate(where.operands)]
+        shapes = [(name, str(shape).replace("None", "?")) for name, shape in zip(where.operands, where.shapes) if shape]
+        built = [("built at", str(where.line), where.code)] if where.line is not None else []
+        places = built + [("at", str(line), line.code) for line in self.lines[:MOST]]
+        said = "\n".join([first, *rest])
+        return pages.notebook.error_form(self.kind, said, where.op, operands, shapes, places)
+
+    def text(self) -> list[str]:
+        """The lines for what shows no HTML; underlines and the kind of the error are red."""
         first, *rest = self.message.splitlines() or [""]
         shown = [f"{RED}{self.kind}{PLAIN}: {first}"]
         shown += [f"{RED}{line}{PLAIN}" if line.strip(" ^") == "" else line for line in rest]
@@ -57,9 +81,16 @@ def tell(error: BaseException) -> None:
     inner = [_line(tb.tb_frame, tb.tb_lineno) for tb in _steps(error.__traceback__)]
     outer = error.__traceback__.tb_frame.f_back if error.__traceback__ is not None else None
     found = [*reversed(inner), *(_line(frame, frame.f_lineno) for frame in _callers(outer))]
-    error._render_traceback_ = Told(  # type: ignore[attr-defined]
-        type(error).__name__, str(error), tuple(line for line in found if not _is_ours(line.file))
-    )
+    lines = tuple(line for line in found if not _is_ours(line.file))
+    told = Told(type(error).__name__, str(error), lines, getattr(error, "pointed", NOWHERE))
+    error._render_traceback_ = told  # type: ignore[attr-defined]
+    error._repr_html_ = told.html  # type: ignore[attr-defined]
+
+
+def _publisher() -> Callable[[dict[str, str]], None] | None:
+    """What shows a form in the notebook that runs this; None in terminals and elsewhere."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell.display_pub.publish if getattr(shell, "kernel", None) is not None else None
 
 
 def tell_all(shell: Any) -> None:

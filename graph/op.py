@@ -14,6 +14,8 @@ import numpy as np
 
 from .dims import Dim, opaque_dims
 from .node import Apply, Variable
+from .pointing import Pointed, called, pointing
+from .provenance import here
 from .types import TensorType
 
 
@@ -88,7 +90,11 @@ class Op:
             take_over = getattr(type(i), "__apply_op__", None)
             if take_over is not None:
                 return take_over(i, self, inputs)
-        outputs = Apply(self, self.convert(inputs)).outputs
+        operands = self.convert(inputs)
+        try:
+            outputs = Apply(self, operands).outputs
+        except ValueError as error:
+            raise _pointing(error, self, operands) from None
         return outputs[0] if len(outputs) == 1 else outputs
 
     # --- text
@@ -102,3 +108,18 @@ class Op:
 
     def __repr__(self) -> str:
         return str(self)
+
+
+def _pointing(error: ValueError, op: Op, operands: Sequence[Variable]) -> ValueError:
+    """The error of a type rule, with the operands that it names underlined in the user's line."""
+    message = str(error)
+    guilty = [k for k, v in enumerate(operands) if (v.name or v.owner is not None) and _named(v) in message]
+    line = next(iter(here()), None)
+    where = Pointed(op.name, tuple(map(called, operands)), tuple(v.type.shape for v in operands), tuple(guilty), line)
+    return pointing(type(error)(f"{message}{where}"), where) if guilty else error
+
+
+def _named(operand: Variable) -> str:
+    """How the messages of type rules name an operand."""
+    word = operand.name or (f"the result of {operand.owner.op.name}" if operand.owner is not None else "")
+    return f"{word} ({operand.type})"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import DTYPES, Apply, Constant, FunctionGraph, Variable, toposort
+from ..graph.pointing import Pointed, called, conflicting, pointing
 from .checks import describe, is_masked, shown
 
 _PLAIN_ERRORS = (ArithmeticError, IndexError, MemoryError, TypeError, ValueError)
@@ -74,18 +75,25 @@ def run(
 
 
 def evaluate_node(node: Apply, inputs: Sequence[np.ndarray], name: str = "") -> Sequence[np.ndarray]:
-    """The outputs of one node.  An error says in which op it happened, of what, and names the user's line."""
+    """The outputs of one node.  An error says in which op it happened, of what, and shows the user's line."""
     try:
         return node.op.evaluate(*inputs)
     except _PLAIN_ERRORS as error:
-        of = ", ".join(
-            f"{describe(i)} of shape {v.shape}" if v.ndim else describe(i)
-            for i, v in zip(node.inputs, inputs, strict=True)
-        )
-        line = f", built at {node.origin[0]}" if node.origin else ""
-        code = f"\n  > {node.origin[0].code}" if node.origin and node.origin[0].code else ""
-        function = f"{name}: " if name else ""
-        raise _same_kind(error, f"{function}{error}\n  in {node.op} of {of}{line}{code}") from error
+        words, shapes = tuple(map(called, node.inputs)), tuple(v.shape for v in inputs)
+        of = ", ".join(f"{word} {shape}" for word, shape in zip(words, shapes, strict=True) if shape)
+        said = f"{name}: " * bool(name) + f"{error}".rstrip() + f": {of}" * bool(of)
+        where = Pointed(node.op.name, words, shapes, _guilty(error, inputs), next(iter(node.origin), None))
+        raise pointing(_same_kind(error, f"{said}{where}"), where) from error
+
+
+def _guilty(error: Exception, inputs: Sequence[np.ndarray]) -> tuple[int, ...]:
+    """The operands to point at: an array and what indexes it, those that do not broadcast, or the only array."""
+    if isinstance(error, IndexError):
+        return tuple(k for k, v in enumerate(inputs) if k == 0 or v.dtype.kind in "iu")
+    if not isinstance(error, ValueError) or isinstance(error, np.linalg.LinAlgError):
+        return ()
+    arrays = tuple(k for k, v in enumerate(inputs) if v.ndim)
+    return conflicting([v.shape for v in inputs]) or (arrays if len(arrays) == 1 else ())
 
 
 def _same_kind(error: Exception, message: str) -> Exception:

@@ -18,6 +18,8 @@ _LONGEST_TEXT = 200_000
 _GONE, _CAME = "color:#cf222e", "color:#1a7f37"
 _SCROLLED = "max-height:420px;overflow:auto"
 _LEFT = "text-align:left"
+_CODE = "margin:2px 0 6px 12px"
+_GUILTY = "text-decoration:underline wavy #cf222e;text-underline-offset:3px"
 
 
 def folded_text(title: str, text: str) -> str:
@@ -45,6 +47,32 @@ def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
     cells = [element("tr", [element(tag, escaped(said), style=_LEFT) for tag, said in (("th", name), ("td", value))])
              for name, value in rows]  # fmt: skip
     return element("b", escaped(title)) + element("table", element("tbody", cells))
+
+
+def error_form(
+    kind: str, message: str, op: str, operands: Iterable[tuple[str, bool]], shapes: Sequence[tuple[str, str]],
+    places: Iterable[tuple[str, str, str]],
+) -> str:  # fmt: skip
+    """An error: its message, the operation with the guilty operands underlined, their shapes, the user's lines.
+
+    `operands`: what each is called, and whether it is guilty; `places`: a word, a line, its code.
+    """
+    said = element("b", escaped(kind), style=_GONE) + ": " + escaped(message).replace("\n", "<br>")
+    parts = [element("div", said)]
+    if op:
+        words = [element("span", escaped(name), style=_GUILTY if guilty else None) for name, guilty in operands]
+        parts.append(element("pre", f"{escaped(op)}({', '.join(words)})", style=_CODE))
+    if shapes:
+        rows = [
+            element("tr", [element("td", element("code", escaped(cell)), style=_LEFT) for cell in row])
+            for row in shapes
+        ]
+        head = element("tr", [element("th", name, style=_LEFT) for name in ("operand", "shape")])
+        parts.append(element("table", head + "".join(rows)))
+    for word, line, code in places:
+        parts.append(element("div", f"{escaped(word)} {element('code', escaped(line))}"))
+        parts += [element("pre", escaped(code), style=_CODE)] if code else []
+    return element("div", parts, style="border-left:4px solid #cf222e;padding:2px 12px")
 
 
 def function_form(

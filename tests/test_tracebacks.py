@@ -19,17 +19,28 @@ TWICE = "def inner(a):\n    return f(a, four)\ndef outer(a):\n    return inner(a
 
 @pytest.fixture(scope="module")
 def shown():
-    """Runs cells in one kernel: text of the error of each, without colours; "" where there was none."""
+    """Runs cells in one kernel: text of what each shows of its error; "" where there was none."""
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
 
     def run(*cells):
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
         nbclient.NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=True).execute()
-        errors = [[o for o in cell.outputs if o.output_type == "error"] for cell in book.cells]
-        return ["\n".join(e[0].traceback) if e else "" for e in errors]
+        return [told_by(cell.outputs) for cell in book.cells]
 
     return run
+
+
+def told_by(outputs):
+    """The text of the form if there is one, else the traceback."""
+    (error,) = [o for o in outputs if o.output_type == "error"] or [None]
+    if error is None:
+        return ""
+    forms = [o.data for o in outputs if o.output_type == "display_data" and "<b" in o.data.get("text/html", "")]
+    if not forms:
+        return "\n".join(error.traceback)
+    assert error.traceback == forms[0]["text/plain"].splitlines()[:1]
+    return forms[0]["text/plain"]
 
 
 def test_the_gallery_in_a_notebook(shown):
@@ -49,6 +60,18 @@ def test_calls_need_no_extension(shown, golden):
     assert text.count("\x1b[31m") == 2  # the kind of the error and the underlines
     golden("error_in_a_notebook.txt", COLOURS.sub("", text) + "\n")
     assert "ZeroDivisionError" in foreign and "Traceback (most recent call last)" in foreign
+
+
+def test_the_form_underlines_the_guilty_and_lists_shapes(monkeypatch):
+    monkeypatch.setitem(sys.modules, "IPython", ag)
+    x, y = T.vector("<x>"), T.matrix("y")
+    f = ag.function([x, y], T.exp(x) * y, mode="NUMPY")
+    with pytest.raises(ValueError, match="could not be broadcast") as caught:
+        f(np.ones(3), np.ones((2, 4)))
+    form = caught.value._repr_html_()
+    assert form.count("underline wavy") == 2 and "exp(&lt;x&gt;)" in form and "<x>" not in form
+    assert "<code>(2, 4)</code>" in form and "test_tracebacks.py" in form and "np.ones((2, 4))" in form
+    assert caught.value.pointed.guilty == (0, 1)
 
 
 def test_errors_of_others_keep_their_traceback(shown):

@@ -4,23 +4,21 @@ and lines.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from ...graph import Apply, Op, Variable, inheriting
+from ...graph.pointing import NAMED, NOWHERE, Names, Pointed, Shape, called, guilty_operands, pointing
 from ...ops.blas import Gemm, Gemv
-from ...ops.fused import Fused, InPlace, unmarked
+from ...ops.fused import Fused, unmarked
 from ...ops.fused_product import FusedProduct
 from ...ops.nn import AlongAxis, LogSumExp
-from ...ops.shared import SharedVariable
 from ..ir.kernel import Status
 from ..program.program import Outcome, Program
-from .pointing import MOST, guilty_operands, pointed
 
-Names = Mapping[Variable, Variable]
-"""For inputs of a group, the values that are put in their place."""
-NAMED: Names = {}
+Said = tuple[type[Exception], str, Pointed]
+"""An exception's class, what it says, and where it went wrong."""
 
 
 def failure(name: str, program: Program, outcome: int, step: int, operand: int, said: Sequence[int]) -> Exception:
@@ -28,30 +26,31 @@ def failure(name: str, program: Program, outcome: int, step: int, operand: int, 
 
     Raises nothing itself: IndexError, ValueError or MemoryError is returned.
     """
+    kind, text, where = _told(program, outcome, step, operand, said)
+    return pointing(kind(f"{name}: {text}{where}"), where)
+
+
+def _told(program: Program, outcome: int, step: int, operand: int, said: Sequence[int]) -> Said:
     node = program.sites[step].node if 0 <= step < len(program.sites) else None
     count = said[0] if said else 0
     values, rest = list(said[1 : 1 + count]), list(said[1 + count :])
     if outcome == Outcome.MEMORY:
-        return MemoryError(f"{name}: no memory for an array of shape {tuple(values)}{_where(node)}")
+        return MemoryError, f"no memory for an array of shape {tuple(values)}", _where(node)
     if outcome == Outcome.LENGTHS and node is not None:
-        return ValueError(f"{name}: {_disagreement(node, _shapes(node, rest), operand, values)}")
+        return ValueError, *_disagreement(node, _shapes(node, rest), operand, values)
     if outcome == Outcome.RESHAPE and node is not None:
-        x, shape = describe(node.inputs[0]), _shapes(node, rest)[0]
+        x, shape = called(node.inputs[0]), _shapes(node, rest)[0]
         text = f"{x} of shape {shape} has {values[0]} elements, not the {values[1]} of its new shape"
-        return ValueError(f"{name}: {text}{_where(node, (0,))}")
+        return ValueError, text, _where(node, (0,), [shape])
     if outcome == Outcome.INDEX or outcome == Outcome.KERNEL + Status.INDEX:
         index, size, axis = (*values, operand)[:3]
-        whole = describe(node.inputs[0]) if node else "an array"
-        return IndexError(
-            f"{name}: index {index} is out of bounds for axis {axis} of {whole} with size {size}"
-            f"{_where(node, _indices(node))}"
-        )
+        whole = called(node.inputs[0]) if node else "an array"
+        text = f"index {index} is out of bounds for axis {axis} of {whole} with size {size}"
+        return IndexError, text, _where(node, _indices(node))
     if outcome in _UNSOLVABLE:
-        return np.linalg.LinAlgError(f"{name}: {_UNSOLVABLE[outcome]}{_where(node)}")
+        return np.linalg.LinAlgError, _UNSOLVABLE[outcome], _where(node)
     numbers = _said(values) if outcome == Outcome.NEGATIVE_LENGTH else ""
-    return ValueError(
-        f"{name}: {_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{numbers}{_where(node)}"
-    )
+    return ValueError, f"{_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{numbers}", _where(node)
 
 
 _UNSOLVABLE = {
@@ -73,33 +72,23 @@ def _said(values: list[int]) -> str:
     return f" ({', '.join(map(str, values))})" if len(values) == 1 else ""
 
 
-def _where(node: Apply | None, guilty: Collection[int] = ()) -> str:
+def _where(node: Apply | None, guilty: Collection[int] = (), shapes: Sequence[Shape] = ()) -> Pointed:
     if node is None:
-        return ""
-    return pointed(unmarked(node.op).name, [describe(i) for i in node.inputs[: MOST + 1]], node, guilty)
+        return NOWHERE
+    return _at(node, unmarked(node.op), node.inputs, guilty, shapes, NAMED)
+
+
+def _at(
+    node: Apply, op: Op, operands: Sequence[Variable], guilty: Collection[int], shapes: Sequence[Shape], names: Names
+) -> Pointed:
+    line = node.origin[0] if node.origin else None
+    said = tuple(called(v, names) for v in operands)
+    return Pointed(op.name, said, tuple(shapes), tuple(guilty), line)
 
 
 def _indices(node: Apply | None) -> list[int]:
     """The operands to point at when an index is out of bounds: the array, and what it is indexed with."""
     return [k for k, i in enumerate(node.inputs) if k == 0 or i.type.kind in "iu"] if node is not None else []
-
-
-def describe(variable: Variable, names: Names = NAMED) -> str:
-    """What to call a value in a message: its name, or the op that computes it."""
-    variable = names.get(variable, variable)
-    if variable.name:
-        return variable.name
-    if variable.owner is None:
-        data = getattr(variable, "data", None)
-        unnamed = "a shared variable" if isinstance(variable, SharedVariable) else "an unnamed input"
-        return unnamed if data is None else str(data) if data.size == 1 else f"a constant {variable.type}"
-    op = variable.owner.op.op if isinstance(variable.owner.op, InPlace) else variable.owner.op
-    return f"{op.name}({', '.join(_brief(i, names) for i in variable.owner.inputs[:4])})"
-
-
-def _brief(variable: Variable, names: Names) -> str:
-    variable = names.get(variable, variable)
-    return "..." if variable.owner is not None and not variable.name else describe(variable, names)
 
 
 # --- lengths that do not agree
@@ -114,8 +103,8 @@ def _shapes(node: Apply, lengths: list[int]) -> list[tuple[int, ...]]:
     return [s for s, i in zip(shapes, node.inputs, strict=True) if len(s) == i.ndim]
 
 
-def _disagreement(node: Apply, shapes: list[tuple[int, ...]], axis: int, values: list[int]) -> str:
-    """The message; for a fused group it is about the operation inside of which the operands do not agree."""
+def _disagreement(node: Apply, shapes: list[tuple[int, ...]], axis: int, values: list[int]) -> tuple[str, Pointed]:
+    """The message and the place; of a fused group, the operation inside of which the operands do not agree."""
     op = unmarked(node.op)
     if len(shapes) == len(node.inputs):
         inner = _inside(op, node, shapes, axis, values)
@@ -123,12 +112,13 @@ def _disagreement(node: Apply, shapes: list[tuple[int, ...]], axis: int, values:
             return inner
     summed = (2, 3) if isinstance(op, (Gemm, Gemv)) else (0, 1)
     guilty = summed if axis < 0 else guilty_operands(shapes, axis)
-    return _sentence(list(zip(node.inputs, shapes, strict=False)), values, axis, len(node.inputs)) + _where(
-        node, guilty
-    )
+    text = _sentence(list(zip(node.inputs, shapes, strict=False)), values, axis, len(node.inputs))
+    return text, _where(node, guilty, shapes)
 
 
-def _inside(op: Op, node: Apply, shapes: list[tuple[int, ...]], axis: int, values: list[int]) -> str | None:
+def _inside(
+    op: Op, node: Apply, shapes: list[tuple[int, ...]], axis: int, values: list[int]
+) -> tuple[str, Pointed] | None:
     """The message about an operation inside of a group, or behind a product; None if there is none to blame."""
     if isinstance(op, Fused):
         return _culprit(op, node.inputs, shapes)
@@ -149,13 +139,13 @@ def _inside(op: Op, node: Apply, shapes: list[tuple[int, ...]], axis: int, value
 def _sentence(
     operands: list[tuple[Variable, tuple[int, ...]]], values: list[int], axis: int, count: int, names: Names = NAMED
 ) -> str:
-    shown = ", ".join(f"{describe(v, names)} {shape}" for v, shape in operands if shape)
+    shown = ", ".join(f"{called(v, names)} {shape}" for v, shape in operands if shape)
     lengths = " and ".join(map(str, dict.fromkeys(values)))
     place = f"do not agree on axis {axis}" if axis >= 0 else "of the axes that are summed over do not agree"
     return f"lengths {lengths} {place}: {shown}{', ...' * (len(operands) < count)}"
 
 
-def _culprit(op: Fused, inputs: Sequence[Variable], shapes: list[tuple[int, ...]]) -> str | None:
+def _culprit(op: Fused, inputs: Sequence[Variable], shapes: list[tuple[int, ...]]) -> tuple[str, Pointed] | None:
     """The message about the operation inside a group whose operands do not agree: shapes are followed through it."""
     known = dict(zip(op.graph.inputs, shapes, strict=True))
     names = dict(zip(op.graph.inputs, inputs, strict=True))
@@ -166,8 +156,7 @@ def _culprit(op: Fused, inputs: Sequence[Variable], shapes: list[tuple[int, ...]
             variables = [names.get(i, i) for i in inner.inputs]
             axis, lengths = _first_conflict(operands)
             text = _sentence(list(zip(variables, operands, strict=True)), lengths, axis, len(variables), names)
-            shown = [describe(v, names) for v in variables]
-            return text + pointed(inner.op.name, shown, inner, guilty_operands(operands, axis))
+            return text, _at(inner, inner.op, variables, guilty_operands(operands, axis), operands, names)
         known.update((o, result) for o in inner.outputs)
     return None
 

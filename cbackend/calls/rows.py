@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ...graph import Names, Op
+from ...graph.pointing import called
 from ...ops.fused import Fused, InPlace, unmarked
 from ...ops.fused_product import FusedProduct
 from ...ops.shared import SharedVariable
 from ...profiling import StepProfile
 from ..program.accounts import is_product
 from ..program.program import Array, Call, Host, Memory, Pack, Program, Site
-from .failures import describe
 
 
 def rows(program: Program) -> list[StepProfile]:
@@ -54,7 +54,7 @@ def _strided(site: Site) -> tuple[str, ...]:
     if is_product(site.node):
         return ()
     found = [
-        describe(v) for v, array in zip(site.node.inputs, site.operands, strict=True) if not _runs_along(array)
+        called(v) for v, array in zip(site.node.inputs, site.operands, strict=True) if not _runs_along(array)
     ]  # fmt: skip
     return tuple(dict.fromkeys(found))
 
@@ -75,7 +75,7 @@ def texts(program: Program) -> list[str]:
         many = len(node.outputs) > 1
         results = [f"v{number}_{o.index}" if many else f"v{number}" for o in node.outputs]
         names.update(zip(node.outputs, results, strict=True))
-        operands = ", ".join(names.get(i) or describe(i) for i in node.inputs)
+        operands = ", ".join(names.get(i) or called(i) for i in node.inputs)
         texts.append(f"{', '.join(results)} = {_word(node.op)}({operands})")
     return texts
 
