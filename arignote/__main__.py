@@ -14,7 +14,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m arignote", description="Arignote: symbolic expressions compiled to C")
     parser.add_argument("--version", action="version", version=f"arignote {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("demo", help="train two classifiers of handwritten digits and show what that cost")
+    show = commands.add_parser("demo", help="train two classifiers of handwritten digits and show what that cost")
+    show.add_argument("--full", action="store_true", help="print the whole profiles")
     commands.add_parser("doctor", help="say what compiler, BLAS and cache were found, and what would help")
     cache = commands.add_parser("cache", help="look at the cache of compiled code, or clear it")
     cache.add_argument("action", nargs="?", default="size", choices=cache_command.ACTIONS)
@@ -28,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     page.add_argument("-o", "--output", default="report.html", help="the page to write")
     chosen = parser.parse_args(arguments)
     if chosen.command == "demo":
-        return demo.main()
+        return demo.main(chosen.full)
     if chosen.command == "doctor":
         return doctor.main()
     if chosen.command == "opt":

@@ -19,12 +19,13 @@ from . import later, pages
 from .cbackend.cache.forks import fork_safe_lock
 from .cbackend.calls.binding import Binding, bind_plain
 from .cbackend.calls.caller import bound, parameters
+from .cbackend.program.listing import commented
 from .graph import FunctionGraph, Replacement, Variable
 from .graph.picture import boxes_of
 from .mode import Mode
 from .ops.interpret import interpret
 from .ops.shared import SharedVariable
-from .profiling import RunProfile
+from .profiling import NotProfiled, RunProfile
 from .signature import Signature
 from .tiered import Tiered
 from .tracebacks import tell
@@ -65,8 +66,8 @@ class Function:
         """What each pass and each rule cost and did."""
         self.journal = journal
         """Every replacement that was made, in order."""
-        self.profile = profile
-        """The run profile, or None if the function was compiled without."""
+        self.profile: RunProfile | NotProfiled = NotProfiled(name) if profile is None else profile
+        """The run profile; of a function that was compiled without, something false that says how to get one."""
         if profile is not None:
             profile.remarks = _Remarked(self)
         self._restore = restore
@@ -154,9 +155,10 @@ class Function:
         """What runs it: "c", or "numpy" where that was asked for or nothing compiles."""
         return "c" if self._run.source else "numpy"
 
-    def c_source(self) -> str:
-        """The generated C; empty where NumPy runs the function."""
-        return self._at_best.source  # type: ignore[no-any-return]
+    def c_source(self, lines: bool = False) -> str:
+        """The generated C; empty where NumPy runs the function.  `lines`: with your lines in its comments."""
+        source: str = self._at_best.source
+        return commented(source, self.program) if lines and source else source
 
     @property
     def c_path(self) -> Path | None:
@@ -258,10 +260,10 @@ class Function:
         ]
         profile = "" if self.optimizer_profile is None else str(self.optimizer_profile)
         graphs = boxes_of(self.unoptimized_graph), boxes_of(self.graph)
-        return pages.notebook.function_form(f"function {self.name}", rows, *graphs, self.c_source(), profile)
+        return pages.notebook.function_form(f"function {self.name}", rows, *graphs, self.c_source(lines=True), profile)
 
     def __reduce__(self) -> Any:
-        made_of = (self._signature, self.graph, self.mode, self.name, self.profile is not None)
+        made_of = (self._signature, self.graph, self.mode, self.name, bool(self.profile))
         return self._restore, made_of
 
 

@@ -2,8 +2,8 @@
 
 `python -m arignote demo` trains multinomial logistic regression and then a multilayer perceptron by minibatch SGD on
 the data in `data/digits.npz`, prints the loss as it goes, the accuracy on images that were held back, where the C
-lies, the optimizer profile, the run profile, the compile time, and the time of a step beside the same step written in
-NumPy.
+lies, the compile time, the first screen of the optimizer profile and of the run profile (`--full`: all of them), and
+the time of a step beside the same step written in NumPy.
 
 The images held back were written by other people than the training images.  Networks as small as these learn the
 writers by heart and then reach 0.91; each epoch therefore moves every training image by a random fraction of a pixel,
@@ -141,7 +141,7 @@ def train(model: Model, digits: Digits) -> tuple[Function, float]:
         labels.set_value(digits.train_labels[order])
         rate = np.float32(model.learning_rate * (1 - epoch / model.epochs))
         loss = np.mean([step(i, rate) for i in range(len(order) // BATCH)])
-        if epoch % (model.epochs // 5) == 0 or epoch == model.epochs - 1:
+        if epoch % (model.epochs // 2) == 0 or epoch == model.epochs - 1:
             print(f"   epoch {epoch:3d}  loss {loss:.4f}")
     accuracy = float(np.mean(predict(digits.test_images) == digits.test_labels))
     print(f"   accuracy on {TEST_IMAGES} images held back: {accuracy:.3f}")
@@ -227,7 +227,17 @@ def compile_times() -> dict[str, float]:
     return times
 
 
-def main() -> int:
+def profiles(step: Function, full: bool = False) -> str:
+    """What optimizing and running the step cost: two screens, or all of it."""
+    optimizer, run = step.optimizer_profile, step.profile
+    more = "" if full else "\n\n(the whole profiles, Theano's text among them: python -m arignote demo --full)"
+    return (
+        f"\n== optimizer profile of the perceptron's step\n\n{optimizer if full else optimizer.summary()}\n"
+        f"\n== run profile of the perceptron's step\n\n{run if full else run.summary()}{more}"
+    )
+
+
+def main(full: bool = False) -> int:
     """The whole demonstration; the exit code is 1 if the perceptron does not reach an accuracy of 0.95."""
     digits = load_digits()
     n_train, n_test = len(digits.train_images), len(digits.test_images)
@@ -235,15 +245,12 @@ def main() -> int:
     train(logistic_regression(), digits)
     model = perceptron()
     step, accuracy = train(model, digits)
-    print("\n== optimizer profile of the perceptron's step\n")
-    print(step.optimizer_profile)
-    print("\n== run profile of the perceptron's step\n")
-    print(step.profile)
-    print(f"\n== the C of the perceptron's step: {step.c_path}")
     times = compile_times()
-    print("\n== time")
+    print(f"\n== the C of the perceptron's step: {step.c_path}")
     cold, warm = times["cold"], times["warm"]
-    print(f"   compiling the step in a new process: {cold:.3f} s cold, {warm:.3f} s from the cache on disk")
+    print(f"   compiling it in a new process: {cold:.3f} s cold, {warm:.3f} s from the cache on disk")
+    print(profiles(step, full))
+    print("\n== time")
     compare_with_numpy(model, digits)
     print(f"\naccuracy of the perceptron: {accuracy:.3f}")
     return 0 if accuracy >= 0.95 else 1

@@ -35,7 +35,7 @@ def recorded(function: Function) -> dict[str, Any]:
     """All there is to say about a function."""
     program = function.program
     kernels = kernels_of_nodes(program)
-    source = function.c_source()
+    source = function.c_source(lines=True)
     few = len(function.journal) <= MOST_REWRITES and len(function.unoptimized_graph) <= MOST_NODES
     trace = function.trace.to_dict() if few else None
     rules = {node: function.why(node).rules for node in function.graph.order} if few else {}
@@ -49,7 +49,7 @@ def recorded(function: Function) -> dict[str, Any]:
         },
         "trace": trace, "rules": statements({r.rule for r in function.journal}) if trace else {},
         "optimizer": function.optimizer_profile.to_dict() if function.optimizer_profile is not None else None,
-        "run": function.profile.to_dict() if function.profile is not None else None,
+        "run": function.profile.to_dict() if function.profile else None,
         "program": program_data(program) if program is not None else None,
         "remarks": function.remarks.to_dict() if few else [],
         "c": source if len(source) <= MOST_C else source[:MOST_C] + f"\n... of {len(source):,} characters\n",

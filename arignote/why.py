@@ -148,13 +148,16 @@ class Answers:
 
     def _about_nodes(self, subject: str, nodes: Sequence[Apply], besides: Sequence[Variable]) -> Why:
         rewrites: set[int] = set()
+        earlier: set[SourceLine] = set()  # of what was replaced or merged: a node keeps the lines of the first alone
         for node in nodes:
             now = self.node_of.get(node)
             if now is not None:
-                rewrites.update(self.replay.history(now)[0])
+                numbers, olds = self.replay.history(now)
+                rewrites.update(numbers)
+                earlier.update(line for old in olds for line in old.origin)
         every = self.trace.every
         sites = {n for n, site in enumerate(self.program.sites) if site.node in set(nodes)} if self.program else set()
         found = tuple(p for p in self.places if sites.intersection(p.sites))
-        origin = union(*(v.origin for v in besides), *(node.origin for node in nodes))
+        origin = union(*(v.origin for v in besides), *(node.origin for node in nodes), tuple(sorted(earlier)))
         texts = tuple(str(now) for node in nodes if (now := self.node_of.get(node)) is not None)
         return Why(subject, texts, origin, tuple(every[i] for i in sorted(rewrites)), found)

@@ -13,10 +13,10 @@ from .optimizer import (
     SeqProfile,
     TopoProfile,
 )
-from .run import Cost, KernelProfile, MemoryProfile, Roofline, RunProfile, StepProfile
+from .run import Cost, KernelProfile, MemoryProfile, NotProfiled, Roofline, RunProfile, StepProfile
 
 __all__ = [
     "Cost", "EquilibriumProfile", "Failure", "FusionProfile", "GemmProfile", "InplaceProfile", "KernelProfile",
-    "MemoryProfile", "MergeProfile", "OptimizerProfile", "PassProfile", "Roofline", "RuleProfile", "RunProfile",
-    "SeqProfile", "StepProfile", "TopoProfile",
+    "MemoryProfile", "MergeProfile", "NotProfiled", "OptimizerProfile", "PassProfile", "Roofline", "RuleProfile",
+    "RunProfile", "SeqProfile", "StepProfile", "TopoProfile",
 ]  # fmt: skip

@@ -18,7 +18,7 @@ import numpy as np
 from .. import pages
 from ..record import record
 from .advice import advice
-from .run_text import run_lines
+from .run_text import run_lines, summary_lines
 
 COLUMNS = 4
 """Numbers that the C keeps for each node: runs, ticks of its clock, bytes, floating-point operations."""
@@ -352,6 +352,10 @@ class RunProfile:
         """`to_dict()` as JSON, indented."""
         return json.dumps(self.to_dict(), indent=1)
 
+    def summary(self) -> str:
+        """One screen: the slowest nodes, memory, advice."""
+        return "\n".join(summary_lines(self))
+
     def __str__(self) -> str:
         return "\n".join(run_lines(self))
 
@@ -360,3 +364,24 @@ class RunProfile:
 
     def __repr__(self) -> str:
         return f"<run profile of {self.name}: {self.calls} calls, {self.seconds:.6f} s>"
+
+
+class NotProfiled:
+    """What stands for the run profile of a function that keeps none: it is false, and says how to get one."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name} keeps no run profile: compile it with ag.function(..., profile=True), "
+            "or inside `with ag.profile() as p:`"
+        )
+
+    def __getattr__(self, attribute: str) -> Any:
+        raise AttributeError(attribute if attribute.startswith("_") else str(self))
+
+    __repr__ = __str__

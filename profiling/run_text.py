@@ -19,8 +19,33 @@ STEPS = 40
 """Nodes that are shown."""
 
 
+FIRST = 10
+"""Nodes that a summary shows."""
+
+
 def run_lines(profile: RunProfile) -> Iterator[str]:
     """The lines of the report."""
+    if not profile.calls:
+        yield from _head(profile)
+        return
+    roofline = profile.roofline
+    yield from _head(profile)
+    yield from _nodes(profile, STEPS, roofline)
+    yield from _sums(profile, "op class", profile.ops(), roofline)
+    yield from _sums(profile, "line", profile.user_lines(), roofline)
+    yield ""
+    yield from _rest(profile, roofline)
+
+
+def summary_lines(profile: RunProfile) -> Iterator[str]:
+    """The lines of one screen: the slowest nodes, memory, advice."""
+    yield from _head(profile)
+    if profile.calls:
+        yield from _nodes(profile, FIRST, profile.roofline)
+        yield from _rest(profile, profile.roofline)
+
+
+def _head(profile: RunProfile) -> Iterator[str]:
     each = profile.seconds / profile.calls if profile.calls else 0.0
     outside = max(profile.seconds - profile.step_seconds, 0.0)
     skipped = f", {profile.skipped} more left out as warm-up" if profile.skipped else ""
@@ -34,16 +59,19 @@ def run_lines(profile: RunProfile) -> Iterator[str]:
     yield f"   {profile.compile_seconds:.3f}s to compile, not part of the above"
     if not profile.calls:
         yield "   it has not been called"
-        return
-    roofline = profile.roofline
+
+
+def _nodes(profile: RunProfile, most: int, roofline: Roofline | None) -> Iterator[str]:
+    steps = profile.steps
     columns = f"{'node':<{_NODE}}  {'kernel':<{_KERNEL}}  line"
     yield f"   share        time   calls   us each    GB/s  GFLOP/s   roof  {columns}"
-    yield from (_row(profile, s, roofline) for s in steps[:STEPS])
-    if len(steps) > STEPS:
-        rest = steps[STEPS:]
+    yield from (_row(profile, s, roofline) for s in steps[:most])
+    if len(steps) > most:
+        rest = steps[most:]
         yield f"  {profile.share(sum(s.seconds for s in rest)):5.1f}% in {len(rest):,} more nodes"
-    yield from _sums(profile, "op class", profile.ops(), roofline)
-    yield from _sums(profile, "line", profile.user_lines(), roofline)
+
+
+def _rest(profile: RunProfile, roofline: Roofline | None) -> Iterator[str]:
     yield from _memory(profile)
     if roofline is not None:
         yield (
@@ -80,7 +108,6 @@ def _sums(profile: RunProfile, title: str, costs: Sequence[Cost], roofline: Roof
 
 def _memory(profile: RunProfile) -> Iterator[str]:
     memory = profile.memory
-    yield ""
     if memory.without_in_place:
         saved = f", {_bytes(memory.without_in_place)} if nothing were done in place"
         yield f" memory: {_bytes(memory.peak)} of intermediate values at the peak{saved}"

@@ -116,6 +116,16 @@ def test_a_product_with_what_follows_counts_both():
     assert sum(s.flops for s in f.profile.steps) >= 2 * 50 * 40 * 60 + 50 * 60
 
 
+def test_factorizations_count_as_in_the_books():
+    matrix, sides = np.eye(30) * 4 + 1, np.ones((30, 5))
+    for result, expected in (
+        (T.linalg.solve(M, W), 2 * 30**3 // 3 + 2 * 30 * 30 * 5), (T.linalg.inv(M) + 0 * W[0, 0], 2 * 30**3),
+        (T.linalg.cholesky(M) + 0 * W[0, 0], 30**3 // 3), (T.linalg.slogdet(M)[1] + 0 * W[0, 0], 2 * 30**3 // 3),
+    ):  # fmt: skip
+        f = profiled([M, W], result, (matrix, sides))
+        assert max(s.flops for s in f.profile.steps) == expected
+
+
 def test_all_groupings_add_up():
     f = profiled([M, W], T.nn.softmax(T.tanh(M @ W)).sum(axis=0), SQUARE, SQUARE)
     p = f.profile
@@ -281,7 +291,9 @@ def test_a_context_collects_what_is_compiled_and_run_in_it():
     outside(np.ones(3)), g(np.ones(3))
     assert len(p) == 2 and {run.name: run.calls for run in p.runs} == {"first": 3, "second": 1}
     assert p.optimizer_profile.replacements == len(f.journal) + len(g.journal)
-    assert outside.profile is None
+    assert not outside.profile and "profile=True" in str(outside.profile)
+    with pytest.raises(AttributeError, match="keeps no run profile"):
+        print(outside.profile.calls)
     data = json.loads(p.to_json())
     assert [entry["name"] for entry in data["functions"]] == ["first", "second"]
     assert "first" in str(p) and "Optimizing took" in str(p) and repr(p) == str(p)

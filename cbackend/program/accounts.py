@@ -10,21 +10,25 @@ peak, the peak as it would be if nothing were done in place, bytes spared for th
 each slot.
 
 An operation counts as many additions as its `cost` says (a division 4, an exp 12), a product of matrices 2 a
-multiplication; integers and comparisons count nothing.
+multiplication, a factorization what its textbook algorithm does (LU 2/3 n^3, Cholesky 1/3 n^3; Golub and Van Loan,
+"Matrix Computations"); integers and comparisons count nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...graph import Apply
+from ...graph import Apply, Op
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.cumulative import Cumulative
+from ...ops.determinants import Det, SlogDet
 from ...ops.elementwise import Pointwise, add, mul
+from ...ops.factorizations import Cholesky
 from ...ops.fused import Fused, InPlace, unmarked
 from ...ops.fused_product import FusedProduct
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.reduce import ArgReduce, Reduce
+from ...ops.solving import Inverse, Solve, SolveTriangular
 from .program import Allocate, Array, Buffer, Call, Pack, Program, Quantity, Release, Site, Step
 
 COLUMNS = 4
@@ -32,10 +36,14 @@ COLUMNS = 4
 TOTALS = 4
 """Numbers about memory: held now, the peak, the peak without in-place work, spared for good."""
 
-Term = tuple[int, tuple[Quantity, ...]]
-"""A number times lengths."""
+Term = tuple[int, tuple[Quantity, ...], int]
+"""A number times lengths, divided by another number."""
 PRODUCTS = (Dot, Dot22, Dot22Scalar, FusedProduct, MatMul, Gemm, Gemv, Ger)
 """Ops that multiply matrices."""
+THIRDS: dict[type[Op], int] = {Inverse: 6, Cholesky: 1, Det: 2, SlogDet: 2, Solve: 2, SolveTriangular: 0}
+"""Operations of what is done to a matrix of n rows, in thirds of n^3."""
+SIDES: dict[type[Op], int] = {Solve: 2, SolveTriangular: 1}
+"""Operations for each right side, in n^2."""
 ROWS = {Softmax: 19, LogSoftmax: 16, LogSumExp: 15}
 """Additions an element: the largest found, subtracted, exp, summed up, divided or logarithm."""
 
@@ -68,15 +76,17 @@ def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
         product = _product(op.product, program.sites[site])
         each = sum(cost(inner) for inner in op.graph.order)
         rows, columns = program.sites[site].operands[0].lengths[:-1], product[1][-1:]
-        return [product, (each, (*rows, *columns))]
+        return [product, (each, (*rows, *columns), 1)]
     if is_product(node):
         return [_product(op, program.sites[site])]
+    if type(op) in THIRDS:
+        return _solving(type(op), program.sites[site].operands)
     each = cost(node)
     ranks = {kernel.name: kernel.rank for kernel in program.kernels}
     launch = next((s for s in steps if isinstance(s, Call) and s.kernel and s.function in ranks), None)
     if not each or launch is None:
         return []
-    return [(each, tuple(a for a in launch.arguments[: ranks[launch.function]] if isinstance(a, (int, str))))]
+    return [(each, tuple(a for a in launch.arguments[: ranks[launch.function]] if isinstance(a, (int, str))), 1)]
 
 
 def is_product(node: Apply) -> bool:
@@ -104,13 +114,22 @@ def _product(op: object, site: Site) -> Term:
     if isinstance(op, (Gemm, Gemv)):
         a, b = operands[2], operands[3]
     elif isinstance(op, Ger):
-        return 2, operands[0].lengths
+        return 2, operands[0].lengths, 1
     else:
         a, b = operands[0], operands[1]
     if isinstance(op, MatMul):  # the operand of more axes has all places of the batch, unless both are stretched
         batch = max(a.lengths[:-2], b.lengths[:-2], key=len)
-        return 2, (*batch, *a.lengths[-2:], b.lengths[-1])
-    return 2, (*a.lengths, *b.lengths[1:])
+        return 2, (*batch, *a.lengths[-2:], b.lengths[-1]), 1
+    return 2, (*a.lengths, *b.lengths[1:]), 1
+
+
+def _solving(kind: type[Op], operands: Sequence[Array]) -> list[Term]:
+    a = operands[0].lengths
+    found: list[Term] = [(THIRDS[kind], (*a, a[-1]), 3)] if THIRDS[kind] else []
+    if kind in SIDES:
+        batch = max((x.lengths[:-2] for x in operands), key=len)
+        found.append((SIDES[kind], (*batch, a[-1], *operands[1].lengths[-2:]), 1))
+    return found
 
 
 # --- memory

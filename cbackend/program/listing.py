@@ -14,6 +14,9 @@ from ...graph import Apply, SourceLine
 from ...record import record
 from .program import Call, Program
 
+LINES = 3
+"""The user's lines that a comment names."""
+
 _SITE = re.compile(r"^    /\* (\d+): ")
 _KERNEL = re.compile(r"^(?:__attribute__\(\(noinline\)\) )?(?:static|AG_SHARED) (?:void|i32) (k_[0-9a-f]{16})\(")
 _HEAD = re.compile(r"^(?:static|i32) .*\(")
@@ -52,6 +55,21 @@ def places(source: str, program: Program) -> list[Place]:
         elif kernel and not line.endswith(";"):
             open_at = (number, tuple(dict.fromkeys(users.get(kernel[1], ()))), kernel[1])
     return found
+
+
+def commented(source: str, program: Program) -> str:
+    """The C file with the user's lines in the comments of nodes and kernels; each line keeps its number.
+
+    The compiled text lacks them: it is the same, and found in the cache, wherever the program has moved to.
+    """
+    lines = source.split("\n")
+    for place in places(source, program):
+        said = [str(line) for s in place.sites if s < len(program.sites) for line in program.sites[s].node.origin]
+        at = place.first - (2 if place.kernel else 1)
+        if said and lines[at].endswith("*/"):
+            shown = ", ".join(dict.fromkeys(said[:LINES]))
+            lines[at] = f"{lines[at][:-2]} [{shown.replace('*/', '* /')}] */"
+    return "\n".join(lines)
 
 
 def with_lines(source: str, program: Program, name: str = "function.c") -> str:

@@ -305,7 +305,10 @@ class StepText:
     def flops(self, site: int, steps: Sequence[Step]) -> str:
         """The C expression of the floating-point operations of a node."""
         terms = accounts.flops(self.program, site, steps)
-        texts = (" * ".join([str(each), *(self.q(n) for n in lengths if n != 1)]) for each, lengths in terms)
+        texts = (
+            " * ".join([str(each), *(self.q(n) for n in lengths if n != 1)]) + f" / {over}" * (over > 1)
+            for each, lengths, over in terms
+        )
         return " + ".join(texts) or "0"
 
     def held(self, step: Step) -> Iterator[str]:
