@@ -1,23 +1,24 @@
 /* c = alpha * a @ b + beta * c for any sizes and strides: the blocks, and who works on them.
 
-   The blocked algorithm of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008), with
-   the loop over rows outside of that over panels of b:
+   The blocked algorithm of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008), within
+   each task by itself: nobody waits for what another thread packs, nor fetches it from the cache of another core.
 
-       for each WIDTH columns of b and c
-           for each DEPTH rows of b:  pack them into panels of COLUMNS columns                     (tasks over panels)
-               for each ROWS rows of a and c:  pack those of a, into the level 1 cache             (tasks over rows)
+       for each task, of at most HEIGHT rows and WIDTH columns of c
+           for each DEPTH rows of b:  pack them into panels of COLUMNS columns, which stay in the level 2 cache
+               for each ROWS rows of a and c:  pack those of a, into the level 1 cache
                    for each panel:  multiply
                    after the last rows of b:  what follows the product, on these rows of c, which are still in the cache
 
    Little of b is read where it lies, and so is a where few columns use it.
 
-   How the work is shared out follows from sizes alone, and every number of c is summed in one order, in blocks of
-   DEPTH: the bits are the same on any number of threads.  Measured on an AVX-512 Zen 4, float32, one thread, DEPTH 384
-   and WIDTH 2048: 92 to 94 % of the peak of its multipliers at 1024 and 2048. */
+   Every number of c is summed in one order, in equal blocks of at most DEPTH, and tasks begin at whole tiles: however the
+   work is shared out, the bits are the same. */
 
-enum { DEPTH = 384, WIDTH = 2048 };
-enum { ALONE = 1 << 20, TASK = 1 << 21, LONG = 1 << 28 }; /* multiplications: not worth sharing; a task; Ctrl-C */
-enum { REUSED = 4, LITTLE = 64 * 64 }; /* panels that use a before it is packed; numbers of b that need no packing */
+enum { DEPTH = 448, WIDTH = 2048 / sizeof(REAL), HEIGHT = 2048 };
+enum { ROUND = 4 * DEPTH }; /* what is done before anybody looks at Ctrl-C: some 10 ms a task */
+enum { ALONE = 1 << 20, TASK = 1 << 23, LONG = 1 << 28 }; /* multiplications: not worth sharing; a task; Ctrl-C */
+enum { STORED = 32 }; /* so many take as long as a number of c takes to be written */
+enum { REUSED = 4, FEW = 4 * ROWS, LITTLE = 64 * 64 }; /* panels that use a before it is packed; numbers of b that need no packing */
 
 typedef struct product {
     i64 m, n, k;
@@ -28,12 +29,20 @@ typedef struct product {
     const i64 *place; /* of the matrices in the batch, one position an axis */
 } product;
 
-/* Rows [row, row + depth) of b and columns [column, column + width) of b and c, and how they are shared out. */
+/* The sums over [start, end) of a product, and how they are shared out. */
+typedef struct sharing {
+    const ag_runtime *rt;
+    const product *of;
+    i64 start, end, depth; /* depth: of a block, the last may be shorter */
+    i64 rows, columns, across; /* of a task; tasks beside each other */
+    i32 packs; /* panels of b: else it is read where it lies */
+} sharing;
+
+/* Rows [row, row + depth) of b and columns [column, column + width) of b and c. */
 typedef struct block {
     const product *of;
     i64 column, width, row, depth;
-    REAL *panels; /* of b; NULL: it is read where it lies */
-    i64 rows_a_task, columns_a_task, tasks_across;
+    const REAL *panels; /* of b; NULL: it is read where it lies */
 } block;
 
 INLINE i64 round_up(i64 n, i64 unit) { return parts(n, unit) * unit; }
@@ -58,8 +67,8 @@ static void follow(const product *x, i64 i, i64 j, i64 m, i64 n)
     nest->part(nest, lengths, data, of->strides, said);
 }
 
-/* Columns [first, end) of the block for m <= ROWS rows from row i on. */
-static void multiply_rows(const block *work, i64 i, i64 m, i64 first, i64 end)
+/* All columns of the block for m <= ROWS rows from row i on. */
+static void multiply_rows(const block *work, i64 i, i64 m)
 {
     const product *x = work->of;
     const i64 k = work->depth;
@@ -67,14 +76,14 @@ static void multiply_rows(const block *work, i64 i, i64 m, i64 first, i64 end)
     REAL left[(1 + COMPLEX) * ROWS * DEPTH];
     REAL right[(1 + COMPLEX) * COLUMNS * DEPTH] __attribute__((aligned(VECTOR_BYTES)));
     left_panel panel;
-    if (COMPLEX || end - first > REUSED * COLUMNS) {
+    if (COMPLEX || work->width > REUSED * COLUMNS) {
         pack_rows(m, k, a, x->a0, x->a1, left);
         panel = packed_rows(left);
     } else panel = unpacked_rows(m, a, x->a0, x->a1);
     target to = {x->alpha, work->row ? 1 : x->beta, 0, x->c0, m, 0, 0};
     i64 n;
-    for (i64 j = first; j < end; j += n) {
-        n = at_most(COLUMNS, end - j);
+    for (i64 j = 0; j < work->width; j += n) {
+        n = at_most(COLUMNS, work->width - j);
         if (!work->panels && n < COLUMNS) n = at_most(n, LANES);
         const i64 width = panel_width(n), column = work->column + j;
         const T *b = x->b + work->row * x->b0 + column * x->b1;
@@ -88,31 +97,43 @@ static void multiply_rows(const block *work, i64 i, i64 m, i64 first, i64 end)
         } else pack_columns(k, n, width, b, x->b0, x->b1, right);
         (width == LANES ? multiply_one : multiply_two)(k, &panel, from, step, &to);
     }
-    if (work->row + k == x->k) follow(x, i, work->column + first, m, end - first);
+    if (work->row + k == x->k) follow(x, i, work->column, m, work->width);
+}
+
+/* Whole panels are packed row by row, as b is read fastest. */
+static void pack_block(const block *work, REAL *panels)
+{
+    const product *x = work->of;
+    const i64 k = work->depth, whole = !COMPLEX && x->b1 == 1 ? work->width / COLUMNS * COLUMNS : 0;
+    const T *b = x->b + work->row * x->b0 + work->column * x->b1;
+    for (i64 p = 0; p < k; p++)
+        for (i64 j = 0; j < whole; j += LANES) {
+            const i64 to = j / COLUMNS * COLUMNS * k + p * COLUMNS + j % COLUMNS;
+            *(vector *)(panels + to) = *(const unaligned *)((const REAL *)(b + p * x->b0) + j);
+        }
+    for (i64 j = whole; j < work->width; j += COLUMNS) {
+        const i64 n = at_most(COLUMNS, work->width - j);
+        pack_columns(k, n, panel_width(n), b + j * x->b1, x->b0, x->b1, panels + (1 + COMPLEX) * j * k);
+    }
 }
 
 /* ---- Tasks ------------------------------------------------------------------------------------------------------- */
 
-static void pack_task(void *context, i64 index)
-{
-    const block *work = context;
-    const product *x = work->of;
-    const i64 first = index * work->columns_a_task, end = at_most(first + work->columns_a_task, work->width);
-    for (i64 j = first; j < end; j += COLUMNS) {
-        const i64 n = at_most(COLUMNS, end - j);
-        const T *b = x->b + work->row * x->b0 + (work->column + j) * x->b1;
-        pack_columns(work->depth, n, panel_width(n), b, x->b0, x->b1, work->panels + (1 + COMPLEX) * j * work->depth);
-    }
-}
-
 static void multiply_task(void *context, i64 index)
 {
-    const block *work = context;
-    const i64 down = index / work->tasks_across * work->rows_a_task;
-    const i64 end = at_most(down + work->rows_a_task, work->of->m);
-    const i64 first = index % work->tasks_across * work->columns_a_task;
-    const i64 last = at_most(first + work->columns_a_task, work->width);
-    for (i64 i = down; i < end; i += ROWS) multiply_rows(work, i, at_most(ROWS, end - i), first, last);
+    const sharing *work = context;
+    const product *x = work->of;
+    const i64 first = index / work->across * work->rows, last = at_most(first + work->rows, x->m);
+    const i64 column = index % work->across * work->columns, end = at_most(column + work->columns, x->n);
+    const i64 width = round_up(at_most(WIDTH, end - column), COLUMNS);
+    REAL *panels = work->packs ? work->rt->alloc((i64)sizeof(T) * width * work->depth) : 0;
+    for (i64 j = column; j < end; j += WIDTH)
+        for (i64 p = work->start; p < work->end; p += work->depth) {
+            const block part = {x, j, at_most(WIDTH, end - j), p, at_most(work->depth, work->end - p), panels};
+            if (panels) pack_block(&part, panels);
+            for (i64 i = first; i < last; i += ROWS) multiply_rows(&part, i, at_most(ROWS, last - i));
+        }
+    work->rt->release(panels);
 }
 
 static i32 run(const ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 index), void *context)
@@ -122,35 +143,32 @@ static i32 run(const ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 
     return 0;
 }
 
-/* All rows of c for one block of b.  Few rows are shared out by columns as well. */
-static i32 multiply_block(const ag_runtime *rt, block *work)
+/* How many tasks there are, after the sides of each have been found: four for each thread if there is work enough for
+   them, wider than high, since b is packed for each row of tasks and a, which takes less, for each column of them. */
+static i64 share_out(sharing *work)
 {
-    const i64 m = work->of->m, share = at_least(1, TASK / work->depth); /* numbers of c in a task */
-    const i32 alone = m * work->width < ALONE / work->depth;
-    if (work->panels) {
-        work->columns_a_task = alone ? work->width : round_up(share / 16, COLUMNS);
-        if (run(rt, parts(work->width, work->columns_a_task), pack_task, work)) return AG_STOPPED;
-    }
-    work->rows_a_task = alone ? m : round_up(at_least(share / work->width, 1), ROWS);
-    work->columns_a_task = alone || m > 4 * ROWS ? work->width : round_up(share / at_most(m, ROWS), COLUMNS);
-    work->tasks_across = parts(work->width, work->columns_a_task);
-    return run(rt, parts(m, work->rows_a_task) * work->tasks_across, multiply_task, work) ? AG_STOPPED : 0;
+    const i64 m = work->of->m, n = work->of->n, threads = work->rt->threads;
+    const double all = (double)m * (double)n * (double)(work->end - work->start + STORED);
+    const i64 wanted = threads < 2 ? 1 : (i64)(all < 4.0 * TASK * threads ? all / TASK : 4 * threads);
+    i64 down = parts(m, HEIGHT), across = parts(n, WIDTH);
+    while (down * across < wanted && (m > down * ROWS || n > across * COLUMNS))
+        *(m * across > 2 * n * down ? &down : &across) *= 2;
+    work->rows = round_up(parts(m, down), ROWS);
+    work->columns = round_up(parts(n, across), COLUMNS);
+    work->across = parts(n, work->columns);
+    return parts(m, work->rows) * work->across;
 }
 
 /* ---- One product ------------------------------------------------------------------------------------------------- */
 
 static i32 multiply(const ag_runtime *rt, const product *x)
 {
-    const i64 depth = at_most(x->k, DEPTH), width = at_most(x->n, WIDTH);
-    const i32 lies_well = !COMPLEX && x->b1 == 1 && (x->m <= REUSED * ROWS || x->n * depth <= LITTLE);
-    REAL *panels = lies_well ? 0 : rt->alloc((i64)sizeof(T) * round_up(width, COLUMNS) * depth);
-    i32 stopped = 0;
+    const i64 depth = parts(x->k, parts(x->k, DEPTH));
+    const i32 lies_well = !COMPLEX && x->b1 == 1 && (x->m <= FEW || x->n * depth <= LITTLE);
     if ((double)x->m * (double)x->n * (double)x->k > LONG) rt->listen();
-    for (i64 j = 0; j < x->n && !stopped; j += WIDTH)
-        for (i64 p = 0; p < x->k && !stopped; p += DEPTH) {
-            block work = {x, j, at_most(WIDTH, x->n - j), p, at_most(DEPTH, x->k - p), panels, 0, 0, 0};
-            stopped = multiply_block(rt, &work);
-        }
-    rt->release(panels);
-    return stopped;
+    for (i64 p = 0; p < x->k; p += ROUND / depth * depth) {
+        sharing work = {rt, x, p, at_most(p + ROUND / depth * depth, x->k), depth, 0, 0, 0, !lies_well};
+        if (run(rt, share_out(&work), multiply_task, &work) || rt->stopped()) return AG_STOPPED;
+    }
+    return 0;
 }

@@ -1,12 +1,55 @@
 /* Panels: parts of the operands copied in the order in which the micro-kernel reads them, whatever their strides. */
 
+#if !COMPLEX && defined(__AVX512F__) && defined(__GNUC__) && (defined(__clang__) || __GNUC__ >= 12)
+#define TRANSPOSES 1
+typedef REAL eight __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL))));
+/* Blocks of 1, 2 or 4 numbers change places between two rows: the odd ones of x with the even ones of y. */
+#define EXCHANGE(x, y, even, odd) \
+    do { \
+        const eight kept = __builtin_shufflevector(x, y, even); \
+        y = __builtin_shufflevector(x, y, odd); \
+        x = kept; \
+    } while (0)
+#define EVEN_1 0, 8, 2, 10, 4, 12, 6, 14
+#define ODD_1 1, 9, 3, 11, 5, 13, 7, 15
+#define EVEN_2 0, 1, 8, 9, 4, 5, 12, 13
+#define ODD_2 2, 3, 10, 11, 6, 7, 14, 15
+#define EVEN_4 0, 1, 2, 3, 8, 9, 10, 11
+#define ODD_4 4, 5, 6, 7, 12, 13, 14, 15
+
+/* Eight columns of eight rows, one column after the other. */
+INLINE void transpose_eight(const T *const *row, i64 at, REAL *to)
+{
+    eight r[8];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) r[i] = *(const eight *)(row[i] + at);
+#pragma GCC unroll 4
+    for (int i = 0; i < 8; i += 2) EXCHANGE(r[i], r[i + 1], EVEN_1, ODD_1);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) EXCHANGE(r[i + (i & 2)], r[i + (i & 2) + 2], EVEN_2, ODD_2);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) EXCHANGE(r[i], r[i + 4], EVEN_4, ODD_4);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) *(eight *)(to + 8 * i) = r[i];
+}
+#else
+#define TRANSPOSES 0
+#endif
+
 /* ROWS rows of a, of which m are there, k columns long: for each column its ROWS numbers (complex: the real parts, then
    the imaginary parts). */
 static void pack_rows(i64 m, i64 k, const T *a, i64 a0, i64 a1, REAL *restrict to)
 {
     const T *row[ROWS];
+    i64 p = 0;
     for (i64 i = 0; i < ROWS; i++) row[i] = a + (i < m ? i : 0) * a0;
-    for (i64 p = 0; p < k; p++, to += (1 + COMPLEX) * ROWS)
+    if (!COMPLEX && a0 == 1 && m == ROWS) /* of a transposed matrix: the numbers lie side by side */
+        for (; p < k; p++, to += ROWS) __builtin_memcpy(to, a + p * a1, ROWS * sizeof(REAL));
+#if TRANSPOSES
+    if (a1 == 1)
+        for (; p + 8 <= k; p += 8, to += 8 * ROWS) transpose_eight(row, p, to);
+#endif
+    for (; p < k; p++, to += (1 + COMPLEX) * ROWS)
         for (i64 i = 0; i < ROWS; i++) {
             const T value = row[i][p * a1];
             to[i] = __real__ value;
