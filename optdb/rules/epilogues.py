@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...graph import Apply, Constant, Door, FunctionGraph, Variable, union
+from ...graph import Apply, Constant, Door, FunctionGraph, Op, Variable, union
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, MatMul
 from ...ops.elementwise import Pointwise, add, mul
 from ...ops.fused import Fused
@@ -51,9 +51,10 @@ def fuse_epilogues(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
     """`graph` with each product that only an elementwise node reads made one with it; the door is asked once a pair."""
     updated = {graph.outputs[o] for _, o in graph.updates}
     known: dict[Variable, Variable] = {}
+    met: dict[tuple[Op, Op, int], FusedProduct] = {}
     for node in graph.order:
         new = node.over(known)
-        fused = _with_product(node, new, graph) if _is_epilogue(node, updated) else None
+        fused = _with_product(node, new, graph, met) if _is_epilogue(node, updated) else None
         if fused is not None and door.admit(by, node.outputs[0], fused.outputs[0]):
             for made, old in zip(fused.outputs, node.outputs, strict=True):
                 made.name = old.name
@@ -77,15 +78,26 @@ def _is_epilogue(node: Apply, updated: set[Variable]) -> bool:
     )
 
 
-def _with_product(node: Apply, new: Apply, graph: FunctionGraph) -> Apply | None:
-    """`new`, an elementwise node on the images of the operands of `node`, made one with the first product of these."""
+def _with_product(
+    node: Apply, new: Apply, graph: FunctionGraph, met: dict[tuple[Op, Op, int], FusedProduct]
+) -> Apply | None:
+    """`new`, an elementwise node on the images of the operands of `node`, made one with the first product of these.
+
+    What a group becomes with a plain product depends on the ops alone, and is kept in `met`.
+    """
     for position, operand in enumerate(node.inputs):
         product = new.inputs[position].owner
         if product is None or not _is_product(product, node) or len(graph.uses[operand]) > 1:
             continue
-        group, outer = _group(new, position)
-        product, group, outer = _without_gemm(product, group, outer)
-        op = FusedProduct(product.op, group)
+        key = (product.op, new.op, position)
+        op, outer = met.get(key), [i for k, i in enumerate(new.inputs) if k != position]
+        if op is None:
+            group, outer = _group(new, position)
+            whole = product
+            product, group, outer = _without_gemm(product, group, outer)
+            op = FusedProduct(product.op, group)
+            if product is whole and isinstance(new.op, Fused):
+                met[key] = op
         return Apply(op, (*product.inputs, *outer), union(product.origin, node.origin))
     return None
 

@@ -9,8 +9,8 @@ that the text of the kernel does not depend on their values; equal groups give e
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import Any, ClassVar, Union
 
 from ...graph import Apply, Constant, Door, FunctionGraph, Variable, same_shape, union
 from ...ops.elementwise import add, mul
@@ -69,10 +69,11 @@ def fuse(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
     """`graph` with each group of two or more nodes as one `Fused` node; the door is asked once a group."""
     facts = Facts(graph)
     known: dict[Variable, Variable] = {}
+    met: dict[Hashable, Fused] = {}
     for group in join_hoped(graph, join_rows(partition(graph, facts), facts), facts):
         if len(group.nodes) > 1:
             outputs, stand_ins = results(group, facts)
-            after = fused(needed(group, outputs, facts), outputs, facts, known)
+            after = fused(needed(group, outputs, facts), outputs, facts, known, met)
             if door.admit(by, outputs[0], after.outputs[0]):
                 known.update(zip(outputs, after.outputs, strict=False))
                 known.update((v, known[o]) for v, o in stand_ins.items())
@@ -122,40 +123,81 @@ def needed(group: Group, outputs: list[Variable], facts: Facts) -> list[Apply]:
     return nodes[::-1]
 
 
-def fused(nodes: list[Apply], outputs: list[Variable], facts: Facts, known: dict[Variable, Variable]) -> Apply:
-    """`nodes` as one that computes `outputs`, on the images of their operands."""
+def fused(
+    nodes: list[Apply],
+    outputs: list[Variable],
+    facts: Facts,
+    known: dict[Variable, Variable],
+    met: dict[Hashable, Fused],
+) -> Apply:
+    """`nodes` as one that computes `outputs`, on the images of their operands; equal groups have one op, kept in `met`.
+
+    A network of a hundred layers has a few different groups, so most are not built a second time.
+    """
     inside = {node.out for node in nodes}
-    inner: dict[Variable, Variable] = {}
+    place: dict[Variable, Place] = {}
     operands: list[Variable] = []
-    constants: dict[Any, Variable] = {}
-    for node in nodes:
+    constants: dict[Any, int] = {}
+    rows = []
+    for n, node in enumerate(nodes):
         for i in node.inputs:
-            if i in inner or facts.source(i) in inside:
+            if i in place:
                 continue
-            leaf = TensorVariable(i.type, name=f"i{len(operands)}")
-            inner[i] = constants.setdefault(i.key, leaf) if isinstance(i, Constant) else leaf
-            if inner[i] is leaf:
+            if facts.source(i) in inside:
+                place[i] = place[facts.source(i)], *((m.op, m.origin) for m in index_maps(i, inside))
+                continue
+            at = constants.setdefault(i.key, len(operands)) if isinstance(i, Constant) else len(operands)
+            if at == len(operands):
                 operands.append(i)
-        copy = node.with_inputs([image(i, inner) for i in node.inputs])
-        copy.out.name = None
-        inner[node.out] = copy.out
-    inside_graph = FunctionGraph([inner[i] for i in operands], [inner[o] for o in outputs])
-    op = Fused(with_waiting(inside_graph) if is_row_graph(inside_graph) else inside_graph)
+            place[i] = at
+        place[node.out] = -1 - n
+        rows.append((node.op, node.origin, node.out.dtype, node.out.type.shape, *[place[i] for i in node.inputs]))
+    types = [(i.dtype, i.type.shape) for i in operands]
+    key = (*rows, *types, *[place[o] for o in outputs])
+    op = met.get(key)
+    if op is None:
+        op = met[key] = _as_op(nodes, outputs, operands, place)
     made = Apply(op, [image(i, known) for i in operands], union(*(node.origin for node in nodes)))
     for new, old in zip(made.outputs, outputs, strict=False):
         new.name = old.name
     return made
 
 
-def image(variable: Variable, known: dict[Variable, Variable]) -> Variable:
-    """What stands for `variable`, known or an index map of something known; what is built is added to `known`."""
-    if variable in known or variable.owner is None:
-        return known.get(variable, variable)
+Place = Union[int, tuple[Any, ...]]
+"""What a node of a group reads: an operand, a node (-1, -2, ...), or a node and the index maps after it."""
+
+
+def _as_op(
+    nodes: Sequence[Apply], outputs: Sequence[Variable], operands: Sequence[Variable], place: Mapping[Variable, Place]
+) -> Fused:
+    leaves = [TensorVariable(i.type, name=f"i{n}") for n, i in enumerate(operands)]
+    inner: dict[Variable, Variable] = {i: leaves[n] for i, n in place.items() if isinstance(n, int) and n >= 0}
+    for node in nodes:
+        copy = node.with_inputs([image(i, inner) for i in node.inputs])
+        copy.out.name = None
+        inner[node.out] = copy.out
+    graph = FunctionGraph(leaves, [inner[o] for o in outputs])
+    return Fused(with_waiting(graph) if is_row_graph(graph) else graph)
+
+
+def index_maps(variable: Variable, known: Collection[Variable]) -> list[Apply]:
+    """The index maps, the last one first, that make `variable` of what is known, or of what is no index map."""
     maps: list[Apply] = []
     while variable not in known and variable.owner is not None and is_index_map(variable.owner):
         maps.append(variable.owner)
         variable = variable.owner.inputs[0]
+    return maps
+
+
+def image(variable: Variable, known: dict[Variable, Variable]) -> Variable:
+    """What stands for `variable`, known or an index map of something known; what is built is added to `known`."""
     result = known.get(variable, variable)
+    if result is not variable or variable.owner is None or not is_index_map(variable.owner):
+        return result
+    maps = index_maps(variable, known)
+    if maps:
+        last = maps[-1].inputs[0]
+        result = known.get(last, last)
     for node in reversed(maps):
         result = known[node.out] = node.with_inputs([result]).out
     return result
