@@ -18,36 +18,29 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable
+from ..graph import Apply, Constant, Dim, FunctionGraph, Op, TensorType, Variable
 from ..record import record
-from .checks import require_count
 from .elementwise import Pointwise, add, cast, exp, isfinite, log, mul, reciprocal, sub, switch
 from .nn import AlongAxis, LogSoftmax, LogSumExp, Softmax
 from .reduce import Reduce
 from .shape import DimShuffle
-from .tensor import TensorOp
 
 COSTLY = 12
 """From this cost on, in additions, a value is kept for a later pass and not computed again."""
 
 
 @record(repr=False)
-class Top(TensorOp):
+class Top(AlongAxis):
     """The largest number along `axis`, which is reduced: NaN are passed over, and of nothing it is -inf."""
 
-    axis: int
     name = "top"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
-        require_count(self.name, inputs, 1)
-        (x,) = inputs
-        if x.type.kind != "f" or not 0 <= self.axis < x.ndim:
-            raise TypeError(f"top{{axis={self.axis}}} takes a floating-point tensor with that axis, got {x.type}")
+        x = self.check(inputs)
         return (x.type.with_shape(x.type.shape[: self.axis] + x.type.shape[self.axis + 1 :]),)
 
-    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        (x,) = values
-        return (np.asarray(np.fmax.reduce(x, axis=self.axis, initial=-np.inf), dtype=x.dtype),)
+    def meaning(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(np.fmax.reduce(x, axis=self.axis, initial=-np.inf))
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (inputs[0][: self.axis] + inputs[0][self.axis + 1 :],)
@@ -61,7 +54,7 @@ def reduced_axes(op: Op) -> tuple[int, ...] | None:
 
 
 def is_row_graph(graph: FunctionGraph) -> bool:
-    """Whether something in the graph looks at a row more than once."""
+    """Whether something in the graph looks at a row more than once, or is a part of what does."""
     reduced = {node.out for node in graph.order if reduced_axes(node.op) is not None}
     return any(isinstance(n.op, AlongAxis) or not reduced.isdisjoint(n.inputs) for n in graph.order)
 
@@ -82,7 +75,7 @@ def _opened(graph: FunctionGraph) -> tuple[FunctionGraph, dict[Variable, Variabl
     """The opened graph, and what stands in it for the values of `graph` that are not in it."""
     known: dict[Variable, Variable] = {}
     for node in graph.order:
-        if isinstance(node.op, AlongAxis):
+        if isinstance(node.op, AlongAxis) and not isinstance(node.op, Top):
             known[node.out] = _composition(node.op, known.get(node.inputs[0], node.inputs[0]))
         else:
             copy = node.over(known)
@@ -90,19 +83,44 @@ def _opened(graph: FunctionGraph) -> tuple[FunctionGraph, dict[Variable, Variabl
                 known.update(zip(node.outputs, copy.outputs, strict=True))
     if not known:
         return graph, known
-    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs]), known
+    once = _each_once(FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs]), known)
+    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs]), {**known, **once}
+
+
+def _each_once(graph: FunctionGraph, known: dict[Variable, Variable]) -> dict[Variable, Variable]:
+    """Let `known` name one value for all that are computed alike, such as the maximum that two of the family take."""
+    made: dict[tuple[Op, tuple[object, ...]], Variable] = {}
+    images: dict[Variable, Variable] = {}
+    for node in graph.order:
+        copy = node.over(images)
+        key = (copy.op, tuple(i.key if isinstance(i, Constant) else i for i in copy.inputs))
+        first = made.setdefault(key, copy.out)
+        if first is not node.out:
+            images[node.out] = first
+    for value, image in known.items():
+        known[value] = images.get(image, image)
+    return images
+
+
+def terms_of(x: Any, axis: int) -> tuple[Any, Any, Any]:
+    """(top, moved, terms) of a softmax: the maximum along the axis, x - top, which is never positive, and exp of that.
+
+    log_softmax is moved - log(sum(terms)), softmax is terms / sum(terms).
+    """
+    top = Top(axis)(x)
+    moved = sub(x, DimShuffle(tuple("x" if a == axis else a - (a > axis) for a in range(x.ndim)))(top))
+    return top, moved, exp(moved)
 
 
 def _composition(op: AlongAxis, given: Any) -> Any:
     x = cast(given, "float32") if given.dtype == "float16" else given
     keep = DimShuffle(tuple("x" if a == op.axis else a - (a > op.axis) for a in range(x.ndim)))
-    top = Top(op.axis)(x)
     if isinstance(op, LogSumExp):
+        top = Top(op.axis)(x)
         top = switch(isfinite(top), top, cast(0, x.dtype))
         total = Reduce(add, (op.axis,))(exp(sub(x, keep(top))))
         return cast(add(log(total), top), given.dtype)
-    moved = sub(x, keep(top))
-    terms = exp(moved)
+    _, moved, terms = terms_of(x, op.axis)
     total = Reduce(add, (op.axis,))(terms)
     if isinstance(op, LogSoftmax):
         return cast(sub(moved, keep(log(total))), given.dtype)

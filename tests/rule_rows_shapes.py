@@ -10,6 +10,7 @@ from arignote.ops.join import Join
 from arignote.ops.lengths import MakeVector, ShapeI
 from arignote.ops.nn import LogSoftmax, LogSumExp, Softmax
 from arignote.ops.reduce import Reduce, SumTo
+from arignote.ops.rows import Top
 from arignote.ops.shape import DimShuffle, Reshape
 
 C = T.matrix("C")
@@ -43,6 +44,7 @@ FILLS = [
     ("local_fill_of_fill", fill(fill(x, s), y), fill(x, y)),
     ("local_fill_in_fill", fill(x, fill(x * y, y)), fill(x, y)),
     ("local_fill_like_operand", fill(T.exp(x), s), fill(x, s)),
+    ("local_fill_like_picked", fill(A[i, j], s), fill(fill(i, j), s)),
     ("local_fill_sink", T.exp(fill(x, s)), fill(x, T.exp(s))),
     ("local_fill_sink", fill(x, s) * x, s * x),
     ("local_fill_to_alloc", fill(T.exp(x), s), Alloc()(s, length(x, 0))),
@@ -174,6 +176,7 @@ PRODUCTS = [
 _soft = Softmax(1)(A)
 _logs = LogSoftmax(1)(A)
 _rows = arange(length(i, 0))
+_top = Top(1)(A)
 _scaled = T.mul(B / _soft, _soft)
 _written = AdvancedIncSubtensor(("a", "a"), set=False)(T.zeros_like(A), x / _soft[_rows, i], _rows, i) * _soft
 _unscaled = AdvancedIncSubtensor(("a", "a"), set=False)(T.zeros_like(A), x, _rows, i)
@@ -194,6 +197,11 @@ SOFTMAX = [
     ("local_logsoftmax_grad", softmax_grad(_scaled), softmax_grad(fill(_soft, B))),
     ("local_logsoftmax_grad", softmax_grad(_written), softmax_grad(_unscaled)),
     ("local_exp_log_softmax", T.exp(LogSoftmax(1)(A)), Softmax(1)(A)),
+    (
+        "local_picked_log_softmax",
+        _logs[_rows, i],
+        A[_rows, i] - _top[_rows] - T.log(T.sum(T.exp(A - keep(_top, 1)), axis=1))[_rows],
+    ),
     ("local_softmax_beside_log_softmax", T.stack([Softmax(1)(A), _logs]), T.stack([T.exp(_logs), _logs])),
     ("local_argmax_of_softmax", T.argmax(Softmax(1)(A), axis=1), T.argmax(A, axis=1)),
 ]
@@ -226,5 +234,8 @@ UNCHANGED = [
     ("local_log_sum_exp", T.log(Reduce(maximum, (1,))(T.exp(A)))),
     ("local_log_softmax_from_logsumexp", A - LogSumExp(1)(A)),
     ("local_exp_log_softmax", T.stack([T.exp(_logs), _logs])),  # the logarithm is needed anyway
+    ("local_picked_log_softmax", _logs[_rows, i] * T.sum(_logs)),  # the logarithms are needed anyway
+    ("local_picked_log_softmax", LogSoftmax(0)(A)[_rows, i]),
+    ("local_fill_like_picked", fill(A[i], x)),  # the rows of A give the shape, too
     ("local_softmax_beside_log_softmax", T.stack([Softmax(1)(A), LogSoftmax(0)(A)])),  # along another axis
 ]

@@ -128,6 +128,7 @@ GUARDED = {
     "local_grad_log_erfc_neg": "the erfc that is left is of a number that was cut",
     "local_incsubtensor_of_zeros_to_setsubtensor": "it sets afterwards, and does not add",
     "local_log_erfc": "the erfc that is left is of a number that was cut",
+    "local_picked_log_softmax": "what is picked from is no log_softmax afterwards",
     "local_reduce_broadcastable": "the axis of length 1 is gone",
     "local_upcast_elemwise_constant_inputs": "the constants have the dtype that they are converted to",
 }

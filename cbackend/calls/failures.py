@@ -14,6 +14,7 @@ from ...ops.blas import Gemm, Gemv
 from ...ops.fused import Fused, unmarked
 from ...ops.fused_product import FusedProduct
 from ...ops.nn import AlongAxis, LogSumExp
+from ...ops.rows import Top
 from ..ir.kernel import Status
 from ..program.program import Outcome, Program
 
@@ -167,7 +168,7 @@ def _shape_of(inner: Apply, operands: list[tuple[int, ...]]) -> tuple[int, ...] 
     if order is not None:
         return tuple(operands[0][o] if isinstance(o, int) else 1 for o in order)
     axes = getattr(inner.op, "axis", None)
-    if isinstance(inner.op, AlongAxis) and not isinstance(inner.op, LogSumExp):
+    if isinstance(inner.op, AlongAxis) and not isinstance(inner.op, (LogSumExp, Top)):
         return operands[0]
     if axes is not None:
         gone = (axes,) if isinstance(axes, int) else axes

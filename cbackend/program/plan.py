@@ -38,6 +38,7 @@ from ...ops.join import Join
 from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.reduce import ArgReduce, Reduce, SumTo
+from ...ops.rows import Top
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.solving import Inverse, Solve, SolveTriangular
 from ..ir.kernel import Kernel
@@ -273,7 +274,7 @@ def plan_host(p: Planner, node: Apply) -> None:
         p.put(output, p.dense(name, output.dtype, row))
 
 
-KERNEL_OPS = (Pointwise, Fused, Reduce, ArgReduce, Cumulative, Softmax, LogSoftmax, LogSumExp)
+KERNEL_OPS = (Pointwise, Fused, Reduce, ArgReduce, Cumulative, Softmax, LogSoftmax, LogSumExp, Top)
 """Ops that lower.py makes one kernel of."""
 
 SHAPE_ALONE = (*KERNEL_OPS, DimShuffle)

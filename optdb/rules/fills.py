@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ...graph import Variable, dims, dims_of, same_shape
 from ...graph.dims import broadcast_dims
+from ...ops.advanced_indexing import AdvancedSubtensor
 from ...ops.creation import Alloc
 from ...ops.elementwise import Cast, Elementwise, fill
 from ...ops.lengths import LENGTH, dim_to_tensor
@@ -175,12 +176,25 @@ def alloc_of_constant(node: Node) -> Value | None:
     return node.op(constant(number), *lengths) if number is not None and value.ndim else None
 
 
+def fill_like_picked(node: Node) -> Value | None:
+    """A value in the shape of what arrays pick, which is theirs: nothing is picked for it."""
+    picked = producer(node.inputs[0], AdvancedSubtensor)
+    if picked is None or picked.op.spec != ("a",) * picked.inputs[0].ndim:
+        return None
+    like, *others = picked.inputs[1:]
+    for index in others:
+        like = fill(like, index)
+    return fill(like, node.inputs[1])
+
+
 FILLS: list[Rule] = [
     rule("local_useless_fill", fill(x, y), y, when=has_shape_of_result),
     rule("local_fill_of_fill", fill(fill(x, scalar), z), fill(x, z)),
     rule("local_fill_in_fill", fill(x, fill(y, z)), fill(x, z), when=stretches_alone),
     node_rule("local_fill_like_operand", fill, fill_like_operand, having=(Elementwise, Cast),
               formula="fill(f(x), y) -> fill(x, y)  if f keeps the shape of x"),
+    node_rule("local_fill_like_picked", fill, fill_like_picked, having=AdvancedSubtensor, contract=relaxes("errors"),
+              formula="fill(x[i, j], y) -> fill(fill(i, j), y)"),
     node_rule("local_fill_sink", (Elementwise, Cast), fill_sunk, having=fill,
               formula="f(fill(a, b), c) -> fill(a, f(b, c))"),
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from ...ops.elementwise import add, cast, exp, fill, log, mul, sub, true_div
 from ...ops.indexing import Subtensor
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.reduce import ArgReduce, Reduce
+from ...ops.rows import terms_of
 from ...ops.shape import DimShuffle
 from ..contract import relaxes, stabilizes
 from ..patterns import Users, Wild, op_like
@@ -103,6 +104,29 @@ def softmax_beside_log(node: Node, users: Users) -> Value | None:
     return next((exp(v) for v in known), None)
 
 
+def picked_from_logarithms(node: Node, users: Users) -> Value | None:
+    """What is picked from the rows of a log_softmax, of which nobody reads the rest but to undo the logarithm."""
+    logs = producer(node.inputs[0], LogSoftmax)
+    if logs is None or logs.out.ndim < 2 or logs.op.axis != logs.out.ndim - 1 or logs.out.dtype == "float16":
+        return None
+    readers = [reader for reader, position in users(logs.out) if position == 0]
+    if len(readers) < len(users(logs.out)) or not all(map(_picks_or_undoes, readers)) or not _picks(node):
+        return None
+    (x,), (_, *within) = logs.inputs, node.inputs
+    top, _, terms = terms_of(x, logs.op.axis)
+    rows = AdvancedSubtensor(node.op.spec[:-1])
+    total = log(Reduce(add, (logs.op.axis,))(terms))
+    return sub(sub(node.op(x, *within), rows(top, *within[:-1])), rows(total, *within[:-1]))
+
+
+def _picks(node: Node) -> bool:
+    return isinstance(node.op, AdvancedSubtensor) and node.op.spec == ("a",) * node.inputs[0].ndim
+
+
+def _picks_or_undoes(reader: Node | None) -> bool:
+    return reader is not None and (reader.op is exp or _picks(reader))
+
+
 # --- the gradient of a logarithm of a softmax: (g / y) * y is g, for y is never zero but by underflow
 
 
@@ -177,6 +201,13 @@ LOGARITHMS: list[Rule] = [
     node_rule("local_logsoftmax_grad", sub, grad_of_log_softmax, having=mul, contract=stabilizes,
               formula="(g / y) * y - y * sum((g / y) * y) -> g - y * sum(g)  for y = softmax(x)"),
 ]  # fmt: skip
+
+PICKED: list[Rule] = [
+    node_rule("local_picked_log_softmax", AdvancedSubtensor, picked_from_logarithms, having=LogSoftmax, uses=True,
+              contract=relaxes("rounding", "errors"),
+              formula="log_softmax(x)[i, y] -> x[i, y] - max(x)[i] - log(sum(exp(x - max(x))))[i]"),
+]  # fmt: skip
+"""For the end: what is picked needs no rows of logarithms, whose only other use is the gradient's exponential."""
 
 BACK: list[Rule] = [
     node_rule("local_exp_log_softmax", exp, softmax_of_log, having=LogSoftmax, uses=True, contract=stabilizes,
