@@ -21,6 +21,7 @@ from ..ctext.helper import storage_type
 from ..ctext.preamble import preamble, used
 from .accounts import memory_at, whole_call
 from .driver_helpers import driver_helpers
+from .like_steps import in_runs
 from .nest_text import nest_lines
 from .program import Array, Call, Commit, Host, Outcome, Pack, Program, Release, Step
 from .step_text import StepText
@@ -182,8 +183,9 @@ class _Driver:
         yield ""
         yield f"    /* {site}: {_comment(known[site].text) if site < len(known) else 'outputs'} */"
         works = self.profile and any(isinstance(s, (Call, Host, Pack)) for s in steps)
-        for step in steps:
-            yield from ("    " + line for line in self.text.lines(step))
+        looped = self.long and not self.profile
+        for step, count in in_runs(steps, self.program.slots) if looped else ((step, 1) for step in steps):
+            yield from ("    " + line for line in self.text.lines(step, count))
             if self.profile:
                 yield from ("    " + line for line in self.text.held(step))
         if works:

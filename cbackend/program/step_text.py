@@ -83,8 +83,16 @@ class StepText:
             self.output_lengths.append(at)
             at += o.ndim
 
-    def lines(self, step: Step) -> Iterator[str]:
-        yield from _PRINTERS[type(step)](self, step)
+    def lines(self, step: Step, count: int = 1) -> Iterator[str]:
+        """The C of a step; for a `count` of more, of its like for as many slots from its own on."""
+        if count == 1:
+            yield from _PRINTERS[type(step)](self, step)
+            return
+        assert isinstance(step, (Allocate, Release))
+        first = step.slot if isinstance(step, Release) else self.program.slots[step.buffer]
+        yield f"for (i32 k = {first}; k < {first + count}; k++) {{"
+        yield from ("    " + line.replace(f"f->b[{first}]", "f->b[k]") for line in self.lines(step))
+        yield "}"
 
     # --- names
     def new(self, name: str) -> str:
