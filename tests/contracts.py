@@ -90,7 +90,7 @@ def farther_from_truth(output, at, before, after):
 
     A NaN must come from a NaN; at infinities `after` may be NaN if the limit is, or `before` is.
     """
-    values = [float(at[i]) for i in leaves_of_value(output)]
+    values = [float(at[i]) for i in leaves_of_value(output, at)]
     if any(math.isnan(v) for v in values):
         return not math.isnan(after) and math.isnan(before)
     if any(math.isinf(v) for v in values):
@@ -114,12 +114,12 @@ def farther_from_truth(output, at, before, after):
     return abs(truth - float(after)) > abs(truth - float(before)) * (1 + 1e-9) + spacing(nearest)
 
 
-def leaves_of_value(output):
-    """The variables that the value depends on; of what `fill` takes a shape from it does not."""
+def leaves_of_value(output, at):
+    """The variables of `at` that the value depends on; of what `fill` takes a shape from it does not."""
     met, stack = [], [output]
     while stack:
         v = stack.pop()
-        if v.owner is not None:
+        if v.owner is not None and v not in at:
             stack.extend(v.owner.inputs[1:] if v.owner.op is fill else v.owner.inputs)
         elif not isinstance(v, Constant) and v not in met:
             met.append(v)

@@ -264,7 +264,7 @@ def compare(rule, before, after, arrays, want, got):
     """Raise Violation unless `got` is what the contract of the rule allows for `want`."""
     if (got.dtype, got.shape) != (want.dtype, want.shape):
         raise Violation(f"{rule}\n{before}\n{after}\n{want.dtype}{want.shape} became {got.dtype}{got.shape}")
-    operands = [a for a in (*arrays, *products_in_place_of_leaves(before, arrays)) if a.dtype.kind in "fc"]
+    operands = [a for a in (*arrays, *products_in_place_of_leaves(before, arrays).values()) if a.dtype.kind in "fc"]
     scale = float(max((np.abs(a[np.isfinite(a)]).max(initial=0.0) for a in operands), default=0.0))
     finite = all(np.isfinite(a).all() for a in arrays)
     wrong = disagreements(rule.contract, want, got, scale, finite)
@@ -285,10 +285,13 @@ def compare(rule, before, after, arrays, want, got):
 def products_in_place_of_leaves(before, arrays):
     """What `compound` made of leaves of the example: operands of the rule that are larger than the arrays."""
     given = dict(zip(before.inputs, arrays, strict=True))
-    pairs = [n.inputs for n in before.order if n.op is T.mul and len(n.inputs) == 2]
-    made = [(a, like) for a, like in pairs if a in given and like in given and like.name.endswith("_like")]
+    made = {n.out: n.inputs for n in before.order if n.op is T.mul and len(n.inputs) == 2}
     with np.errstate(all="ignore"):
-        return [given[a] * given[like] for a, like in made]
+        return {
+            v: given[a] * given[like]
+            for v, (a, like) in made.items()
+            if a in given and like in given and like.name.endswith("_like")
+        }
 
 
 def broadcasts(shape, whole):
@@ -303,8 +306,9 @@ def confirmed(before, arrays, want, got, wrong, scale):
     result = np.zeros(want.shape, dtype=bool)
     if not all(isinstance(node.op, Elementwise) for node in before.order):
         return wrong & ~nearer_in_arrays(before, arrays, want, got, scale)
+    given = dict(zip(before.inputs, arrays, strict=True)) | products_in_place_of_leaves(before, arrays)
     for where in map(tuple, np.argwhere(wrong)[:12]):
-        at = {v: np.broadcast_to(a, want.shape)[where] for v, a in zip(before.inputs, arrays, strict=True)}
+        at = {v: np.broadcast_to(a, want.shape)[where] for v, a in given.items()}
         result[where] = farther_from_truth(before.outputs[0], at, float(want[where]), float(got[where]))
     return result
 

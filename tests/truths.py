@@ -16,7 +16,7 @@ SPARE_DIGITS = 40
 
 
 def true_value(output, at):
-    """The value of an elementwise scalar graph to many digits; None where it is not real."""
+    """The value of an elementwise scalar graph to many digits, for values `at` of variables; None if it is not real."""
     import mpmath
 
     with mpmath.workdps(DIGITS_NEAR_ONE if output.owner.op.name == "arccosh" else DIGITS):
@@ -24,7 +24,7 @@ def true_value(output, at):
         stack = [output]
         while stack:
             v = stack[-1]
-            missing = [i for i in (v.owner.inputs if v.owner else ()) if i not in known]
+            missing = [i for i in (v.owner.inputs if v.owner and v not in at else ()) if i not in known]
             if missing:
                 stack.extend(missing)
                 continue
@@ -38,7 +38,7 @@ def true_value(output, at):
 def _true(mp, v, known, at):
     if isinstance(v, Constant):
         return mp.mpf(float(v.data.flat[0]))
-    if v.owner is None:
+    if v in at:
         return mp.mpf(float(at[v]))
     return _applied(mp, v.owner.op.name, [known[i] for i in v.owner.inputs])
 
