@@ -13,7 +13,7 @@
 #elif FALLBACK
 #pragma GCC optimize("O1", "no-tree-vectorize", "fp-contract=fast")
 #else
-#pragma GCC optimize("O2", "fp-contract=fast") /* -O3: the same speed, 2.6 times the compile time */
+#pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic", "fp-contract=fast") /* -O3: the same speed */
 #endif
 
 INLINE i64 at_most(i64 a, i64 b) { return a < b ? a : b; }

@@ -30,21 +30,22 @@ def in_units(kernels: Sequence[Kernel], declarations: str, driver: str) -> str:
     texts = [_not_inlined(kernel.text) for kernel in kernels]
     if sum(map(len, texts)) < WORTH_IT:
         return "\n".join([*texts, declarations, driver])
-    cut = _cut([len(text) for text in texts], len(driver))
-    first = [text.replace(" static ", " AG_SHARED ", 1) for text in texts[:cut]]
-    prototypes = [_prototype(kernel.text) for kernel in kernels[:cut]]
+    alone = _first_unit([len(text) for text in texts], len(driver))
+    first = [texts[k].replace(" static ", " AG_SHARED ", 1) for k in sorted(alone)]
+    second = [text for k, text in enumerate(texts) if k not in alone]
+    prototypes = [_prototype(kernels[k].text) for k in sorted(alone)]
     kernels_alone = ["#if AG_UNIT != 2", *first, "#else", *prototypes, "#endif", ""]
-    return "\n".join([_HEAD, *kernels_alone, "#if AG_UNIT != 1", *texts[cut:], declarations, driver, "#endif", ""])
+    return "\n".join([_HEAD, *kernels_alone, "#if AG_UNIT != 1", *second, declarations, driver, "#endif", ""])
 
 
-def _cut(sizes: Sequence[int], driver: int) -> int:
-    """How many kernels the first unit gets: half of the work, of which a driver is a third of what its length says."""
-    left = (sum(sizes) + driver // 3) / 2
-    for count, size in enumerate(sizes):
-        left -= size
-        if left <= 0:
-            return count + 1
-    return len(sizes)
+def _first_unit(sizes: Sequence[int], driver: int) -> set[int]:
+    """The kernels of the first unit: half of the work, of which a driver is a third of what its length says."""
+    left, taken = (sum(sizes) + driver // 3) // 2, set[int]()
+    for number in sorted(range(len(sizes)), key=lambda k: (-sizes[k], k)):
+        if sizes[number] <= left:
+            left -= sizes[number]
+            taken.add(number)
+    return taken
 
 
 def _not_inlined(kernel: str) -> str:

@@ -6,6 +6,9 @@
    Own loops: Golub and Van Loan, Matrix Computations, algorithms 3.4.1 (LU with partial pivoting), 4.2.1 (Cholesky) and
    3.1.1 (substitution). */
 
+#if !defined(__clang__)
+#pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic")
+#endif
 typedef __UINT64_TYPE__ u64;
 #define EXPORT __attribute__((visibility("default")))
 

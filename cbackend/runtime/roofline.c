@@ -19,6 +19,7 @@ typedef float f32v __attribute__((vector_size(WIDTH)));
 typedef double f64v __attribute__((vector_size(WIDTH)));
 
 #if !defined(__clang__)
+#pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic")
 #define FUSED __attribute__((noinline, optimize("O2", "fp-contract=fast")))
 #else
 #define FUSED __attribute__((noinline))
