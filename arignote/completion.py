@@ -14,16 +14,14 @@ from .database import optdb
 from .optdb.contract import CONTRACT_TAGS
 from .tracebacks import tell_all
 
-_CALL = re.compile(
-    r"""(?:\b(?:including|excluding|requiring|query|table|rewrite|Query|Mode|parse)\([^()]*|\bmode\s*=\s*)
-        (?P<quote>["'])(?:[^"']*[\s,(+&-])?(?P<word>[\w.:]*)$""",
-    re.VERBOSE,
-)
+_CALL = r"""(?x)
+        (?:\b(?:including|excluding|requiring|query|table|rewrite|Query|Mode|parse)\([^()]*|\bmode\s*=\s*)
+        (?P<quote>["'])(?:[^"']*[\s,(+&-])?(?P<word>[\w.:]*)$"""
 
 
 def names_like(line: str) -> list[str]:
     """The names and tags that go on with the word at the end of `line`, if that is inside a query."""
-    found = _CALL.search(line)
+    found = re.search(_CALL, line)
     if found is None:
         return []
     tags = CONTRACT_TAGS.union(*(entry.tags for entry in optdb.entries()))

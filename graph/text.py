@@ -17,6 +17,7 @@ import base64
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -157,8 +158,14 @@ class ParseError(ValueError):
     """Text that is not a graph; the message says line, column, what was expected and what stands there."""
 
 
-_FIELD_OF_GRAPH = re.compile(r"\s*([A-Za-z_][\w.]*)\s*=\s*(?=fn\()")
-_TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z_]\w*)|(?P<number>\d+)|(?P<mark><-|[(){}\[\]:,=?]))")
+@lru_cache(maxsize=1)
+def _field_of_graph() -> re.Pattern[str]:
+    return re.compile(r"\s*([A-Za-z_][\w.]*)\s*=\s*(?=fn\()")
+
+
+@lru_cache(maxsize=1)
+def _token() -> re.Pattern[str]:
+    return re.compile(r"\s*(?:(?P<name>[A-Za-z_]\w*)|(?P<number>\d+)|(?P<mark><-|[(){}\[\]:,=?]))")
 
 
 class _OpText(NamedTuple):
@@ -188,11 +195,11 @@ class _Reader:
         return ParseError(f"line {line}: expected {expected}, got {rest.splitlines()[0][:40] if rest else 'the end'!r}")
 
     def peek(self) -> str:
-        match = _TOKEN.match(self.text, self.at)
+        match = _token().match(self.text, self.at)
         return match.group().strip() if match else ""
 
     def take(self, what: str | None = None, kind: str | None = None) -> str:
-        match = _TOKEN.match(self.text, self.at)
+        match = _token().match(self.text, self.at)
         if match is None or (what and match.group().strip() != what) or (kind and match.lastgroup != kind):
             raise self.fail(repr(what) if what else f"a {kind}")
         self.at = match.end()
@@ -315,7 +322,7 @@ class _Reader:
 
     def _subgraph_path(self) -> str | None:
         """The field that a graph follows for, as in ` op.graph = fn(`, if one does; it is then read."""
-        match = _FIELD_OF_GRAPH.match(self.text, self.at)
+        match = _field_of_graph().match(self.text, self.at)
         if match is None:
             return None
         self.at = match.end()

@@ -9,7 +9,6 @@ Gradients, BLAS and fusion are those of the ops that it is made of.
 from __future__ import annotations
 
 import math
-import string
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -25,6 +24,7 @@ from .lengths import lengths_of
 from .operands import in_joint_dtype, with_dtype
 from .shape import DimShuffle, broadcast_to, reshape, squeeze
 
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _UNKNOWN = 32
 """The length that the search for a good order takes for one that only the run shows."""
 _OPTIMAL = 5
@@ -83,7 +83,7 @@ def _parsed(subscripts: str, values: Sequence[Variable]) -> tuple[list[str], str
     parts = left.split(",")
     if len(parts) != len(values):
         raise ValueError(f"einsum: {subscripts!r} has {len(parts)} operands, {len(values)} are given")
-    free = [c for c in string.ascii_letters if c not in text]
+    free = [c for c in _LETTERS if c not in text]
     counts = [v.ndim - len(p.replace("...", "")) for p, v in zip(parts, values, strict=True)]
     rank = max((n for n, p in zip(counts, parts, strict=True) if "..." in p), default=0)
     dots = "".join(free[:rank])
@@ -95,7 +95,7 @@ def _parsed(subscripts: str, values: Sequence[Variable]) -> tuple[list[str], str
         once = Counter("".join(p.replace("...", "") for p in parts))
         right = "..." * bool(rank) + "".join(sorted(c for c, n in once.items() if n == 1))
     result = right.replace("...", dots, 1)
-    strange = [c for c in "".join(named) + result if c not in string.ascii_letters]
+    strange = [c for c in "".join(named) + result if c not in _LETTERS]
     if strange or len(set(result)) != len(result) or not set(result) <= set("".join(named)):
         raise ValueError(f"einsum: {subscripts!r} is no summation; expected text such as 'ij,jk->ik'")
     return named, result

@@ -7,7 +7,6 @@ kept for each such neighbourhood, of which a graph has few.
 from __future__ import annotations
 
 import time
-import traceback
 import warnings
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple, Union
@@ -26,6 +25,7 @@ from ..graph import (
     neighbourhood_of,
 )
 from ..profiling import Failure, RuleProfile
+from . import later
 from .conform import Conform, conformed
 from .index import rule_index
 from .patterns import Users
@@ -84,7 +84,7 @@ class Failures:
         if known is not None:
             self._found[rule] = Failure(rule, known.node, known.error, known.count + 1)
             return
-        text = "".join(traceback.format_exception(error))
+        text = "".join(later.traceback.format_exception(error))
         self._found[rule] = Failure(rule, node, text)
         said = str(error) if isinstance(error, Divergence) else f"{rule} failed and was left out on {node}: {error}"
         warnings.warn(said, OptimizerWarning, stacklevel=2)

@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -21,6 +20,7 @@ from typing import Any, Union
 
 from .. import pages
 from ..record import record
+from . import later
 
 Tags = Union[str, Iterable[str]]
 _Sub = Union[Mapping[str, "Query"], Iterable[tuple[str, "Query"]]]
@@ -164,7 +164,7 @@ def as_query(items: Iterable[Query | str], subqueries: Mapping[str, Query | str]
 
 def unknown(name: str, known: Collection[str], what: str) -> UnknownNameError:
     """The error for a name that is not among the known ones."""
-    near = difflib.get_close_matches(name, known, 3, 0.6)
+    near = later.difflib.get_close_matches(name, known, 3, 0.6)
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known)[:12])} ..."
     return UnknownNameError(f"no {what} is named {name!r}; {hint}")
 

@@ -38,7 +38,17 @@ def six(self: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> None:
     put(self, "a", a), put(self, "b", b), put(self, "c", c), put(self, "d", d), put(self, "e", e), put(self, "f", f)
 
 
-TEMPLATES = (none, one, two, three, four, five, six)
+def seven(self: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any) -> None:
+    put(self, "a", a), put(self, "b", b), put(self, "c", c), put(self, "d", d), put(self, "e", e), put(self, "f", f)
+    put(self, "g", g)
+
+
+def eight(self: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any) -> None:
+    put(self, "a", a), put(self, "b", b), put(self, "c", c), put(self, "d", d), put(self, "e", e), put(self, "f", f)
+    put(self, "g", g), put(self, "h", h)
+
+
+TEMPLATES = (none, one, two, three, four, five, six, seven, eight)
 
 
 def any_fields(self: Any) -> None:

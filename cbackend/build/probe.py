@@ -72,7 +72,7 @@ ZIG = Group(("-fno-sanitize=all", "-g0"))  # by itself it instruments C, and wri
 WANTED_TEXT = " ".join(map(str, (GCC, CLANG, *OPTIONAL, *VECTOR_MATH, ZIG))) + " ".join((*REQUIRED, *REQUIRED_LINK))
 
 _EXPECTED = ["12.1824939607035", "0x0.0000000000001p-1022", "-2147483648"]
-_VERSION = re.compile(r"^(?! ).*\bversion \d.*", re.M)
+_VERSION = r"(?m)^(?! ).*\bversion \d.*"
 _TIMEOUT = 60.0  # zig builds parts of the C library on its first run
 
 
@@ -209,7 +209,7 @@ def probe(
 
 def _version(said: str) -> str:
     """The line of a compiler's `-v` that says who it is; empty if none does."""
-    found = _VERSION.search(said)
+    found = re.search(_VERSION, said)
     return found[0] if found else ""
 
 

@@ -17,9 +17,8 @@ from .program import Call, Program
 LINES = 3
 """The user's lines that a comment names."""
 
-_SITE = re.compile(r"^    /\* (\d+): ")
-_KERNEL = re.compile(r"^(?:__attribute__\(\(noinline\)\) )?(?:static|AG_SHARED) (?:void|i32) (k_[0-9a-f]{16})\(")
-_HEAD = re.compile(r"^(?:static|i32) .*\(")
+_SITE = r"^    /\* (\d+): "
+_KERNEL = r"^(?:__attribute__\(\(noinline\)\) )?(?:static|AG_SHARED) (?:void|i32) (k_[0-9a-f]{16})\("
 
 
 @record
@@ -45,7 +44,7 @@ def places(source: str, program: Program) -> list[Place]:
     lines, found = source.split("\n"), []
     open_at: tuple[int, tuple[int, ...], str] | None = None
     for number, line in enumerate(lines, start=1):
-        site, kernel = _SITE.match(line), _KERNEL.match(line)
+        site, kernel = re.match(_SITE, line), re.match(_KERNEL, line)
         if open_at is not None and (site or kernel or line == "}" or line == "    return 0;"):
             end = number if line == "}" and open_at[2] else number - 1
             found.append(Place(open_at[0], end, open_at[1], open_at[2]))
