@@ -7,6 +7,7 @@
     f = ag.function([x], T.exp(x) + 1)
 """
 
+import gc as _gc
 from pathlib import Path as _Path
 
 __version__ = "0.1.0"
@@ -15,23 +16,30 @@ __version__ = "0.1.0"
 if (_Path(__file__).parent.parent / "setup.py").is_file():
     __path__.append(str(_Path(__file__).parent.parent))
 
-from . import optim
-from .bisect import bisect
-from .calculus import grad, hvp, jvp, value_and_grad, vjp
-from .compiled import Function
-from .completion import load_ipython_extension as load_ipython_extension
-from .function import function, parse
-from .graph import FunctionGraph
-from .jit import jit
-from .mode import Mode
-from .ops.shared import shared
-from .optdb import Query
-from .printing import dprint, pprint
-from .profiling.collection import profile
-from .profiling.difference import difference as profile_diff
-from .rewriting import rewrite
+# Nothing of what modules make is garbage, and a collector that looks for it takes a twentieth of the import.
+_collects = _gc.isenabled()
+_gc.disable()
+try:
+    from . import optim
+    from .bisect import bisect
+    from .calculus import grad, hvp, jvp, value_and_grad, vjp
+    from .compiled import Function
+    from .completion import load_ipython_extension as load_ipython_extension
+    from .function import function, parse
+    from .graph import FunctionGraph
+    from .jit import jit
+    from .mode import Mode
+    from .ops.shared import shared
+    from .optdb import Query
+    from .printing import dprint, pprint
+    from .profiling.collection import profile
+    from .profiling.difference import difference as profile_diff
+    from .rewriting import rewrite
 
-from .database import optdb  # isort: skip  # last: `ag.optdb` is the database; `arignote.optdb` stays importable
+    from .database import optdb  # isort: skip  # last: `ag.optdb` is the database; `arignote.optdb` stays importable
+finally:
+    if _collects:
+        _gc.enable()
 
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "bisect", "dprint", "function", "grad", "hvp", "jit", "jvp", "optdb",
