@@ -35,6 +35,7 @@ try:
     from .profiling.collection import profile
     from .profiling.difference import difference as profile_diff
     from .rewriting import rewrite
+    from .tune import tune
 
     from .database import optdb  # isort: skip  # last: `ag.optdb` is the database; `arignote.optdb` stays importable
 finally:
@@ -43,5 +44,6 @@ finally:
 
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "bisect", "dprint", "function", "grad", "hvp", "jit", "jvp", "optdb",
-    "optim", "parse", "pprint", "profile", "profile_diff", "rewrite", "shared", "value_and_grad", "vjp",
+    "optim", "parse", "pprint", "profile", "profile_diff", "rewrite", "shared", "tune", "value_and_grad",
+    "vjp",
 ]  # fmt: skip

@@ -1,4 +1,7 @@
-"""`python -m arignote cache ...`: how big the cache of compiled code is, what lies in it; verify, trim, clear it."""
+"""`python -m arignote cache ...`: how big the cache of compiled code is, what lies in it; verify, trim, clear it.
+
+`untune` forgets the schedules that `ag.tune` found.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from .cbackend.build.reproduce import reproduce
 from .cbackend.build.toolchain import Toolchain
 from .cbackend.cache.entry import Kind
 from .cbackend.cache.store import Cache, CacheWarning
-from .cbackend.cache.upkeep import EntryInfo, Trimmed, clear, entries, trim, verify
+from .cbackend.cache.upkeep import EntryInfo, Trimmed, clear, entries, forget, trim, verify
 from .options import process_options
 
-ACTIONS = ("size", "list", "verify", "trim", "clear")
+ACTIONS = ("size", "list", "verify", "trim", "clear", "untune")
 
 
 def main(action: str) -> int:
@@ -29,6 +32,8 @@ def main(action: str) -> int:
         print(_removed(trim(cache)))
     elif action == "clear":
         print(_removed(clear(cache)))
+    elif action == "untune":
+        print(_removed(forget(cache, Kind.SCHEDULE)))
     else:
         print(size(cache))
     return 0
@@ -37,10 +42,10 @@ def main(action: str) -> int:
 def size(cache: Cache) -> str:
     """Folder, number of entries, bytes, capacity."""
     listed = entries(cache)
-    libraries = sum(entry.kind is Kind.LIBRARY for entry in listed)
+    libraries, records, schedules = (sum(e.kind is kind for e in listed) for kind in Kind)
     used = sum(entry.size for entry in listed)
     return (
-        f"{cache.folder.root}\n{libraries} libraries and {len(listed) - libraries} records, "
+        f"{cache.folder.root}\n{libraries} libraries, {records} records and {schedules} tuned schedules, "
         f"{_bytes(used)} of at most {_bytes(cache.capacity)}"
     )
 

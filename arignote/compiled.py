@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .bind import Bound
     from .debug import Debug
     from .remarks import Remarks
+    from .schedules import Schedules
     from .trace import Trace
     from .why import Answers, Why
 
@@ -232,6 +233,10 @@ class Function:
     def results(self, *arguments: Any) -> list[np.ndarray]:
         """The outputs of one call as a list, in whatever form the function returns them."""
         return self._run(*arguments)  # type: ignore[no-any-return]
+
+    def schedule(self) -> Schedules:
+        """How the kernels go about their loops; changed, it can be given to `ag.function` as `schedule`."""
+        return later.schedules.schedules_of(self._at_best.kernels)
 
     def report(self, path: str | os.PathLike[str] = "report.html") -> Path:
         """The file of one HTML page on this function, which needs nothing else, not even a network.

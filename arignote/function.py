@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from .cbackend import (
     reference_graph,
 )
 from .cbackend.cache.forks import fork_safe_lock
+from .cbackend.ir.schedule import Schedule, as_schedules
 from .compiled import CheckedFunction, Function
 from .database import optdb
 from .graph import Door, FunctionGraph
@@ -39,7 +41,7 @@ def function(
     inputs: Any, outputs: Any, updates: Pairs = None, givens: Pairs = None, mode: Any = None, name: str | None = None,
     profile: bool | None = None, on_unused_input: str = "raise", allow_input_downcast: bool | None = None,
     threads: int | None = None, debug_info: bool | None = None, tiered: bool | None = None,
-    compile_budget: float | None = None,
+    compile_budget: float | None = None, schedule: Mapping[str, Schedule] | None = None,
 ) -> Function:  # fmt: skip
     """The function that computes `outputs` from `inputs`, optimized and compiled.
 
@@ -63,6 +65,8 @@ def function(
             `f.wait`.  A profiled function waits for its C all the same.
         compile_budget: how many seconds to wait for the C at most before that; it makes the function tiered.  The
             default of a tiered function is 0.05, enough for C that lies in the cache.
+        schedule: how kernels go about their loops, by the names of kernels: `f.schedule()`, perhaps changed.  Others
+            have what `ag.tune` found for them on this processor, or the default.
 
     Raises:
         TypeError, ValueError: naming the argument at fault.
@@ -80,6 +84,7 @@ def function(
             signature, graph, mode, name, options.profile if profile is None else profile,
             optimizer_profile, journal, allow_input_downcast, as_threads("threads", threads, options.threads),
             debug_info, as_budget(tiered, compile_budget, options),
+            None if schedule is None else as_schedules(schedule),
         )  # fmt: skip
 
 
@@ -95,6 +100,7 @@ def _compiled(
     signature: Signature, graph: FunctionGraph, mode: Mode, name: str, profile: bool,
     optimizer_profile: Any = None, journal: tuple[Any, ...] = (), allow_input_downcast: bool | None = None,
     threads: int | None = None, debug_info: bool | None = None, budget: float | None = None,
+    schedule: Mapping[str, Schedule] | None = None,
 ) -> Function:  # fmt: skip
     debug_info = mode.check or (process_options().debug_info if debug_info is None else debug_info)
     recorder = process_recorder()
@@ -102,7 +108,7 @@ def _compiled(
     containers = [None] * signature.n_inputs + [s.container for s in signature.shared]
     make = partial(
         _executable, graph, backend=mode.backend, name=name, shared=containers, profile=run_profile,
-        allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info,
+        allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info, schedule=schedule,
     )  # fmt: skip
     if budget is None or mode.backend != "c" or run_profile is not None:
         executable = make()
@@ -111,13 +117,21 @@ def _compiled(
         executable.join(budget)
     kind = CheckedFunction if mode.check else Function
     restore = partial(
-        _compiled, allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info, budget=budget
-    )
+        _compiled, allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info, budget=budget,
+        schedule=schedule,
+    )  # fmt: skip
     collect(name, optimizer_profile, run_profile)
     function = kind(signature, graph, executable, mode, name, optimizer_profile, journal, run_profile, restore)
     if recorder is not None:
         recorder.add(function)
     return function
+
+
+def recompiled(function: Function, schedule: Mapping[str, Schedule]) -> Function:
+    """The function under other schedules."""
+    restore, made_of = function.__reduce__()
+    again: Function = restore(*made_of, function.optimizer_profile, function.journal, schedule=schedule)
+    return again
 
 
 def _executable(graph: FunctionGraph, *, backend: str, **how: Any) -> Executable | Reference:

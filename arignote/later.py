@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import bind, debug, explain, recording, remarks, report, trace, why
+    from . import bind, debug, explain, recording, remarks, report, schedules, trace, tuning, why
 
-__all__ = ["bind", "debug", "explain", "recording", "remarks", "report", "trace", "why"]
+__all__ = ["bind", "debug", "explain", "recording", "remarks", "report", "schedules", "trace", "tuning", "why"]
 
 
 def __getattr__(name: str) -> Any:

@@ -34,6 +34,7 @@ class Kind(IntEnum):
 
     LIBRARY = 1
     RECORD = 2
+    SCHEDULE = 3
 
 
 class DamagedError(Exception):

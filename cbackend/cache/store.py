@@ -26,7 +26,7 @@ from .interrupts import check
 from .machine import Machine, crowding, this_machine
 from .scratch import remove_tree, scratch_folder, sweep
 
-SUFFIX = {Kind.LIBRARY: ".so", Kind.RECORD: ".rec"}
+SUFFIX = {Kind.LIBRARY: ".so", Kind.RECORD: ".rec", Kind.SCHEDULE: ".sch"}
 CAPACITY = 512 << 20
 GROWTH = "growth"
 _GROWTH_UNIT = 4096  # bytes stored for each byte of the file GROWTH

@@ -114,6 +114,17 @@ def trim_if_due(cache: Cache) -> None:
         trim(cache, cache.capacity * 9 // 10)
 
 
+def forget(cache: Cache, kind: Kind) -> Trimmed:
+    """Remove every entry of one kind."""
+    before = entries(cache)
+    for info in before:
+        if info.kind is kind:
+            _remove(info)
+    after = entries(cache)
+    sizes = [sum(info.size for info in listed) for listed in (before, after)]
+    return Trimmed(len(before) - len(after), sizes[0] - sizes[1], len(after), sizes[1])
+
+
 def clear(cache: Cache) -> Trimmed:
     """Remove every entry and what was moved aside."""
     result = trim(cache, 0)

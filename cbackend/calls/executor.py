@@ -6,7 +6,7 @@ plan -> c_text -> build_program -> Caller          each step's result is kept fo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from ..build.compiler_process import CompileError
 from ..build.toolchain import Toolchain
 from ..cache.store import Cache
 from ..ir.kernel import Kernel
+from ..ir.schedule import Schedule
+from ..program.choices import Choices
 from ..program.driver import c_text
 from ..program.listing import with_lines
 from ..program.plan import plan
@@ -25,6 +27,7 @@ from ..program.program import Program
 from ..runtime.runtime import build_program
 from .binding import Binding, bind_caller
 from .caller import Caller
+from .measured import Measured
 from .roofline import roofline
 from .rows import rows
 
@@ -98,21 +101,23 @@ class Executable:
 def compile_graph(
     graph: FunctionGraph, *, name: str, shared: Sequence[Any], toolchain: Toolchain, cache: Cache,
     profile: RunProfile | None = None, allow_input_downcast: bool | None = None, threads: int | None = None,
-    debug_info: bool = False,
+    debug_info: bool = False, schedule: Mapping[str, Schedule] | None = None,
 ) -> Executable:  # fmt: skip
     """The executable of `graph`.
 
     `shared`: for each input the container that its value comes from, or None for an argument.  `graph.updates` are
     written to the containers after success.  `profile`: receives what each call costs; the C then has clocks in it.
     `debug_info`: debuggers and compilers are told the user's lines.
+    `schedule`: schedules of kernels by name; others have those that were found by measuring, or the default.
     `threads`: how many a call may use, the BLAS included; None: as many as the process has processors.
 
     Raises:
         CompileError: the toolchain fails.
         InconsistencyError: the graph overwrites what it still needs.
+        ScheduleError: a schedule was given that does not fit its kernel.
     """
     start = time.perf_counter()
-    program = plan(graph)
+    program = plan(graph, Choices(schedule, Measured(toolchain, cache)))
     source = c_text(program, profile is not None)
     if debug_info:
         source, toolchain = with_lines(source, program), toolchain.debugging

@@ -66,7 +66,7 @@ class Reference:
 def reference_graph(
     graph: FunctionGraph, *, name: str, shared: Sequence[Any], toolchain: Any = None, cache: Any = None,
     profile: RunProfile | None = None, allow_input_downcast: bool | None = None, threads: int | None = None,
-    debug_info: bool = False,
+    debug_info: bool = False, schedule: Any = None,
 ) -> Reference:  # fmt: skip
     """The graph as a callable that NumPy runs; the arguments are those of `compile_graph`."""
     return Reference(graph, name, shared, profile, allow_input_downcast)

@@ -139,7 +139,8 @@ def _loop(s: For, indent: str, lines: list[str]) -> None:
         for sign, name in s.reductions:
             clauses.setdefault(sign, []).append(name)
         pairs = "".join(f" reduction({sign}:{', '.join(names)})" for sign, names in clauses.items())
-        lines.append(f"{indent}#pragma omp simd{pairs}")
+        lanes = f" simdlen({s.lanes})" if s.lanes is not None else ""
+        lines.append(f"{indent}#pragma omp simd{lanes}{pairs}")
     advance = f"{s.index}++" if s.step == 1 else f"{s.index} += {s.step}"
     start, stop = expression(s.start), expression(s.stop, Binding.SUM)
     lines.append(f"{indent}for (i64 {s.index} = {start}; {s.index} < {stop}; {advance}) {{")

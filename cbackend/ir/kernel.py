@@ -14,6 +14,7 @@ from enum import IntEnum
 from functools import cached_property
 
 from ...record import record
+from .schedule import DEFAULT, Schedule
 
 
 class Status(IntEnum):
@@ -120,6 +121,14 @@ class Kernel:
     """Its arguments, where they are others than the extents, pointers and strides of its operands."""
     feeds: tuple[tuple[int, ...], ...] = ()
     """For each output the numbers of the inputs that its value is made of; empty: all outputs have all loops."""
+    schedule: Schedule = DEFAULT
+    default: str = ""
+    """The name that it has under the default schedule, by which schedules are told; empty: this is it."""
+
+    @property
+    def comment(self) -> str:
+        """What it computes, as its text begins."""
+        return self.text.removeprefix("/* ").splitlines()[0].removesuffix(" */")
 
     @property
     def operands(self) -> tuple[Operand, ...]:

@@ -117,7 +117,7 @@ class For:
     """Runs `body` for `index` in start, start + step, ... below stop.
 
     `simd`: iterations may run in any order and together, apart from the accumulators that `reductions` names as
-    (operator, local) pairs.
+    (operator, local) pairs.  `lanes`: how many together; None: as many as the compiler likes.
     """
 
     index: str
@@ -127,6 +127,7 @@ class For:
     step: int = 1
     simd: bool = False
     reductions: tuple[tuple[str, str], ...] = ()
+    lanes: int | None = None
 
 
 @record(slots=True)

@@ -82,19 +82,19 @@ def total(slot: Slot) -> Expr:
     return _pairwise("total", slot) if slot.pairwise else Local(slot.total_dtype, slot.total)
 
 
-def in_blocks(general: For, slots: Sequence[Slot]) -> Statement:
-    """The innermost loop, cut into blocks if sums of floats are among its accumulators."""
+def in_blocks(general: For, slots: Sequence[Slot], elements: int = BLOCK) -> Statement:
+    """The innermost loop, cut into blocks of so many elements if sums of floats are among its accumulators."""
     blocked = [s for s in slots if s.lane.blocked]
     if not blocked:
         return specialized(general)
     begin, end = index("block"), index("block_end")
     body = (
-        Let(end.name, smaller(plus(begin, number(BLOCK)), general.stop)),
+        Let(end.name, smaller(plus(begin, number(elements)), general.stop)),
         *(Var(s.part, s.lane.start) for s in blocked),
         specialized(replace(general, start=begin, stop=end)),
         *(_combined(s) for s in blocked),
     )
-    return For(begin.name, ZERO, general.stop, body, step=BLOCK)
+    return For(begin.name, ZERO, general.stop, body, step=elements)
 
 
 def _combined(slot: Slot) -> Statement:

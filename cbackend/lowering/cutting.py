@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator
 from ...graph import Apply, Variable
 from ...graph.types import numpy_dtype
 from ..ir.kernel import Cutting
+from ..ir.schedule import DEFAULT, Schedule
 from .group import Group, Result
 from .nest import Operands
 
@@ -25,13 +26,16 @@ _ROWS_COST = 26
 """A step of a softmax: two looks at its operand, an exponential and some arithmetic."""
 
 
-def cutting_of(group: Group, operands: Operands, whole: Collection[int] = ()) -> Cutting:
+def cutting_of(
+    group: Group, operands: Operands, whole: Collection[int] = (), schedule: Schedule = DEFAULT
+) -> Cutting:
     """How the kernel of `group` may be cut.  `whole`: loops that it goes along more than once."""
     free = tuple(l for l in range(group.rank) if l not in whole and all(l in r.kept for r in group.results))
     others = [l for l in range(group.rank) if l not in whole and l not in free]
     reduced = tuple(l for l in others if all(_adds_up(r, l) for r in group.results))
     folds = tuple(r.fold if reduced and r.reduced else None for r in group.results)
-    return Cutting(free, reduced, folds, _picoseconds(group, operands, bool(whole)))
+    work = _picoseconds(group, operands, bool(whole)) * DEFAULT.grain // schedule.grain
+    return Cutting(free, reduced, folds, max(work, 1) if schedule.parallel else 1)
 
 
 def _adds_up(result: Result, loop: int) -> bool:

@@ -19,6 +19,8 @@ from ...ops.rows import is_row_graph
 from ..ctext import emit
 from ..ir.kernel import Kernel, Status
 from ..ir.loops import ZERO, Body, Const, Expr, If, Return, Statement, Var, equal, index, pruned
+from ..ir.schedule import DEFAULT, Schedule, ScheduleError, check
+from .arrange import arranged, in_vectors
 from .cutting import cutting_of
 from .describe import describe
 from .fold import folded_loops
@@ -35,16 +37,18 @@ Alias = tuple[int, int]
 """(output, input): positions of a node's output and input that are exactly the same memory."""
 
 
-def lower(node: Apply, aliases: tuple[Alias, ...] = ()) -> Kernel:
+def lower(node: Apply, aliases: tuple[Alias, ...] = (), schedule: Schedule = DEFAULT) -> Kernel:
     """The kernel that computes `node`; an `InPlace` op brings its own aliases.
 
-    Raises TypeError for an op that has no kernel, and ValueError for aliases that no order of its loops allows.
+    Raises TypeError for an op that has no kernel, ValueError for aliases that no order of its loops allows, and
+    ScheduleError for a schedule that its loops do not allow.
     """
     if isinstance(node.op, InPlace):
-        return lower(node.with_op(node.op.op), (*node.op.pairs, *aliases))
-    body, group, operands, comment, whole = _pieces(node, aliases)
+        return lower(node.with_op(node.op.op), (*node.op.pairs, *aliases), schedule)
+    body, group, operands, comment, whole = _pieces(node, aliases, schedule)
+    body = in_vectors(body, schedule.vector)
     kernel = emit.kernel(
-        comment,
+        comment if schedule == DEFAULT else f"{comment}\n   schedule: {schedule}",
         group.rank,
         operands.outputs,
         operands.inputs,
@@ -56,7 +60,7 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = ()) -> Kernel:
         kernel = replace(kernel, feeds=tuple(operands.feeding((r.value, r.place)) for r in group.results))
     if not _parts_lie_apart(operands, aliases):
         return kernel
-    return replace(kernel, cutting=cutting_of(group, operands, whole))
+    return replace(kernel, cutting=cutting_of(group, operands, whole, schedule))
 
 
 def _parts_lie_apart(operands: Operands, aliases: Sequence[Alias]) -> bool:
@@ -73,15 +77,18 @@ _Pieces = tuple[Body, Group, Operands, str, frozenset[int]]
 """What a kernel is made of; the string is its comment, the set the loops that it goes along more than once."""
 
 
-def _pieces(node: Apply, aliases: Sequence[Alias]) -> _Pieces:
-    if isinstance(node.op, Fused) and is_row_graph(node.op.graph):
+def _pieces(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> _Pieces:
+    in_rows = isinstance(node.op, Fused) and is_row_graph(node.op.graph)
+    if not in_rows and not isinstance(node.op, (Cumulative, AlongAxis)):
+        return _group_kernel(node, aliases, schedule)
+    check(schedule, 0, frozenset(), movable=False)
+    if in_rows:
         if aliases:
             raise ValueError("a kernel that reads rows again cannot overwrite them")
         return _row_kernel(node)
     if isinstance(node.op, Cumulative):
         return _cumulative_kernel(node)
-    if not isinstance(node.op, AlongAxis):
-        return _group_kernel(node, aliases)
+    assert isinstance(node.op, AlongAxis)
     return _row_kernel(node) if node.op.axis == node.inputs[0].ndim - 1 else _column_kernel(node)
 
 
@@ -118,16 +125,17 @@ def _cumulative_kernel(node: Apply) -> _Pieces:
     return (*prologue, *body), group, operands, f"y0 = {op_text(node.op)}(x0)", along
 
 
-def _group_kernel(node: Apply, aliases: Sequence[Alias]) -> _Pieces:
+def _group_kernel(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> _Pieces:
     group = group_of(node)
     operands = Operands(group)
     parts = _parts(group.results)
     _check_aliases(aliases, group, parts)
-    one = len(parts) == 1 and not any(r.fold in ("argmax", "argmin") for r in group.results)
     names = (f"v{n}" for n in itertools.count())
-    nests = [Nest(nest_order(loops, reduced), operands, names) for loops, reduced, _ in parts]
+    one = len(parts) == 1 and not any(r.fold in ("argmax", "argmin") for r in group.results)
+    check(schedule, group.rank, parts[0][1], one and _parts_lie_apart(operands, aliases))
+    nests = [Nest(schedule.order or nest_order(loops, reduced), operands, names) for loops, reduced, _ in parts]
     bodies = [
-        _nest(nest, [(k, group.results[k]) for k in numbers])
+        _nest(nest, [(k, group.results[k]) for k in numbers], schedule, len(parts) == 1)
         for nest, (_, _, numbers) in zip(nests, parts, strict=True)
     ]
     # The loops of several nests share extents and strides, so only a lone nest may change them.
@@ -135,7 +143,7 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias]) -> _Pieces:
     guards = tuple(_guards(group.results))
     fallible = any(nest.fallible for nest in nests)
     body = tuple(itertools.chain(*bodies))
-    if one and not (aliases or fallible) and parts[0][1] == {group.rank - 1}:
+    if one and not (aliases or fallible) and parts[0][1] == {group.rank - 1} and schedule == DEFAULT:
         body = _by_rows(node, group, operands, body)
     body = _answering((*guards, *prologue, *body), fallible, bool(guards))
     return body, group, operands, describe(group), frozenset()
@@ -187,15 +195,21 @@ def _check_aliases(aliases: Sequence[Alias], group: Group, parts: Sequence[_Part
             )
 
 
-def _nest(nest: Nest, results: Sequence[tuple[int, Result]]) -> Body:
+def _nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule, alone: bool) -> Body:
+    """The statements of one nest, which may stand `alone` in its kernel."""
     if any(r.reduced for _, r in results):
-        return reduction_nest(nest, results)
+        if schedule.unroll > 1 and all(any(l in r.reduced for _, r in results) for l in nest.order[-2:]):
+            raise ScheduleError(f"unroll is {schedule.unroll}; both innermost loops are reduced")
+        return arranged(reduction_nest(nest, results, schedule), nest.order, schedule)
     stores = [nest.store(k, _element(nest, r)) for k, r in results]
     if not nest.order:
         return (*nest.at[0], *stores)
     general = nest.inner_loop(stores)
-    inner = specialized(general, in_runs if is_costly(general) else plainly)
-    return (*nest.at[0], *nest.looped((inner,), len(nest.order) - 1))
+    if schedule.rearranges or not alone:
+        inner = specialized(general, in_runs if is_costly(general) else plainly)
+        return arranged((*nest.at[0], *nest.looped((inner,), len(nest.order) - 1)), nest.order, schedule)
+    outside = max(len(nest.order) - 2, 0)
+    return (*nest.at[0], *nest.looped(tiled(nest, general), outside))
 
 
 def _element(nest: Nest, result: Result) -> Expr:

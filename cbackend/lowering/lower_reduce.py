@@ -45,9 +45,11 @@ from ..ir.loops import (
     plus,
     smaller,
 )
+from ..ir.schedule import DEFAULT, Schedule
 from .accumulate import Recipe, cast, recipe
-from .blocks import Slot, in_blocks, register, start, started, total
+from .blocks import BLOCK, Slot, in_blocks, register, start, started, total
 from .group import Group, Result
+from .lower_planes import Planes
 from .lower_position import position_nest
 from .nest import Nest, Operands, specialized
 
@@ -67,17 +69,21 @@ class Reducing:
     slots: tuple[Slot, ...]
 
 
-def reduction_nest(nest: Nest, results: Sequence[tuple[int, Result]]) -> Body:
+def reduction_nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule = DEFAULT) -> Body:
     """The statements of a nest for these outputs (number, result): reduced ones and elementwise ones over its loops."""
     if results[0][1].fold in ("argmax", "argmin"):
         return position_nest(nest, *results[0])
     elementwise = [(k, r) for k, r in results if not r.reduced]
     reducing = accumulators(nest, [(k, r) for k, r in results if r.reduced], itertools.count())
     stores = [nest.store(k, nest.value(r.value, r.place)) for k, r in elementwise]
-    kept = [l for l in nest.order if l not in next(r.reduced for _, r in results if r.reduced)]
-    if kept and nest.order[-1] == kept[-1]:
-        return _along_outer(nest, reducing, stores, len(kept) - 1)
-    return _along_inner(nest, reducing, stores, len(kept))
+    reduced = next(r.reduced for _, r in results if r.reduced)
+    kept = len(list(itertools.takewhile(lambda l: l not in reduced, nest.order)))
+    inner = len(nest.order) - len(reduced) - kept
+    if inner > 1:
+        return _along_planes(nest, reducing, stores, kept, inner, schedule)
+    if inner == 1:
+        return _along_outer(nest, reducing, stores, kept, schedule)
+    return _along_inner(nest, reducing, stores, kept, schedule)
 
 
 def nest_order(loops: Sequence[int], reduced: frozenset[int]) -> tuple[int, ...]:
@@ -116,13 +122,15 @@ def accumulators(nest: Nest, results: Sequence[tuple[int, Result]], count: Itera
 # --- the innermost loop is reduced
 
 
-def _along_inner(nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Statement], kept: int) -> Body:
+def _along_inner(
+    nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Statement], kept: int, schedule: Schedule
+) -> Body:
     slots = [s for r in reducing for s in r.slots]
     finish = [nest.store(r.number, r.recipe.result(tuple(total(s) for s in r.slots))) for r in reducing]
     updates = [Assign(register(s), s.lane.step(Local(s.lane.dtype, register(s)), s.fed)) for s in slots]
     signs = [(s.lane.sign, register(s)) for s in slots if s.lane.sign is not None]
     general = nest.inner_loop((*updates, *stores), signs, simd=len(signs) == len(slots))
-    inner = in_blocks(general, slots)
+    inner = in_blocks(general, slots, schedule.block or BLOCK)
     body = (*(s for slot in slots for s in started(slot)), *nest.looped((inner,), len(nest.order) - 1, kept), *finish)
     return (*nest.at[0], *nest.looped(body, kept))
 
@@ -130,10 +138,12 @@ def _along_inner(nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Stat
 # --- the innermost loop is kept
 
 
-def _along_outer(nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Statement], kept: int) -> Body:
+def _along_outer(
+    nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Statement], kept: int, schedule: Schedule
+) -> Body:
     slots = [s for r in reducing for s in r.slots]
     inner = nest.order[-1]
-    size = _tile_length(slots)
+    size = min(schedule.tile(inner) or _tile_length(slots), _tile_length(slots))
     begin, end = index("tile"), index("tile_end")
     finish = [
         nest.store(r.number, r.recipe.result(tuple(_element(s.total, s.total_dtype, inner) for s in r.slots)))
@@ -145,7 +155,8 @@ def _along_outer(nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Stat
     def along_tile(body: Body) -> For:
         return replace(loop(inner, body, simd=True), start=begin, stop=end)
 
-    rows = _in_row_blocks(nest, specialized(tiled), [s for s in slots if s.lane.blocked], along_tile)
+    blocked = [s for s in slots if s.lane.blocked]
+    rows = _in_row_blocks(nest, specialized(tiled), blocked, along_tile, schedule.block or ROWS)
     body = (
         Let(end.name, smaller(plus(begin, number(size)), index(f"n{inner}"))),
         *(d for s in slots for d in _declared(s, size)),
@@ -157,8 +168,20 @@ def _along_outer(nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Stat
     return (*nest.at[0], *nest.looped((tiles,), kept))
 
 
+def _along_planes(
+    nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Statement], kept: int, inner: int, schedule: Schedule
+) -> Body:
+    planes = Planes(nest, [s for r in reducing for s in r.slots], kept, inner, schedule)
+    finish = Nest((*nest.order[:kept], *nest.order[-inner:]), nest.operands, (f"r{n}" for n in itertools.count()))
+    results = [
+        finish.store(r.number, r.recipe.result(tuple(planes.element(s.total, s.total_dtype) for s in r.slots)))
+        for r in reducing
+    ]
+    return planes.body(stores, finish, results)
+
+
 def _in_row_blocks(
-    nest: Nest, tiled: Statement, blocked: Sequence[Slot], along_tile: Callable[[Body], For]
+    nest: Nest, tiled: Statement, blocked: Sequence[Slot], along_tile: Callable[[Body], For], steps: int
 ) -> Statement:
     """The innermost reduced loop around the tile; in blocks of rows, if sums of floats are among the accumulators."""
     row_loop = loop(nest.order[-2], (*nest.at[-2], tiled))
@@ -174,12 +197,12 @@ def _in_row_blocks(
         for s in blocked
     )
     body = (
-        Let(end.name, smaller(plus(begin, number(ROWS)), row_loop.stop)),
+        Let(end.name, smaller(plus(begin, number(steps)), row_loop.stop)),
         along_tile(tuple(_store(s.part, inner, s.lane.start) for s in blocked)),
         replace(row_loop, start=begin, stop=end),
         along_tile(combine),
     )
-    return For(begin.name, ZERO, row_loop.stop, body, step=ROWS)
+    return For(begin.name, ZERO, row_loop.stop, body, step=steps)
 
 
 def _tile_length(slots: Sequence[Slot]) -> int:

@@ -46,6 +46,7 @@ from . import plan_blas, plan_epilogue, plan_matrices, plan_solvers, plan_views
 from . import plan_creation as lower_creation
 from . import plan_indexing as lower_indexing
 from .buffers import assign_slots
+from .choices import Choices
 from .late import cannot_fail_late, checks_first
 from .planner import Planner, has_all_loops
 from .program import Array, Buffer, Finish, Host, Lengths, Outcome, Program, Site
@@ -54,21 +55,25 @@ Plan = Callable[[Planner, Apply], None]
 
 
 @collector_at_rest
-def plan(graph: FunctionGraph) -> Program:
-    """The program that computes the outputs of `graph`.
+def plan(graph: FunctionGraph, choices: Choices | None = None) -> Program:
+    """The program that computes the outputs of `graph`; `choices`: the schedules of its kernels.
 
     An input that the graph overwrites (it has an update) is overwritten only if nothing can fail from then on, so that
     a call that raises has changed nothing; otherwise its new value is made elsewhere.  Raises InconsistencyError if the
-    graph overwrites what is still needed.
+    graph overwrites what is still needed, ScheduleError for a schedule that does not fit its kernel.
     """
     nodes = schedule(graph)
     mutable = _overwritten_inputs(graph)
-    program = _planned(graph, nodes, mutable)
-    return program if not mutable or cannot_fail_late(program.steps, mutable) else _planned(graph, nodes, {})
+    choices = choices or Choices()
+    program = _planned(graph, nodes, mutable, choices)
+    if mutable and not cannot_fail_late(program.steps, mutable):
+        program = _planned(graph, nodes, {}, choices)
+    choices.check()
+    return program
 
 
-def _planned(graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str, int]) -> Program:
-    p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes), mutable, plan_node)
+def _planned(graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str, int], choices: Choices) -> Program:
+    p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes), mutable, plan_node, choices)
     inputs = tuple(p.put(v, _leaf(p, v, f"in{k}", dense=bool(mutable))) for k, v in enumerate(graph.inputs))
     constants = tuple(p.put(v, _leaf(p, v, f"k{k}", dense=True)) for k, v in enumerate(graph.constants))
     for p.site, node in enumerate(nodes):

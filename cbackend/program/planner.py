@@ -12,7 +12,7 @@ from ...graph import Apply, Constant, Dim, Op, TensorType, Variable, dims_of, to
 from ...graph.dims import broadcast
 from ...graph.types import numpy_dtype
 from ..ir.kernel import Extent, Kernel, Pointer, Stride
-from ..lowering.lower import lower
+from .choices import Choices
 from .program import (
     Allocate,
     Argument,
@@ -43,9 +43,10 @@ class Planner:
 
     def __init__(
         self, direct: dict[Variable, int], needed: set[Variable], mutable: Mapping[str, int],
-        plan_node: Callable[[Planner, Apply], None],
+        plan_node: Callable[[Planner, Apply], None], choices: Choices,
     ) -> None:  # fmt: skip
         self.plan_node = plan_node
+        self._choices = choices
         self.mutable = mutable
         """The inputs, by name, that may be overwritten, and the output that each becomes."""
         self.direct = direct
@@ -292,7 +293,7 @@ class Planner:
         key = (node.op, tuple(i.type for i in node.inputs), same, pairs)
         found = self._lowered.get(key)
         if found is None:
-            found = self._lowered[key] = lower(node, pairs)
+            found = self._lowered[key] = self._choices.lowered(node, pairs)
         return found
 
     def launch(self, kernel: Kernel, extents: Lengths, outputs: Sequence[Array], inputs: Sequence[Array]) -> None:

@@ -1,0 +1,31 @@
+"""`ag.tune(f, inputs)`: schedules that are faster on this processor, found by measuring and kept in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import later
+from .compiled import Function
+
+if TYPE_CHECKING:
+    from .tuning import Tuning
+
+
+def tune(function: Function, inputs: Sequence[Any], seconds: float = 5.0, keep: bool = True) -> Tuning:
+    """Measure how the kernels of a function go about their loops best on these inputs.
+
+    Args:
+        function: it stays what it is, and so do its shared variables: calls work on copies of their values.
+        inputs: arguments of a call, such as will be typical.
+        seconds: about how long to try.
+        keep: whether later compilations of the same kernels, in this process or another, are to use what was found:
+            it lies in the cache, for this processor and compiler (`python -m arignote cache untune` forgets it).
+
+    The result has `.function`, compiled with the winners, and tells what was tried.  Results of the function are what
+    they were, to the bit, but for sums of floats that are added up in another order, with no larger error.
+
+    Raises:
+        TypeError, ValueError: NumPy runs the function, or the inputs do not fit.
+    """
+    return later.tuning.tuned(function, inputs, seconds, keep)

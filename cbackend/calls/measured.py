@@ -1,0 +1,55 @@
+"""Schedules that were found by measuring, in the cache: one record for each kernel, processor and compiler.
+
+A kernel is known by its name under the default schedule, a digest of its text, so a record is never out of date.  What
+is damaged, or cannot be read, is a miss.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from ..build.toolchain import Toolchain
+from ..cache import machine
+from ..cache.entry import Kind
+from ..cache.store import Cache
+from ..ir.schedule import Schedule, ScheduleError
+
+
+class Measured:
+    """The schedules that the cache knows for this processor and compiler."""
+
+    def __init__(self, toolchain: Toolchain, cache: Cache) -> None:
+        self._toolchain, self._cache = toolchain, cache
+
+    def __call__(self, kernel: str) -> Schedule | None:
+        """The schedule of a kernel; None if nobody measured it here."""
+        key = self._key(kernel)
+        path = self._cache.path(Kind.SCHEDULE, key)
+        if path is None or not path.exists():  # nearly always; a look of 3 us
+            return None
+        found = self._cache.load(Kind.SCHEDULE, key)
+        return None if found is None else _read(found)
+
+    def keep(self, kernel: str, schedule: Schedule, gain: float) -> bool:
+        """Keep the schedule of a kernel that makes it `gain` times as fast; whether the disk took it."""
+        content = {"kernel": kernel, "gain": round(gain, 3), "schedule": _plain(schedule)}
+        return self._cache.store(Kind.SCHEDULE, self._key(kernel), json.dumps(content).encode()) is not None
+
+    def _key(self, kernel: str) -> bytes:
+        parts = ("schedule", kernel, self._toolchain.fingerprint, machine.identity().hex())
+        return hashlib.sha256("\0".join(parts).encode()).digest()
+
+
+def _plain(schedule: Schedule) -> dict[str, Any]:
+    found = schedule.choices()
+    return {**found, "tiles": list(schedule.tiles)} if schedule.tiles else found
+
+
+def _read(content: bytes) -> Schedule | None:
+    try:
+        found = json.loads(content)["schedule"]
+        return Schedule(**{**found, "tiles": tuple(map(tuple, found.get("tiles", ())))})
+    except (ValueError, TypeError, KeyError, AttributeError, ScheduleError):  # of another version
+        return None

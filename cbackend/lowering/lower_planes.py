@@ -1,0 +1,127 @@
+"""Loop nests of reductions in which several kept loops stand inside of the reduced ones: sums of outer products.
+
+    for kept, for tiles of the inner kept loops:
+        total[tile] = 0
+        for reduced, in blocks of the innermost: part[tile] = 0; for element in block: part[tile] += ...; total += part
+        y[tile] = total
+
+No lowering chooses this by itself; a schedule does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...graph.types import numpy_dtype
+from ..ir.loops import (
+    ZERO,
+    Body,
+    Declare,
+    Expr,
+    For,
+    Let,
+    Load,
+    Statement,
+    Store,
+    index,
+    loop,
+    minus,
+    number,
+    plus,
+    smaller,
+    times,
+)
+from ..ir.schedule import Schedule, ScheduleError
+from .accumulate import cast
+from .arrange import in_tiles
+from .blocks import Slot, register, start
+from .nest import Nest, specialized
+
+ROWS = 128
+COLUMNS, OTHERS = 64, 16
+"""Steps of a tile along the innermost loop and along the others, unless the schedule says otherwise."""
+TILE_BYTES = 256 * 1024
+
+
+class Planes:
+    """The nest of a reduction with loops in the order kept, reduced, kept."""
+
+    def __init__(self, nest: Nest, slots: Sequence[Slot], kept: int, inner: int, schedule: Schedule) -> None:
+        """`kept`: how many kept loops come first; `inner`: how many come last."""
+        self.nest, self.slots, self.kept, self.schedule = nest, slots, kept, schedule
+        self.inner = nest.order[-inner:]
+        sizes = [schedule.tile(l) or (COLUMNS if l == self.inner[-1] else OTHERS) for l in self.inner]
+        self.tiles = dict(zip(self.inner, sizes, strict=True))
+        dtypes = [d for s in slots for d in (s.total_dtype, *((s.lane.dtype,) if s.lane.blocked else ()))]
+        held = math.prod(sizes) * sum(numpy_dtype(d).itemsize for d in dtypes)
+        if held > TILE_BYTES:
+            raise ScheduleError(f"tiles of {sizes} take {held} bytes of accumulators; {TILE_BYTES} fit the stack")
+
+    def place(self) -> Expr:
+        """Where the accumulator of the current element lies in the tile."""
+        found: Expr = ZERO
+        for l, size in self.tiles.items():
+            here = minus(index(f"i{l}"), index(f"tile{l}"))
+            found = here if found == ZERO else plus(times(found, number(size)), here)
+        return found
+
+    def element(self, array: str, dtype: str) -> Load:
+        return Load(dtype, array, self.place())
+
+    def added(self, slot: Slot) -> Store:
+        """The statement that adds the current element to its accumulator."""
+        array = register(slot)
+        return Store(array, self.place(), slot.lane.step(self.element(array, slot.lane.dtype), slot.fed))
+
+    def body(self, stores: Sequence[Statement], finish: Nest, results: Sequence[Statement]) -> Body:
+        """`stores` stand in the innermost loop, `results`, made in the nest `finish` of the kept loops, at the end."""
+        nest, order = self.nest, self.nest.order
+        size = math.prod(self.tiles.values())
+        inner = specialized(nest.inner_loop((*map(self.added, self.slots), *stores)))
+        depth = len(order) - len(self.inner)
+        row_loop = loop(order[depth - 1], (*nest.at[depth], *nest.looped((inner,), len(order) - 1, depth)))
+        sums = nest.looped((self._in_blocks(row_loop),), depth - 1, self.kept)
+        last = specialized(finish.inner_loop(results))
+        whole: Body = (
+            *(d for s in self.slots for d in _declared(s, size)),
+            *self.along(tuple(Store(s.total, self.place(), start(s)) for s in self.slots)),
+            *sums,
+            *finish.looped((last,), len(finish.order) - 1, self.kept),
+        )
+        for d in range(self.kept, -1, -1):
+            whole = (*dict.fromkeys((*nest.at[d], *finish.at[d])), *whole)
+            whole = (loop(order[d - 1], whole),) if d else whole
+        return in_tiles(whole, self.tiles.items())
+
+    def along(self, body: Body) -> Body:
+        """Loops over the tile around `body`."""
+        for l in reversed(self.inner):
+            body = (loop(l, body, simd=l == self.inner[-1]),)
+        return body
+
+    def _in_blocks(self, row_loop: For) -> Statement:
+        """The innermost reduced loop; in blocks, if sums of floats are among the accumulators."""
+        blocked = [s for s in self.slots if s.lane.blocked]
+        if not blocked:
+            return row_loop
+        begin, end = index("rows"), index("rows_end")
+        steps = self.schedule.block or ROWS
+        combined = tuple(Store(s.total, self.place(), self._combined(s)) for s in blocked)
+        body = (
+            Let(end.name, smaller(plus(begin, number(steps)), row_loop.stop)),
+            *self.along(tuple(Store(s.part, self.place(), s.lane.start) for s in blocked)),
+            replace(row_loop, start=begin, stop=end),
+            *self.along(combined),
+        )
+        return For(begin.name, ZERO, row_loop.stop, body, step=steps)
+
+    def _combined(self, slot: Slot) -> Expr:
+        part = cast(self.element(slot.part, slot.lane.dtype), "float64")
+        return slot.lane.step(self.element(slot.total, "float64"), part)
+
+
+def _declared(slot: Slot, size: int) -> Body:
+    part = (Declare(slot.part, slot.lane.dtype, size),) if slot.lane.blocked else ()
+    return (Declare(slot.total, slot.total_dtype, size), *part)
