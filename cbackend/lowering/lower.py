@@ -205,11 +205,8 @@ def _nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule,
     if not nest.order:
         return (*nest.at[0], *stores)
     general = nest.inner_loop(stores)
-    if schedule.rearranges or not alone:
-        inner = specialized(general, in_runs if is_costly(general) else plainly)
-        return arranged((*nest.at[0], *nest.looped((inner,), len(nest.order) - 1)), nest.order, schedule)
-    outside = max(len(nest.order) - 2, 0)
-    return (*nest.at[0], *nest.looped(tiled(nest, general), outside))
+    inner = specialized(general, in_runs if is_costly(general) else plainly)
+    return arranged((*nest.at[0], *nest.looped((inner,), len(nest.order) - 1)), nest.order, schedule)
 
 
 def _element(nest: Nest, result: Result) -> Expr:
