@@ -90,6 +90,25 @@ def test_passes_over_short_rows(dtype):
             np.testing.assert_allclose(logs, np.log(softmax(view)), close, 10 * close)
 
 
+@pytest.mark.parametrize("ndim", [2, 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "bool", "uint64"])
+def test_positions_in_short_rows(dtype, ndim):
+    x = T.tensor("x", dtype=dtype, shape=(None,) * ndim)
+    f = ag.function([x], [x.argmax(-1), x.argmin(-1)])
+    for shape in (s for s in SHAPES if len(s) == ndim and s[-1]):
+        values = np.abs(sample(shape, "float64")).astype(dtype) if dtype == "uint64" else sample(shape, dtype)
+        values[..., -1] = values[..., 0]
+        if dtype.startswith("float"):
+            rows = values.reshape(-1, shape[-1])
+            rows[1, shape[-1] // 2], rows[2, :2], rows[3], rows[4] = np.nan, np.nan, np.inf, -np.inf
+            rows[5], rows[6, 0] = 0.0, -0.0
+        for view in views(values):
+            found = f(view)
+            np.testing.assert_array_equal(found[0], view.argmax(-1))
+            np.testing.assert_array_equal(found[1], view.argmin(-1))
+            assert found[0].dtype == "int64"
+
+
 def test_bits_do_not_depend_on_threads():
     x = T.matrix("x", dtype="float32")
     outputs = [T.nn.softmax(x), x.sum(1)]

@@ -29,7 +29,7 @@ from .lower_columns import column_group, column_nest
 from .lower_cumulative import cumulative_group, cumulative_nest
 from .lower_reduce import nest_order, reduction_nest
 from .lower_rows import Rows, row_body, rows_of
-from .lower_short_rows import are_short, short_rows
+from .lower_short_rows import are_short, short_positions, short_rows
 from .nest import FAILED, Nest, Operands, plainly, specialized
 from .runs import in_runs, is_costly
 
@@ -106,7 +106,7 @@ def _row_kernel(node: Apply) -> _Pieces:
 def _with_short_rows(rows: Rows, operands: Operands, body: Body) -> Body:
     """`body`, and a way of their own for short rows."""
     short = short_rows(rows, operands)
-    return body if short is None else (If(are_short(rows), short, body),)
+    return body if short is None else (If(are_short(rows.reductions, rows.along), short, body),)
 
 
 def _column_kernel(node: Apply) -> _Pieces:
@@ -143,7 +143,7 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> 
     guards = tuple(_guards(group.results))
     fallible = any(nest.fallible for nest in nests)
     body = tuple(itertools.chain(*bodies))
-    if one and not (aliases or fallible) and parts[0][1] == {group.rank - 1} and schedule == DEFAULT:
+    if not (aliases or fallible) and len(parts) == 1 and parts[0][1] == {group.rank - 1} and schedule == DEFAULT:
         body = _by_rows(node, group, operands, body)
     body = _answering((*guards, *prologue, *body), fallible, bool(guards))
     return body, group, operands, describe(group), frozenset()
@@ -151,6 +151,9 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> 
 
 def _by_rows(node: Apply, group: Group, operands: Operands, body: Body) -> Body:
     """`body`, which reduces the last loop, and a way of their own for short rows."""
+    if group.results[0].fold in ("argmax", "argmin"):
+        short = short_positions(group, operands)
+        return body if short is None else (If(are_short(group.results, group.rank - 1), short, body),)
     rows = rows_of(node)
     own = rows.operands()
     same = rows.group.rank == group.rank and (own.outputs, own.inputs) == (operands.outputs, operands.inputs)

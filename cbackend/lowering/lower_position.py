@@ -74,7 +74,7 @@ def _along_inner(nest: Nest, output: int, result: Result, element: Expr, name: s
         only = loop(row, (*nest.at[depth], *found))
         found = (replace(only, start=index(f"where{row}"), stop=plus(index(f"where{row}"), ONE)),)
     body = (
-        Var(extremum.name, _start(name, element.dtype)),
+        Var(extremum.name, start_of(name, element.dtype)),
         *(Var(f"where{l}", ZERO) for l in others),
         Var(block.name, ZERO),
         *nest.looped((_best_block(nest, element, name, others),), len(nest.order) - 1, kept),
@@ -106,7 +106,7 @@ def _best_block(nest: Nest, element: Expr, name: str, others: Sequence[int]) -> 
         *(Var(t.name, l.start) for t, l in zip(totals, how.lanes, strict=True)),
         specialized(general),
         Let(found.name, how.result(tuple(totals))),
-        If(_is_better(found, Local(element.dtype, "extremum"), name), remember),
+        If(is_better(found, Local(element.dtype, "extremum"), name), remember),
     )
     return For(begin.name, ZERO, index(f"n{inner}"), body, step=BLOCK)
 
@@ -135,7 +135,7 @@ def _along_outer(nest: Nest, output: int, element: Expr, name: str) -> Body:
     best, position = Load(element.dtype, "best", column), Load("int64", "position", column)
     better = Local("bool", "better")
     update = (
-        Let(better.name, _is_better(element, best, name)),
+        Let(better.name, is_better(element, best, name)),
         Store("best", column, Op("switch", element.dtype, (better, element, best))),
         Store("position", column, Op("switch", "int64", (better, index(f"i{row}"), position))),
     )
@@ -143,7 +143,7 @@ def _along_outer(nest: Nest, output: int, element: Expr, name: str) -> Body:
     def along_tile(body: Body) -> For:
         return replace(loop(inner, body, simd=True), start=begin, stop=end)
 
-    start = _start(name, element.dtype)
+    start = start_of(name, element.dtype)
     tile = (
         Let(end.name, smaller(plus(begin, number(TILE)), index(f"n{inner}"))),
         Declare("best", element.dtype, TILE),
@@ -156,7 +156,7 @@ def _along_outer(nest: Nest, output: int, element: Expr, name: str) -> Body:
     return (*nest.at[0], *nest.looped((For(begin.name, ZERO, index(f"n{inner}"), tile, step=TILE),), kept))
 
 
-def _start(name: str, dtype: str) -> Const:
+def start_of(name: str, dtype: str) -> Const:
     """What no element is better than unless it has to be found: then position 0 stands."""
     kind = numpy_dtype(dtype).kind
     if kind == "b":
@@ -167,7 +167,8 @@ def _start(name: str, dtype: str) -> Const:
     return worst(name, dtype)
 
 
-def _is_better(element: Expr, best: Expr, name: str) -> Expr:
+def is_better(element: Expr, best: Expr, name: str) -> Expr:
+    """Whether an element is found in the place of the best one so far: a NaN is, if that is none."""
     better = Op("gt" if name == "max" else "lt", "bool", (element, best))
     if numpy_dtype(element.dtype).kind not in "fc":
         return better

@@ -43,9 +43,14 @@ class Rows:
     def along(self) -> int:
         return self.group.rank - 1
 
+    @property
+    def reductions(self) -> list[Result]:
+        """The reductions of all passes."""
+        return [r for results in self.folds for r in results]
+
     def operands(self) -> Operands:
         """The arrays that all passes read and write."""
-        roots = [r for results in self.folds for r in results] + [r for r in self.group.results if r.fold is None]
+        roots = self.reductions + [r for r in self.group.results if r.fold is None]
         known = frozenset(itertools.chain(*self.plan.folded))
         return Operands(self.group, [(r.value, r.place) for r in roots], known)
 

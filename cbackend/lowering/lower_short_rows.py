@@ -24,11 +24,14 @@ from ..ir.loops import (
     ONE,
     ZERO,
     Body,
+    Const,
     Declare,
     Expr,
     For,
     Let,
     Load,
+    Local,
+    Op,
     Point,
     Statement,
     Store,
@@ -45,13 +48,16 @@ from ..ir.loops import (
 )
 from .accumulate import cast
 from .blocks import Slot, start
-from .group import Result, operands_at
+from .group import Group, Result, operands_at
+from .lower_position import is_better, start_of
 from .lower_reduce import Reducing, accumulators
 from .lower_rows import Rows, slot_of
 from .nest import Key, Nest, Operands
 
 VECTORS = 128
 """Rows of so many bytes and more fill vectors themselves, but for their last elements."""
+SEARCHED = 2 * VECTORS
+"""The same for positions of extrema, which are searched for in two loops along a row."""
 FEWEST = 16
 """Fewer rows do not fill vectors across them either."""
 TILE_BYTES = 32 * 1024
@@ -65,26 +71,32 @@ BLOCK = 8
 def short_rows(rows: Rows, operands: Operands) -> Body | None:
     """The statements for short rows; None if rows are longer, or hold too many arrays for a tile."""
     rank = rows.group.rank
-    known = max(r.value.type.shape[-1] or 0 for r in _folds(rows))
-    if rank < 2 or known >= _length(rows) or not all(rank - 2 in o.loops for o in operands.outputs):
+    length = _length(rows.reductions)
+    known = max(r.value.type.shape[-1] or 0 for r in rows.reductions)
+    if rank < 2 or known >= length or not all(rank - 2 in o.loops for o in operands.outputs):
         return None
-    tiles = _Tiles(operands, rank - 2, rank - 1, _length(rows))
-    return _Turned(rows, operands, tiles).body() if tiles.size >= LEAST else None
+    tiles = _Tiles(operands, rank - 2, rank - 1, length)
+    return _Passes(rows, operands, tiles).body() if tiles.size >= LEAST else None
 
 
-def are_short(rows: Rows) -> Expr:
-    """Whether the rows are short and many."""
-    across, along = index(f"n{rows.along - 1}"), index(f"n{rows.along}")
-    return every((less(along, number(_length(rows))), less(number(FEWEST - 1), across)))
+def short_positions(group: Group, operands: Operands) -> Body | None:
+    """The statements for the positions of extrema in short rows; None if rows are longer."""
+    (result,) = group.results
+    length = _length(group.results)
+    if group.rank < 2 or (result.value.type.shape[-1] or 0) >= length:
+        return None
+    return _Positions(result, operands, _Tiles(operands, group.rank - 2, group.rank - 1, length)).body()
 
 
-def _folds(rows: Rows) -> list[Result]:
-    return [r for results in rows.folds for r in results]
+def are_short(results: Sequence[Result], along: int) -> Expr:
+    """Whether the rows along the last loop, `along`, of which these are reductions, are short and many."""
+    return every((less(index(f"n{along}"), number(_length(results))), less(number(FEWEST - 1), index(f"n{along - 1}"))))
 
 
-def _length(rows: Rows) -> int:
+def _length(results: Sequence[Result]) -> int:
     """Elements of the shortest row that is none of the short ones."""
-    return VECTORS // max(4, *(numpy_dtype(r.value.dtype).itemsize for r in _folds(rows)))
+    size = SEARCHED if results[0].fold in ("argmax", "argmin") else VECTORS
+    return size // max(4, *(numpy_dtype(r.value.dtype).itemsize for r in results))
 
 
 class _Tiles(Operands):
@@ -97,7 +109,7 @@ class _Tiles(Operands):
         inside = tuple(self._inside(k, o, (across, along)) for k, o in enumerate(every_one))
         count = len(operands.outputs)
         self.outputs, self.inputs, self.number = inside[:count], inside[count:], operands.number
-        self._along, self._length = along, length
+        self.along, self._length = along, length
         bytes_of_row = sum(numpy_dtype(self[k].dtype).itemsize * self._elements(k) for k in self.buffered)
         self.size = min(MOST, 1 << (TILE_BYTES // bytes_of_row).bit_length() >> 1)
 
@@ -108,7 +120,7 @@ class _Tiles(Operands):
         return replace(operand, axes=tuple(loop if loop in loops else None for loop in operand.axes))
 
     def _elements(self, k: int) -> int:
-        return self._length if self._along in self[k].loops else 1
+        return self._length if self.along in self[k].loops else 1
 
     def array(self, number: int) -> str:
         return f"{self._names[number]}_tile" if number in self.buffered else self._names[number]
@@ -123,16 +135,16 @@ class _Tiles(Operands):
         found: dict[str, Expr] = {}
         for k in self.buffered:
             for moves in self[k].loops:
-                found[self.stride(k, moves).name] = number(self.size) if moves == self._along else ONE
+                found[self.stride(k, moves).name] = number(self.size) if moves == self.along else ONE
         return found
 
 
 class _Turned:
     """The statements for a tile under construction."""
 
-    def __init__(self, rows: Rows, operands: Operands, tiles: _Tiles) -> None:
-        self.rows, self.operands, self.tiles = rows, operands, tiles
-        self.along, self.across = rows.along, rows.along - 1
+    def __init__(self, operands: Operands, tiles: _Tiles) -> None:
+        self.operands, self.tiles = operands, tiles
+        self.along, self.across = tiles.along, tiles.along - 1
         self.outer = tuple(range(self.across))
         self._names = (f"v{n}" for n in itertools.count())
         self._numbers = itertools.count()
@@ -149,9 +161,7 @@ class _Turned:
         for k in self.tiles.buffered:
             if k >= count:
                 self._copy(k, into_tile=True)
-        for number_ in range(self.rows.plan.passes):
-            self._pass(number_)
-        self._finish()
+        self.compute()
         for k in range(count):
             self._copy(k, into_tile=False)
         extent, tile, size = index(f"n{self.across}"), index("tile"), number(self.tiles.size)
@@ -161,6 +171,10 @@ class _Turned:
         for depth in reversed(self.outer):
             self._at[depth].append(loop(depth, self._at.pop()))
         return tuple(self._at[0])
+
+    def compute(self) -> None:
+        """Add what is done within a tile."""
+        raise NotImplementedError
 
     # --- loops
 
@@ -205,13 +219,24 @@ class _Turned:
             inside = loop(self.along, (*whole.at[-2], *pointers, inside))
         self._inside.append(inside)
 
-    # --- passes
-
     def _nest(self, *along: int) -> Nest:
         nest = Nest((*self.outer, *along, self.across), self.tiles, self._names)
         for key, value in self._known.items():
             nest.know_inside(key, value)
         return nest
+
+
+class _Passes(_Turned):
+    """The passes over rows."""
+
+    def __init__(self, rows: Rows, operands: Operands, tiles: _Tiles) -> None:
+        super().__init__(operands, tiles)
+        self.rows = rows
+
+    def compute(self) -> None:
+        for number_ in range(self.rows.plan.passes):
+            self._pass(number_)
+        self._finish()
 
     def _pass(self, number: int) -> None:
         plan, group, folds = self.rows.plan, self.rows.group, self.rows.folds[number]
@@ -312,3 +337,41 @@ class _Turned:
         if stores:
             self._emit(nest)
             self._inside.append(self._over_rows((*nest.at[-1], *stores), simd=True))
+
+
+class _Positions(_Turned):
+    """The positions of extrema: for each row of a tile the best element so far, and where it stands."""
+
+    def __init__(self, result: Result, operands: Operands, tiles: _Tiles) -> None:
+        super().__init__(operands, tiles)
+        self.result = result
+
+    def compute(self) -> None:
+        nest = self._nest(self.along)
+        element = nest.value(self.result.value, self.result.place)
+        if element.dtype == "float16":
+            element = nest.cast(element, "float32")
+        name = "max" if self.result.fold == "argmax" else "min"
+        # As wide as the elements, so that both fill vectors alike.
+        wide = "int64" if numpy_dtype(element.dtype).itemsize > 4 else "int32"
+        best, position = self._element("best", element.dtype), self._element("position", wide)
+        better = Local("bool", "better")
+        update = (
+            Let(better.name, is_better(element, best, name)),
+            Store("best", self._row, Op("switch", element.dtype, (better, element, best))),
+            Store("position", self._row, Op("switch", wide, (better, cast(index(f"i{self.along}"), wide), position))),
+        )
+        beginning = (
+            Store("best", self._row, start_of(name, element.dtype)),
+            Store("position", self._row, Const(wide, 0)),
+        )
+        inner = self._over_rows((*nest.at[-1], *update), simd=True)
+        store = self._nest().store(0, cast(position, "int64"))
+        self._emit(nest)
+        self._inside += (
+            Declare("best", element.dtype, self.tiles.size),
+            Declare("position", wide, self.tiles.size),
+            self._over_rows(beginning, simd=True),
+            loop(self.along, (*nest.at[len(self.outer) + 1], inner)),
+            self._over_rows((store,), simd=True),
+        )

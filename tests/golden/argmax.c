@@ -18,56 +18,95 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = argmax{axis=(1,)}(x0) */
-static i32 k_07565869cde872a0(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static i32 k_690d215bfc6e6e21(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 == 0) {
         return 2;
     }
-    for (i64 i0 = 0; i0 < n0; i0++) {
-        const f32 *x0_0 = x0 + i0 * x0_s0;
-        f32 extremum = -__builtin_inff();
-        i64 where = 0;
-        for (i64 block = 0; block < n1; block += 256) {
-            const i64 block_end = block + 256 < n1 ? block + 256 : n1;
-            f32 best0 = -__builtin_inff();
-            i32 best1 = 0;
+    if (n1 < 64 && 15 < n0) {
+        for (i64 tile = 0; tile < n0; tile += 64) {
+            const i64 rows = n0 - tile < 64 ? n0 - tile : 64;
+            i64 y0_tile[64];
+            f32 x0_tile[4096];
+            for (i64 i1 = 0; i1 < n1; i1++) {
+                const f32 *x0_1 = x0 + i1 * x0_s1;
+                f32 *x0_tile_1 = x0_tile + i1 * 64;
+                for (i64 i0 = 0; i0 < rows; i0++) {
+                    x0_tile_1[i0] = x0_1[(tile + i0) * x0_s0];
+                }
+            }
+            f32 best[64];
+            i32 position[64];
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < rows; i0++) {
+                best[i0] = -__builtin_inff();
+                position[i0] = 0;
+            }
+            for (i64 i1 = 0; i1 < n1; i1++) {
+                const f32 *x0_tile_1 = x0_tile + i1 * 64;
+                #pragma omp simd
+                for (i64 i0 = 0; i0 < rows; i0++) {
+                    const f32 v0 = x0_tile_1[i0];
+                    const b8 better = (v0 > best[i0]) | ((v0 != v0) & !(best[i0] != best[i0]));
+                    best[i0] = better ? v0 : best[i0];
+                    position[i0] = better ? (i32)i1 : position[i0];
+                }
+            }
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < rows; i0++) {
+                y0_tile[i0] = (i64)position[i0];
+            }
+            for (i64 i0 = 0; i0 < rows; i0++) {
+                y0[(tile + i0) * y0_s0] = y0_tile[i0];
+            }
+        }
+    } else {
+        for (i64 i0 = 0; i0 < n0; i0++) {
+            const f32 *x0_0 = x0 + i0 * x0_s0;
+            f32 extremum = -__builtin_inff();
+            i64 where = 0;
+            for (i64 block = 0; block < n1; block += 256) {
+                const i64 block_end = block + 256 < n1 ? block + 256 : n1;
+                f32 best0 = -__builtin_inff();
+                i32 best1 = 0;
+                if (x0_s1 == 1) {
+                    #pragma omp simd reduction(max:best0) reduction(|:best1)
+                    for (i64 i1 = block; i1 < block_end; i1++) {
+                        const f32 v0 = x0_0[i1];
+                        best0 = v0 > best0 ? v0 : best0;
+                        best1 = best1 | (i32)(v0 != v0);
+                    }
+                } else {
+                    for (i64 i1 = block; i1 < block_end; i1++) {
+                        const f32 v0 = x0_0[i1 * x0_s1];
+                        best0 = v0 > best0 ? v0 : best0;
+                        best1 = best1 | (i32)(v0 != v0);
+                    }
+                }
+                const f32 found = best1 != 0 ? __builtin_nanf("") : best0;
+                if ((found > extremum) | ((found != found) & !(extremum != extremum))) {
+                    extremum = found;
+                    where = block;
+                }
+            }
+            const i64 where_end = where + 256 < n1 ? where + 256 : n1;
+            i64 position = 9223372036854775807;
             if (x0_s1 == 1) {
-                #pragma omp simd reduction(max:best0) reduction(|:best1)
-                for (i64 i1 = block; i1 < block_end; i1++) {
+                #pragma omp simd reduction(min:position)
+                for (i64 i1 = where; i1 < where_end; i1++) {
                     const f32 v0 = x0_0[i1];
-                    best0 = v0 > best0 ? v0 : best0;
-                    best1 = best1 | (i32)(v0 != v0);
+                    const i64 here = i1;
+                    position = (((v0 == extremum) | ((v0 != v0) & (extremum != extremum))) & (here < position)) ? here : position;
                 }
             } else {
-                for (i64 i1 = block; i1 < block_end; i1++) {
+                for (i64 i1 = where; i1 < where_end; i1++) {
                     const f32 v0 = x0_0[i1 * x0_s1];
-                    best0 = v0 > best0 ? v0 : best0;
-                    best1 = best1 | (i32)(v0 != v0);
+                    const i64 here = i1;
+                    position = (((v0 == extremum) | ((v0 != v0) & (extremum != extremum))) & (here < position)) ? here : position;
                 }
             }
-            const f32 found = best1 != 0 ? __builtin_nanf("") : best0;
-            if ((found > extremum) | ((found != found) & !(extremum != extremum))) {
-                extremum = found;
-                where = block;
-            }
+            y0[i0 * y0_s0] = position;
         }
-        const i64 where_end = where + 256 < n1 ? where + 256 : n1;
-        i64 position = 9223372036854775807;
-        if (x0_s1 == 1) {
-            #pragma omp simd reduction(min:position)
-            for (i64 i1 = where; i1 < where_end; i1++) {
-                const f32 v0 = x0_0[i1];
-                const i64 here = i1;
-                position = (((v0 == extremum) | ((v0 != v0) & (extremum != extremum))) & (here < position)) ? here : position;
-            }
-        } else {
-            for (i64 i1 = where; i1 < where_end; i1++) {
-                const f32 v0 = x0_0[i1 * x0_s1];
-                const i64 here = i1;
-                position = (((v0 == extremum) | ((v0 != v0) & (extremum != extremum))) & (here < position)) ? here : position;
-            }
-        }
-        y0[i0 * y0_s0] = position;
     }
     return 0;
 }
