@@ -83,6 +83,7 @@ typedef struct ag_nest {
     i64 reduced;                  /* others, one of which may be cut if the results of the parts are combined */
     const i32 *items;             /* the bytes of an element of each array */
     const i64 *moves;             /* for each output the loops along which it moves */
+    i32 any_order;                /* whether loops may change places: each array moves along all of them or none */
     /* For each output what combines two parts, into[i] = into[i] (op) from[i]; NULL: it is not reduced. */
     void (*const *folds)(i64 n, void *into, const void *from);
 } ag_nest;
@@ -120,7 +121,7 @@ typedef struct ag_call {
     const ag_runtime *rt;
     char **data;                  /* first elements of the inputs, then of the outputs */
     i64 *lengths;                 /* inputs, then outputs: a guess going in, the truth coming out */
-    const i64 *strides;           /* inputs; NULL: all of them are C-contiguous */
+    i64 *strides;                 /* inputs, then outputs; NULL: all of them are C-contiguous */
     const i64 *declared;          /* inputs: the lengths that their types promise, -1 where any will do */
     char *const *constants;       /* first elements of the constants, which are C-contiguous */
     const i64 *constant_lengths;

@@ -27,6 +27,8 @@ from .outputs import BLOCKS, LARGE
 from .rows import input_names
 from .turns import one_at_a_time
 
+C_ORDER = -1
+"""The stride that says of an output that it is C-contiguous."""
 Frame = tuple[Any, Any, Any, tuple[Any, ...]]
 """One call's arguments: ag_call *, its data, its lengths as a buffer, and the rest: lengths, strides, profile."""
 
@@ -129,7 +131,7 @@ class Caller:
         call = ffi.new("ag_call *")
         data = ffi.new("char *[]", self.inputs + len(self.ranks) or 1)
         lengths = ffi.new("i64[]", self.first_length + sum(self.ranks) or 1)
-        strides = ffi.new("i64[]", self.first_length or 1)
+        strides = ffi.new("i64[]", self.first_length + sum(self.ranks) or 1)
         counts = ffi.new("i64[]", room(self.program)) if self.profile is not None else ffi.NULL
         call.rt, call.data, call.lengths, call.declared = self.table, data, lengths, self._declared
         call.profile = counts
@@ -166,7 +168,7 @@ class Caller:
         for k, output in enumerate(outputs):
             data[self.inputs + k] = ffi.from_buffer(output)
             for n in output.shape:
-                lengths[at] = n
+                lengths[at], strides[at] = n, C_ORDER
                 at += 1
         call.strides, call.begun, call.outcome = strides, begun, -1
         try:
@@ -183,7 +185,7 @@ class Caller:
             return self._again(frame, arguments)
         if outcome == Outcome.UNREACHED:
             return self._by_numpy(frame, arguments)
-        return self._results(outcome, frame, outputs)
+        return self._results(outcome, frame, outputs, strided=True)
 
     def _again(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
         """The call from its beginning: Ctrl-C ended it, but the handler of SIGINT raised nothing.
@@ -235,8 +237,10 @@ class Caller:
         return [array for k, array in enumerate(found) if k not in updated]
 
     # --- what comes back
-    def _results(self, outcome: int, frame: Frame, outputs: list[np.ndarray]) -> list[np.ndarray]:
-        call, data, _, (lengths, _, _) = frame
+    def _results(
+        self, outcome: int, frame: Frame, outputs: list[np.ndarray], strided: bool = False
+    ) -> list[np.ndarray]:
+        call, data, _, (lengths, strides, _) = frame
         error = self.host.release(call) if self.host.any else None
         if outcome not in (Outcome.DONE, Outcome.OTHER_OUTPUTS):
             said = list(call.detail)
@@ -249,7 +253,8 @@ class Caller:
                 found.append(output)
             else:
                 self.guesses[k] = tuple(lengths[at : at + rank])
-                found.append(self._output(k, self.guesses[k], output, data))
+                result = self._output(k, self.guesses[k], output, data)
+                found.append(_in_order(result, strides[at : at + rank]) if strided else result)
                 self.allocators[k] = BLOCKS.empty if found[k].nbytes >= LARGE else np.empty
             at += rank
         for i, o in self.updates:
@@ -270,6 +275,14 @@ class Caller:
         finally:
             self.runtime.table.release(address)
         return result
+
+
+def _in_order(result: np.ndarray, strides: Sequence[int]) -> np.ndarray:
+    """An array with its elements in the order that these strides tell."""
+    if C_ORDER in strides:
+        return result
+    axes = sorted(range(result.ndim), key=lambda axis: -strides[axis])
+    return result.reshape([result.shape[a] for a in axes]).transpose(np.argsort(axes))
 
 
 def bound(parameters: Sequence[Parameter], shared: Sequence[Any], arguments: Sequence[Any]) -> list[np.ndarray]:

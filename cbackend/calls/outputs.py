@@ -57,15 +57,16 @@ class Blocks:
         return released
 
     def _free_block(self, size: int) -> np.ndarray | None:
-        blocks = self._blocks.get(size, ())
+        """The last block that was used and is free again: the processor's cache knows it better than the others."""
+        blocks = self._blocks.get(size, [])
         for _ in range(len(blocks)):
             try:
-                block = blocks.pop(0)  # type: ignore[union-attr]
+                block = blocks.pop()
             except IndexError:  # another thread looks at it
                 return None
             if sys.getrefcount(block) == _ALONE:
                 return block
-            blocks.append(block)  # type: ignore[union-attr]
+            blocks.insert(0, block)
         return None
 
     def _new_block(self, size: int) -> np.ndarray:

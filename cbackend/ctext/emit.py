@@ -118,10 +118,13 @@ def _simple(s: Statement) -> str:
     if isinstance(s, Var):
         return f"{C_TYPES[s.value.dtype]} {s.name} = {expression(s.value)}"
     if isinstance(s, Declare):
-        return f"{C_TYPES.get(s.dtype, s.dtype)} {s.name}" + (f"[{s.length}]" if s.length else "")
+        if s.length:
+            return f"{storage_type(s.dtype)} {s.name}[{s.length}]"
+        return f"{C_TYPES.get(s.dtype, s.dtype)} {s.name}"
     if isinstance(s, Point):
         offset = expression(s.offset, Binding.SUM)
-        start = s.array if offset == "0" else f"{s.array} + {offset}"
+        array = s.array if isinstance(s.array, str) else expression(s.array)
+        start = array if offset == "0" else f"{array} + {offset}"
         return f"{'const ' * s.const}{storage_type(s.dtype)} *{s.name} = {start}"
     if isinstance(s, Assign):
         return f"{s.name} = {expression(s.value)}"
@@ -141,7 +144,8 @@ def _loop(s: For, indent: str, lines: list[str]) -> None:
         pairs = "".join(f" reduction({sign}:{', '.join(names)})" for sign, names in clauses.items())
         lanes = f" simdlen({s.lanes})" if s.lanes is not None else ""
         lines.append(f"{indent}#pragma omp simd{lanes}{pairs}")
-    advance = f"{s.index}++" if s.step == 1 else f"{s.index} += {s.step}"
+    step = s.step if isinstance(s.step, int) else expression(s.step)
+    advance = f"{s.index}++" if step == 1 else f"{s.index} += {step}"
     start, stop = expression(s.start), expression(s.stop, Binding.SUM)
     lines.append(f"{indent}for (i64 {s.index} = {start}; {s.index} < {stop}; {advance}) {{")
     _write(s.body, indent + INDENT, lines)

@@ -48,7 +48,7 @@ class Form:
 
 def call(name: str, arity: int = 1) -> Form:
     """name(a, ...)"""
-    return Form(f"{name}({', '.join(f'{{{k}}}' for k in range(arity))})")
+    return Form(f"{name}({', '.join(f'{{{k}}}' for k in range(arity))})", operands=(Binding.TOP,) * arity)
 
 
 def infix(sign: str, binding: Binding, left: Binding | None = None, right: Binding = Binding.UNARY) -> Form:
@@ -72,5 +72,6 @@ ORDER = {sign: infix(sign, Binding.ORDER, Binding.SUM, Binding.SUM) for sign in 
 EQUALITY = {sign: infix(sign, Binding.EQUALITY, Binding.SUM, Binding.SUM) for sign in ("==", "!=")}
 BITS = {sign: infix(sign, Binding.BITS, Binding.UNARY) for sign in "&|^"}
 BOTH = infix("&&", Binding.LOGIC, Binding.LOGIC, Binding.EQUALITY)
+EITHER = infix("||", Binding.LOGIC, Binding.LOGIC, Binding.EQUALITY)
 CHOICE = Form("{0} ? {1} : {2}", Binding.CHOICE, (Binding.EQUALITY, Binding.SUM, Binding.SUM))
 ITSELF = Form("{0}", Binding.ATOM, (Binding.ATOM,))

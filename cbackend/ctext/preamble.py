@@ -16,6 +16,7 @@ from .helpers_float import FLOAT, PROTOTYPES, VECTOR_BINARY, VECTOR_UNARY
 from .helpers_float16 import FLOAT16
 from .helpers_integer import INTEGER
 from .helpers_reduce import REDUCE
+from .helpers_tile import TILE
 
 TYPES = """\
 #ifndef AG_SIMD
@@ -39,7 +40,7 @@ typedef double _Complex c128;
 """
 
 HELPERS: dict[str, Helper] = {
-    h.name: h for h in (*FLOAT16, *INTEGER, *PROTOTYPES, *EXPONENTIAL, *FLOAT, *COMPLEX, *REDUCE)
+    h.name: h for h in (*FLOAT16, *INTEGER, *PROTOTYPES, *EXPONENTIAL, *FLOAT, *COMPLEX, *REDUCE, *TILE)
 }
 """Every helper by name, in an order in which each uses earlier ones alone."""
 
@@ -47,6 +48,7 @@ VECTORIZED = tuple(name + f for name in (*VECTOR_UNARY, *VECTOR_BINARY) for f in
 """The library functions that AG_SIMD declares to have vector forms: it may be defined only where all of these exist."""
 
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
+_COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
 
 def used(text: str) -> tuple[str, ...]:
@@ -57,7 +59,7 @@ def used(text: str) -> tuple[str, ...]:
         for word in _WORD.findall(stack.pop()):
             if word in HELPERS and word not in wanted:
                 wanted.add(word)
-                stack.append(HELPERS[word].text)
+                stack.append(_COMMENT.sub("", HELPERS[word].text))
     return tuple(name for name in HELPERS if name in wanted)
 
 

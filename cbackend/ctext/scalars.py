@@ -14,7 +14,22 @@ from functools import cache
 from ...graph.types import numpy_dtype
 from ..ir.loops import Op
 from .casts import cast_form
-from .forms import BITS, BOTH, CHOICE, EQUALITY, ITSELF, ORDER, PRODUCT, SUM, Binding, Form, call, prefix, template
+from .forms import (
+    BITS,
+    BOTH,
+    CHOICE,
+    EITHER,
+    EQUALITY,
+    ITSELF,
+    ORDER,
+    PRODUCT,
+    SUM,
+    Binding,
+    Form,
+    call,
+    prefix,
+    template,
+)
 from .helper import C_TYPES, suffix
 from .scalars_complex import COMPLEX_FORMS
 
@@ -93,8 +108,15 @@ _ROWS: dict[str, dict[str, Form]] = {
     "real": {"biuf": ITSELF},
     "angle": {"f": Form("atan2{f}(0, {0})")},
     "complex": {"f": call("ag_make_{C}", 2)},
-    # what lowering alone makes: conditions of branches, sums of blocks (helpers_reduce.py)
+    # what lowering alone makes: conditions of branches, parts of arrays (helpers_tile.py), sums of blocks
+    # (helpers_reduce.py)
     "both": {"b": BOTH},
+    "either": {"b": EITHER},
+    "is_turned": {"i": call("ag_is_turned", 2)},
+    "tile_rows": {"i": call("ag_tile_rows", 2)},
+    "tile_in": {"biufce": call("ag_tile_in_{T}", 7)},
+    "tile_out": {"biufce": call("ag_tile_out_{T}", 4)},
+    "tile_back": {"biufce": call("ag_tile_back_{T}", 7)},
     "pairwise_start": {"p": Form("ag_pairwise_start(&{0})")},
     "pairwise_add": {"p": Form("ag_pairwise_add(&{0}, {1})")},
     "pairwise_total": {"p": Form("ag_pairwise_total(&{0})")},

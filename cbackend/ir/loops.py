@@ -4,7 +4,7 @@
     statement ::= Let(name, expr)                        const T name = expr;
                 | Var(name, expr)                        T name = expr;
                 | Declare(name, dtype, length)           T name;  or  T name[length];
-                | Point(name, dtype, array, offset)      T *name = array + offset;
+                | Point(name, dtype, array, offset)      T *name = array + offset;  (a name, or a call that gives one)
                 | Assign(name, expr)                     name = expr;
                 | Store(array, index, expr)              array[index] = expr;
                 | Do(expr)                               expr;
@@ -83,11 +83,14 @@ class Declare:
 
 @record(slots=True)
 class Point:
-    """A pointer into an array, `offset` elements on; `const` if nothing is stored through it."""
+    """A pointer into an array, `offset` elements on; `const` if nothing is stored through it.
+
+    What computes the array may stand in the place of its name.
+    """
 
     name: str
     dtype: str
-    array: str
+    array: str | Op
     offset: Expr
     const: bool = True
 
@@ -124,7 +127,7 @@ class For:
     start: Expr
     stop: Expr
     body: tuple[Statement, ...]
-    step: int = 1
+    step: int | Expr = 1
     simd: bool = False
     reductions: tuple[tuple[str, str], ...] = ()
     lanes: int | None = None
@@ -195,12 +198,21 @@ def smaller(a: Expr, b: Expr) -> Expr:
 
 def every(conditions: Sequence[Expr]) -> Expr:
     """Whether all hold; there is at least one.  Many are taken in halves, so that the expression stays shallow."""
+    return _joined("both", conditions)
+
+
+def some(conditions: Sequence[Expr]) -> Expr:
+    """Whether one holds; there is at least one."""
+    return _joined("either", conditions)
+
+
+def _joined(name: str, conditions: Sequence[Expr]) -> Expr:
     if len(conditions) > 16:
         half = len(conditions) // 2
-        return Op("both", "bool", (every(conditions[:half]), every(conditions[half:])))
+        return Op(name, "bool", (_joined(name, conditions[:half]), _joined(name, conditions[half:])))
     first, *rest = conditions
     for condition in rest:
-        first = Op("both", "bool", (first, condition))
+        first = Op(name, "bool", (first, condition))
     return first
 
 
@@ -240,7 +252,8 @@ def _in_statement(s: Statement, values: Mapping[str, Expr]) -> Statement:
     if isinstance(s, Store):
         return replace(s, index=substitute(s.index, values), value=substitute(s.value, values))
     if isinstance(s, Point):
-        return replace(s, offset=substitute(s.offset, values))
+        array = s.array if isinstance(s.array, str) else substitute(s.array, values)
+        return replace(s, array=array, offset=substitute(s.offset, values))
     if isinstance(s, For):
         start, stop = substitute(s.start, values), substitute(s.stop, values)
         return replace(s, start=start, stop=stop, body=substituted(s.body, values))
@@ -248,6 +261,38 @@ def _in_statement(s: Statement, values: Mapping[str, Expr]) -> Statement:
         condition = substitute(s.condition, values)
         return replace(s, condition=condition, body=substituted(s.body, values), orelse=substituted(s.orelse, values))
     return s
+
+
+def renamed(body: Iterable[Statement], arrays: Mapping[str, str]) -> Body:
+    """`body` on other arrays, by name.
+
+    const f64 *p = x + i * s; y[i] = p[i];   -->   const f64 *p = x_t + i * s; y_t[i] = p[i];   with {x: x_t, y: y_t}
+    """
+    return tuple(_on_others(s, arrays) for s in body)
+
+
+def _on_others(s: Statement, arrays: Mapping[str, str]) -> Statement:
+    if isinstance(s, (Let, Var, Assign, Do, Return)):
+        return replace(s, value=_reading(s.value, arrays))
+    if isinstance(s, Store):
+        index, value = _reading(s.index, arrays), _reading(s.value, arrays)
+        return replace(s, array=arrays.get(s.array, s.array), index=index, value=value)
+    if isinstance(s, Point) and isinstance(s.array, str):
+        return replace(s, array=arrays.get(s.array, s.array))
+    if isinstance(s, For):
+        return replace(s, body=renamed(s.body, arrays))
+    if isinstance(s, If):
+        return replace(s, body=renamed(s.body, arrays), orelse=renamed(s.orelse, arrays))
+    return s
+
+
+def _reading(expr: Expr, arrays: Mapping[str, str]) -> Expr:
+    """`expr` with loads from other arrays."""
+    if isinstance(expr, Load):
+        return replace(expr, array=arrays.get(expr.array, expr.array), index=_reading(expr.index, arrays))
+    if isinstance(expr, Op):
+        return replace(expr, args=tuple(_reading(a, arrays) for a in expr.args))
+    return expr
 
 
 # --- names
@@ -269,10 +314,20 @@ def names_read(s: Statement) -> Iterator[str]:
     """The locals and arrays that a statement reads, those inside of its own body left out."""
     if isinstance(s, Store):
         yield s.array
-    if isinstance(s, Point):
+    if isinstance(s, Point) and isinstance(s.array, str):
         yield s.array
     for expr in _expressions(s):
         yield from names_in(expr)
+
+
+def arrays_in(body: Iterable[Statement]) -> Iterator[str]:
+    """The arrays, by name, that `body` reads, writes or points into; and locals that it reads."""
+    for s in body:
+        yield from names_read(s)
+        if isinstance(s, For):
+            yield from arrays_in(s.body)
+        elif isinstance(s, If):
+            yield from arrays_in(s.body + s.orelse)
 
 
 def _expressions(s: Statement) -> tuple[Expr, ...]:
@@ -281,9 +336,9 @@ def _expressions(s: Statement) -> tuple[Expr, ...]:
     if isinstance(s, Store):
         return (s.index, s.value)
     if isinstance(s, Point):
-        return (s.offset,)
+        return (s.offset,) if isinstance(s.array, str) else (s.array, s.offset)
     if isinstance(s, For):
-        return (s.start, s.stop)
+        return (s.start, s.stop) if isinstance(s.step, int) else (s.start, s.stop, s.step)
     return (s.condition,) if isinstance(s, If) else ()
 
 

@@ -32,6 +32,7 @@ from .lower_rows import Rows, row_body, rows_of
 from .lower_short_rows import are_short, short_positions, short_rows
 from .nest import FAILED, Nest, Operands, plainly, specialized
 from .runs import in_runs, is_costly
+from .tiles import tiled
 
 Alias = tuple[int, int]
 """(output, input): positions of a node's output and input that are exactly the same memory."""
@@ -208,8 +209,11 @@ def _nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule,
     if not nest.order:
         return (*nest.at[0], *stores)
     general = nest.inner_loop(stores)
-    inner = specialized(general, in_runs if is_costly(general) else plainly)
-    return arranged((*nest.at[0], *nest.looped((inner,), len(nest.order) - 1)), nest.order, schedule)
+    if schedule.rearranges or not alone:
+        inner = specialized(general, in_runs if is_costly(general) else plainly)
+        return arranged((*nest.at[0], *nest.looped((inner,), len(nest.order) - 1)), nest.order, schedule)
+    outside = max(len(nest.order) - 2, 0)
+    return (*nest.at[0], *nest.looped(tiled(nest, general), outside))
 
 
 def _element(nest: Nest, result: Result) -> Expr:

@@ -72,6 +72,10 @@ class Operands:
     def __getitem__(self, number: int) -> Operand:
         return (self.outputs + self.inputs)[number]
 
+    @property
+    def count(self) -> int:
+        return len(self.outputs) + len(self.inputs)
+
     def array(self, number: int) -> str:
         return operand_name(number, len(self.outputs))
 
@@ -248,6 +252,14 @@ class Nest:
         for p in positions[:-1]:
             array = self._pointer(number, p, array)
         return array, self._offset(number, positions[-1]), positions[-1] + 1
+
+    def array_before(self, number: int, loops: int) -> str:
+        """The pointer to the part of an operand that the loops outside of the innermost ones have reached."""
+        array = self.operands.array(number)
+        for position in range(len(self.order) - loops):
+            if self.order[position] in self.operands[number].loops:
+                array = self._pointer(number, position, array)
+        return array
 
     def _offset(self, number: int, position: int) -> Expr:
         where = self.order[position]

@@ -34,6 +34,32 @@ static void ag_eye(i64 item, i64 n, i64 m, i64 d, char *y, const void *one)
     for (i64 i = d < 0 ? -d : 0; i < n && i < m - d; i++) __builtin_memcpy(y + (i * m + i + d) * item, one, (u64)item);
 }
 """),
+    Helper("ag_order", """\
+/* Whether axis a lies outside of axis b although it is the later one: C order wins where operands differ. */
+static i32 ag_is_outside(i32 rank, i32 a, i32 b, const i64 *n, i32 operands, const i64 *strides)
+{
+    i32 found = 0;
+    for (i32 k = 0; k < operands && n[a] != 1 && n[b] != 1; k++, strides += rank) {
+        const i64 of_a = __builtin_llabs(strides[a]), of_b = __builtin_llabs(strides[b]);
+        if (of_a && of_b && of_a <= of_b) return 0;
+        found |= of_a && of_b;
+    }
+    return found;
+}
+/* The strides of a result in the order of its operands; C-contiguous if all arguments are. */
+static void ag_order(const ag_call *call, i32 rank, const i64 *n, i32 operands, const i64 *strides, i64 *ordered)
+{
+    i32 axes[64];
+    for (i32 k = 0; k < rank; k++) axes[k] = k;
+    for (i32 k = 1; k < rank && call->strides; k++)
+        for (i32 j = k; j > 0 && ag_is_outside(rank, axes[j], axes[j - 1], n, operands, strides); j--) {
+            const i32 axis = axes[j];
+            axes[j] = axes[j - 1], axes[j - 1] = axis;
+        }
+    i64 step = 1;
+    for (i32 k = rank - 1; k >= 0; k--) ordered[axes[k]] = step, step *= n[axes[k]];
+}
+"""),
     Helper("ag_copy", """\
 /* Copy elements of `item` bytes between strided arrays of one shape; strides count elements. */
 static void ag_copy_row(i64 item, i64 n, char *y, i64 ys, const char *x, i64 xs)
@@ -95,7 +121,7 @@ static i32 ag_copy_in_parts(const ag_runtime *rt, i64 item, i32 rank, const i64 
     for (i32 k = rank - 1; k >= 0 && (n[k] == 1 || (xs[k] == packed && ys[k] == packed)); k--) packed *= n[k];
     const i32 items[] = {(i32)item, (i32)item}, strided = packed * item < 256;
     const i64 all = ((i64)1 << rank) - 1;
-    const ag_nest nest = {ag_copy_of_part, rank, 1, 2, 50 * (i32)item + 600 * strided, all, 0, items, &all, 0};
+    const ag_nest nest = {ag_copy_of_part, rank, 1, 2, 50 * (i32)item + 600 * strided, all, 0, items, &all, 0, 0};
     return rt->launch(rt, &nest, n, (void *[]){y, x}, strides, 0);
 }
 """),
@@ -218,6 +244,13 @@ static void *ag_output(ag_call *call, i32 k, i32 at, i32 output_rank, i64 item, 
     if (bytes < 0) return 0;
     if (call->data[k] && ag_bytes(item, output_rank, call->lengths + at) == bytes) return call->data[k];
     return call->rt->alloc(bytes);
+}
+"""),
+    Helper("ag_finish_strides", """\
+/* Tell the caller the strides of an output whose lengths are number `at` and following. */
+static void ag_finish_strides(ag_call *call, i32 at, i32 rank, const i64 *strides)
+{
+    for (i32 axis = 0; axis < rank && call->strides; axis++) call->strides[at + axis] = strides[axis];
 }
 """),
     Helper("ag_finish", """\

@@ -19,6 +19,7 @@ from .program import (
     Host,
     Let,
     Memory,
+    Order,
     Pack,
     Point,
     Quantity,
@@ -41,7 +42,7 @@ def checks_first(steps: Sequence[Step], mutable: Collection[str]) -> list[Step]:
     rest: list[Step] = []
     late: set[Memory] = set()  # quantities, pointers and memory that get their value in `rest`
     for step in steps[start:]:
-        if isinstance(step, (Let, Guard, Allocate, Point, Read, Pack, Fill)) and late.isdisjoint(_needs(step)):
+        if isinstance(step, (Let, Guard, Allocate, Point, Read, Pack, Fill, Order)) and late.isdisjoint(_needs(step)):
             moved.append(step)
         else:
             rest.append(step)
@@ -81,6 +82,8 @@ def _quantities(step: Step) -> tuple[Quantity, ...]:
         return step.lengths
     if isinstance(step, Fill):
         return step.values
+    if isinstance(step, Order):
+        return step.lengths + step.strides
     return (step.offset,) if isinstance(step, Point) else ()
 
 
@@ -90,6 +93,8 @@ def _makes(step: Step) -> Iterator[Memory]:
         yield step.result
     elif isinstance(step, Fill):
         yield step.local
+    elif isinstance(step, Order):
+        yield from (f"{step.local}[{k}]" for k in range(len(step.lengths)))
     elif isinstance(step, Call):
         yield from (m for array in step.writes for m in array.memory)
     elif isinstance(step, Host):

@@ -35,6 +35,19 @@ def is_launched(kernel: Kernel) -> bool:
     return kernel.cutting is not None and bool(kernel.cutting.free or kernel.cutting.reduced)
 
 
+def runs_in_any_order(kernel: Kernel) -> bool:
+    """Whether the loops of a kernel may change places: each array moves along all of them, or along none."""
+    everywhere = tuple(range(kernel.rank))
+    cutting = kernel.cutting
+    return (
+        kernel.rank > 1
+        and cutting is not None
+        and cutting.free == everywhere
+        and all(o.loops in ((), everywhere) for o in kernel.operands)
+        and any(i.loops for i in kernel.inputs)
+    )
+
+
 def steps_alone(kernel: Kernel) -> int:
     """How many steps of its loops the kernel does in a plain call at most."""
     assert kernel.cutting is not None
@@ -101,7 +114,8 @@ def _nest(kernel: Kernel, cutting: Cutting) -> Iterator[str]:
     loops = f"{_bits(cutting.free)}, {_bits(cutting.reduced)}"
     yield f"static const ag_nest {kernel.name}_nest = {{"
     yield f"    {kernel.name}_part, {counts}, {loops}, (const i32[]){{{items}}},"
-    yield f"    (const i64[]){{{moves}}}, (void (*const[])(i64, void *, const void *)){{{folds}}}"
+    yield f"    (const i64[]){{{moves}}}, {int(runs_in_any_order(kernel))},"
+    yield f"    (void (*const[])(i64, void *, const void *)){{{folds}}}"
     yield "};"
 
 

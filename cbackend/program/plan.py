@@ -48,6 +48,8 @@ from . import plan_indexing as lower_indexing
 from .buffers import assign_slots
 from .choices import Choices
 from .late import cannot_fail_late, checks_first
+from .nest_text import runs_in_any_order
+from .plan_order import ordered_strides, result_in_order
 from .planner import Planner, has_all_loops
 from .program import Array, Buffer, Finish, Host, Lengths, Outcome, Program, Site
 
@@ -76,10 +78,11 @@ def _planned(graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str,
     p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes), mutable, plan_node, choices)
     inputs = tuple(p.put(v, _leaf(p, v, f"in{k}", dense=bool(mutable))) for k, v in enumerate(graph.inputs))
     constants = tuple(p.put(v, _leaf(p, v, f"k{k}", dense=True)) for k, v in enumerate(graph.constants))
+    p.ordered = _in_any_order(graph, p)
     for p.site, node in enumerate(nodes):
         plan_node(p, node)
     p.site = len(nodes)
-    finished = [_own_array(p, number, p.arrays[output]) for number, output in enumerate(graph.outputs)]
+    finished = [_own_array(p, number, output) for number, output in enumerate(graph.outputs)]
     in_place = {o: i for i, o in graph.updates if finished[o].base == f"in{i}"}
     p.steps += [Finish(p.site, k, array) for k, array in enumerate(finished) if k not in in_place]  # these cannot fail
     steps, slots = assign_slots(checks_first(p.steps, mutable))
@@ -189,6 +192,13 @@ def _origin_of(output: Variable) -> tuple[Variable, Variable | None]:
     return output, written
 
 
+def _in_any_order(graph: FunctionGraph, p: Planner) -> set[Variable]:
+    """The outputs that may have any strides: nothing inside of the function reads them, and no container takes them."""
+    read = {i for node in graph.order for i in node.inputs} | {graph.outputs[o] for _, o in graph.updates}
+    own = {o for k, o in enumerate(graph.outputs) if p.direct.get(o) == k and graph.outputs.count(o) == 1}
+    return own - read if not p.mutable else set()
+
+
 def _shows_whole(op: Op) -> bool:
     """Whether the output of a view has the elements of the input, all of them and in their order."""
     if isinstance(op, DimShuffle):
@@ -197,10 +207,11 @@ def _shows_whole(op: Op) -> bool:
     return isinstance(op, Reshape) or (isinstance(op, Subtensor) and all(entry == "s000" for entry in op.spec))
 
 
-def _own_array(p: Planner, number: int, array: Array) -> Array:
-    """`array` as output `number`: as it is if it lies in that output's memory, or else a copy."""
+def _own_array(p: Planner, number: int, output: Variable) -> Array:
+    """The array of output `number`: as it is if it lies in that output's memory, or else a copy."""
+    array = p.arrays[output]
     base = array.base
-    if isinstance(base, Buffer) and base.output == number and array.dense:
+    if isinstance(base, Buffer) and base.output == number and (array.dense or output in p.ordered):
         return array
     if isinstance(base, str) and p.mutable.get(base) == number and array.dense:
         return array
@@ -220,13 +231,18 @@ def plan_kernel(p: Planner, node: Apply) -> None:
     kernel, destroyed = _kernel(p, node)
     inputs = [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs]
     extents = p.extents(kernel, inputs)
+    ordered: Lengths = ()
     outputs = []
     for number, operand in enumerate(kernel.outputs):
         whole = has_all_loops(node, kernel, number)
         own = extents if whole else _own_lengths(p, kernel, number, inputs, extents)
         lengths = tuple(1 if loop is None else own[loop] for loop in operand.axes)
         victim = _overwritten(p, node, operand.source, destroyed, lengths) if whole else None
-        outputs.append(victim or p.result(node.outputs[operand.source], lengths))
+        if victim is None and whole and node.outputs[operand.source] in p.ordered and runs_in_any_order(kernel):
+            ordered = ordered or ordered_strides(p, kernel, extents, inputs)
+            outputs.append(result_in_order(p, node, operand.source, lengths, ordered))
+        else:
+            outputs.append(victim or p.result(node.outputs[operand.source], lengths))
     if any(o in p.needed for o in node.outputs):
         p.launch(kernel, extents, outputs, inputs)
 

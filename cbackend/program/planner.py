@@ -53,6 +53,8 @@ class Planner:
         """Variables that may be computed in the memory of an output, and of which one."""
         self.needed = needed
         """Variables whose elements somebody reads; of others only the lengths are worked out."""
+        self.ordered: set[Variable] = set()
+        """Outputs that need not be C-contiguous; see plan_order.py."""
         self.steps: list[Step] = []
         self.arrays: dict[Variable, Array] = {}
         self.locals: dict[str, tuple[str, int]] = {}

@@ -6,6 +6,7 @@ prints it.
                 | Guard(test, operands)                 fails unless the test holds
                 | Read(result, array)                   i64 result = the integer in an array of rank 0
                 | Fill(local, values)                   an array of a few i64 on the stack
+                | Order(local, lengths, strides)        the strides of a result in the order of its operands, likewise
                 | Allocate(buffer, lengths)             memory for an array
                 | Point(result, array, offset)          an address inside an array
                 | Select(result, condition, array, array)
@@ -190,6 +191,16 @@ class Fill:
 
 
 @record(slots=True)
+class Order:
+    """`strides`: those of the operands, along all loops for each."""
+
+    site: int
+    local: str
+    lengths: Lengths
+    strides: Lengths
+
+
+@record(slots=True)
 class Allocate:
     site: int
     buffer: Buffer
@@ -272,7 +283,7 @@ class Release:
     slot: int
 
 
-Step = Let | Guard | Read | Fill | Allocate | Point | Select | Pack | Call | Commit | Host | Finish | Release
+Step = Let | Guard | Read | Fill | Order | Allocate | Point | Select | Pack | Call | Commit | Host | Finish | Release
 
 
 def arrays_of(step: Step) -> tuple[Array, ...]:

@@ -12,7 +12,7 @@ from ..ctext.emit import unread
 from ..ctext.helper import storage_type
 from ..ir.kernel import Extent, Extra, Kernel, Pointer, Stride
 from . import accounts
-from .nest_text import is_launched, steps_alone
+from .nest_text import is_launched, runs_in_any_order, steps_alone
 from .program import (
     After,
     Allocate,
@@ -29,6 +29,7 @@ from .program import (
     Let,
     Memory,
     Number,
+    Order,
     Outcome,
     Pack,
     Point,
@@ -173,6 +174,11 @@ class StepText:
         for k, value in enumerate(step.values):
             yield f"{self.prefix}{step.local}[{k}] = {self.q(value)};"
 
+    def order(self, step: Order) -> Iterator[str]:
+        rank, operands = len(step.lengths), len(step.strides) // len(step.lengths)
+        yield f"ag_order(call, {rank}, {self.vector(step.lengths)}, {operands}, {self.vector(step.strides)},"
+        yield f"    {self.prefix}{step.local});"
+
     def allocate(self, step: Allocate) -> Iterator[str]:
         item, lengths = numpy_dtype(step.dtype).itemsize, self.vector(step.lengths)
         address = self.memory(step.buffer)
@@ -246,6 +252,8 @@ class StepText:
             f"    (const i64[]){{{', '.join(strides)}}}, call->detail)",
         ]
         little = f"{' * '.join(extents)} < {steps_alone(kernel)}"
+        if runs_in_any_order(kernel):  # the runtime finds the best one
+            little += " && !call->strides"
         if kernel.fallible:
             status = f"f->outcome < 0 ? {int(Outcome.INTERRUPTED)} : {int(Outcome.KERNEL)} + f->outcome"
             yield f"if ({little}) f->outcome = {alone};"
@@ -298,6 +306,8 @@ class StepText:
             yield f"call->rt->release(f->o[{k}] == call->data[{self.first_output + k}] ? 0 : f->o[{k}]);"
             yield f"f->o[{k}] = {address}, {address} = 0;"
         rank, lengths = len(step.array.lengths), self.vector(step.array.lengths)
+        if not step.array.dense:
+            yield f"ag_finish_strides(call, {self.output_lengths[k]}, {rank}, {self.vector(step.array.strides)});"
         place = f"{self.first_output + k}, {self.output_lengths[k]}, {rank}, {lengths}"
         yield f"if (ag_finish(call, f->o[{k}], {place})) f->outcome = {int(Outcome.OTHER_OUTPUTS)};"
 
@@ -349,6 +359,7 @@ _PRINTERS: dict[type[Any], Callable[[StepText, Any], Iterator[str]]] = {
     Guard: StepText.guard,
     Read: StepText.read,
     Fill: StepText.fill,
+    Order: StepText.order,
     Allocate: StepText.allocate,
     Point: StepText.point,
     Select: StepText.select,

@@ -160,9 +160,30 @@ static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *said)
     return stopped ? AG_STOPPED : g->status;
 }
 
+enum { ROOM = 512 }; /* strides that are put in another order at most */
+
+/* Loops in the order in which the first output lies in memory, the innermost last; 0: they are in it. */
+static i32 in_order_of_memory(const ag_nest *nest, const i64 *lengths, const i64 *strides, i64 *n, i64 *s)
+{
+    i32 loops[MOST_LOOPS], rank = nest->rank, moved = 0;
+    if (!nest->any_order || rank > MOST_LOOPS || nest->arrays * rank > ROOM) return 0;
+    for (i32 k = 0; k < rank; k++) {
+        i32 j = k;
+        for (; j > 0 && llabs(strides[loops[j - 1]]) < llabs(strides[k]) && lengths[k] > 1; j--) loops[j] = loops[j - 1];
+        loops[j] = k, moved |= j < k;
+    }
+    for (i32 k = 0; k < rank && moved; k++) {
+        n[k] = lengths[loops[k]];
+        for (i32 a = 0; a < nest->arrays; a++) s[a * rank + k] = strides[a * rank + loops[k]];
+    }
+    return moved;
+}
+
 static i32 launch(const ag_runtime *rt, const ag_nest *nest, const i64 *lengths, void *const *data, const i64 *strides,
                   i64 *said)
 {
+    i64 n[MOST_LOOPS], s[ROOM];
+    if (in_order_of_memory(nest, lengths, strides, n, s)) lengths = n, strides = s;
     double work = 1e-3 * nest->picoseconds;
     for (i32 l = 0; l < nest->rank; l++) work *= (double)lengths[l];
     if (work > LONG_NS) listen_to_interrupt();

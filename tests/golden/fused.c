@@ -17,10 +17,6 @@ typedef double f64;
 typedef float _Complex c64;
 typedef double _Complex c128;
 
-AG_SIMD f64 exp(f64);
-
-AG_SIMD f64 log(f64);
-
 AG_SIMD f64 sin(f64);
 
 /* a * b + c, rounded once where that costs no more. */
@@ -81,8 +77,49 @@ static inline __attribute__((always_inline)) f64 ag_exp_f64(f64 x)
     return x > 710.0 ? __builtin_inf() : y;
 }
 
+/* How many rows of so many elements make a tile. */
+static inline i64 ag_tile_rows(i64 elements, i64 columns)
+{
+    return columns > 0 ? elements / columns : 1;
+}
+
+/* Whether the elements of a part lie closer together down its columns than along its rows. */
+static inline b8 ag_is_turned(i64 down, i64 along)
+{
+    return down && __builtin_llabs(along) > __builtin_llabs(down);
+}
+
+/* `rows` rows of `columns` elements of x from `at` on: where they lie if each row has stride 1, else copied. */
+static const f64 *ag_tile_in_f64(const f64 *x, i64 at, i64 down, i64 along, i64 rows, i64 columns, f64 *copy)
+{
+    x += at;
+    if (along == 1) return x;
+    for (i64 i = 0; i < rows; i++) {
+        f64 *const row = copy + i * columns;
+        if (along == 0)
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down];
+        else
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
+    }
+    return copy;
+}
+
+/* Where elements of y from `at` on are computed: in their place if each row has stride 1, else in `copy`. */
+static inline f64 *ag_tile_out_f64(f64 *y, i64 at, i64 along, f64 *copy)
+{
+    return along == 1 ? y + at : copy;
+}
+
+/* What was computed in `copy`, to where it belongs. */
+static void ag_tile_back_f64(f64 *y, i64 at, i64 down, i64 along, i64 rows, i64 columns, const f64 *copy)
+{
+    y += at;
+    for (i64 i = 0; i < rows; i++)
+        for (i64 j = 0; j < columns; j++) y[i * down + j * along] = copy[i * columns + j];
+}
+
 /* y0 = ((exp(x0) * x1) + sin(x0)) - (x1 / float64(3.0)) */
-static void k_d34744c79e16afec(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
+static void k_daf914de7a24045d(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
     const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     if (n1 == 1) {
@@ -95,50 +132,42 @@ static void k_d34744c79e16afec(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
         n1 = n0 * n1;
         n0 = 1;
     }
-    for (i64 i0 = 0; i0 < n0; i0++) {
-        const f64 *x0_0 = x0 + i0 * x0_s0;
-        const f64 *x1_0 = x1 + i0 * x1_s0;
-        f64 *y0_0 = y0 + i0 * y0_s0;
-        if (x0_s1 == 1 && x1_s1 == 1 && y0_s1 == 1) {
-            #pragma omp simd
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f64 v0 = x0_0[i1];
-                const f64 v1 = ag_exp_f64(v0);
-                const f64 v2 = x1_0[i1];
-                const f64 v3 = v1 * v2;
-                const f64 v4 = sin(v0);
-                const f64 v5 = v3 + v4;
-                const f64 v6 = v2 / 3.0;
-                const f64 v7 = v5 - v6;
-                y0_0[i1] = v7;
-            }
-        } else {
-            for (i64 run = 0; run < n1; run += 512) {
-                const i64 run_end = run + 512 < n1 ? run + 512 : n1;
-                f64 v0_run[512];
-                f64 v2_run[512];
-                f64 y0_0_run[512];
-                for (i64 i1 = run; i1 < run_end; i1++) {
-                    v0_run[i1 - run] = x0_0[i1 * x0_s1];
-                }
-                for (i64 i1 = run; i1 < run_end; i1++) {
-                    v2_run[i1 - run] = x1_0[i1 * x1_s1];
-                }
+    f64 y0_copy[1024];
+    f64 x0_copy[1024];
+    f64 x1_copy[1024];
+    const b8 whole = y0_s1 == 1 && x0_s1 == 1 && x1_s1 == 1;
+    const b8 turned = ag_is_turned(y0_s0, y0_s1) || ag_is_turned(x0_s0, x0_s1) || ag_is_turned(x1_s0, x1_s1);
+    const i64 wide = whole ? n1 : (turned ? 64 : 1024);
+    const i64 tall = whole ? n0 : ag_tile_rows(1024, wide < n1 ? wide : n1);
+    for (i64 t0 = 0; t0 < n0; t0 += tall) {
+        const i64 rows = tall < n0 - t0 ? tall : n0 - t0;
+        for (i64 t1 = 0; t1 < n1; t1 += wide) {
+            const i64 columns = wide < n1 - t1 ? wide : n1 - t1;
+            f64 *y0_t = ag_tile_out_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s1, y0_copy);
+            const i64 y0_ts = y0_s1 == 1 ? y0_s0 : columns;
+            const f64 *x0_t = ag_tile_in_f64(x0, t0 * x0_s0 + t1 * x0_s1, x0_s0, x0_s1, rows, columns, x0_copy);
+            const i64 x0_ts = x0_s1 == 1 ? x0_s0 : columns;
+            const f64 *x1_t = ag_tile_in_f64(x1, t0 * x1_s0 + t1 * x1_s1, x1_s0, x1_s1, rows, columns, x1_copy);
+            const i64 x1_ts = x1_s1 == 1 ? x1_s0 : columns;
+            for (i64 i0 = 0; i0 < rows; i0++) {
+                const f64 *x0_0 = x0_t + i0 * x0_ts;
+                const f64 *x1_0 = x1_t + i0 * x1_ts;
+                f64 *y0_0 = y0_t + i0 * y0_ts;
                 #pragma omp simd
-                for (i64 i1 = run; i1 < run_end; i1++) {
-                    const f64 v0 = v0_run[i1 - run];
+                for (i64 i1 = 0; i1 < columns; i1++) {
+                    const f64 v0 = x0_0[i1];
                     const f64 v1 = ag_exp_f64(v0);
-                    const f64 v2 = v2_run[i1 - run];
+                    const f64 v2 = x1_0[i1];
                     const f64 v3 = v1 * v2;
                     const f64 v4 = sin(v0);
                     const f64 v5 = v3 + v4;
                     const f64 v6 = v2 / 3.0;
                     const f64 v7 = v5 - v6;
-                    y0_0_run[i1 - run] = v7;
+                    y0_0[i1] = v7;
                 }
-                for (i64 i1 = run; i1 < run_end; i1++) {
-                    y0_0[i1 * y0_s1] = y0_0_run[i1 - run];
-                }
+            }
+            if (y0_s1 != 1) {
+                ag_tile_back_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
             }
         }
     }

@@ -17,10 +17,6 @@ typedef double f64;
 typedef float _Complex c64;
 typedef double _Complex c128;
 
-AG_SIMD f64 exp(f64);
-
-AG_SIMD f64 log(f64);
-
 /* a * b + c, rounded once where that costs no more. */
 static inline __attribute__((always_inline)) f32 ag_fma_f32(f32 a, f32 b, f32 c)
 {

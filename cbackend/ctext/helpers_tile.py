@@ -1,0 +1,87 @@
+"""Helpers of tiles: the part of a strided array that a tile of the loops covers, with stride 1 along the inner loop.
+
+Copies are written row by row.  Of a transposed part of 16 rows by 64 columns all but the first row is read from the
+first-level cache: blocks of 8 by 8 turned round in registers, or prefetched, made a sum with such an operand no faster.
+"""
+
+from __future__ import annotations
+
+from .helper import C_TYPES, Helper, instances, storage_type
+
+_STORED = {"S": {dtype: storage_type(dtype) for dtype in C_TYPES}}
+
+TILE = [
+    Helper(
+        "ag_tile_rows",
+        """\
+/* How many rows of so many elements make a tile. */
+static inline i64 ag_tile_rows(i64 elements, i64 columns)
+{
+    return columns > 0 ? elements / columns : 1;
+}
+""",
+    ),
+    Helper(
+        "ag_is_turned",
+        """\
+/* Whether the elements of a part lie closer together down its columns than along its rows. */
+static inline b8 ag_is_turned(i64 down, i64 along)
+{
+    return down && __builtin_llabs(along) > __builtin_llabs(down);
+}
+""",
+    ),
+    *instances(
+        Helper(
+            "ag_tile_in_{T}",
+            """\
+/* `rows` rows of `columns` elements of x from `at` on: where they lie if each row has stride 1, else copied. */
+static const {S} *ag_tile_in_{T}(const {S} *x, i64 at, i64 down, i64 along, i64 rows, i64 columns, {S} *copy)
+{
+    x += at;
+    if (along == 1) return x;
+    for (i64 i = 0; i < rows; i++) {
+        {S} *const row = copy + i * columns;
+        if (along == 0)
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down];
+        else
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
+    }
+    return copy;
+}
+""",
+        ),
+        C_TYPES,
+        **_STORED,
+    ),
+    *instances(
+        Helper(
+            "ag_tile_out_{T}",
+            """\
+/* Where elements of y from `at` on are computed: in their place if each row has stride 1, else in `copy`. */
+static inline {S} *ag_tile_out_{T}({S} *y, i64 at, i64 along, {S} *copy)
+{
+    return along == 1 ? y + at : copy;
+}
+""",
+        ),
+        C_TYPES,
+        **_STORED,
+    ),
+    *instances(
+        Helper(
+            "ag_tile_back_{T}",
+            """\
+/* What was computed in `copy`, to where it belongs. */
+static void ag_tile_back_{T}({S} *y, i64 at, i64 down, i64 along, i64 rows, i64 columns, const {S} *copy)
+{
+    y += at;
+    for (i64 i = 0; i < rows; i++)
+        for (i64 j = 0; j < columns; j++) y[i * down + j * along] = copy[i * columns + j];
+}
+""",
+        ),
+        C_TYPES,
+        **_STORED,
+    ),
+]

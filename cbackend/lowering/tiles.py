@@ -1,0 +1,161 @@
+"""Elementwise loops over operands of any strides: tiles of what is strided pass through copies, so there are vectors.
+
+    for (i0) for (i1) y[i0 * s0 + i1] = x[i0 + i1 * s1];
+    -->
+    for tiles of the two loops, or once over all of them if everything has stride 1 along the inner loop:
+        x_t = x's part of the tile if it has stride 1 along the inner loop, else a copy of it
+        for (i0 in tile) for (i1 in tile) y_t[i0 * s0 + i1] = x_t[i0 * t0 + i1];               (vectorized)
+
+The loop stands there once, whatever the strides are: a transposed operand, a reversed or a stretched one, every other
+column.  Where an operand is transposed, a tile has 16 rows: each line of memory is used while it is in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...graph.types import numpy_dtype
+from ..ir.loops import (
+    ONE,
+    ZERO,
+    Body,
+    Declare,
+    Do,
+    Expr,
+    For,
+    If,
+    Let,
+    Local,
+    Op,
+    Point,
+    Statement,
+    arrays_in,
+    equal,
+    every,
+    index,
+    loop,
+    minus,
+    number,
+    plus,
+    pruned,
+    renamed,
+    smaller,
+    some,
+    substituted,
+    times,
+)
+from .nest import Nest
+
+ROWS = 16
+TILE_BYTES = 24 * 1024
+"""What the copies of all operands may take of the stack, but for groups of many operands."""
+FEWEST, MOST = 256, 1024
+"""Elements of a tile."""
+
+
+def tiled(nest: Nest, general: For) -> Body:
+    """The two innermost loops of a nest, of which `general` is the inner one, or that one alone, in tiles."""
+    inner, outer = nest.order[-1], nest.order[-2] if len(nest.order) > 1 else None
+    body: Body = pruned((general,) if outer is None else (loop(outer, (*nest.at[-2], general)),))
+    reached = [k for k in range(nest.operands.count) if not {inner, outer}.isdisjoint(nest.operands[k].loops)]
+    touched = set(arrays_in(body))
+    tile = _Tile(nest, inner, outer, [k for k in reached if nest.array_before(k, 1 + (outer is not None)) in touched])
+    lengths: dict[str, Expr] = {f"n{inner}": tile.columns, f"n{outer}": tile.rows}
+    inside = [s for k in tile.operands for s in tile.pointed(k, lengths)]
+    inside += renamed(substituted(body, lengths), {tile.base(k): f"{nest.operands.array(k)}_t" for k in tile.operands})
+    inside += [tile.put_back(k) for k in tile.moving if k < len(nest.operands.outputs)]
+    return (*tile.opening(), *tile.loops(tuple(inside)))
+
+
+class _Tile:
+    """The names and statements of the tiles of a nest over `operands`, those that move along its two loops."""
+
+    def __init__(self, nest: Nest, inner: int, outer: int | None, operands: list[int]) -> None:
+        self.nest, self.inner, self.outer, self.operands = nest, inner, outer, operands
+        self.moving = [k for k in operands if inner in nest.operands[k].loops]
+        elements = TILE_BYTES // sum(numpy_dtype(nest.operands[k].dtype).itemsize for k in self.moving)
+        self.elements = min(max(FEWEST, 1 << elements.bit_length() - 1), MOST)
+        self.rows: Expr = ONE if outer is None else index("rows")
+        self.columns = index("columns")
+
+    def base(self, k: int) -> str:
+        """The pointer to an operand where the loops of the tile begin."""
+        return self.nest.array_before(k, 2 if self.outer is not None else 1)
+
+    def _stride(self, k: int, along: int | None) -> Expr:
+        return self.nest.operands.stride(k, along) if along in self.nest.operands[k].loops else ZERO  # type: ignore[arg-type]
+
+    def _offset(self, k: int) -> Expr:
+        terms = [times(index(f"t{l}"), s) for l in (self.outer, self.inner) if (s := self._stride(k, l)) != ZERO]
+        return plus(*terms) if len(terms) == 2 else terms[0]
+
+    def _part(self, k: int) -> tuple[Expr, ...]:
+        """Operand, offset, strides, lengths and copy, as the helpers take them."""
+        dtype, name = self.nest.operands[k].dtype, self.nest.operands.array(k)
+        rows = self.rows if self.outer in self.nest.operands[k].loops else ONE
+        strides = self._stride(k, self.outer), self._stride(k, self.inner)
+        return (
+            Local(dtype, self.base(k)), self._offset(k), *strides, rows, self.columns, Local(dtype, f"{name}_copy"),
+        )  # fmt: skip
+
+    def opening(self) -> Iterator[Statement]:
+        """What stands before the loops: copies, and how large a tile is."""
+        operands, n = self.nest.operands, index(f"n{self.inner}")
+        for k in self.moving:
+            yield Declare(f"{operands.array(k)}_copy", operands[k].dtype, self.elements)
+        yield Let("whole", every([equal(operands.stride(k, self.inner), ONE) for k in self.moving]))
+        whole = Local("bool", "whole")
+        turned = [
+            Op("is_turned", "bool", (operands.stride(k, self.outer), operands.stride(k, self.inner)))
+            for k in self.moving
+            if self.outer is not None and self.outer in operands[k].loops
+        ]
+        if not turned:
+            yield Let("wide", Op("switch", "int64", (whole, n, number(self.elements))))
+        else:
+            yield Let("turned", some(turned))
+            size = Op(
+                "switch", "int64", (Local("bool", "turned"), number(self.elements // ROWS), number(self.elements))
+            )
+            yield Let("wide", Op("switch", "int64", (whole, n, size)))
+        if self.outer is not None:
+            size = Op("tile_rows", "int64", (number(self.elements), smaller(index("wide"), n)))
+            yield Let("tall", Op("switch", "int64", (whole, index(f"n{self.outer}"), size)))
+
+    def loops(self, inside: Body) -> Body:
+        """The loops over tiles."""
+        n, at = index(f"n{self.inner}"), index(f"t{self.inner}")
+        columns = Let("columns", smaller(index("wide"), minus(n, at)))
+        body: Body = (For(at.name, ZERO, n, (columns, *inside), step=index("wide")),)
+        if self.outer is not None:
+            n, at = index(f"n{self.outer}"), index(f"t{self.outer}")
+            rows = Let("rows", smaller(index("tall"), minus(n, at)))
+            body = (For(at.name, ZERO, n, (rows, *body), step=index("tall")),)
+        return body
+
+    def pointed(self, k: int, strides: dict[str, Expr]) -> Iterator[Statement]:
+        """The pointer to an operand's part of a tile; `strides` is told those that hold there."""
+        operand, name = self.nest.operands[k], self.nest.operands.array(k)
+        is_output = k < len(self.nest.operands.outputs)
+        if self.inner not in operand.loops:
+            yield Point(f"{name}_t", operand.dtype, self.base(k), self._offset(k), not is_output)
+            return
+        given = self._part(k)
+        how = (
+            Op("tile_out", operand.dtype, (*given[:2], given[3], given[6]))
+            if is_output
+            else Op("tile_in", operand.dtype, given)
+        )
+        yield Point(f"{name}_t", operand.dtype, how, ZERO, not is_output)
+        unit = self.nest.operands.stride(k, self.inner)
+        strides[unit.name] = ONE
+        if self.outer in operand.loops:
+            along = self.nest.operands.stride(k, self.outer)  # type: ignore[arg-type]
+            yield Let(f"{name}_ts", Op("switch", "int64", (equal(unit, ONE), along, self.columns)))
+            strides[along.name] = index(f"{name}_ts")
+
+    def put_back(self, k: int) -> Statement:
+        """Write what was computed in the copy of an output to where it belongs."""
+        unit = self.nest.operands.stride(k, self.inner)
+        put = Do(Op("tile_back", self.nest.operands[k].dtype, self._part(k)))
+        return If(Op("ne", "bool", (unit, ONE)), (put,))
