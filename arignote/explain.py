@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from .replay import Replay
-from .trace import Trace
+from .trace import LONG, Trace
 
 if TYPE_CHECKING:
     from .compiled import Function
@@ -25,15 +25,17 @@ LINES = 40
 
 def explanation(f: Function) -> Iterator[str]:
     """The lines of `f.explain()`."""
-    replay = Replay(f.unoptimized_graph, f.journal)
+    replay, told = Replay(f.unoptimized_graph, f.journal), len(f.journal) <= LONG
     yield f"{f.name}: as built, {len(f.unoptimized_graph):,} nodes"
     before = replay.lines()
     yield from _cut(before)
     for stage, numbers in stages(f.trace):
-        replay.goto(numbers[-1] + 1)
         counts = Counter(entry.rule for entry in f.journal[numbers[0] : numbers[-1] + 1])
         yield ""
         yield f"{stage}: {', '.join(f'{n} x {rule}' for rule, n in counts.most_common(8))}{', ...' * (len(counts) > 8)}"
+        if not told:
+            continue
+        replay.goto(numbers[-1] + 1)
         after = replay.lines()
         yield from _cut(changed_lines(before, after) or ["only made equal values one"])
         before = after

@@ -4,6 +4,7 @@
     BLAS not used    a product of matrices that no BLAS takes
     not in place     a result that needed memory of its own although an operand of its size is at hand
     not vectorized   a kernel whose loop the compiler cannot make vectors of
+    on one thread    a kernel that cannot be cut into parts
     in Python        a step that has no C and is run by NumPy
 
 Remarks are read off the optimized graph and the program, when somebody asks: compiling pays nothing for them.
@@ -16,9 +17,12 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from . import pages
-from .graph import Apply, Constant, FunctionGraph, Names, Variable, dims_of, schedule
+from .cbackend.program.nest_text import is_launched
+from .graph import Apply, Constant, FunctionGraph, Names, Op, Variable, dims_of, schedule
 from .graph.text import op_text
+from .ops.advanced_indexing import AdvancedIncSubtensor
 from .ops.blas import BLAS_DTYPES, Dot, Gemm, Gemv, Ger, MatMul
+from .ops.cumulative import Cumulative
 from .ops.elementwise import Pointwise
 from .ops.fused import Fused, InPlace, unmarked
 from .ops.indexing import IncSubtensor
@@ -32,7 +36,7 @@ from .replay import word
 
 SHOWN = 40
 """Remarks that `str` shows."""
-KINDS = ("not fused", "BLAS not used", "not in place", "not vectorized", "in Python")
+KINDS = ("not fused", "BLAS not used", "not in place", "not vectorized", "on one thread", "in Python")
 
 
 @record
@@ -109,7 +113,7 @@ def remarks_on(graph: FunctionGraph, ran: Collection[str], program: Any) -> Rema
     """
     texts = _Texts(graph, program)
     found = [*_fusion(graph, ran, texts), *_products(graph, texts), *_in_place(graph, ran, texts)]
-    found += [*_vectors(program, texts), *_host(program, texts)]
+    found += [*_vectors(program, texts), *_one_thread(program, texts), *_host(program, texts)]
     place = {texts(node): n for n, node in enumerate(graph.order)}
     return Remarks(sorted(found, key=lambda r: (place.get(r.what.partition(" -> ")[0], len(place)), r.kind)))
 
@@ -329,6 +333,21 @@ def _why_scalar(node: Apply) -> tuple[str, str]:
         return f"{failing.name} may fail on any element, so each is checked", ""
     kinds = {getattr(o, "name", "") for o in inside}
     return f"the loop over {', '.join(sorted(kinds)[:4])} carries a value or a choice from element to element", ""
+
+
+def _one_thread(program: Any, texts: _Texts) -> Iterator[Remark]:
+    whole = {k.name for k in program.kernels if k.rank and not is_launched(k)} if program is not None else set()
+    for node, name in texts.kernels.items():
+        if name in whole:
+            yield texts.remark("on one thread", node, _why_whole(unmarked(node.op)))
+
+
+def _why_whole(op: Op) -> str:
+    if isinstance(op, Cumulative):
+        return "each element needs the one before it"
+    if isinstance(op, AdvancedIncSubtensor):
+        return "indices may name one element several times, and the order of writing counts"
+    return "what one element gives is needed for the next one"
 
 
 def _host(program: Any, texts: _Texts) -> Iterator[Remark]:

@@ -103,6 +103,10 @@ class Replay:
     # --- one step
     def forward(self) -> Delta:
         """Do the next rewrite; what it changed.  Raises IndexError at the end."""
+        return self._advance(telling=True)
+
+    def _advance(self, telling: bool) -> Delta:
+        """Do the next rewrite.  What it changed is put into words only if somebody wants to hear it."""
         entry = self.journal[self.position]
         if self.position and self.journal[self.position - 1].rule != entry.rule:
             self._gone.clear()
@@ -113,14 +117,16 @@ class Replay:
         after = self._value(entry.after)
         every = [(before, after), *self._others(entry, before, after)]
         pairs = [(old, new) for old, new in every if old is not new]
-        texts = self._texts(pairs, {})
+        texts = self._texts(pairs, {}) if telling else {}
         for old, new in pairs:  # it grows by nodes that become equal to others: the engine merges them
             more = self._move(old, new)
-            texts = self._texts(more, texts)
+            texts = self._texts(more, texts) if telling else {}
             pairs += more
         removed = [each for old, _ in pairs for each in self._collect(old)]
         added = self._give_names()
         self._remember(entry.index, pairs, [node for node, _ in removed], added)
+        if not telling:
+            return Delta()
         gone = {node for node, _ in removed}
         changed = [(text, str(node)) for node, text in texts.items() if node not in gone and str(node) != text]
         lines = tuple(texts.get(node, text) for node, text in removed)
@@ -161,7 +167,7 @@ class Replay:
         if not self.position <= position <= len(self.journal):
             raise IndexError(f"state {position}; at {self.position} of {len(self.journal)}")
         while self.position < position:
-            self.forward()
+            self._advance(telling=False)
 
     def _others(self, entry: Replacement, before: Value, after: Value) -> Iterator[tuple[Value, Value]]:
         """What is replaced as well: equal nodes that become one, and the other outputs of an op that has several."""

@@ -26,6 +26,8 @@ SHOWN = 100
 """Rewrites that `str` of a trace shows, half of them from the end."""
 LINES = 24
 """Lines that it shows of each."""
+LONG = 20_000
+"""Rewrites beyond which they are counted, and only the first are told: to play all again takes seconds."""
 
 
 @record
@@ -67,11 +69,19 @@ class Trace(Sequence[Rewrite]):
     @cached_property
     def every(self) -> tuple[Rewrite, ...]:
         """All rewrites of the function, whatever this trace shows of them."""
+        return tuple(self._told(len(self.journal)))
+
+    def _told(self, count: int) -> list[Rewrite]:
+        """The first rewrites of the function."""
         stages, replay, found = self._stage_of_each(), Replay(self._graph, self.journal), []
         with collector_at_rest:
-            for entry in self.journal:
+            for entry in self.journal[:count]:
                 found.append(self._rewrite(entry, next(stages, ""), replay.forward()))
-        return tuple(found)
+        return found
+
+    def _first(self) -> Sequence[Rewrite]:
+        """The first SHOWN rewrites of this trace."""
+        return self._told(SHOWN) if self._chosen is None and len(self) > LONG else self.rewrites[:SHOWN]
 
     @staticmethod
     def _rewrite(entry: Replacement, stage: str, delta: Delta) -> Rewrite:
@@ -154,6 +164,8 @@ class Trace(Sequence[Rewrite]):
         return json.dumps(self.to_dict(), indent=1)
 
     def __str__(self) -> str:
+        if self._chosen is None and len(self) > LONG:
+            return "\n".join(self._long())
         found = self.rewrites
         head = f"{len(found):,} of {len(self.journal):,} rewrites" if self._chosen is not None else None
         lines = [head or f"{len(found):,} rewrite{'s' * (len(found) != 1)}"]
@@ -165,11 +177,20 @@ class Trace(Sequence[Rewrite]):
         shown = (*map(_shortened, found[: SHOWN // 2]), left, *map(_shortened, found[-SHOWN // 2 :]))
         return "\n".join([*lines, "", *shown])
 
+    def _long(self) -> Iterator[str]:
+        """The lines of a trace that is too long to be told: counts, and the first rewrites."""
+        yield f"{len(self):,} rewrites"
+        counts = Counter(zip(self.stages(), (entry.rule for entry in self.journal), strict=True))
+        yield from (f"  {stage}: {n:,} x {rule}" for (stage, rule), n in counts.most_common(SHOWN))
+        yield ""
+        yield from map(_shortened, self._told(SHOWN // 2))
+        yield f"... {len(self) - SHOWN // 2:,} more; slice the trace or filter it to see them"
+
     def __repr__(self) -> str:
         return f"<trace of {len(self):,} rewrites>"
 
     def _repr_html_(self) -> str:
-        shown = [r.to_dict() for r in self.rewrites[:SHOWN]]
+        shown = [r.to_dict() for r in self._first()]
         return pages.notebook.trace_form(shown, len(self), len(self.journal))
 
 

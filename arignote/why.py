@@ -10,8 +10,8 @@ from . import pages
 from .cbackend.program.listing import Place, places
 from .graph import Apply, FunctionGraph, SourceLine, Variable, union
 from .record import record
-from .replay import Node, Replay
-from .trace import Rewrite, Trace
+from .replay import Node, Replay, described
+from .trace import LONG, Rewrite, Trace
 
 SHOWN = 20
 
@@ -25,6 +25,8 @@ class Why:
     lines: tuple[SourceLine, ...]
     rewrites: tuple[Rewrite, ...]
     places: tuple[Place, ...]
+    untold: int = 0
+    """How many rewrites there were, where they are too many to be played again: `rewrites` is empty then."""
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -56,7 +58,8 @@ class Why:
         out += [f"  is {node}" for node in self.nodes[:SHOWN]] or ["  is not in the optimized graph any more"]
         out += ["", "comes from"]
         out += [f"  {line}  {line.code}".rstrip() for line in self.lines[:SHOWN]] or ["  no line that is known"]
-        out += ["", f"was shaped by {len(self.rewrites)} rewrites"]
+        many = f"some of {self.untold:,} rewrites, too many to be told" if self.untold else ""
+        out += ["", f"was shaped by {many or f'{len(self.rewrites)} rewrites'}"]
         out += [f"  {r.index}: {r.rule}: {r.before} -> {r.after}" for r in self.rewrites[:SHOWN]]
         if self.excluding:
             out += ["", "is left as it was by", f"  {self.excluding}"]
@@ -85,10 +88,14 @@ class Answers:
         self.program = program
         self.places = places(source, program) if program is not None else []
         self.source = source
-        self.replay = Replay(start, trace.journal)
-        self.first = {o: self.replay.node_of(o) for node in start.order for o in node.outputs}
-        self.replay.goto(len(trace.journal))
-        self.node_of = {node: self.replay.node_of(node.outputs[0]) for node in graph.order}
+        self.untold = len(trace.journal) if len(trace.journal) > LONG else 0
+        self.first: dict[Variable, Node | None] = {}
+        self.node_of: dict[Apply, Node | None] = dict.fromkeys(graph.order)
+        if not self.untold:
+            self.replay = Replay(start, trace.journal)
+            self.first = {o: self.replay.node_of(o) for node in start.order for o in node.outputs}
+            self.replay.goto(len(trace.journal))
+            self.node_of = {node: self.replay.node_of(node.outputs[0]) for node in graph.order}
 
     def about(self, thing: Any) -> Why:
         """The answer about a node, a variable, a line of the C (a number) or a name.
@@ -139,6 +146,8 @@ class Answers:
         if variable.owner is None:
             return [reader for reader, _ in self.graph.uses.get(variable, ()) if reader is not None]
         first = self.first.get(variable)
+        if first is None and self.untold and variable in set(self._variables(self.start)):
+            return []
         if first is None:
             raise LookupError(f"why: {variable!r} is no part of this function")
         return [node for node, now in self.node_of.items() if now is not None and self._came_from(now, first)]
@@ -155,9 +164,10 @@ class Answers:
                 numbers, olds = self.replay.history(now)
                 rewrites.update(numbers)
                 earlier.update(line for old in olds for line in old.origin)
-        every = self.trace.every
+        every = self.trace.every if rewrites else ()
         sites = {n for n, site in enumerate(self.program.sites) if site.node in set(nodes)} if self.program else set()
         found = tuple(p for p in self.places if sites.intersection(p.sites))
         origin = union(*(v.origin for v in besides), *(node.origin for node in nodes), tuple(sorted(earlier)))
-        texts = tuple(str(now) for node in nodes if (now := self.node_of.get(node)) is not None)
-        return Why(subject, texts, origin, tuple(every[i] for i in sorted(rewrites)), found)
+        known = [(node, self.node_of.get(node)) for node in nodes if node in self.node_of]
+        texts = tuple(described(node.outputs[0]) if now is None else str(now) for node, now in known)
+        return Why(subject, texts, origin, tuple(every[i] for i in sorted(rewrites)), found, self.untold)

@@ -11,13 +11,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from test_report import tags_of
 
 import arignote as ag
 from arignote import ops as T
 from arignote.completion import load_ipython_extension, names_like
+from arignote.pages.page import page
 from arignote.profiling.difference import difference
 from arignote.progress import Progress, Silence, progress, shower
+from arignote.recording import recorded
+from arignote.tracebacks import Told
 
 ROOT = Path(__file__).resolve().parent.parent
 X, Y, A = T.vector("x"), T.vector("y_1"), T.matrix("weights")
@@ -101,6 +106,24 @@ def test_forms_are_sound_html_without_scripts(name):
     for drawing in text.split("<svg")[1:]:
         ET.fromstring("<svg" + drawing.split("</svg>")[0] + "</svg>")
     assert repr(thing) and "object at 0x" not in repr(thing)
+
+
+def said_about(name):
+    """The HTML of what carries a user's name: functions, pictures, errors, reports."""
+    x, y = T.vector(name), T.vector("y")
+    f = ag.function([x, y], T.exp(x) * y, name=name, mode="NUMPY")
+    with pytest.raises(ValueError, match="broadcast") as caught:
+        f(np.ones(3), np.ones(4))
+    error = Told("ValueError", str(caught.value), (), caught.value.pointed)
+    return [f._repr_html_(), f.graph._repr_html_(), error.html(), page([recorded(f)])]
+
+
+@given(st.text(min_size=1, max_size=20).filter(lambda name: name.isprintable() or "<" in name))
+@settings(max_examples=25, deadline=None)
+def test_names_are_text_whatever_is_in_them(name):
+    for form, plain in zip(said_about(f"<b a='{name}\">&"), said_about("name"), strict=True):
+        assert form.count("<b") == plain.count("<b") and form.count("<script") == plain.count("<script")
+        assert "<b a=" not in form
 
 
 def test_a_thousand_nodes_weigh_little():

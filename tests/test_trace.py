@@ -1,6 +1,7 @@
 """The trace: every state of a rewriting computes the same, and the last of them is the optimized graph."""
 
 import json
+import time
 
 import numpy as np
 import pytest
@@ -165,6 +166,20 @@ def test_long_traces_are_cut():
     f = ag.function([x, y], total, mode=ag.Mode("stabilize", backend="numpy"))
     assert len(f.trace) > 200
     assert "more; slice the trace" in str(f.trace) and len(str(f.trace).splitlines()) < 2000
+
+
+def test_a_hundred_thousand_nodes_are_summarized(tmp_path):
+    total = x
+    for k in range(25_000):
+        total = T.sin(total) * 1.0 + (x if k % 7 else total) + 0
+    f = ag.function([x], total, mode=ag.Mode("canonicalize", backend="numpy"))
+    assert len(f.unoptimized_graph) == 100_000 and len(f.trace) > 40_000
+    begun = time.process_time()
+    assert "more; slice the trace" in str(f.trace) and len(f.trace._repr_html_()) < 200_000
+    assert len(f.explain()) < 20_000 and len(str(f.why("x"))) < 20_000 and len(str(f.remarks)) < 20_000
+    assert f.report(tmp_path / "page.html").stat().st_size < 1_000_000
+    assert "too many to be told" in str(f.why(f.graph.order[0]))
+    assert time.process_time() - begun < 60  # 12 s; a machine under load takes longer
 
 
 def test_the_text_of_a_step(golden):
