@@ -44,6 +44,8 @@ static const {S} *ag_tile_in_{T}(const {S} *x, i64 at, i64 down, i64 along, i64 
         {S} *const row = copy + i * columns;
         if (along == 0)
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down];
+        else if (along == -1)
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
         else
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
     }

@@ -26,6 +26,8 @@ static const f64 *ag_tile_in_f64(const f64 *x, i64 at, i64 down, i64 along, i64 
         f64 *const row = copy + i * columns;
         if (along == 0)
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down];
+        else if (along == -1)
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
         else
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
     }
