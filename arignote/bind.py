@@ -20,10 +20,11 @@ class Bound:
             x[...] = ...            # arrays are read where they lie, at each call
             z = step()              # the same array every time, with new numbers in it
 
-    Arguments are checked when they are bound.  Results lie in the same arrays every time: the next call overwrites
-    them, so copy what you keep.  A binding holds its arrays: they cannot be resized meanwhile, and shapes stay what
-    they were when they were bound; give an array another shape, and calls still go by the old one.  Numbers and lists
-    are converted once and stay what they were.  Shared variables are read, and updated, at each call as ever.
+    Arguments are checked when they are bound.  Results are C-contiguous and lie in the same arrays every time: the next
+    call overwrites them, so copy what you keep.  A binding holds its arrays: they cannot be resized meanwhile, and
+    shapes stay what they were when they were bound; give an array another shape, and calls still go by the old one.
+    Numbers and lists are converted once and stay what they were.  Shared variables are read, and updated, at each call
+    as ever.
 
     Calls from several threads are safe, but they overwrite one another's results: give each thread a binding of its
     own.

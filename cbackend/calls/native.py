@@ -7,13 +7,11 @@ import itertools
 import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...graph import FunctionGraph
-from ..abi import declarations as abi
 from ..abi._abi import ffi
 from ..build.build import Library
 from .output_lengths import Step, output_lengths
@@ -28,18 +26,6 @@ _PYTHON = {
     "clear_error": "PyErr_Clear", "as_pointer": "PyLong_AsVoidPtr", "item": "PyTuple_GetItem",
     "new_list": "PyList_New", "set_item": "PyList_SetItem", "vectorcall": "PyObject_Vectorcall",
 }  # fmt: skip
-
-
-@lru_cache(maxsize=1)
-def native_source() -> str:
-    """The C text of the entry, the same for all functions."""
-    return (
-        abi.C_TYPES
-        + abi.RUNTIME_DECLARATIONS
-        + abi.CALL_DECLARATIONS
-        + abi.NATIVE_DECLARATIONS
-        + "\n".join(Path(__file__).with_name(name).read_text() for name in ("native_entry.c", "native_bound.c"))
-    )
 
 
 @lru_cache(maxsize=1)
@@ -86,23 +72,24 @@ def native_bound(
 ) -> Callable[..., Any] | None:  # fmt: skip
     """A builtin without arguments that fills `outputs` from `inputs` and returns `result`; what fails is for `other`.
 
-    `frame`: as for `native_entry`.  None where there are too many arrays.
+    `frame`: as for `native_entry`.  None where there are too many arrays, or one that is not C-contiguous, of which the
+    results may have the order.
     """
     arrays, names = [*inputs, *outputs], native.lib
     lengths = [n for a in arrays for n in a.shape]
     if len(arrays) > names.AG_ARRAYS or len(lengths) > names.AG_LENGTHS or not layouts_hold():
         return None
+    if not all(a.flags.c_contiguous for a in inputs):
+        return None
     alive = (
         ffi.new("object *[]", [ffi.cast("object *", id(a)) for a in arrays] or 1),
         ffi.new("char *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in arrays] or 1),
         ffi.new("i64[]", lengths or 1),
-        ffi.new("i64[]", [step // a.itemsize for a in inputs for step in a.strides] or 1),
         arrays, result,
     )  # fmt: skip
     told, call = ffi.new("ag_binding *"), frame[0]
     told.call.rt, told.call.declared = call.rt, call.declared
     told.call.constants, told.call.constant_lengths = call.constants, call.constant_lengths
-    told.call.strides = ffi.NULL if all(a.flags.c_contiguous for a in inputs) else alive[3]
     told.run = ffi.addressof(library.lib, "ag_entry")
     told.arrays, told.data, told.lengths = alive[:3]
     told.elements, told.axes = sum(a.size for a in arrays), len(lengths)

@@ -19,7 +19,7 @@ static i32 repeated(const ag_binding *b)
     call.rt = b->call.rt;
     call.data = data;
     call.lengths = lengths;
-    call.strides = b->call.strides;
+    call.strides = 0;
     call.declared = b->call.declared;
     call.constants = b->call.constants;
     call.constant_lengths = b->call.constant_lengths;
