@@ -18,11 +18,12 @@ from ..build.compiler_process import CompileError
 from ..program.accounts import room
 from ..program.program import Outcome, Program
 from ..runtime.runtime import Runtime
+from ..runtime.sources import native_source
 from .checks import MISSING, Parameter, scalar, too_many
 from .entry_text import Traits, entry_text
 from .failures import failure
 from .host import HostSteps
-from .native import MOST_STEPS, native_bound, native_entry, native_source
+from .native import MOST_STEPS, native_bound, native_entry
 from .outputs import BLOCKS, LARGE
 from .rows import input_names
 from .turns import one_at_a_time

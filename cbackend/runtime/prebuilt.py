@@ -1,9 +1,10 @@
 """What is compiled when the package is installed (setup.py), so that no first call waits for it.
 
 These are entries as the cache has them, in a folder of the package: what the compiler was found to be, the core of the
-runtime, products and factorizations.  They are used by the same rules as the cache's own: under the digest of text,
-compiler, flags, processor and ABI, on a processor that has every extension they were built for, and if every byte is
-as it was.  Where anything differs, and where no compiler was found at the time, they are built on demand as ever.
+runtime, native entries, products and factorizations.  They are used by the same rules as the cache's own: under the
+digest of text, compiler, flags, processor and ABI, on a processor that has every extension they were built for, and if
+every byte is as it was.  Where anything differs, and where no compiler was found at the time, they are built on demand
+as ever.
 
 Nothing here needs NumPy, which is not there while a wheel is built.
 """
@@ -26,7 +27,7 @@ from ..cache.entry import Kind
 from ..cache.folder import BAD, ENTRIES, WORK, CacheFolder
 from ..cache.scratch import scratch_folder
 from ..cache.store import Cache
-from .sources import MEMBERS, core_source, product_source, solver_source
+from .sources import MEMBERS, core_source, native_source, product_source, solver_source
 
 _REAL = ("float32", "float64")
 
@@ -37,7 +38,7 @@ def part_sources() -> list[str]:
     The products count on a BLAS in the process, which NumPy brings.
     """
     products = [product_source(dtype, fallback=True) for dtype in MEMBERS]
-    return [core_source(), *products, *(solver_source(dtype) for dtype in _REAL)]
+    return [core_source(), native_source(), *products, *(solver_source(dtype) for dtype in _REAL)]
 
 
 def prebuild(folder: Path) -> str:

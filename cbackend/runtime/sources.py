@@ -1,4 +1,4 @@
-"""The C texts of the runtime: its core, the products and the factorizations of a dtype."""
+"""The C texts of the runtime: its core, the products and the factorizations of a dtype, the native entries."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ _PRODUCTS = (
     "linear_algebra.c",
     _GEMM + "batch.c",
 )  # fmt: skip
+
+_NATIVE = ("../calls/native_entry.c", "../calls/native_bound.c")
 
 # How linear_algebra.c knows a dtype: its member of the table, its C type, the type of its parts, whether it is complex.
 _TYPES = {
@@ -57,6 +59,16 @@ def solver_source(dtype: str) -> str:
     _, name, part, is_complex = _TYPES[dtype]
     head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n"
     return _with_declarations("lapack.c", more=head)
+
+
+@lru_cache(maxsize=1)
+def native_source() -> str:
+    """The C text of the entries that are builtins of Python, the same for all functions.
+
+    Raises:
+        CompileError: a file of ours cannot be read.
+    """
+    return _with_declarations(*_NATIVE, more=abi.CALL_DECLARATIONS + abi.NATIVE_DECLARATIONS)
 
 
 def _with_declarations(*names: str, more: str = "") -> str:
