@@ -4,7 +4,8 @@
     python -m benchmarks --cases "softmax" "MLP" --peers numpy jax --rounds 7
     python -m benchmarks --list
 
-Each peer lives in a process of its own.  Cold: an empty cache folder, compile and first call.  Warm: a second process
+Each peer lives in a process of its own.  Cold: an empty cache folder, compile and first call; of ours, parts of the
+runtime were built when it was installed (`python -m benchmarks.starts` tells what they save).  Warm: a second process
 on the same folder.  Steady: the peers take turns, round by round, so that a drift of the machine meets all of them
 alike; the median round counts.  `ratio` is our time over that of the best peer.
 """
@@ -32,8 +33,8 @@ ROUND_SECONDS = 0.15
 class Process:
     """A worker process of one peer; its commands are those of worker.py."""
 
-    def __init__(self, peer: str, cache: str) -> None:
-        environment = {**os.environ, "BENCH_CACHE": cache, "ARIGNOTE_CACHE": cache}
+    def __init__(self, peer: str, cache: str, **settings: str) -> None:
+        environment = {**os.environ, "BENCH_CACHE": cache, "ARIGNOTE_CACHE": cache, **settings}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker", peer],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment,
