@@ -3,22 +3,24 @@
    The blocked algorithm of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008), within
    each task by itself: nobody waits for what another thread packs, nor fetches it from the cache of another core.
 
-       for each task, of at most HEIGHT rows and WIDTH columns of c
-           for each DEPTH rows of b:  pack them into panels of COLUMNS columns, which stay in the level 2 cache
+       for each task, of at most SIDE rows and columns of c
+           for each WIDTH columns and DEPTH rows of b:  pack them into panels of COLUMNS columns, for the level 2 cache
                for each ROWS rows of a and c:  pack those of a, into the level 1 cache
                    for each panel:  multiply
                    after the last rows of b:  what follows the product, on these rows of c, which are still in the cache
 
    Little of b is read where it lies, and so is a where few columns use it.
 
-   Every number of c is summed in one order, in equal blocks of at most DEPTH, and tasks begin at whole tiles: however the
-   work is shared out, the bits are the same. */
+   Every number of c is summed in one order, in equal blocks of at most DEPTH, and tasks begin at whole tiles: however
+   the work is shared out, the bits are the same. */
 
-enum { DEPTH = 448, WIDTH = 2048 / sizeof(REAL), HEIGHT = 2048 };
+enum { DEPTH = 448, WIDTH = 2048 / sizeof(REAL), SIDE = 2048 };
 enum { ROUND = 4 * DEPTH }; /* what is done before anybody looks at Ctrl-C: some 10 ms a task */
 enum { ALONE = 1 << 20, TASK = 1 << 23, LONG = 1 << 28 }; /* multiplications: not worth sharing; a task; Ctrl-C */
 enum { STORED = 32 }; /* so many take as long as a number of c takes to be written */
-enum { REUSED = 4, FEW = 4 * ROWS, LITTLE = 64 * 64 }; /* panels that use a before it is packed; numbers of b that need no packing */
+/* Panels of b that use a before that is packed; rows of a, and numbers of b, for which b need not be packed, unless a
+   panel would be narrower than a vector and have to be copied for each tile. */
+enum { REUSED = 4, FEW = 4 * ROWS, LITTLE = 64 * 64 };
 
 typedef struct product {
     i64 m, n, k;
@@ -92,10 +94,12 @@ static void multiply_rows(const block *work, i64 i, i64 m)
         to.c = x->c + i * x->c0 + column, to.n = n, to.skip = 0;
         if (work->panels) from = work->panels + (1 + COMPLEX) * j * k;
         else if (!COMPLEX && x->b1 == 1 && column + n >= width) { /* a last panel begins further left */
-            to.skip = width - n;
-            from = (const REAL *)(b - to.skip), step = x->b0;
+            const i64 skip = width - n;
+            from = (const REAL *)(b - skip), step = x->b0;
+            if (j >= skip && to.alpha == 1 && to.beta == 0) to.c -= skip, to.n = width; /* the same numbers once more */
+            else to.skip = skip;
         } else pack_columns(k, n, width, b, x->b0, x->b1, right);
-        (width == LANES ? multiply_one : multiply_two)(k, &panel, from, step, &to);
+        (width == LANES ? multiply_one : m > ROWS / 2 ? multiply_two : multiply_half)(k, &panel, from, step, &to);
     }
     if (work->row + k == x->k) follow(x, i, work->column, m, work->width);
 }
@@ -117,6 +121,13 @@ static void pack_block(const block *work, REAL *panels)
     }
 }
 
+static void multiply_block(block *work, REAL *panels, i64 first, i64 last)
+{
+    work->panels = panels;
+    if (panels) pack_block(work, panels);
+    for (i64 i = first; i < last; i += ROWS) multiply_rows(work, i, at_most(ROWS, last - i));
+}
+
 /* ---- Tasks ------------------------------------------------------------------------------------------------------- */
 
 static void multiply_task(void *context, i64 index)
@@ -129,9 +140,8 @@ static void multiply_task(void *context, i64 index)
     REAL *panels = work->packs ? work->rt->alloc((i64)sizeof(T) * width * work->depth) : 0;
     for (i64 j = column; j < end; j += WIDTH)
         for (i64 p = work->start; p < work->end; p += work->depth) {
-            const block part = {x, j, at_most(WIDTH, end - j), p, at_most(work->depth, work->end - p), panels};
-            if (panels) pack_block(&part, panels);
-            for (i64 i = first; i < last; i += ROWS) multiply_rows(&part, i, at_most(ROWS, last - i));
+            block part = {x, j, at_most(WIDTH, end - j), p, at_most(work->depth, work->end - p), 0};
+            multiply_block(&part, panels, first, last);
         }
     work->rt->release(panels);
 }
@@ -144,15 +154,17 @@ static i32 run(const ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 
 }
 
 /* How many tasks there are, after the sides of each have been found: four for each thread if there is work enough for
-   them, wider than high, since b is packed for each row of tasks and a, which takes less, for each column of them. */
+   them, and nearly square, as that packs least.  Where few products make a number of c the time goes into writing it,
+   so tasks have whole rows: two cores that write parts of one row wait for each other. */
 static i64 share_out(sharing *work)
 {
-    const i64 m = work->of->m, n = work->of->n, threads = work->rt->threads;
-    const double all = (double)m * (double)n * (double)(work->end - work->start + STORED);
+    const i64 m = work->of->m, n = work->of->n, k = work->end - work->start, threads = work->rt->threads;
+    const i64 longer = k <= 4 * STORED ? 16 : 1; /* rows than columns may be */
+    const double all = (double)m * (double)n * (double)(k + STORED);
     const i64 wanted = threads < 2 ? 1 : (i64)(all < 4.0 * TASK * threads ? all / TASK : 4 * threads);
-    i64 down = parts(m, HEIGHT), across = parts(n, WIDTH);
+    i64 down = parts(m, SIDE), across = parts(n, SIDE);
     while (down * across < wanted && (m > down * ROWS || n > across * COLUMNS))
-        *(m * across > 2 * n * down ? &down : &across) *= 2;
+        *(longer * m * across > n * down ? &down : &across) *= 2;
     work->rows = round_up(parts(m, down), ROWS);
     work->columns = round_up(parts(n, across), COLUMNS);
     work->across = parts(n, work->columns);
@@ -163,9 +175,18 @@ static i64 share_out(sharing *work)
 
 static i32 multiply(const ag_runtime *rt, const product *x)
 {
+    const double all = (double)x->m * (double)x->n * (double)x->k;
+    const i32 little = x->m <= FEW || (x->n >= LANES && x->n * at_most(x->k, DEPTH) <= LITTLE);
+    const i32 lies_well = !COMPLEX && x->b1 == 1 && little;
+    if (all < ALONE && x->n <= WIDTH && x->k <= DEPTH) { /* nothing to share out, nor time to find that out */
+        REAL *panels = lies_well ? 0 : rt->alloc((i64)sizeof(T) * round_up(x->n, COLUMNS) * x->k);
+        block whole = {x, 0, x->n, 0, x->k, 0};
+        multiply_block(&whole, panels, 0, x->m);
+        if (panels) rt->release(panels);
+        return 0;
+    }
     const i64 depth = parts(x->k, parts(x->k, DEPTH));
-    const i32 lies_well = !COMPLEX && x->b1 == 1 && (x->m <= FEW || x->n * depth <= LITTLE);
-    if ((double)x->m * (double)x->n * (double)x->k > LONG) rt->listen();
+    if (all > LONG) rt->listen();
     for (i64 p = 0; p < x->k; p += ROUND / depth * depth) {
         sharing work = {rt, x, p, at_most(p + ROUND / depth * depth, x->k), depth, 0, 0, 0, !lies_well};
         if (run(rt, share_out(&work), multiply_task, &work) || rt->stopped()) return AG_STOPPED;

@@ -70,14 +70,23 @@ static void store_tile(const target *to, const REAL *tile, i64 width)
                      "no-tree-vrp", "no-schedule-insns2")
 #endif
 
-/* The product of a panel of a, k columns long, and `vectors` vectors of columns of b, whose rows are b_step apart. */
-INLINE void multiply_tile(const int vectors, i64 k, const left_panel *a, const REAL *b, i64 b_step, const target *to)
+/* Keeps a vector in its register: gcc else reads it anew for each multiplication where these are few. */
+#if defined(__x86_64__)
+#define KEEP(vector) __asm__("" : "+v"(vector))
+#else
+#define KEEP(vector) (void)0
+#endif
+
+/* The product of the first `rows` rows of a panel of a, k columns long, and `vectors` vectors of columns of b, whose
+   rows are b_step apart. */
+INLINE void multiply_tile(const int rows, const int vectors, i64 k, const left_panel *a, const REAL *b, i64 b_step,
+                          const target *to)
 {
     vector sums[ROWS][2];
     const REAL *row[ROWS];
     const i64 step = a->step;
 #pragma GCC unroll 8
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < rows; i++) {
         row[i] = a->rows[i];
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++) sums[i][v] = (vector){0};
@@ -86,9 +95,12 @@ INLINE void multiply_tile(const int vectors, i64 k, const left_panel *a, const R
     for (i64 at = 0; k > 0; k--, at += step, b += b_step) {
         vector right[2];
 #pragma GCC unroll 2
-        for (int v = 0; v < vectors; v++) right[v] = *(const unaligned *)(b + v * LANES);
+        for (int v = 0; v < vectors; v++) {
+            right[v] = *(const unaligned *)(b + v * LANES);
+            KEEP(right[v]);
+        }
 #pragma GCC unroll 8
-        for (int i = 0; i < ROWS; i++) {
+        for (int i = 0; i < rows; i++) {
 #pragma GCC unroll 2
             for (int v = 0; v < vectors; v++) sums[i][v] += row[i][at] * right[v];
 #if COMPLEX
@@ -97,31 +109,36 @@ INLINE void multiply_tile(const int vectors, i64 k, const left_panel *a, const R
 #endif
         }
     }
-    if (!COMPLEX && to->m == ROWS && to->n == vectors * LANES && to->alpha == 1 && to->beta == 0) {
+    if (!COMPLEX && to->m == rows && to->n == vectors * LANES && to->alpha == 1 && to->beta == 0) {
 #pragma GCC unroll 8
-        for (int i = 0; i < ROWS; i++)
+        for (int i = 0; i < rows; i++)
 #pragma GCC unroll 2
             for (int v = 0; v < vectors; v++) *(unaligned *)((REAL *)(to->c + i * to->c0) + v * LANES) = sums[i][v];
         return;
     }
     vector tile[ROWS * 2];
 #pragma GCC unroll 8
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < rows; i++)
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++) tile[i * vectors + v] = sums[i][v];
     store_tile(to, (const REAL *)tile, COMPLEX ? LANES : vectors * LANES);
 }
 
-static __attribute__((noinline)) void multiply_one(i64 k, const left_panel *a, const REAL *b, i64 b_step,
-                                                   const target *to)
+#define KERNEL static __attribute__((noinline)) void
+KERNEL multiply_one(i64 k, const left_panel *a, const REAL *b, i64 b_step, const target *to)
 {
-    multiply_tile(1 + COMPLEX, k, a, b, b_step, to);
+    multiply_tile(ROWS, 1 + COMPLEX, k, a, b, b_step, to);
 }
 
-static __attribute__((noinline)) void multiply_two(i64 k, const left_panel *a, const REAL *b, i64 b_step,
-                                                   const target *to)
+KERNEL multiply_two(i64 k, const left_panel *a, const REAL *b, i64 b_step, const target *to)
 {
-    multiply_tile(2, k, a, b, b_step, to);
+    multiply_tile(ROWS, 2, k, a, b, b_step, to);
+}
+
+/* For the last rows, where they are few: as many sums as hide the latency of the multipliers. */
+KERNEL multiply_half(i64 k, const left_panel *a, const REAL *b, i64 b_step, const target *to)
+{
+    multiply_tile(ROWS / 2, 2, k, a, b, b_step, to);
 }
 
 #if defined(__GNUC__) && !defined(__clang__)
