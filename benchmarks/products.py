@@ -1,20 +1,25 @@
-"""Matrix products on one thread, as a share of the peak of the core's multipliers: python -m benchmarks.products
+"""Matrix products as a share of the peak of the cores' multipliers: python -m benchmarks.products [THREADS]
 
-Each round measures the peak, ours, ours with an epilogue and NumPy's in turn, in CPU time of the process, so that other
-work on the machine and its clock touch all of them alike.  The table has the best of the rounds and the median share.
+Each round measures the peak, ours, ours with an epilogue and NumPy's in turn, so that other work on the machine and its
+clock touch all of them alike: on one thread, which is the default, in CPU time of the process, on more in wall time,
+after a pause in which the threads of NumPy's BLAS stop to look around.  The table has the best of the rounds and the
+median share.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 
-os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1", ARIGNOTE_THREADS="1")  # before NumPy is imported
+os.environ["ARIGNOTE_THREADS"] = (sys.argv[1:] or ["1"])[0]
+os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), os.environ["ARIGNOTE_THREADS"]))
 
 import ctypes
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
@@ -23,11 +28,15 @@ import numpy as np
 import arignote as ag
 from arignote import ops as T
 
-SIZES = (32, 64, 256, 1024, 2048)
+THREADS = int(os.environ["ARIGNOTE_THREADS"])
+SIZES = (32, 50, 64, 100, 256, 1024, 2048)
+STEP = (("x @ w", (128, 784), (784, 512)), ("x.T @ g", (784, 128), (128, 512)), ("h @ v", (128, 512), (512, 10)))
+"""The products of the training step of a small network."""
 DTYPES = ("float32", "float64")
 ROUNDS = 9
 SECONDS = 0.02
-"""CPU time of one measurement, at least one call."""
+"""One measurement, at least one call."""
+PAUSE = 0.05
 
 Work = Callable[[], object]
 
@@ -42,11 +51,15 @@ def peak_loops() -> ctypes.CDLL:
 
 
 def seconds(work: Work, repeat: int) -> float:
-    """CPU seconds of one call."""
-    start = time.process_time()
+    """Seconds of one call."""
+    clock = time.process_time if THREADS == 1 else time.perf_counter
+    if THREADS > 1:
+        time.sleep(PAUSE)
+        work()
+    start = clock()
     for _ in range(repeat):
         work()
-    return (time.process_time() - start) / repeat
+    return (clock() - start) / repeat
 
 
 def repeats(work: Work) -> int:
@@ -58,7 +71,9 @@ def repeats(work: Work) -> int:
 def peak_work(loops: ctypes.CDLL, dtype: str) -> tuple[Work, float]:
     rounds = 200_000
     loop, flops = getattr(loops, f"peak_{dtype}"), getattr(loops, f"peak_{dtype}_flops")
-    return lambda: loop(ctypes.c_long(rounds)), float(rounds * flops())
+    team = ThreadPoolExecutor(THREADS)
+    each = [ctypes.c_long(rounds)] * THREADS
+    return lambda: loop(each[0]) if THREADS == 1 else list(team.map(loop, each)), float(rounds * flops() * THREADS)
 
 
 def cases(dtype: str) -> Iterator[tuple[str, float, dict[str, Work]]]:
@@ -75,6 +90,11 @@ def cases(dtype: str) -> Iterator[tuple[str, float, dict[str, Work]]]:
         works = {"plain": lambda p=p, q=q: dot(p, q), "relu": lambda p=p, q=q, r=r: relu(p, q, r),
                  "NumPy": lambda p=p, q=q: p @ q}  # fmt: skip
         yield f"{n}", 2.0 * n**3, works
+    for name, left, right in STEP:
+        p, q = random.random(left).astype(dtype), random.random(right).astype(dtype)
+        if name == "x.T @ g":
+            p = np.ascontiguousarray(p.T).T
+        yield name, 2.0 * p.size * q.shape[1], {"plain": lambda p=p, q=q: dot(p, q), "NumPy": lambda p=p, q=q: p @ q}
     p, q = (random.random((1000, 16, 16)).astype(dtype) for _ in range(2))
     yield "1000 of 16", 2.0 * 1000 * 16**3, {"plain": lambda: batch(p, q), "NumPy": lambda: p @ q}
     m, v = random.random((1000, 1000)).astype(dtype), random.random(1000).astype(dtype)
@@ -84,7 +104,7 @@ def cases(dtype: str) -> Iterator[tuple[str, float, dict[str, Work]]]:
 
 def main() -> None:
     loops = peak_loops()
-    print("GFLOP/s, best of the rounds, and median share of the peak measured beside it; one thread")
+    print("GFLOP/s, best of the rounds, and median share of the peak measured beside it; threads:", THREADS)
     for dtype in DTYPES:
         peak, peak_flops = peak_work(loops, dtype)
         for name, flops, works in cases(dtype):
