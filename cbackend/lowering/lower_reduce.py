@@ -47,14 +47,19 @@ from ..ir.loops import (
 )
 from ..ir.schedule import DEFAULT, Schedule
 from .accumulate import Recipe, cast, recipe
+from .arrange import unrolled
 from .blocks import BLOCK, Slot, in_blocks, register, start, started, total
 from .group import Group, Result
 from .lower_planes import Planes
 from .lower_position import position_nest
 from .nest import Nest, Operands, specialized
+from .runs import is_costly
 
 ROWS = 128
 """Rows that are added up before their sum is combined with others."""
+TOGETHER, CHEAP = 4, 8
+"""Rows that are added at a time, so that an accumulator is read and written once for all of them, and the statements
+of a loop for which this is done.  Sums of 3000 columns of float64: 3.8 ms of processor time, 5.8 by single rows."""
 TILE_BYTES = 48 * 1024
 """What all accumulators of a tile may take of the stack.  Wide tiles read memory in long runs: with 3000 columns of
 float32 tiles of 4096 are twice as fast as tiles of 1024."""
@@ -156,12 +161,14 @@ def _along_outer(
         return replace(loop(inner, body, simd=True), start=begin, stop=end)
 
     blocked = [s for s in slots if s.lane.blocked]
-    rows = _in_row_blocks(nest, specialized(tiled), blocked, along_tile, schedule.block or ROWS)
+    rows: Body = (_in_row_blocks(nest, specialized(tiled), blocked, along_tile, schedule.block or ROWS),)
+    if not (schedule.rearranges or stores) and len(tiled.body) <= CHEAP and not is_costly(tiled):
+        rows = unrolled(rows, f"i{nest.order[-2]}", TOGETHER)
     body = (
         Let(end.name, smaller(plus(begin, number(size)), index(f"n{inner}"))),
         *(d for s in slots for d in _declared(s, size)),
         along_tile(tuple(_store(s.total, inner, start(s)) for s in slots)),
-        *nest.looped((rows,), len(nest.order) - 2, kept),
+        *nest.looped(rows, len(nest.order) - 2, kept),
         specialized(along_tile(tuple(finish))),
     )
     tiles = For(begin.name, ZERO, index(f"n{inner}"), body, step=size)

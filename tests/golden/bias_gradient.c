@@ -18,7 +18,7 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = sum{axis=(0,)}(x0) */
-static void k_cd535e20143808e8(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_a65e1d80b61e8a99(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     for (i64 tile = 0; tile < n1; tile += 4096) {
         const i64 tile_end = tile + 4096 < n1 ? tile + 4096 : n1;
@@ -34,7 +34,37 @@ static void k_cd535e20143808e8(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s1, cons
             for (i64 i1 = tile; i1 < tile_end; i1++) {
                 part0[i1 - tile] = 0.0f;
             }
-            for (i64 i0 = rows; i0 < rows_end; i0++) {
+            for (i64 i0 = rows; i0 < rows + ((rows_end - rows) & -4); i0 += 4) {
+                const f32 *x0_0 = x0 + i0 * x0_s0;
+                const f32 *x0_0_u1 = x0 + (i0 + 1) * x0_s0;
+                const f32 *x0_0_u2 = x0 + (i0 + 2) * x0_s0;
+                const f32 *x0_0_u3 = x0 + (i0 + 3) * x0_s0;
+                if (x0_s1 == 1) {
+                    #pragma omp simd
+                    for (i64 i1 = tile; i1 < tile_end; i1++) {
+                        const f32 v0 = x0_0[i1];
+                        const f32 v0_u1 = x0_0_u1[i1];
+                        const f32 v0_u2 = x0_0_u2[i1];
+                        const f32 v0_u3 = x0_0_u3[i1];
+                        part0[i1 - tile] = part0[i1 - tile] + v0;
+                        part0[i1 - tile] = part0[i1 - tile] + v0_u1;
+                        part0[i1 - tile] = part0[i1 - tile] + v0_u2;
+                        part0[i1 - tile] = part0[i1 - tile] + v0_u3;
+                    }
+                } else {
+                    for (i64 i1 = tile; i1 < tile_end; i1++) {
+                        const f32 v0 = x0_0[i1 * x0_s1];
+                        const f32 v0_u1 = x0_0_u1[i1 * x0_s1];
+                        const f32 v0_u2 = x0_0_u2[i1 * x0_s1];
+                        const f32 v0_u3 = x0_0_u3[i1 * x0_s1];
+                        part0[i1 - tile] = part0[i1 - tile] + v0;
+                        part0[i1 - tile] = part0[i1 - tile] + v0_u1;
+                        part0[i1 - tile] = part0[i1 - tile] + v0_u2;
+                        part0[i1 - tile] = part0[i1 - tile] + v0_u3;
+                    }
+                }
+            }
+            for (i64 i0 = rows + ((rows_end - rows) & -4); i0 < rows_end; i0++) {
                 const f32 *x0_0 = x0 + i0 * x0_s0;
                 if (x0_s1 == 1) {
                     #pragma omp simd
