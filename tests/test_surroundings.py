@@ -65,6 +65,18 @@ def test_without_a_compiler_numpy_runs_it_with_one_notice(tmp_path, environment)
     assert re.search(r"program.py:5: UserWarning: arignote: no working C compiler.*run by NumPy.*doctor", notice)
 
 
+def test_a_compiler_that_cannot_start_its_parts_is_not_asked_often(tmp_path):
+    for name in ("gcc", "clang"):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {name} $1 >> {tmp_path}/asked\necho vfork: no >&2; exit 1\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "cc").symlink_to("gcc")  # the same program: it is not asked again
+    printed, said, code = run(tmp_path, PATH=f"{tmp_path}:/bin")
+    assert (printed[:2], code) == (["numpy", "numpy"], 0)
+    assert all("no working C compiler" in notice for notice in said)
+    asked = (tmp_path / "asked").read_text()
+    assert asked.count("gcc -") <= 4 and asked.count("clang -") <= 3  # for its version, and by the head start
+
+
 def test_c_that_does_not_compile_is_run_by_numpy_with_a_notice_that_quotes_the_compiler(tmp_path):
     compiler = failing_compiler(tmp_path, "echo 'code.c:7: error: too clever for me'; exit 1")
     printed, said, code = run(tmp_path, ARIGNOTE_CC=compiler)

@@ -227,11 +227,11 @@ def _choose(trial: _Trial, own: Sequence[Group]) -> tuple[list[Group], tuple[tup
 
 
 def _taken(trial: _Trial, wanted: list[Group]) -> tuple[list[Group], list[tuple[str, str]]]:
-    if trial.refusal(wanted) is None:
-        return wanted, []
-    reason = trial.refusal([])
+    reason = trial.refusal([])  # first of all: gcc waits 15 s before it believes that it cannot start its parts
     if reason is not None:
         raise CompileError(reason)
+    if trial.refusal(wanted) is None:
+        return wanted, []
     taken: list[Group] = []
     dropped: list[tuple[str, str]] = []
     for group in wanted:

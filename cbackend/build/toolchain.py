@@ -129,14 +129,15 @@ def search(cache: Cache, compiler: str | None = None, begun: Begun | None = None
 
 
 def candidates(compiler: str | None = None) -> Iterator[tuple[str, ...]]:
-    """The commands to try, each program as an absolute path, none twice."""
+    """The commands to try, each program as an absolute path, none twice, whatever links lead to it."""
     if os.name != "posix":
         return
     seen = set()
     for name in (compiler,) if compiler else (os.environ.get("CC"), "gcc", "clang", "cc"):
         command = _resolve(name) if name else None
-        if command and command not in seen:
-            seen.add(command)
+        meant = command and (_followed(command[0]), *command[1:])
+        if command and meant not in seen:
+            seen.add(meant)
             yield command
     zig = None if compiler else _ziglang()
     if zig:
