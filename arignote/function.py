@@ -110,11 +110,12 @@ def _compiled(
         _executable, graph, backend=mode.backend, name=name, shared=containers, profile=run_profile,
         allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info, schedule=schedule,
     )  # fmt: skip
+    executable: Executable | Reference | Tiered
     if budget is None or mode.backend != "c" or run_profile is not None:
         executable = make()
     else:
-        executable = Tiered(make(backend="numpy"), make, name)
-        executable.join(budget)
+        executable = tiered = Tiered(make(backend="numpy"), make, name)
+        tiered.join(budget)
     kind = CheckedFunction if mode.check else Function
     restore = partial(
         _compiled, allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info, budget=budget,

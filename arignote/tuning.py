@@ -1,8 +1,8 @@
 """Schedules that are faster on this processor, found by measuring: what `tune` does.
 
-The kernels that take the most time come first.  One choice after the other is tried: a form of the function is compiled
-with it and called in turns with the best form so far, on the inputs that were given.  What seems to win has to win again
-in a second race, so that luck is not taken for speed.
+The kernels that take the most time come first.  One choice after the other is tried: a form of the function is
+compiled with it and called in turns with the best form so far, on the inputs that were given.  What seems to win has to
+win again in a second race, so that luck is not taken for speed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ROUND_SECONDS = 2e-3
 
 @record
 class Tuned:
-    """What was found for one kernel: the schedule to use, and how many times as fast as before the function is by it."""
+    """What was found for one kernel: the schedule to use, and how many times as fast the function is by it."""
 
     kernel: str
     computes: str
@@ -68,7 +68,8 @@ class Tuning:
 
     def __str__(self) -> str:
         name = self.function.name
-        total = f"{name}: {self.before * 1e6:.1f} us before, {self.after * 1e6:.1f} us after, {self.gain:.2f} times as fast"
+        times = f"{self.before * 1e6:.1f} us before, {self.after * 1e6:.1f} us after"
+        total = f"{name}: {times}, {self.gain:.2f} times as fast"
         return "\n".join([total, *(f"  {kernel}  {what}" for kernel, what in self._rows())])
 
     __repr__ = __str__
@@ -94,10 +95,10 @@ def tuned(function: Function, inputs: Sequence[Any], seconds: float, keep: bool)
         found.append(tuned)
     winners = [t for t in found if t.gain > 1.0]
     measured = Measured(toolchain, process_cache())
-    kept = keep and bool(winners) and all([measured.keep(t.kernel, t.schedule, t.gain) for t in winners])
+    kept = [measured.keep(t.kernel, t.schedule, t.gain) for t in winners if keep]
     before, after = race.seconds(first, chosen)
     better = recompiled(function, chosen) if winners else function
-    return Tuning(better, found, before, after if winners else before, kept)
+    return Tuning(better, found, before, after if winners else before, bool(kept) and all(kept))
 
 
 def _by_time(seconds: Mapping[str, float], kernels: Sequence[Kernel]) -> Iterator[tuple[Kernel, float]]:
@@ -163,7 +164,9 @@ def alternatives(kernel: Kernel) -> Iterator[dict[str, Any]]:
 class _Form:
     """A function under some schedules; its shared variables have containers of their own."""
 
-    def __init__(self, function: Function, schedules: Mapping[str, Schedule], profile: RunProfile | None = None) -> None:
+    def __init__(
+        self, function: Function, schedules: Mapping[str, Schedule], profile: RunProfile | None = None
+    ) -> None:
         toolchain = find_toolchain()
         assert toolchain is not None
         self._first = [np.array(s.container.value) for s in function.shared]

@@ -14,6 +14,6 @@ from .calls.reference import Reference, reference_graph
 from .runtime.sources import PREBUILT, core_source
 
 __all__ = [
-    "Cache", "CompileError", "Executable", "HeadStart", "Reference", "Toolchain", "compile_graph", "compilers_ended",
-    "core_source", "reference_graph",
+    "PREBUILT", "Cache", "CompileError", "Executable", "HeadStart", "Reference", "Toolchain", "compile_graph",
+    "compilers_ended", "core_source", "reference_graph",
 ]  # fmt: skip

@@ -20,8 +20,8 @@ class ScheduleError(ValueError):
 
 @record
 class Schedule:
-    """The choices for one kernel.  All schedules give the same bits, but sums of floats may be added up in another order;
-    see `exact_as`.
+    """The choices for one kernel.  All give the same bits, but sums of floats may be added up in another order; see
+    `exact_as`.
     """
 
     order: tuple[int, ...] | None = None

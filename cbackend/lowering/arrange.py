@@ -128,12 +128,13 @@ def _jammed(body: Body, steps: Sequence[dict[str, Expr]], arrays: Sequence[dict[
 def _copies(s: Statement, steps: Sequence[dict[str, Expr]], arrays: Sequence[dict[str, str]]) -> list[Statement]:
     """The statement for each step; what is the same for all of them is made once."""
     found = [s]
-    for number_, (step, other) in enumerate(zip(steps[1:], arrays[1:], strict=True), start=1):
+    for position, (step, other) in enumerate(zip(steps[1:], arrays[1:], strict=True), start=1):
         copy = _rewritten(s, step, other)
-        if isinstance(s, _Made):
+        if isinstance(copy, _Made):
             if copy == s and isinstance(s, (Let, Point)):
                 continue
-            name = f"{s.name}_u{number_}"
+            assert isinstance(s, _Made)
+            name = f"{s.name}_u{position}"
             copy = replace(copy, name=name)
             other[s.name] = name
             if isinstance(s, (Let, Var, Declare)):
@@ -152,8 +153,11 @@ def _rewritten(s: Statement, step: Mapping[str, Expr], arrays: Mapping[str, str]
     if isinstance(s, Store):
         return Store(arrays.get(s.array, s.array), seen(s.index), seen(s.value))
     if isinstance(s, Point):
-        array = arrays.get(s.array, s.array) if isinstance(s.array, str) else seen(s.array)
-        return replace(s, array=array, offset=seen(s.offset))
+        if not isinstance(s.array, str):  # a call, which makes one
+            array = seen(s.array)
+            assert isinstance(array, Op)
+            return replace(s, array=array, offset=seen(s.offset))
+        return replace(s, array=arrays.get(s.array, s.array), offset=seen(s.offset))
     if isinstance(s, (Let, Var, Do)):
         return replace(s, value=seen(s.value))
     return s
