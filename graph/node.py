@@ -130,7 +130,7 @@ class Apply:
                 same_ops = False
             if new.type is not old.type and new.type != old.type:
                 same_types = False
-            if same_dims and lengths_may_differ(new, old):
+            if same_dims and not (new._dims and new._dims is old._dims) and lengths_may_differ(new, old):
                 same_dims = False
         op = self.op
         node = object.__new__(Apply)
@@ -139,10 +139,14 @@ class Apply:
         node.origin = self.origin
         node._neighbourhood = self._neighbourhood if same_ops else None
         make = op.variable_class
-        types = [o.type for o in self.outputs] if same_types else op.infer(inputs)
-        node.outputs = tuple([make(t, node, o.index, o.name) for t, o in zip(types, self.outputs, strict=True)])
-        if same_types and same_dims:
-            carry_dims(self.outputs, node.outputs)
+        before = self.outputs
+        if same_types:
+            node.outputs = tuple([make(o.type, node, o.index, o.name) for o in before])
+            if same_dims:
+                carry_dims(before, node.outputs)
+        else:
+            types = op.infer(inputs)
+            node.outputs = tuple([make(t, node, o.index, o.name) for t, o in zip(types, before, strict=True)])
         return node
 
     def over(self, images: Mapping[Variable, Variable]) -> Apply:

@@ -84,7 +84,7 @@ class Optimizer:
             counts = f"{len(graph.outputs)} to {len(result.outputs)}"
             raise TypeError(f"{self.name or type(self).__name__} changed the number of outputs from {counts}")
         for k, (new, old) in enumerate(zip(result.outputs, graph.outputs, strict=True)):
-            if not new.type.refines(old.type):
+            if new.type is not old.type and not new.type.refines(old.type):
                 raise TypeError(f"{self.name or type(self).__name__} changed output {k} from {old.type} to {new.type}")
 
     def named(self: Self, name: str) -> Self:

@@ -116,12 +116,15 @@ class Sweep:
 
     def _visit_first(self, node: Apply, is_busy: bool) -> Frame | None:
         """`_visit` for a node of the graph: most are as they were, and equal to no other."""
-        image = self._image
-        if self.stop is not None or node.outputs[0] in image or not image.keys().isdisjoint(node.inputs):
+        if self.stop is not None or node.outputs[0] in self._image:
             return self._visit(node, True)
-        new = self.merging and node not in self._settled
-        if new and self._equal.setdefault((node.op, node.inputs), node) is not node:
-            return self._visit(node, True)
+        new = node.over(self._image)
+        if new is not node:
+            self.applier.known.add(new)
+            return self._met(node, new, True)
+        unmet = self.merging and node not in self._settled
+        if unmet and self._equal.setdefault((node.op, node.inputs), node) is not node:
+            return self._met(node, node, True)
         return self._offered(node, node, True) if is_busy else None
 
     def _settle(self, frame: Frame) -> None:
@@ -142,6 +145,10 @@ class Sweep:
         node = source.over(self._image)
         if node is not source:
             self.applier.known.add(node)
+        return self._met(source, node, in_graph)
+
+    def _met(self, source: Apply, node: Apply, in_graph: bool) -> Frame | None:
+        """Merge and offer what stands for `source` on its rewritten inputs."""
         if self._frames and (frame := self._open.get(node_key(node))) is not None:
             node = frame.node
             self._settled.add(node)  # it stands inside its own replacement, and there it stays

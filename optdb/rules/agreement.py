@@ -40,7 +40,7 @@ class Agreement:
 
     def __init__(self, graph: FunctionGraph, besides: Collection[Apply] = ()) -> None:
         self._known_as: dict[Symbol, Dim] = {}
-        demands = list(chain.from_iterable(demanded(node) for node in graph.order if node not in besides))
+        demands = dict.fromkeys(chain.from_iterable(demanded(node) for node in graph.order if node not in besides))
         # What one demand says of the parts of a joint length may let an earlier one say more.
         for _ in range(2):
             for a, b in demands:

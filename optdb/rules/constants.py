@@ -76,11 +76,19 @@ class FoldingRule(NodeRule):
         return bool(heads) and all(head is CONSTANT for head in heads)
 
 
+class UpcastRule(NodeRule):
+    """A rule for nodes one of whose operands is a constant."""
+
+    def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
+        return any(head is CONSTANT for head in heads) and super().may_match(op, heads)
+
+
 _FOLDING = node_rule("constant_folding", Op, constant_folding, formula="op(constants) -> their value")
 FOLDING = FoldingRule(**{field.name: getattr(_FOLDING, field.name) for field in fields(_FOLDING)})
-UPCAST = node_rule(
+_UPCAST = node_rule(
     "local_upcast_elemwise_constant_inputs",
     Elementwise,
     local_upcast_elemwise_constant_inputs,
     formula="f(constant: int8, x: float64) -> f(constant: float64, x)",
 )
+UPCAST = UpcastRule(**{field.name: getattr(_UPCAST, field.name) for field in fields(_UPCAST)})

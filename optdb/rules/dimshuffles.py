@@ -13,6 +13,7 @@ Order = tuple["int | str", ...]
 
 (x,) = wilds("x")
 outer, inner = op_like(DimShuffle, "outer"), op_like(DimShuffle, "inner")
+in_order = op_like(DimShuffle, "outer", lambda op: op.order == tuple(range(len(op.order))))
 
 
 def composed(x: Variable, outer: DimShuffle, inner: DimShuffle) -> Value:
@@ -21,9 +22,9 @@ def composed(x: Variable, outer: DimShuffle, inner: DimShuffle) -> Value:
     return DimShuffle(order)(x)
 
 
-def is_identity(x: Variable, outer: DimShuffle) -> bool:
-    """Whether no axis moves."""
-    return outer.order == tuple(range(x.ndim))
+def has_all_axes(x: Variable, outer: DimShuffle) -> bool:
+    """Whether no axis is dropped or added."""
+    return len(outer.order) == x.ndim
 
 
 def moves_only_ones(node: Node, x: Variable, outer: DimShuffle) -> bool:
@@ -59,7 +60,7 @@ def _shuffled(operand: Variable, order: Order, ndim: int) -> Value:
 DIMSHUFFLES: list[Rule] = [
     rule("local_dimshuffle_of_dimshuffle", outer(inner(x)), composed,
          formula="dimshuffle(dimshuffle(x)) -> dimshuffle(x)"),
-    rule("local_useless_dimshuffle", outer(x), x, when=is_identity),
+    rule("local_useless_dimshuffle", in_order(x), x, when=has_all_axes),
     rule("local_dimshuffle_of_ones", outer(x), x, when=moves_only_ones),
     node_rule("local_dimshuffle_lift", DimShuffle, lifted, having=(Elementwise, Cast), uses=True,
               formula="dimshuffle(f(x, y)) -> f(dimshuffle(x), dimshuffle(y))"),

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -77,9 +78,12 @@ class Reader:
 
     def __init__(self, graph: FunctionGraph) -> None:
         self.graph = graph
-        self.agreement = Agreement(graph)
         self.shared_products = 0
         self._absorbed: set[Apply] = set()
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        return Agreement(self.graph)
 
     def sums(self) -> dict[Apply, Sum]:
         """The outermost sums that are worth a call, by node."""
