@@ -1,4 +1,4 @@
-"""What a node takes over when it is rebuilt on other operands: types, lengths, neighbourhood, where they are the same."""
+"""What a node that is rebuilt on other operands takes over: types, lengths, neighbourhood, where they are the same."""
 
 from __future__ import annotations
 
