@@ -11,31 +11,22 @@ and rounded once. Infinities and NaN come out as in the NumPy meaning of the ops
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from ...graph import Apply
 from ...ops.nn import AlongAxis, LogSoftmax, LogSumExp, Softmax
 from ..ir.loops import (
-    ZERO,
     Body,
     Const,
-    Declare,
     Expr,
-    For,
     Let,
     Load,
     Local,
     Op,
     Statement,
-    Store,
-    index,
     loop,
-    minus,
-    number,
-    plus,
-    smaller,
 )
 from .accumulate import cast, choose
+from .column_tiles import ColumnTiles
 from .group import Group, group_along
 from .lower_reduce import nest_along
 from .nest import Nest, Operands, specialized
@@ -45,7 +36,7 @@ TILE = 1024
 
 
 def column_group(node: Apply) -> Group:
-    """The group of a softmax along another axis than the last; that axis has a loop, and the next, which makes columns."""
+    """The group of a softmax along another axis than the last; that axis has a loop, and so has the next, for columns."""
     assert isinstance(node.op, AlongAxis)
     axis = node.op.axis
     axes = (axis,) if isinstance(node.op, LogSumExp) else ()
@@ -94,45 +85,43 @@ def _scaled(node: Apply, x: Expr, shift: Expr, exponential: Expr, scale: Expr) -
 
 def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
     """What is done for all tiles; sums are float64."""
-    inner, row = nest.order[-1], nest.order[-2]
-    begin, end = index("tile"), index("tile_end")
-    column = minus(index(f"i{inner}"), begin)
-    top, total = Load(x.dtype, "top", column), Load("float64", "total", column)
+    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], TILE)
+    top, total = tiles.element("top", x.dtype), tiles.element("total", "float64")
     term = Local(x.dtype, "term")
     output = nest.store(0, term)
     exponential = _exponential(x, top)
 
-    def along_tile(body: Body) -> Statement:
-        return specialized(replace(loop(inner, body, simd=True), start=begin, stop=end))
+    def along_tile(*body: Statement) -> Statement:
+        return specialized(tiles.along(*body))
 
-    def along_rows(body: Body) -> Statement:
-        return loop(row, (*nest.at[-2], along_tile((*nest.at[-1], *body))))
+    def along_rows(*body: Statement) -> Statement:
+        return loop(row, (*nest.at[-2], along_tile(*nest.at[-1], *body)))
 
     adding: Body = (
         Let(term.name, exponential),
-        Store("total", column, Op("add", "float64", (total, cast(term, "float64")))),
+        tiles.set("total", Op("add", "float64", (total, cast(term, "float64")))),
     )
     if _keeps_terms(node, x):
         adding = (*adding, output)
         exponential = Load(x.dtype, output.array, output.index)
     body: Body = (
-        Let(end.name, smaller(plus(begin, number(TILE)), index(f"n{inner}"))),
-        Declare("top", x.dtype, TILE),
-        Declare("total", "float64", TILE),
-        along_tile((Store("top", column, Const(x.dtype, -math.inf)), Store("total", column, Const("float64", 0)))),
-        along_rows((Store("top", column, choose("gt", x.dtype)(top, x)),)),
+        tiles.declared("top", x.dtype),
+        tiles.declared("total", "float64"),
+        along_tile(tiles.set("top", Const(x.dtype, -math.inf)), tiles.set("total", Const("float64", 0))),
+        along_rows(tiles.set("top", choose("gt", x.dtype)(top, x))),
     )
     if isinstance(node.op, LogSumExp):
         finish = cast(_logsumexp(total, top), node.out.dtype)
         body = (
             *body,
-            along_tile((Store("top", column, _shift(node, top)),)),
-            along_rows(adding),
-            along_tile((nest.store(0, finish),)),
+            along_tile(tiles.set("top", _shift(node, top))),
+            along_rows(*adding),
+            along_tile(nest.store(0, finish)),
         )
     else:
-        scale = Load(x.dtype, "scale", column)
-        known = Store("scale", column, _scale(node, total, x.dtype))
+        scale = tiles.element("scale", x.dtype)
+        known = tiles.set("scale", _scale(node, total, x.dtype))
         store = nest.store(0, cast(_scaled(node, x, top, exponential, scale), node.out.dtype))
-        body = (*body, Declare("scale", x.dtype, TILE), along_rows(adding), along_tile((known,)), along_rows((store,)))
-    return (For(begin.name, ZERO, index(f"n{inner}"), body, step=TILE),)
+        last = (along_rows(*adding), along_tile(known), along_rows(store))
+        body = (*body, tiles.declared("scale", x.dtype), *last)
+    return (tiles.whole(body),)

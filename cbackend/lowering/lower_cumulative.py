@@ -6,8 +6,6 @@ theirs, side by side.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...graph import Apply
 from ...graph.types import numpy_dtype
 from ...ops.cumulative import Cumulative
@@ -17,23 +15,15 @@ from ..ir.loops import (
     Assign,
     Body,
     Const,
-    Declare,
     Expr,
-    For,
-    Let,
-    Load,
     Local,
     Op,
-    Store,
     Var,
     equal,
     index,
     loop,
-    minus,
-    number,
-    plus,
-    smaller,
 )
+from .column_tiles import ColumnTiles
 from .group import Group, group_along
 from .lower_reduce import nest_along
 from .nest import Nest, Operands, plainly, specialized
@@ -69,22 +59,15 @@ def _row(nest: Nest, op: Cumulative, element: Expr) -> Body:
 
 
 def _columns(nest: Nest, op: Cumulative, element: Expr) -> Body:
-    inner, row = nest.order[-1], nest.order[-2]
-    begin, end = index("tile"), index("tile_end")
-    column = minus(index(f"i{inner}"), begin)
-    added = _added(nest, op, Load(element.dtype, "total", column), element, row)
-    sums = (Store("total", column, added), nest.store(0, added))
-
-    def along_tile(body: Body) -> For:
-        return replace(loop(inner, body, simd=True), start=begin, stop=end)
-
+    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], TILE)
+    added = _added(nest, op, tiles.element("total", element.dtype), element, row)
+    sums = (tiles.set("total", added), nest.store(0, added))
     tile = (
-        Let(end.name, smaller(plus(begin, number(TILE)), index(f"n{inner}"))),
-        Declare("total", element.dtype, TILE),
-        along_tile((Store("total", column, _start(op, element.dtype)),)),
-        loop(row, (*nest.at[-2], specialized(replace(nest.inner_loop(sums), start=begin, stop=end)))),
+        tiles.declared("total", element.dtype),
+        tiles.along(tiles.set("total", _start(op, element.dtype))),
+        loop(row, (*nest.at[-2], specialized(tiles.within(nest.inner_loop(sums))))),
     )
-    return (For(begin.name, ZERO, index(f"n{inner}"), tile, step=TILE),)
+    return (tiles.whole(tile),)
 
 
 def _added(nest: Nest, op: Cumulative, total: Expr, element: Expr, along: int) -> Expr:

@@ -17,25 +17,22 @@ from ..ir.loops import (
     Assign,
     Body,
     Const,
-    Declare,
     Expr,
     For,
     If,
     Let,
-    Load,
     Local,
     Op,
-    Store,
     Var,
     index,
     loop,
-    minus,
     number,
     plus,
     smaller,
     times,
 )
 from .accumulate import recipe, worst
+from .column_tiles import ColumnTiles
 from .group import Result
 from .nest import Nest, specialized
 
@@ -129,31 +126,22 @@ def _is(extremum: Expr, element: Expr) -> Expr:
 
 
 def _along_outer(nest: Nest, output: int, element: Expr, name: str) -> Body:
-    inner, row = nest.order[-1], nest.order[-2]
-    begin, end = index("tile"), index("tile_end")
-    column = minus(index(f"i{inner}"), begin)
-    best, position = Load(element.dtype, "best", column), Load("int64", "position", column)
+    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], TILE)
+    best, position = tiles.element("best", element.dtype), tiles.element("position", "int64")
     better = Local("bool", "better")
     update = (
         Let(better.name, is_better(element, best, name)),
-        Store("best", column, Op("switch", element.dtype, (better, element, best))),
-        Store("position", column, Op("switch", "int64", (better, index(f"i{row}"), position))),
+        tiles.set("best", Op("switch", element.dtype, (better, element, best))),
+        tiles.set("position", Op("switch", "int64", (better, index(f"i{row}"), position))),
     )
-
-    def along_tile(body: Body) -> For:
-        return replace(loop(inner, body, simd=True), start=begin, stop=end)
-
-    start = start_of(name, element.dtype)
     tile = (
-        Let(end.name, smaller(plus(begin, number(TILE)), index(f"n{inner}"))),
-        Declare("best", element.dtype, TILE),
-        Declare("position", "int64", TILE),
-        along_tile((Store("best", column, start), Store("position", column, ZERO))),
-        loop(row, (*nest.at[-2], specialized(replace(nest.inner_loop(update), start=begin, stop=end)))),
-        specialized(along_tile((nest.store(output, position),))),
+        tiles.declared("best", element.dtype),
+        tiles.declared("position", "int64"),
+        tiles.along(tiles.set("best", start_of(name, element.dtype)), tiles.set("position", ZERO)),
+        loop(row, (*nest.at[-2], specialized(tiles.within(nest.inner_loop(update))))),
+        specialized(tiles.along(nest.store(output, position))),
     )
-    kept = len(nest.order) - 2
-    return (*nest.at[0], *nest.looped((For(begin.name, ZERO, index(f"n{inner}"), tile, step=TILE),), kept))
+    return (*nest.at[0], *nest.looped((tiles.whole(tile),), len(nest.order) - 2))
 
 
 def start_of(name: str, dtype: str) -> Const:

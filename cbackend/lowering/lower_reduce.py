@@ -20,7 +20,7 @@ Only sums of floats need the two levels (blocks.py).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...graph.types import numpy_dtype
@@ -29,18 +29,15 @@ from ..ir.loops import (
     ZERO,
     Assign,
     Body,
-    Declare,
     Expr,
     For,
     Let,
-    Load,
     Local,
     Op,
     Statement,
     Store,
     index,
     loop,
-    minus,
     number,
     plus,
     smaller,
@@ -49,6 +46,7 @@ from ..ir.schedule import DEFAULT, Schedule
 from .accumulate import Recipe, cast, recipe
 from .arrange import unrolled
 from .blocks import BLOCK, Slot, in_blocks, register, start, started, total
+from .column_tiles import ColumnTiles
 from .group import Group, Result
 from .lower_planes import Planes
 from .lower_position import position_nest
@@ -147,32 +145,24 @@ def _along_outer(
     nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Statement], kept: int, schedule: Schedule
 ) -> Body:
     slots = [s for r in reducing for s in r.slots]
-    inner = nest.order[-1]
-    size = min(schedule.tile(inner) or _tile_length(slots), _tile_length(slots))
-    begin, end = index("tile"), index("tile_end")
+    size = min(schedule.tile(nest.order[-1]) or _tile_length(slots), _tile_length(slots))
+    tiles = ColumnTiles(nest.order[-1], size)
     finish = [
-        nest.store(r.number, r.recipe.result(tuple(_element(s.total, s.total_dtype, inner) for s in r.slots)))
+        nest.store(r.number, r.recipe.result(tuple(tiles.element(s.total, s.total_dtype) for s in r.slots)))
         for r in reducing
     ]
-    updates = [_added(s, inner) for s in slots]
-    tiled = replace(nest.inner_loop((*updates, *stores), simd=True), start=begin, stop=end)
-
-    def along_tile(body: Body) -> For:
-        return replace(loop(inner, body, simd=True), start=begin, stop=end)
-
+    tiled = tiles.within(nest.inner_loop((*(_added(s, tiles) for s in slots), *stores), simd=True))
     blocked = [s for s in slots if s.lane.blocked]
-    rows: Body = (_in_row_blocks(nest, specialized(tiled), blocked, along_tile, schedule.block or ROWS),)
+    rows: Body = (_in_row_blocks(nest, specialized(tiled), blocked, tiles, schedule.block or ROWS),)
     if not (schedule.rearranges or stores) and len(tiled.body) <= CHEAP and not is_costly(tiled):
         rows = unrolled(rows, f"i{nest.order[-2]}", TOGETHER)
     body = (
-        Let(end.name, smaller(plus(begin, number(size)), index(f"n{inner}"))),
-        *(d for s in slots for d in _declared(s, size)),
-        along_tile(tuple(_store(s.total, inner, start(s)) for s in slots)),
+        *(d for s in slots for d in _declared(s, tiles)),
+        tiles.along(*(tiles.set(s.total, start(s)) for s in slots)),
         *nest.looped(rows, len(nest.order) - 2, kept),
-        specialized(along_tile(tuple(finish))),
+        specialized(tiles.along(*finish)),
     )
-    tiles = For(begin.name, ZERO, index(f"n{inner}"), body, step=size)
-    return (*nest.at[0], *nest.looped((tiles,), kept))
+    return (*nest.at[0], *nest.looped((tiles.whole(body),), kept))
 
 
 def _along_planes(
@@ -187,27 +177,24 @@ def _along_planes(
     return planes.body(stores, finish, results)
 
 
-def _in_row_blocks(
-    nest: Nest, tiled: Statement, blocked: Sequence[Slot], along_tile: Callable[[Body], For], steps: int
-) -> Statement:
+def _in_row_blocks(nest: Nest, tiled: Statement, blocked: Sequence[Slot], tiles: ColumnTiles, steps: int) -> Statement:
     """The innermost reduced loop around the tile; in blocks of rows, if sums of floats are among the accumulators."""
     row_loop = loop(nest.order[-2], (*nest.at[-2], tiled))
     if not blocked:
         return row_loop
-    begin, end, inner = index("rows"), index("rows_end"), nest.order[-1]
-    combine = tuple(
-        _store(
+    begin, end = index("rows"), index("rows_end")
+    combine = [
+        tiles.set(
             s.total,
-            inner,
-            s.lane.step(_element(s.total, "float64", inner), cast(_element(s.part, s.lane.dtype, inner), "float64")),
+            s.lane.step(tiles.element(s.total, "float64"), cast(tiles.element(s.part, s.lane.dtype), "float64")),
         )
         for s in blocked
-    )
+    ]
     body = (
         Let(end.name, smaller(plus(begin, number(steps)), row_loop.stop)),
-        along_tile(tuple(_store(s.part, inner, s.lane.start) for s in blocked)),
+        tiles.along(*(tiles.set(s.part, s.lane.start) for s in blocked)),
         replace(row_loop, start=begin, stop=end),
-        along_tile(combine),
+        tiles.along(*combine),
     )
     return For(begin.name, ZERO, row_loop.stop, body, step=steps)
 
@@ -218,20 +205,11 @@ def _tile_length(slots: Sequence[Slot]) -> int:
     return 1 << (TILE_BYTES // sum(numpy_dtype(d).itemsize for d in dtypes)).bit_length() - 1
 
 
-def _declared(slot: Slot, size: int) -> Body:
-    part = (Declare(slot.part, slot.lane.dtype, size),) if slot.lane.blocked else ()
-    return (Declare(slot.total, slot.total_dtype, size), *part)
+def _declared(slot: Slot, tiles: ColumnTiles) -> Body:
+    part = (tiles.declared(slot.part, slot.lane.dtype),) if slot.lane.blocked else ()
+    return (tiles.declared(slot.total, slot.total_dtype), *part)
 
 
-def _element(array: str, dtype: str, inner: int) -> Load:
-    """The accumulator of the current column."""
-    return Load(dtype, array, minus(index(f"i{inner}"), index("tile")))
-
-
-def _store(array: str, inner: int, value: Expr) -> Store:
-    return Store(array, minus(index(f"i{inner}"), index("tile")), value)
-
-
-def _added(slot: Slot, inner: int) -> Store:
+def _added(slot: Slot, tiles: ColumnTiles) -> Store:
     array = register(slot)
-    return _store(array, inner, slot.lane.step(_element(array, slot.lane.dtype, inner), slot.fed))
+    return tiles.set(array, slot.lane.step(tiles.element(array, slot.lane.dtype), slot.fed))
