@@ -40,7 +40,7 @@ typedef double _Complex c128;
 """
 
 HELPERS: dict[str, Helper] = {
-    h.name: h for h in (*FLOAT16, *INTEGER, *PROTOTYPES, *EXPONENTIAL, *FLOAT, *COMPLEX, *REDUCE, *TILE)
+    h.name: h for h in (*PROTOTYPES, *FLOAT16, *INTEGER, *EXPONENTIAL, *FLOAT, *COMPLEX, *REDUCE, *TILE)
 }
 """Every helper by name, in an order in which each uses earlier ones alone."""
 
