@@ -10,7 +10,7 @@ from campaign.__main__ import EXPERIMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "docs/reliability.md").read_text()
-GUARANTEES = dict(re.findall(r"^- \*\*(G\d+)\*\*(.*?)(?=^- |\Z)", TEXT, re.S | re.M))
+GUARANTEES = dict(re.findall(r"^- \*\*(G\d+)\*\*(.*?)(?=^- |^## |\Z)", TEXT, re.S | re.M))
 HOLDS = re.compile(r"^  - `(tests/[\w/]+\.py)::(\w+)(?:\[(\w+)\])?`$", re.M)
 
 
@@ -27,6 +27,11 @@ def test_a_guarantee_has_tests_that_exist(guarantee):
     for path, function, case in tests:
         assert function.startswith("test_") and function in functions(path), f"{guarantee}: {path} has no {function}"
         assert not case or case in EXPERIMENTS, f"{guarantee}: no experiment is named {case}"
+
+
+def test_every_test_that_is_named_exists():
+    for path, function in re.findall(r"`(tests/[\w/]+\.py)::(\w+)", TEXT):
+        assert function in functions(path), f"{path} has no {function}"
 
 
 def test_no_number_is_used_twice():

@@ -17,7 +17,7 @@ from arignote import ops as T
 
 from .scorecard import Row, Trials
 
-_PATIENCE = 20.0  # seconds after which a child counts as hung; the bar is one second on a quiet machine
+_PATIENCE = 60.0  # seconds after which a child counts as hung; the bar is one second on a quiet machine
 _RIGHT, _WRONG = 7, 8
 
 
