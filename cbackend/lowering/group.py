@@ -86,7 +86,7 @@ def group_of(node: Apply) -> Group:
 
 
 def group_along(node: Apply, looped: Sequence[int], fold: str | None, axes: tuple[int, ...], dtype: str) -> Group:
-    """The group of an op that goes along an axis of its operand; axes `looped` have loops even if they are 1 long."""
+    """The group of an op that goes along an axis of its operand; axes `looped` have loops even if they are 1."""
     (x,) = node.inputs
     moving = [a for a in range(x.ndim) if a in looped or x.type.shape[a] != 1]
     place = tuple(moving.index(a) if a in moving else None for a in range(x.ndim))

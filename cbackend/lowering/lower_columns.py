@@ -36,7 +36,7 @@ TILE = 1024
 
 
 def column_group(node: Apply) -> Group:
-    """The group of a softmax along another axis than the last, with loops for that one and for the next, the columns."""
+    """The group of a softmax along an axis before the last, with loops for that one and the next, the columns."""
     assert isinstance(node.op, AlongAxis)
     axis = node.op.axis
     axes = (axis,) if isinstance(node.op, LogSumExp) else ()
