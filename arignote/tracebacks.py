@@ -39,14 +39,6 @@ class Told(NamedTuple):
     """Where the user's program was, innermost first."""
     pointed: Pointed = NOWHERE
 
-    def __call__(self) -> list[str]:
-        """The lines that are shown: in a notebook, beside the form, the first alone."""
-        publish = _publisher()
-        if publish is None:
-            return self.text()
-        publish({"text/html": self.html(), "text/plain": "\n".join(self.text())})
-        return self.text()[:1]
-
     def html(self) -> str:
         """The form for notebooks."""
         first, *rest = self.message.removesuffix(str(self.pointed)).splitlines() or [""]
@@ -71,6 +63,25 @@ class Told(NamedTuple):
         return shown + [f"called from {left} more line{'s' * (left > 1)}"] * (left > 0)
 
 
+class Shown:
+    """Shows what is told of an error: the form where there is a notebook, once, with the first line below; else text.
+
+    IPython asks twice for each error, and keeps the second answer.
+    """
+
+    def __init__(self, told: Told) -> None:
+        self._told, self._shown = told, False
+
+    def __call__(self) -> list[str]:
+        """The lines of the traceback."""
+        told, publish = self._told, _publisher()
+        if publish is None or self._shown:
+            return told.text()
+        self._shown = True
+        publish({"text/html": told.html(), "text/plain": "\n".join(told.text())})
+        return told.text()[:1]
+
+
 def tell(error: BaseException) -> None:
     """Gives an error that one of our files has raised its short form; to be called where it is caught.
 
@@ -83,7 +94,7 @@ def tell(error: BaseException) -> None:
     found = [*reversed(inner), *(_line(frame, frame.f_lineno) for frame in _callers(outer))]
     lines = tuple(line for line in found if not _is_ours(line.file))
     told = Told(type(error).__name__, str(error), lines, getattr(error, "pointed", NOWHERE))
-    error._render_traceback_ = told  # type: ignore[attr-defined]
+    error._render_traceback_ = Shown(told)  # type: ignore[attr-defined]
     error._repr_html_ = told.html  # type: ignore[attr-defined]
 
 

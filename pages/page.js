@@ -78,6 +78,11 @@ function numbered(pre) {
       const from = starts(kernel);
       return from < 0 ? "" : lines.slice(from, ends(from) + 1).join("\n");
     },
+    begin() { // what the reader looks for comes behind types and helpers
+      const from = lines.findIndex((line) => /^[^/].*\bk_[0-9a-f]{16}\(/.test(line) && !line.endsWith(";"));
+      const around = pre.closest(".scroll");
+      if (from > 0) around.scrollTop = pre.children[from - 1].offsetTop - around.offsetTop - 8;
+    },
     mark(kernel) {
       const from = starts(kernel);
       const to = ends(from);
@@ -225,7 +230,10 @@ function zoom(pane, factor) {
 for (const section of document.querySelectorAll("article")) {
   const record = data[section.dataset.function];
   const code = section.querySelector("pre.c");
-  if (code) section.code = numbered(code);
+  if (code) {
+    section.code = numbered(code);
+    section.code.begin();
+  }
   setUpRewrites(section, record);
   for (const pane of inside(section, ".pane")) {
     pane.onclick = (event) => {

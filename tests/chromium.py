@@ -109,6 +109,11 @@ class Browser:
             time.sleep(0.05)
         raise TimeoutError("the page does not load")
 
+    def busy(self) -> float:
+        """Processor seconds that the page has taken until now, whatever else runs on the machine."""
+        metrics = self.call("Performance.getMetrics")["metrics"]
+        return float(next(m["value"] for m in metrics if m["name"] == "TaskDuration"))
+
     def evaluate(self, script: str) -> Any:
         """The value of a JavaScript expression; what it throws is raised here."""
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)

@@ -39,7 +39,7 @@ def told_by(outputs):
     forms = [o.data for o in outputs if o.output_type == "display_data" and "<b" in o.data.get("text/html", "")]
     if not forms:
         return "\n".join(error.traceback)
-    assert error.traceback == forms[0]["text/plain"].splitlines()[:1]
+    assert len(forms) == 1 and error.traceback == forms[0]["text/plain"].splitlines()[:1]
     return forms[0]["text/plain"]
 
 
