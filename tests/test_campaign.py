@@ -8,7 +8,7 @@ from campaign.scorecard import Row, Trials, from_json, table, to_json
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_experiment(name):
-    rows = experiment(name, full=False, timeout=300)
+    rows = experiment(name, full=False, timeout=900)
     assert all(row.trials for row in rows)
     assert not any(row.failures for row in rows), "\n" + table(rows)
 
