@@ -109,6 +109,16 @@ def test_positions_in_short_rows(dtype, ndim):
             assert found[0].dtype == "int64"
 
 
+def test_axes_of_length_one_beside_the_reduced_one():
+    x, y = T.tensor("x", shape=(None, None, 1)), T.tensor("y", shape=(1, None, None))
+    values = sample((40, 3, 1), "float64")
+    for axis in (1, (1, 2)):
+        np.testing.assert_allclose(ag.function([x], x.sum(axis))(values), values.sum(axis), rtol=1e-13)
+    rows = values[:, :, 0]
+    node = T.sum(y * 2.0, axis=2) + T.sum(T.square(y[0] * 2.0), axis=1)
+    np.testing.assert_allclose(ag.function([y], node)(rows[None]), [2 * rows.sum(1) + 4 * (rows**2).sum(1)], rtol=1e-12)
+
+
 def test_bits_do_not_depend_on_threads():
     x = T.matrix("x", dtype="float32")
     outputs = [T.nn.softmax(x), x.sum(1)]

@@ -155,8 +155,9 @@ def _by_rows(node: Apply, group: Group, operands: Operands, body: Body) -> Body:
     if group.results[0].fold in ("argmax", "argmin"):
         short = short_positions(group, operands)
         return body if short is None else (If(are_short(group.results, group.rank - 1), short, body),)
-    if any(r.fold is not None and r.axes != (len(r.place) - 1,) for r in group.results):
-        return body  # axes of length 1, which have no loop, follow the one that is reduced
+    rank = max(len(r.place) for r in group.results)
+    if any(r.fold is not None and (len(r.place), r.axes) != (rank, (rank - 1,)) for r in group.results):
+        return body  # axes of length 1, which have no loops, stand in front of some operand or follow the reduced axis
     rows = rows_of(node)
     own = rows.operands()
     same = rows.group.rank == group.rank and (own.outputs, own.inputs) == (operands.outputs, operands.inputs)
