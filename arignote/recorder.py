@@ -34,7 +34,7 @@ class Recorder:
         """Record a function that was just compiled."""
         here = os.getpid()
         file = self.folder / f"{here}-{len(self._files) + 1:04d}.json"
-        if self._write(file, later.recording.recorded(function)) and function.profile:
+        if self._write(file, later.recording.recorded(function)) and isinstance(function.profile, RunProfile):
             self._files.append((here, file, function.profile))
 
     def finish(self) -> None:

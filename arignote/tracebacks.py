@@ -100,7 +100,7 @@ def tell(error: BaseException) -> None:
 
 def _publisher() -> Callable[[dict[str, str]], None] | None:
     """What shows a form in the notebook that runs this; None in terminals and elsewhere."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell.display_pub.publish if getattr(shell, "kernel", None) is not None else None
 
 
