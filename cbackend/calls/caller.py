@@ -283,7 +283,7 @@ def _in_order(result: np.ndarray, strides: Sequence[int]) -> np.ndarray:
     if C_ORDER in strides:
         return result
     axes = sorted(range(result.ndim), key=lambda axis: -strides[axis])
-    return result.reshape([result.shape[a] for a in axes]).transpose(np.argsort(axes))
+    return result.reshape([result.shape[a] for a in axes]).transpose(sorted(axes, key=axes.__getitem__))
 
 
 def bound(parameters: Sequence[Parameter], shared: Sequence[Any], arguments: Sequence[Any]) -> list[np.ndarray]:
