@@ -114,37 +114,39 @@ def _best_of(race: _Race, chosen: Mapping[str, Schedule], kernel: Kernel, end: f
     """The best schedule of a kernel that is found in time."""
     name = kernel.default or kernel.name
     first = best = chosen[name]
-    tried = 0
-    for choices in alternatives(kernel):
-        if tried and time.perf_counter() > end:
+    tried = {first}
+    for choices in alternatives(kernel, race.strided):
+        if len(tried) > 1 and time.perf_counter() > end:
             break
         candidate = best.changed(**choices)
-        if candidate == best:
+        if candidate in tried:
             continue
-        tried += 1
+        tried.add(candidate)
         forms = {**chosen, name: best}, {**chosen, name: candidate}
         if race.equal(*forms, exact=candidate.exact_as(best)) and race.gain(*forms, _ROUNDS) > GAIN:
             best = candidate
     forms = {**chosen, name: first}, {**chosen, name: best}
     gain = 1.0 if best == first else race.gain(*forms, _FINAL_ROUNDS)
     if gain > GAIN:
-        return Tuned(name, kernel.comment, best, gain, tried)
-    return Tuned(name, kernel.comment, first, 1.0, tried)
+        return Tuned(name, kernel.comment, best, gain, len(tried) - 1)
+    return Tuned(name, kernel.comment, first, 1.0, len(tried) - 1)
 
 
-def alternatives(kernel: Kernel) -> Iterator[dict[str, Any]]:
-    """Choices that may be faster for a kernel, those first that promise most.  Some may not fit it."""
+def alternatives(kernel: Kernel, strided: bool = False) -> Iterator[dict[str, Any]]:
+    """Choices that may be faster for a kernel, those first that promise most.  Some may not fit it.
+
+    `strided`: it may read what is not C-contiguous, so that another order of loops is the first thought.
+    """
     rank = kernel.rank
     loops = {frozenset(o.loops) for o in kernel.outputs}
     reduced = [l for l in range(rank) if any(l not in some for some in loops)]
     kept = [l for l in range(rank) if l not in reduced]
     if rank >= 2:
-        yield {"unroll": 4}
-        yield {"unroll": 2}
-        yield {"unroll": 8}
-        orders = [(*kept, *reduced), (*kept[:-1], *reduced, *kept[-1:]), (*reduced, *kept)]
-        orders = orders if reduced else [(*range(rank - 2), rank - 1, rank - 2)]
-        yield from ({"order": order} for order in dict.fromkeys(orders))
+        unrolled = [{"unroll": 4}, {"unroll": 2}, {"unroll": 8}]
+        innermost = [(*(k for k in kept if k != l), *reduced, l) for l in kept]
+        orders = [(*kept, *reduced), *innermost, (*reduced, *kept)] if reduced else innermost[:-1]
+        ordered = [{"order": order} for order in dict.fromkeys(orders)]
+        yield from (*ordered, *unrolled) if strided else (*unrolled, *ordered)
         tiled = kept[-2:]
         for sizes in ((64, 64), (16, 256), (32, 1024), (256, 512)):
             yield {"tiles": dict(zip(tiled, sizes[2 - len(tiled) :], strict=True))}
@@ -202,6 +204,7 @@ class _Race:
     def __init__(self, function: Function, inputs: Sequence[Any]) -> None:
         self._function = function
         self._arrays = function.arrays(list(inputs))[: len(function.inputs)]
+        self.strided = any(not a.flags.c_contiguous for a in self._arrays)
         self._forms: dict[tuple[tuple[str, Schedule], ...], _Form | None] = {}
 
     def _form(self, schedules: Mapping[str, Schedule]) -> _Form:
