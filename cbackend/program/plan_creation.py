@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...graph import Apply, TensorType
+from ...graph import Apply, Constant, TensorType, Variable
 from ...ops.elementwise import Cast, add, fill, mul, sub, true_div
 from ...ops.reduce import Reduce
 from ...ops.tensor import TensorVariable
@@ -50,7 +50,7 @@ def plan_eye(p: Planner, node: Apply) -> None:
 
 def plan_arange(p: Planner, node: Apply) -> None:
     """start + step * (0, 1, 2, ...), computed as NumPy does it: for floats the step is that between the first two
-    elements.
+    elements.  0, 1, 2, ... alone are written at once.
     """
     start, stop, step = node.inputs
     dtype = start.dtype
@@ -64,6 +64,10 @@ def plan_arange(p: Planner, node: Apply) -> None:
         p.call("ag_range_count", (*bounds, int(dtype == "uint64"), count), (count,), ())
     length = p.load(count)
     p.guard("not_negative", length, failure=Outcome.RANGE)
+    if dtype == "int64" and _is_constant(start, 0) and _is_constant(step, 1):
+        result = p.result(node.out, (length,))
+        p.call("ag_iota", (length, result), (result,), ())
+        return
     numbers = TensorVariable(TensorType("int64", (None,)))
     p.put(numbers, p.fresh("int64", (length,)))
     p.call("ag_iota", (length, p.arrays[numbers]), (p.arrays[numbers],), ())
@@ -73,6 +77,10 @@ def plan_arange(p: Planner, node: Apply) -> None:
     wide = "float32" if dtype == "float16" else dtype
     first, second = Cast(wide)(start), Cast(wide)(add(start, step))
     p.expand(node, [Cast(dtype)(add(first, mul(Cast(wide)(numbers), sub(second, first))))])
+
+
+def _is_constant(variable: Variable, value: int) -> bool:
+    return isinstance(variable, Constant) and bool(variable.data == value)
 
 
 def plan_sum_to(p: Planner, node: Apply) -> None:
