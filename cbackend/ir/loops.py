@@ -252,7 +252,9 @@ def _in_statement(s: Statement, values: Mapping[str, Expr]) -> Statement:
     if isinstance(s, Store):
         return replace(s, index=substitute(s.index, values), value=substitute(s.value, values))
     if isinstance(s, Point):
-        array = s.array if isinstance(s.array, str) else substitute(s.array, values)
+        array = s.array
+        if isinstance(array, Op):
+            array = replace(array, args=tuple(substitute(a, values) for a in array.args))
         return replace(s, array=array, offset=substitute(s.offset, values))
     if isinstance(s, For):
         start, stop = substitute(s.start, values), substitute(s.stop, values)

@@ -83,7 +83,7 @@ class _Tile:
         return self.nest.array_before(k, 2 if self.outer is not None else 1)
 
     def _stride(self, k: int, along: int | None) -> Expr:
-        return self.nest.operands.stride(k, along) if along in self.nest.operands[k].loops else ZERO  # type: ignore[arg-type]
+        return self.nest.operands.stride(k, along) if along in self.nest.operands[k].loops else ZERO
 
     def _offset(self, k: int) -> Expr:
         terms = [times(index(f"t{l}"), s) for l in (self.outer, self.inner) if (s := self._stride(k, l)) != ZERO]
@@ -150,7 +150,7 @@ class _Tile:
         unit = self.nest.operands.stride(k, self.inner)
         strides[unit.name] = ONE
         if self.outer in operand.loops:
-            along = self.nest.operands.stride(k, self.outer)  # type: ignore[arg-type]
+            along = self.nest.operands.stride(k, self.outer)
             yield Let(f"{name}_ts", Op("switch", "int64", (equal(unit, ONE), along, self.columns)))
             strides[along.name] = index(f"{name}_ts")
 
