@@ -91,9 +91,13 @@ class Answers:
         self.untold = len(trace.journal) if len(trace.journal) > LONG else 0
         self.first: dict[Variable, Node | None] = {}
         self.node_of: dict[Apply, Node | None] = dict.fromkeys(graph.order)
+        self.lines_of: dict[Node, list[SourceLine]] = {}  # of all nodes of the user's graph that a node stands for
         if not self.untold:
             self.replay = Replay(start, trace.journal)
             self.first = {o: self.replay.node_of(o) for node in start.order for o in node.outputs}
+            for output, node in self.first.items():
+                if node is not None and output.owner is not None:
+                    self.lines_of.setdefault(node, []).extend(output.owner.origin)
             self.replay.goto(len(trace.journal))
             self.node_of = {node: self.replay.node_of(node.outputs[0]) for node in graph.order}
 
@@ -163,7 +167,7 @@ class Answers:
             if now is not None:
                 numbers, olds = self.replay.history(now)
                 rewrites.update(numbers)
-                earlier.update(line for old in olds for line in old.origin)
+                earlier.update(line for old in olds for line in (*old.origin, *self.lines_of.get(old, ())))
         every = self.trace.every if rewrites else ()
         sites = {n for n, site in enumerate(self.program.sites) if site.node in set(nodes)} if self.program else set()
         found = tuple(p for p in self.places if sites.intersection(p.sites))

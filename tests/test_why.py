@@ -95,6 +95,22 @@ def test_the_c_names_no_file_unless_it_is_asked_to(f):
     np.testing.assert_array_equal(told(np.eye(3), np.eye(3)), f(np.eye(3), np.eye(3)))
 
 
+def test_comments_of_the_c_name_the_users_lines_if_they_are_asked_to(f):
+    plain, told = f.c_source().split("\n"), f.c_source(lines=True).split("\n")
+    changed = [new for old, new in zip(plain, told, strict=True) if old != new]
+    assert changed and all(line.endswith("] */") and HERE in line for line in changed)
+    assert any(f"{HERE}:{line_of('# the hidden layer')}" in line for line in changed)
+
+
+def test_what_was_merged_has_all_its_lines():
+    first = T.exp(x) + 1  # the first of two
+    second = T.exp(x) * y  # the second of two
+    f = ag.function([x, y], [first, second], mode="fast_run -fusion")
+    (shared,) = [node for node in f.graph.order if node.op.name == "exp"]
+    found = {line.line for line in f.why(shared).lines}
+    assert {line_of("# the first of two"), line_of("# the second of two")} <= found
+
+
 def test_compilers_speak_of_the_users_line():
     f = ag.function([x, y], T.exp(x) * y)  # the guilty expression
     lines = f.c_source().split("\n")
