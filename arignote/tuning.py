@@ -142,10 +142,10 @@ def alternatives(kernel: Kernel, strided: bool = False) -> Iterator[dict[str, An
     reduced = [l for l in range(rank) if any(l not in some for some in loops)]
     kept = [l for l in range(rank) if l not in reduced]
     if rank >= 2:
-        unrolled = [{"unroll": 4}, {"unroll": 2}, {"unroll": 8}]
+        unrolled: list[dict[str, Any]] = [{"unroll": 4}, {"unroll": 2}, {"unroll": 8}]
         innermost = [(*(k for k in kept if k != l), *reduced, l) for l in kept]
         orders = [(*kept, *reduced), *innermost, (*reduced, *kept)] if reduced else innermost[:-1]
-        ordered = [{"order": order} for order in dict.fromkeys(orders)]
+        ordered: list[dict[str, Any]] = [{"order": order} for order in dict.fromkeys(orders)]
         yield from (*ordered, *unrolled) if strided else (*unrolled, *ordered)
         tiled = kept[-2:]
         for sizes in ((64, 64), (16, 256), (32, 1024), (256, 512)):
