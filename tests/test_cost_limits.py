@@ -18,3 +18,11 @@ def test_a_chain_of_2000_operations_has_few_kernels_and_little_text():
     for k in range(2000):
         want = np.sin(want) if k % 5 == 0 else want * 1.01 if k % 2 else want + 0.5
     np.testing.assert_allclose(f(values), want, rtol=1e-10)
+
+
+def test_a_sum_of_many_vectors_of_unknown_lengths_is_compiled_at_once():
+    for count in (40, 300):
+        inputs = [T.vector(f"x{k}") for k in range(count)]
+        f = ag.function(inputs, sum(inputs[1:], inputs[0]))
+        arrays = [np.ones(3 if k % 2 else 1) for k in range(count)]
+        np.testing.assert_array_equal(f(*arrays), np.full(3, float(count)))

@@ -36,8 +36,10 @@ from .outputs import LARGE
 _FORMS = {
     "add": "({} + {})", "sub": "({} - {})", "mul": "{} * {}", "floordiv": "({} // {})",
     "maximum": "({0} if {0} > {1} else {1})", "minimum": "({0} if {0} < {1} else {1})",
-    "broadcast": "({1} if {0} == 1 else {0})",
+    "broadcast": "({0} if {1} == 1 else {1})",  # {0}, the joint length of many, stands there once
 }  # fmt: skip
+LONGEST = 100
+"""Steps of a length that the entry computes; Python reads 200 parentheses in each other at most."""
 
 
 @record
@@ -105,6 +107,8 @@ def _filled_frame(graph: FunctionGraph, traits: Traits) -> list[str]:
             shapes.append(shapes[traits.in_place[k]])
             continue
         known = None if k in traits.given else programs[k]
+        if known is not None and any(len(program) > LONGEST for program in known):
+            known = None  # as large as the last one
         shape = None if known is None else [_python(program) for program in known]
         made = f"o{k}" if k in traits.given else _allocation(k, shape, o.type.numpy.itemsize)
         lines.append(f"y{k} = {made}")
