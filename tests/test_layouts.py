@@ -110,3 +110,10 @@ def test_a_function_is_called_again_with_its_own_result(add):
     for _ in range(5):
         y, want = add(y, x), want + x
     assert_same_order(y, want)
+
+
+def test_a_result_has_axes_that_are_known_to_be_1_long_and_have_no_loop():
+    x = T.lmatrix("x")
+    data = np.asfortranarray(np.arange(12).reshape(3, 4))
+    result = ag.function([x], T.expand_dims(x, 0) + T.cumsum(x, axis=1))(data)
+    np.testing.assert_array_equal(result, data[None] + data.cumsum(axis=1))

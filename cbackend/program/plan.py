@@ -240,7 +240,8 @@ def plan_kernel(p: Planner, node: Apply) -> None:
         victim = _overwritten(p, node, operand.source, destroyed, lengths) if whole else None
         if victim is None and whole and node.outputs[operand.source] in p.ordered and runs_in_any_order(kernel):
             ordered = ordered or ordered_strides(p, kernel, extents, inputs)
-            outputs.append(result_in_order(p, node, operand.source, lengths, ordered))
+            strides = tuple(1 if loop is None else ordered[loop] for loop in operand.axes)
+            outputs.append(result_in_order(p, node, operand.source, lengths, strides))
         else:
             outputs.append(victim or p.result(node.outputs[operand.source], lengths))
     if any(o in p.needed for o in node.outputs):
