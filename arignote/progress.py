@@ -97,13 +97,14 @@ def _in_notebook() -> Show:
     """One output of the cell, made with the first line and updated with every other; at the end it is empty."""
     from IPython.display import display
 
+    first: Any = display  # some versions of IPython have no types here
     handle: Any = None
 
     def show(line: str) -> None:
         nonlocal handle
         data = {"text/plain": line, "text/html": f"<i>{line.replace('<', '&lt;')}</i>" if line else ""}
         if handle is None:
-            handle = display(data, raw=True, display_id=True)
+            handle = first(data, raw=True, display_id=True)
         else:
             handle.update(data, raw=True)
 
