@@ -116,7 +116,7 @@ static inline {T} ag_pow_{T}({T} base, {T} exponent)
 """,
 )
 
-# gcc makes trunc(x) of an integer that is a float again, and so -0.0 of what would be 0.  The sum with 0 has no such zero.
+# Of an integer that becomes a float again gcc makes trunc(x), and so -0.0 of what is 0.  A sum with 0 is never -0.0.
 _TO_32_BITS = Helper(
     "ag_i32_from_{T}",
     """\
