@@ -49,7 +49,7 @@ F = "float64"
         (Op("true_div", F, (A, Op("true_div", F, (B, C)))), "a / (b / c)"),
         (Op("neg", F, (Op("neg", F, (A,)),)), "-(-a)"),
         (Op("neg", F, (Const(F, -2.0),)), "-(-2.0)"),
-        (Op("exp", F, (Op("add", F, (A, B)),)), "exp(a + b)"),
+        (Op("exp", F, (Op("add", F, (A, B)),)), "ag_exp_f64(a + b)"),
         (Op("square", F, (Op("add", F, (A, B)),)), "(a + b) * (a + b)"),
         (Op("lt", "bool", (Op("add", F, (A, B)), C)), "a + b < c"),
         (Op("switch", F, (Op("lt", "bool", (A, B)), A, B)), "a < b ? a : b"),

@@ -137,13 +137,13 @@ def test_values_that_do_not_change_along_a_loop_are_computed_outside_of_it():
     text = lower(E.mul(E.exp(COLUMN), X).owner).text  # exp is an op of its own here: nothing to hoist
     assert "exp(" not in text.split("*/", 1)[1]
     body = lower(fused([COLUMN, X], E.mul(E.exp(COLUMN), X))).text.split("*/", 1)[1]
-    assert body.index("= exp(") < body.index("for (i64 i1")
-    assert body.count("= exp(") == 1
+    assert body.index("= ag_exp_f64(") < body.index("for (i64 i1")
+    assert body.count("= ag_exp_f64(") == 1
 
 
 def test_equal_operations_are_done_once():
     body = lower(fused([X], E.add(E.exp(X), E.exp(X)))).text.split("} else {")[-1]
-    assert body.count("exp(") == 1
+    assert body.count("ag_exp_f64(") == 1
 
 
 def test_a_group_with_several_outputs_of_several_ranks():
@@ -457,5 +457,5 @@ def test_transcendental_functions_are_called_in_vectors(tmp_path):
     code = subprocess.run(
         ["objdump", "-dr", str(target)], capture_output=True, text=True, check=True, timeout=60
     ).stdout
-    for function in ("exp", "sin"):
-        assert any(f"_ZGV{isa}v_{function}" in code for isa in ("eN8", "dN4", "cN4", "bN2")), function
+    assert any(f"_ZGV{isa}v_sin" in code for isa in ("eN8", "dN4", "cN4", "bN2"))
+    assert "exp" not in code  # a polynomial that stands in the loop
