@@ -17,6 +17,7 @@
 enum { DEPTH = 448, WIDTH = 2048 / sizeof(REAL), SIDE = 2048 };
 enum { ROUND = 4 * DEPTH }; /* what is done before anybody looks at Ctrl-C: some 10 ms a task */
 enum { ALONE = 1 << 20, TASK = 1 << 23, LONG = 1 << 28 }; /* multiplications: not worth sharing; a task; Ctrl-C */
+enum { MOST = 1 << 30 }; /* multiplications of a task: 40 ms, in which nobody looks at Ctrl-C */
 enum { STORED = 32 }; /* so many take as long as a number of c takes to be written */
 /* Panels of b that use a before that is packed; rows of a, and numbers of b, for which b need not be packed, unless a
    panel would be narrower than a vector and have to be copied for each tile. */
@@ -161,7 +162,8 @@ static i64 share_out(sharing *work)
     const i64 m = work->of->m, n = work->of->n, k = work->end - work->start, threads = work->rt->threads;
     const i64 longer = k <= 4 * STORED ? 16 : 1; /* rows than columns may be */
     const double all = (double)m * (double)n * (double)(k + STORED);
-    const i64 wanted = threads < 2 ? 1 : (i64)(all < 4.0 * TASK * threads ? all / TASK : 4 * threads);
+    const double fair = threads < 2 ? 1 : all < 4.0 * TASK * (double)threads ? all / TASK : 4.0 * (double)threads;
+    const i64 wanted = (i64)(fair > all / MOST ? fair : all / MOST);
     i64 down = parts(m, SIDE), across = parts(n, SIDE);
     while (down * across < wanted && (m > down * ROWS || n > across * COLUMNS))
         *(longer * m * across > n * down ? &down : &across) *= 2;
