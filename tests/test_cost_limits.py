@@ -26,3 +26,18 @@ def test_a_sum_of_many_vectors_of_unknown_lengths_is_compiled_at_once():
         f = ag.function(inputs, sum(inputs[1:], inputs[0]))
         arrays = [np.ones(3 if k % 2 else 1) for k in range(count)]
         np.testing.assert_array_equal(f(*arrays), np.full(3, float(count)))
+
+
+def test_a_chain_of_softmaxes_of_the_same_rows_has_one_kernel_of_a_few():
+    x = T.matrix("x")
+    z = x
+    for _ in range(40):
+        z = T.softmax(z * 2.0)
+    f = ag.function([x], z)
+    assert len(f.program.kernels) <= 3
+    assert len(f.c_source()) < 100_000
+    want = values = np.random.default_rng(0).normal(size=(5, 50))
+    for _ in range(40):
+        want = np.exp(want * 2 - np.max(want * 2, axis=1, keepdims=True))
+        want /= want.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(f(values), want, rtol=1e-10)

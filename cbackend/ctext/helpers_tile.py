@@ -36,7 +36,7 @@ static inline b8 ag_is_turned(i64 down, i64 along)
             "ag_tile_in_{T}",
             """\
 /* `rows` rows of `columns` elements of x from `at` on: where they lie if each row has stride 1, else copied. */
-static const {S} *ag_tile_in_{T}(const {S} *x, i64 at, i64 down, i64 along, i64 rows, i64 columns, {S} *copy)
+static inline const {S} *ag_tile_in_{T}(const {S} *x, i64 at, i64 down, i64 along, i64 rows, i64 columns, {S} *copy)
 {
     x += at;
     if (along == 1) return x;
@@ -75,7 +75,7 @@ static inline {S} *ag_tile_out_{T}({S} *y, i64 at, i64 along, {S} *copy)
             "ag_tile_back_{T}",
             """\
 /* What was computed in `copy`, to where it belongs. */
-static void ag_tile_back_{T}({S} *y, i64 at, i64 down, i64 along, i64 rows, i64 columns, const {S} *copy)
+static inline void ag_tile_back_{T}({S} *y, i64 at, i64 down, i64 along, i64 rows, i64 columns, const {S} *copy)
 {
     y += at;
     for (i64 i = 0; i < rows; i++)

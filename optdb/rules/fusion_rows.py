@@ -20,6 +20,8 @@ OPEN = 64
 LEAST_ROWS = 32
 """With fewer rows than these, long ones are not joined: each row is the work of one thread."""
 LONG_ROW = 1 << 16
+MOST_FOLDS = 8
+"""Nodes of a set that go along rows, each of which is a pass over the row or two: C that takes gcc 0.3 s a softmax."""
 
 Space = tuple[Dim, ...]
 
@@ -116,6 +118,8 @@ class _Joining:
         if self.whole.get(group) != unit.space and not _is_single(group, unit.space):
             return False
         if not fits([*unit.groups, group], self.facts):
+            return False
+        if sum(folds_rows(node) for g in (*unit.groups, group) for node in g.nodes) > MOST_FOLDS:
             return False
         # Sets wait for older ones alone: there is no circle, and what is too old to grow need not be looked at.
         if self._waits(g for g in above if self._unit_of.get(g) is not unit) >> unit.number:

@@ -45,62 +45,29 @@ static inline f16 ag_f16_from_f32(f32 x)
     return (f16)(bits | sign >> 16);
 }
 
-/* `rows` rows of `columns` elements of x from `at` on: where they lie if each row has stride 1, else copied. */
-static const f16 *ag_tile_in_f16(const f16 *x, i64 at, i64 down, i64 along, i64 rows, i64 columns, f16 *copy)
-{
-    x += at;
-    if (along == 1) return x;
-    for (i64 i = 0; i < rows; i++) {
-        f16 *const row = copy + i * columns;
-        if (along == 0)
-            for (i64 j = 0; j < columns; j++) row[j] = x[i * down];
-        else if (along == -1)
-            for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
-        else
-            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
-    }
-    return copy;
-}
-
-/* Where elements of y from `at` on are computed: in their place if each row has stride 1, else in `copy`. */
-static inline f16 *ag_tile_out_f16(f16 *y, i64 at, i64 along, f16 *copy)
-{
-    return along == 1 ? y + at : copy;
-}
-
-/* What was computed in `copy`, to where it belongs. */
-static void ag_tile_back_f16(f16 *y, i64 at, i64 down, i64 along, i64 rows, i64 columns, const f16 *copy)
-{
-    y += at;
-    for (i64 i = 0; i < rows; i++)
-        for (i64 j = 0; j < columns; j++) y[i * down + j * along] = copy[i * columns + j];
-}
-
 /* y0 = x0 + x1 */
-static void k_098fa9fbc6a341f7(i64 n0, f16 *restrict y0, i64 y0_s0, const f16 *x0, i64 x0_s0, const f16 *x1, i64 x1_s0)
+static void k_6c361f351b556e32(i64 n0, f16 *restrict y0, i64 y0_s0, const f16 *x0, i64 x0_s0, const f16 *x1, i64 x1_s0)
 {
-    f16 y0_copy[1024];
-    f16 x0_copy[1024];
-    f16 x1_copy[1024];
-    const b8 whole = y0_s0 == 1 && x0_s0 == 1 && x1_s0 == 1;
-    const i64 wide = whole ? n0 : 1024;
-    for (i64 t0 = 0; t0 < n0; t0 += wide) {
-        const i64 columns = wide < n0 - t0 ? wide : n0 - t0;
-        f16 *y0_t = ag_tile_out_f16(y0, t0 * y0_s0, y0_s0, y0_copy);
-        const f16 *x0_t = ag_tile_in_f16(x0, t0 * x0_s0, 0, x0_s0, 1, columns, x0_copy);
-        const f16 *x1_t = ag_tile_in_f16(x1, t0 * x1_s0, 0, x1_s0, 1, columns, x1_copy);
+    if (x0_s0 == 1 && x1_s0 == 1 && y0_s0 == 1) {
         #pragma omp simd
-        for (i64 i0 = 0; i0 < columns; i0++) {
-            const f16 v0 = x0_t[i0];
-            const f16 v1 = x1_t[i0];
+        for (i64 i0 = 0; i0 < n0; i0++) {
+            const f16 v0 = x0[i0];
+            const f16 v1 = x1[i0];
             const f32 v2 = ag_f32_from_f16(v0);
             const f32 v3 = ag_f32_from_f16(v1);
             const f32 v4 = v2 + v3;
             const f16 v5 = ag_f16_from_f32(v4);
-            y0_t[i0] = v5;
+            y0[i0] = v5;
         }
-        if (y0_s0 != 1) {
-            ag_tile_back_f16(y0, t0 * y0_s0, 0, y0_s0, 1, columns, y0_copy);
+    } else {
+        for (i64 i0 = 0; i0 < n0; i0++) {
+            const f16 v0 = x0[i0 * x0_s0];
+            const f16 v1 = x1[i0 * x1_s0];
+            const f32 v2 = ag_f32_from_f16(v0);
+            const f32 v3 = ag_f32_from_f16(v1);
+            const f32 v4 = v2 + v3;
+            const f16 v5 = ag_f16_from_f32(v4);
+            y0[i0 * y0_s0] = v5;
         }
     }
 }

@@ -17,59 +17,23 @@ typedef double f64;
 typedef float _Complex c64;
 typedef double _Complex c128;
 
-/* `rows` rows of `columns` elements of x from `at` on: where they lie if each row has stride 1, else copied. */
-static const f64 *ag_tile_in_f64(const f64 *x, i64 at, i64 down, i64 along, i64 rows, i64 columns, f64 *copy)
-{
-    x += at;
-    if (along == 1) return x;
-    for (i64 i = 0; i < rows; i++) {
-        f64 *const row = copy + i * columns;
-        if (along == 0)
-            for (i64 j = 0; j < columns; j++) row[j] = x[i * down];
-        else if (along == -1)
-            for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
-        else
-            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
-    }
-    return copy;
-}
-
-/* Where elements of y from `at` on are computed: in their place if each row has stride 1, else in `copy`. */
-static inline f64 *ag_tile_out_f64(f64 *y, i64 at, i64 along, f64 *copy)
-{
-    return along == 1 ? y + at : copy;
-}
-
-/* What was computed in `copy`, to where it belongs. */
-static void ag_tile_back_f64(f64 *y, i64 at, i64 down, i64 along, i64 rows, i64 columns, const f64 *copy)
-{
-    y += at;
-    for (i64 i = 0; i < rows; i++)
-        for (i64 j = 0; j < columns; j++) y[i * down + j * along] = copy[i * columns + j];
-}
-
 /* y0 = x0 + x1 */
-static void k_7758da7392235151(i64 n0, f64 *y0, i64 y0_s0, const f64 *x0, i64 x0_s0, const f64 *x1, i64 x1_s0)
+static void k_bcfde415f20ca7e1(i64 n0, f64 *y0, i64 y0_s0, const f64 *x0, i64 x0_s0, const f64 *x1, i64 x1_s0)
 {
-    f64 y0_copy[1024];
-    f64 x0_copy[1024];
-    f64 x1_copy[1024];
-    const b8 whole = y0_s0 == 1 && x0_s0 == 1 && x1_s0 == 1;
-    const i64 wide = whole ? n0 : 1024;
-    for (i64 t0 = 0; t0 < n0; t0 += wide) {
-        const i64 columns = wide < n0 - t0 ? wide : n0 - t0;
-        f64 *y0_t = ag_tile_out_f64(y0, t0 * y0_s0, y0_s0, y0_copy);
-        const f64 *x0_t = ag_tile_in_f64(x0, t0 * x0_s0, 0, x0_s0, 1, columns, x0_copy);
-        const f64 *x1_t = ag_tile_in_f64(x1, t0 * x1_s0, 0, x1_s0, 1, columns, x1_copy);
+    if (x0_s0 == 1 && x1_s0 == 1 && y0_s0 == 1) {
         #pragma omp simd
-        for (i64 i0 = 0; i0 < columns; i0++) {
-            const f64 v0 = x0_t[i0];
-            const f64 v1 = x1_t[i0];
+        for (i64 i0 = 0; i0 < n0; i0++) {
+            const f64 v0 = x0[i0];
+            const f64 v1 = x1[i0];
             const f64 v2 = v0 + v1;
-            y0_t[i0] = v2;
+            y0[i0] = v2;
         }
-        if (y0_s0 != 1) {
-            ag_tile_back_f64(y0, t0 * y0_s0, 0, y0_s0, 1, columns, y0_copy);
+    } else {
+        for (i64 i0 = 0; i0 < n0; i0++) {
+            const f64 v0 = x0[i0 * x0_s0];
+            const f64 v1 = x1[i0 * x1_s0];
+            const f64 v2 = v0 + v1;
+            y0[i0 * y0_s0] = v2;
         }
     }
 }
