@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import sys
 import warnings
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from arignote import doctor
+from arignote.cbackend.build import build as building
 from arignote.cbackend.build.build import build
 from arignote.cbackend.build.compilation import library_key
 from arignote.cbackend.build.toolchain import Toolchain
@@ -128,7 +130,8 @@ def test_another_architecture_never_gets_it(installed, tmp_path):
 
 
 @pytest.mark.parametrize("how", ["cut", "empty", "one bit", "another's"])
-def test_a_damaged_file_is_never_loaded_and_mended_in_the_cache(copied, tmp_path, how):
+def test_a_damaged_file_is_never_loaded_and_mended_in_the_cache(copied, tmp_path, monkeypatch, how):
+    monkeypatch.setattr(building, "_images", weakref.WeakValueDictionary())  # as in a process that has loaded nothing
     toolchain = Toolchain.find(opened(tmp_path, copied))
     path = copied / f"{library_key(core_source(), toolchain).hex()}.so"
     content = path.read_bytes()

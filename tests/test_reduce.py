@@ -135,7 +135,7 @@ def test_reductions_of_nothing():
         assert_same(getattr(x, name)(axis=0).eval({x: empty}), getattr(empty, name)(axis=0))
     assert np.isnan(x.mean(axis=0).eval({x: empty})).all()
     for name in ("max", "min", "argmax", "argmin"):
-        with pytest.raises(ValueError, match=f"in {name}.*shape \\(0, 3\\)"):
+        with pytest.raises(ValueError, match=f"x \\(0, 3\\)\n  in {name}\\(x"):
             getattr(x, name)(axis=0).eval({x: empty})
         assert getattr(x, name)(axis=1).eval({x: empty}).shape == (0,)
         known = T.tensor("known", shape=(0, 3))

@@ -8,7 +8,7 @@ from ...ops.elementwise import add, cast, exp, fill, log, mul, sub, true_div
 from ...ops.indexing import Subtensor
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.reduce import ArgReduce, Reduce
-from ...ops.rows import terms_of
+from ...ops.rows import Top, terms_of
 from ...ops.shape import DimShuffle
 from ..contract import relaxes, stabilizes
 from ..patterns import Users, Wild, op_like
@@ -61,12 +61,19 @@ def log_of_sum_of_exp(node: Node) -> Value | None:
     keep = producer(node.inputs[0], DimShuffle)
     total = producer(node.inputs[0] if keep is None else keep.inputs[0], Reduce)
     terms = producer(total.inputs[0], exp) if total is not None and is_sum(total) and total.op.axis else None
-    if total is None or terms is None:
+    if total is None or terms is None or _is_below_top(terms.inputs[0]):
         return None
     result = cast(terms.inputs[0], node.out.dtype)
     for axis in reversed(total.op.axis):
         result = LogSumExp(axis)(result)
     return result if keep is None else keep.op(result)
+
+
+def _is_below_top(x: Variable) -> bool:
+    """Whether x is y - top(y), of which the exponentials are summed as they are."""
+    difference = producer(x, sub)
+    keep = None if difference is None else producer(difference.inputs[1], DimShuffle)
+    return keep is not None and producer(keep.inputs[0], Top) is not None
 
 
 def log_softmax_of_difference(node: Node) -> Value | None:
