@@ -171,7 +171,8 @@ class Caller:
             for n in output.shape:
                 lengths[at], strides[at] = n, C_ORDER
                 at += 1
-        call.strides, call.begun, call.outcome = strides, begun, -1
+        strided = not all(a.flags.c_contiguous for a in arrays)
+        call.strides, call.begun, call.outcome = strides if strided else ffi.NULL, begun, -1
         try:
             outcome = self.library.lib.ag_entry(call)
         except BaseException:
@@ -186,7 +187,7 @@ class Caller:
             return self._again(frame, arguments)
         if outcome == Outcome.UNREACHED:
             return self._by_numpy(frame, arguments)
-        return self._results(outcome, frame, outputs, strided=True)
+        return self._results(outcome, frame, outputs, strided)
 
     def _again(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
         """The call from its beginning: Ctrl-C ended it, but the handler of SIGINT raised nothing.
