@@ -15,7 +15,11 @@ from arignote import ops as T
 from arignote.graph import FunctionGraph
 from arignote.ops.interpret import interpret
 
-SHAPES = [(), (1,), (5,), (1, 5), (4, 5), (4, 1), (3, 4, 5)]
+SHAPES = [(), (1,), (5,), (1, 5), (4, 5), (4, 1), (3, 4, 5), (17,), (33, 17), (40, 3)]
+LAYOUTS = [
+    lambda a: a, np.asfortranarray, lambda a: np.repeat(a, 2, axis=-1)[..., ::2], lambda a: a[::-1].copy()[::-1],
+]  # fmt: skip
+"""The same elements, elsewhere in memory."""
 UNARY = [
     T.exp, T.sin, T.tanh, T.neg, T.abs, T.square, T.sigmoid, T.softplus, lambda v: T.log(1 + T.square(v)),
     lambda v: v * 2.5 + 1, lambda v: v - v.max() if v.ndim else v, lambda v: T.sqrt(1 + T.square(v)),
@@ -33,8 +37,10 @@ def expressions(draw):
     dtype = draw(st.sampled_from(["float64", "float32"]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     shapes = draw(st.lists(st.sampled_from(SHAPES), min_size=1, max_size=3))
-    inputs = [T.tensor(f"x{n}", dtype=dtype, shape=(None,) * len(s)) for n, s in enumerate(shapes)]
+    known = [tuple(n if draw(st.booleans()) else None for n in s) for s in shapes]
+    inputs = [T.tensor(f"x{n}", dtype=dtype, shape=s) for n, s in enumerate(known)]
     arrays = [np.asarray(rng.uniform(-1, 1, s), dtype=dtype) for s in shapes]
+    arrays = [draw(st.sampled_from(LAYOUTS))(a) if a.ndim else a for a in arrays]
     pool = [(v, s) for v, s in zip(inputs, shapes, strict=True)]
     for _ in range(draw(st.integers(1, 8))):
         pool.append(draw(steps(pool)))
@@ -46,7 +52,7 @@ def expressions(draw):
 def steps(draw, pool):
     """One more value upon those of the pool, with its shape."""
     value, shape = pool[draw(st.integers(0, len(pool) - 1))]
-    kind = draw(st.sampled_from(["unary", "unary", "binary", "binary", "reduce", "view", "slice", "softmax", "join"]))
+    kind = draw(st.sampled_from(["unary", "unary", "binary", "binary", "reduce", "view", "slice", "softmax", "join", "running"]))
     if kind == "binary":
         other, other_shape = pool[draw(st.integers(0, len(pool) - 1))]
         try:
@@ -63,6 +69,8 @@ def steps(draw, pool):
         return reduced / 8, tuple(1 if k == axis else n for k, n in enumerate(shape) if keep or k != axis)
     if kind == "softmax":
         return T.nn.softmax(value, axis=axis), shape
+    if kind == "running":
+        return T.cumsum(value, axis=axis) / 8, shape
     if kind == "join":
         return T.concatenate([value, value * 0.5], axis=axis), tuple(n * (1 + (k == axis)) for k, n in enumerate(shape))
     if kind == "slice":
@@ -74,8 +82,11 @@ def steps(draw, pool):
 def check(case, mode):
     inputs, arrays, outputs = case
     expected = interpret(FunctionGraph(inputs, outputs), arrays)
-    got = ag.function(inputs, outputs, mode=mode, on_unused_input="ignore")(*arrays)
+    function = ag.function(inputs, outputs, mode=mode, on_unused_input="ignore")
+    got = function(*arrays)
     eps = float(np.finfo(arrays[0].dtype).eps)
+    for mine, again in zip(got, function(*arrays), strict=True):
+        assert mine.tobytes() == again.tobytes() and mine.strides == again.strides
     for mine, reference in zip(got, expected, strict=True):
         assert mine.dtype == reference.dtype and mine.shape == reference.shape
         np.testing.assert_allclose(mine, reference, rtol=400 * eps, atol=100 * eps)
