@@ -52,7 +52,8 @@ def expressions(draw):
 def steps(draw, pool):
     """One more value upon those of the pool, with its shape."""
     value, shape = pool[draw(st.integers(0, len(pool) - 1))]
-    kind = draw(st.sampled_from(["unary", "unary", "binary", "binary", "reduce", "view", "slice", "softmax", "join", "running"]))
+    kinds = ["unary", "unary", "binary", "binary", "reduce", "view", "slice", "softmax", "join", "running"]
+    kind = draw(st.sampled_from(kinds))
     if kind == "binary":
         other, other_shape = pool[draw(st.integers(0, len(pool) - 1))]
         try:
