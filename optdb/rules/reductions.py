@@ -46,6 +46,7 @@ SELECTING = frozenset({maximum, minimum, logical_and, logical_or})
 x = Wild("x")
 float_x = Wild("x", is_float)
 outer, inner = op_like(Reduce, "outer"), op_like(Reduce, "inner")
+over_nothing = op_like(Reduce, "outer", lambda op: not op.axis)
 total = op_like(Reduce, "r", lambda op: op.scalar is add)
 extremum = op_like(Reduce, "extremum", lambda op: op.scalar in (maximum, minimum))
 regrouped = relaxes("rounding")
@@ -65,7 +66,7 @@ def reduce_of_reduce(x: Variable, outer: Reduce, inner: Reduce) -> Value | None:
 
 def useless_reduce(node: Node, x: Variable, outer: Reduce) -> Value | None:
     """x, which is reduced over no axis."""
-    if outer.axis or (outer.scalar in (logical_and, logical_or) and x.dtype != "bool"):
+    if outer.scalar in (logical_and, logical_or) and x.dtype != "bool":
         return None
     return cast(x, node.out.dtype)
 
@@ -244,7 +245,7 @@ def known_unbroadcast(node: Node) -> Value | None:
 
 AXES: list[Rule] = [
     rule("local_op_of_op", outer(inner(x)), reduce_of_reduce, contract=regrouped, formula="sum(sum(x)) -> sum(x)"),
-    rule("local_useless_reduce", outer(x), useless_reduce, contract=relaxes("signed zero"),
+    rule("local_useless_reduce", over_nothing(x), useless_reduce, contract=relaxes("signed zero"),
          formula="sum{axis=()}(x) -> x"),
     node_rule("local_reduce_broadcastable", Reduce, without_ones, contract=relaxes("signed zero"),
               formula="sum(x over an axis of length 1) -> dimshuffle(x)"),
