@@ -215,8 +215,7 @@ def _nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule,
     if schedule.rearranges or not alone or len(nest.order) == 1:
         inner = specialized(general, in_runs if is_costly(general) else plainly)
         return arranged((*nest.at[0], *nest.looped((inner,), len(nest.order) - 1)), nest.order, schedule)
-    outside = max(len(nest.order) - 2, 0)
-    return (*nest.at[0], *nest.looped(tiled(nest, general), outside))
+    return (*nest.at[0], *nest.looped(tiled(nest, general), len(nest.order) - 2))
 
 
 def _element(nest: Nest, result: Result) -> Expr:

@@ -54,12 +54,12 @@ FEWEST, MOST = 256, 1024
 
 
 def tiled(nest: Nest, general: For) -> Body:
-    """The two innermost loops of a nest, of which `general` is the inner one, or that one alone, in tiles."""
-    inner, outer = nest.order[-1], nest.order[-2] if len(nest.order) > 1 else None
-    body: Body = pruned((general,) if outer is None else (loop(outer, (*nest.at[-2], general)),))
+    """The two innermost loops of a nest, of which `general` is the inner one, in tiles."""
+    outer, inner = nest.order[-2:]
+    body = pruned((loop(outer, (*nest.at[-2], general)),))
     reached = [k for k in range(nest.operands.count) if not {inner, outer}.isdisjoint(nest.operands[k].loops)]
     touched = set(arrays_in(body))
-    tile = _Tile(nest, inner, outer, [k for k in reached if nest.array_before(k, 1 + (outer is not None)) in touched])
+    tile = _Tile(nest, inner, outer, [k for k in reached if nest.array_before(k, 2) in touched])
     lengths: dict[str, Expr] = {f"n{inner}": tile.columns, f"n{outer}": tile.rows}
     inside = [s for k in tile.operands for s in tile.pointed(k, lengths)]
     inside += renamed(substituted(body, lengths), {tile.base(k): f"{nest.operands.array(k)}_t" for k in tile.operands})
@@ -70,19 +70,19 @@ def tiled(nest: Nest, general: For) -> Body:
 class _Tile:
     """The names and statements of the tiles of a nest over `operands`, those that move along its two loops."""
 
-    def __init__(self, nest: Nest, inner: int, outer: int | None, operands: list[int]) -> None:
+    def __init__(self, nest: Nest, inner: int, outer: int, operands: list[int]) -> None:
         self.nest, self.inner, self.outer, self.operands = nest, inner, outer, operands
         self.moving = [k for k in operands if inner in nest.operands[k].loops]
         elements = TILE_BYTES // sum(numpy_dtype(nest.operands[k].dtype).itemsize for k in self.moving)
         self.elements = min(max(FEWEST, 1 << elements.bit_length() - 1), MOST)
-        self.rows: Expr = ONE if outer is None else index("rows")
+        self.rows = index("rows")
         self.columns = index("columns")
 
     def base(self, k: int) -> str:
         """The pointer to an operand where the loops of the tile begin."""
-        return self.nest.array_before(k, 2 if self.outer is not None else 1)
+        return self.nest.array_before(k, 2)
 
-    def _stride(self, k: int, along: int | None) -> Expr:
+    def _stride(self, k: int, along: int) -> Expr:
         return self.nest.operands.stride(k, along) if along in self.nest.operands[k].loops else ZERO
 
     def _offset(self, k: int) -> Expr:
@@ -108,7 +108,7 @@ class _Tile:
         turned = [
             Op("is_turned", "bool", (operands.stride(k, self.outer), operands.stride(k, self.inner)))
             for k in self.moving
-            if self.outer is not None and self.outer in operands[k].loops
+            if self.outer in operands[k].loops
         ]
         if not turned:
             yield Let("wide", Op("switch", "int64", (whole, n, number(self.elements))))
@@ -118,20 +118,17 @@ class _Tile:
                 "switch", "int64", (Local("bool", "turned"), number(self.elements // ROWS), number(self.elements))
             )
             yield Let("wide", Op("switch", "int64", (whole, n, size)))
-        if self.outer is not None:
-            size = Op("tile_rows", "int64", (number(self.elements), smaller(index("wide"), n)))
-            yield Let("tall", Op("switch", "int64", (whole, index(f"n{self.outer}"), size)))
+        size = Op("tile_rows", "int64", (number(self.elements), smaller(index("wide"), n)))
+        yield Let("tall", Op("switch", "int64", (whole, index(f"n{self.outer}"), size)))
 
     def loops(self, inside: Body) -> Body:
         """The loops over tiles."""
         n, at = index(f"n{self.inner}"), index(f"t{self.inner}")
         columns = Let("columns", smaller(index("wide"), minus(n, at)))
         body: Body = (For(at.name, ZERO, n, (columns, *inside), step=index("wide")),)
-        if self.outer is not None:
-            n, at = index(f"n{self.outer}"), index(f"t{self.outer}")
-            rows = Let("rows", smaller(index("tall"), minus(n, at)))
-            body = (For(at.name, ZERO, n, (rows, *body), step=index("tall")),)
-        return body
+        n, at = index(f"n{self.outer}"), index(f"t{self.outer}")
+        rows = Let("rows", smaller(index("tall"), minus(n, at)))
+        return (For(at.name, ZERO, n, (rows, *body), step=index("tall")),)
 
     def pointed(self, k: int, strides: dict[str, Expr]) -> Iterator[Statement]:
         """The pointer to an operand's part of a tile; `strides` is told those that hold there."""
