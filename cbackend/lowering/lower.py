@@ -87,10 +87,9 @@ def _pieces(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> _Piece
         if aliases:
             raise ValueError("a kernel that reads rows again cannot overwrite them")
         return _row_kernel(node)
-    if isinstance(node.op, Cumulative):
-        return _cumulative_kernel(node)
-    assert isinstance(node.op, AlongAxis)
-    return _row_kernel(node) if node.op.axis == node.inputs[0].ndim - 1 else _column_kernel(node)
+    if isinstance(node.op, AlongAxis) and node.op.axis == node.inputs[0].ndim - 1:
+        return _row_kernel(node)
+    return _along_kernel(node)
 
 
 def _row_kernel(node: Apply) -> _Pieces:
@@ -110,18 +109,12 @@ def _with_short_rows(rows: Rows, operands: Operands, body: Body) -> Body:
     return body if short is None else (If(are_short(rows.reductions, rows.along), short, body),)
 
 
-def _column_kernel(node: Apply) -> _Pieces:
-    group = column_group(node)
+def _along_kernel(node: Apply) -> _Pieces:
+    """A running sum, or a softmax along an axis before the last."""
+    cumulative = isinstance(node.op, Cumulative)
+    group = (cumulative_group if cumulative else column_group)(node)
     operands = Operands(group)
-    nest, along, body = column_nest(node, group, operands)
-    prologue = folded_loops(nest.order, operands, along)
-    return (*prologue, *body), group, operands, f"y0 = {op_text(node.op)}(x0)", along
-
-
-def _cumulative_kernel(node: Apply) -> _Pieces:
-    group = cumulative_group(node)
-    operands = Operands(group)
-    nest, along, body = cumulative_nest(node, group, operands)
+    nest, along, body = (cumulative_nest if cumulative else column_nest)(node, group, operands)
     prologue = folded_loops(nest.order, operands, along)
     return (*prologue, *body), group, operands, f"y0 = {op_text(node.op)}(x0)", along
 
