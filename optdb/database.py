@@ -23,6 +23,7 @@ from .contract import CONTRACT_TAGS, Contract
 from .entries import Entry, Table, past_cutoff, refusal, rows_of
 from .equilibrium import EquilibriumOptimizer
 from .optimizers import FromFunctionOptimizer, Optimizer, SeqOptimizer, TopoOptimizer
+from .order import check_order
 from .query import Query, as_query, unknown
 from .rule import Rule
 from .settling import Settings, as_optimizer, contract_of, with_extra
@@ -52,6 +53,8 @@ class _Member:
     role: str
     origin: str
     by_database: bool
+    provides: frozenset[str]
+    requires: frozenset[str]
 
 
 class Database:
@@ -83,6 +86,8 @@ class Database:
         final: bool = False,
         cleanup: bool = False,
         use_db_name_as_tag: bool = True,
+        provides: Iterable[str] = (),
+        requires: Iterable[str] = (),
     ) -> Self:
         """This database, with `obj` under `name` and `tags`.
 
@@ -92,6 +97,8 @@ class Database:
             contract: what an optimizer promises about numbers; a rule brings its own.
             final, cleanup: in an EquilibriumDB, an optimizer that runs at the end of each pass, or after each change.
             use_db_name_as_tag: whether including the name of this database includes the entry.
+            provides, requires: what it does for later entries, and names of entries, or what these provide, without
+                which it is of no use; a query that takes it, and nothing before it that provides this, is a ValueError.
 
         Raises ValueError if the name is taken, a tag is the name of an entry (or the other way round), or the position
         is not a number; TypeError for what cannot stand here.
@@ -110,6 +117,8 @@ class Database:
             role="final" if final else "cleanup" if cleanup else "",
             origin=_caller(),
             by_database=use_db_name_as_tag,
+            provides=_names("provides", provides),
+            requires=_names("requires", requires),
         )
         if name in self._members:
             before = self._members[name].origin
@@ -208,6 +217,7 @@ class Database:
         if known is not None and known[0] == edits:
             return known[1]
         entries = self._asked(wanted)
+        check_order(entries, wanted, self._label())
         label = wanted.name or str(wanted) or "nothing"
         built = self._build(label, wanted, entries, frozenset(), Settings(self.conform, strict))
         if built is None:
@@ -277,6 +287,8 @@ class Database:
             origin=member.origin,
             inside=tuple(member.object._entries(f"{here}/")) if container else (),
             is_container=container,
+            provides=member.provides,
+            requires=member.requires,
         )
 
     def _asked(self, query: Query) -> Sequence[Entry]:
@@ -456,6 +468,13 @@ class ProxyDB(Database):
 def _walked(members: Iterable[Entry]) -> list[Entry]:
     """The members and all that stands in them."""
     return [inner for entry in members for inner in entry.walk()]
+
+
+def _names(argument: str, names: Iterable[str]) -> frozenset[str]:
+    """The names as a set.  Raises TypeError for a plain string, whose letters would be taken for names."""
+    if isinstance(names, str):
+        raise TypeError(f"register: {argument} is {names!r}; expected a tuple of names, as in ({names!r},)")
+    return frozenset(names)
 
 
 def _caller() -> str:

@@ -33,6 +33,10 @@ class Entry:
     is_container: bool = False
     is_extra: bool = False
     """Whether the query itself brings it along."""
+    provides: frozenset[str] = frozenset()
+    """What later entries may require, besides its name."""
+    requires: frozenset[str] = frozenset()
+    """What must be provided before it runs."""
 
     def walk(self) -> Iterator[Entry]:
         """This entry and all inside it."""

@@ -23,10 +23,12 @@ from arignote.optdb import (
     rule,
     wilds,
 )
+from arignote.optdb.rules import default_db
 
 (x,) = wilds("x")
 NEG = rule("local_neg_neg", neg(neg(x)), x)
 LOG = rule("local_log_exp", log(exp(x)), x, contract=relaxes("overflow"))
+NEG_AS_ANOTHER = rule("mine", neg(neg(x)), x)
 ANOTHER_NEG = rule("local_neg_neg", neg(exp(x)), x)
 
 
@@ -282,3 +284,51 @@ def test_a_query_is_answered_from_memory_until_something_is_registered(edit):
     edit(db)
     assert db.query("fast_run") != before
     assert [m.name for m in copied.query("fast_run").optimizers] == [m.name for m in before.optimizers]
+
+
+# --- what requires what
+
+
+def test_what_is_required_must_stand_before():
+    db = default_db().register("mine", MergeOptimizer(), "fast_run", position=0.05, requires=("shape",))
+    message = r"'mine' at position 0.05 requires 'shape', which nothing .* before it .*; 'ShapeOpt' at position 0.1 d"
+    with pytest.raises(ValueError, match=message):
+        db.query("fast_run")
+    db.query("fast_run -mine")
+    later = default_db().register("mine", MergeOptimizer(), "fast_run", position=0.2, requires=("shape",))
+    assert "mine" in [o.name for o in later.query("fast_run").optimizers]
+    with pytest.raises(ValueError, match=r"'mine' at position 0.2 requires 'shape'"):
+        later.query("fast_run -ShapeOpt")
+
+
+def test_a_rule_inside_a_container_requires_too_and_names_of_entries_count():
+    db = default_db()
+    db["canonicalize"].register("mine", NEG_AS_ANOTHER, "fast_run", requires=("stabilize",))
+    with pytest.raises(ValueError, match=r"'canonicalize/mine' requires .*; 'stabilize' at position 1.5 does"):
+        db.query("fast_run")
+    db = default_db()
+    db["specialize"].register("mine", NEG_AS_ANOTHER, "fast_run", requires=("stabilize", "local_neg_neg"))
+    db.query("fast_run")
+
+
+def test_members_of_an_equilibrium_may_rely_on_each_other():
+    db = EquilibriumDB("db").register("a", NEG, "t", requires=("clean",)).register("b", LOG, "t", provides=("clean",))
+    assert len(db.query("t").rules) == 2
+    with pytest.raises(ValueError, match=r"'a' requires 'clean'.*; 'b' does"):
+        db.query("t", "-b")
+
+
+def test_an_empty_container_provides_nothing():
+    db = SequenceDB("db").register("group", TopoDB().register("r", NEG, "s"), "t", position=0, provides=("flat",))
+    db.register("mine", MergeOptimizer(), "t", position=1, requires=("flat",))
+    with pytest.raises(ValueError, match="requires 'flat'"):
+        db.query("t")
+    db.query("t", "s")
+
+
+def test_what_nothing_provides_and_a_plain_string_are_refused():
+    db = SequenceDB("db").register("mine", MergeOptimizer(), "t", requires=("shapes",))
+    with pytest.raises(ValueError, match=r"requires 'shapes', .* provides, nor anything else here"):
+        db.query("t")
+    with pytest.raises(TypeError, match=r"requires is 'shape'; expected a tuple of names, as in \('shape',\)"):
+        db.register("other", MergeOptimizer(), requires="shape")
