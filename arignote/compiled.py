@@ -9,14 +9,12 @@ import os
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import later, pages
-from .cbackend.cache.forks import fork_safe_lock
 from .cbackend.calls.binding import Binding, bind_plain
 from .cbackend.calls.caller import bound, parameters
 from .cbackend.program.listing import commented
@@ -26,6 +24,8 @@ from .mode import Mode
 from .ops.interpret import interpret
 from .ops.shared import SharedVariable
 from .profiling import NotProfiled, RunProfile
+from .record.cached import cached_property
+from .record.forks import fork_safe_lock
 from .signature import Signature
 from .tiered import Tiered
 from .tracebacks import tell

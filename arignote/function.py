@@ -18,7 +18,6 @@ from .cbackend import (
     core_source,
     reference_graph,
 )
-from .cbackend.cache.forks import fork_safe_lock
 from .cbackend.ir.schedule import Schedule, as_schedules
 from .compiled import CheckedFunction, Function
 from .database import optdb
@@ -32,6 +31,7 @@ from .options import as_budget, as_threads, process_options
 from .profiling import RunProfile
 from .profiling.collection import collect, collecting
 from .progress import progress
+from .record.forks import fork_safe_lock
 from .recorder import process_recorder
 from .signature import Pairs, Signature, make_signature
 from .tiered import Tiered

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from .graph import DTYPES, Variable
 from .ops.checks import shown
 from .ops.tensor import as_tensor
 from .ops.variables import tensor
+from .record.forks import ProcessLock
 
 Structure = Any
 """None for a leaf, else the type of a container (list, tuple, dict, named tuple) and the structures in it; hashable."""
@@ -45,7 +45,7 @@ class Jitted:
         functools.update_wrapper(self, python_function)
         self._function = python_function
         self._options = {"name": getattr(python_function, "__name__", "jitted"), "on_unused_input": "ignore", **options}
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
         self.traces: dict[Any, tuple[Function, Structure]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -12,7 +12,6 @@ import fnmatch
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any, overload
 
 from . import pages
@@ -20,6 +19,7 @@ from .graph import FunctionGraph, Replacement, SourceLine, union
 from .graph.collector import collector_at_rest
 from .profiling import OptimizerProfile
 from .record import record
+from .record.cached import cached_property
 from .replay import Delta, Replay, described
 
 SHOWN = 100

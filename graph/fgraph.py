@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from .. import pages
+from ..record.cached import cached_property
 from .collector import collector_at_rest
 from .door import Door
 from .neighbourhood import Neighbourhood, neighbourhood_of

@@ -11,11 +11,11 @@ inside keeps a run profile and is counted as long as the collection is open.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import pages
+from ..record.forks import ProcessLock
 from .chrome import optimizer_events, run_events
 from .optimizer import OptimizerProfile, SeqProfile, summed
 from .run import RunProfile
@@ -42,7 +42,7 @@ class Collection:
     """The profiles of the functions that were compiled inside a `with` block."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
         self._functions: list[tuple[str, OptimizerProfile, RunProfile | None]] = []
 
     def __enter__(self) -> Collection:
@@ -136,7 +136,7 @@ def profile() -> Collection:
     return Collection()
 
 
-_lock = threading.Lock()
+_lock = ProcessLock()
 _open: list[Collection] = []
 
 

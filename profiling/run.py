@@ -8,7 +8,6 @@ running.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from .. import pages
 from ..record import record
+from ..record.forks import ProcessLock
 from .advice import advice
 from .run_text import run_lines, summary_lines
 
@@ -175,7 +175,7 @@ class RunProfile:
         """Calls and seconds in them that Python has seen, where no C counts."""
         self._strided: dict[str, int] = {}
         self._left_out = 0
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
 
     # --- filled in by the backend
     def begin(

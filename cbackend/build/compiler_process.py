@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ...record import record
+from ...record.forks import fork_safe_lock
 from ..cache.interrupts import POLL_SECONDS, check
 
 _KEPT_OUTPUT = 65536
@@ -48,6 +49,10 @@ class Finished:
 
 _running: weakref.WeakSet[Running] = weakref.WeakSet()
 _ending = threading.Event()
+_starting = fork_safe_lock()
+"""Held while pipes are open for a process to come: what a child of fork inherited of them would never close, and we
+would wait for it.
+"""
 
 
 @contextmanager
@@ -124,10 +129,11 @@ def start(
     """
     _check_not_ending()
     try:
-        process = subprocess.Popen(
-            argv, cwd=folder, env={**_environment(folder), **(extra or {})}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, pass_fds=pass_fds,
-        )  # fmt: skip
+        with _starting:
+            process = subprocess.Popen(
+                argv, cwd=folder, env={**_environment(folder), **(extra or {})}, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, pass_fds=pass_fds,
+            )  # fmt: skip
     except OSError as error:
         raise NotStartedError(f"{argv[0]} cannot be started: {error.strerror or error}") from None
     return Running(process, argv[0], timeout)

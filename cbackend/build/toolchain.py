@@ -16,11 +16,11 @@ import os
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ...record import record
+from ...record.cached import cached_property
 from ..cache import machine
 from ..cache.entry import Kind
 from ..cache.interrupts import postponed

@@ -11,9 +11,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from enum import IntEnum
-from functools import cached_property
 
 from ...record import record
+from ...record.cached import cached_property
 from .schedule import DEFAULT, Schedule
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ...record.cached import cached_property
 from ..abi._abi import ffi
 
 SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")

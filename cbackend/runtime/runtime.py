@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
+from ...record.cached import cached_property
+from ...record.forks import fork_safe_lock
 from ..abi._abi import ffi
 from ..build.build import Library, build, build_all
 from ..build.toolchain import Toolchain
-from ..cache.forks import fork_safe_lock
 from ..cache.store import Cache
 from .blas import Blas, find_blas
 from .clock import Clock

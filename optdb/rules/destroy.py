@@ -11,7 +11,6 @@ legal, and no mark has to be taken back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import ClassVar
 
 from ...graph import Apply, Constant, Destroyers, Dim, Door, FunctionGraph, Variable, dims_of, same_shape
@@ -22,6 +21,7 @@ from ...ops.fused import Fused, InPlace
 from ...ops.shape import DimShuffle
 from ...profiling import OptimizerProfile
 from ...record import record
+from ...record.cached import cached_property
 from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .agreement import Agreement, demanded

@@ -14,7 +14,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +25,7 @@ from ...ops.shape import DimShuffle
 from ...ops.tensor import constant
 from ...profiling import GemmProfile
 from ...record import record
+from ...record.cached import cached_property
 from ..contract import Contract, relaxes
 from ..optimizers import Optimizer, Result
 from .agreement import Agreement

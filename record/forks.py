@@ -1,0 +1,56 @@
+"""Locks and forks: a child has the thread that forked and no other, so nobody would open what another thread held.
+
+`fork_safe_lock` guards what must be whole in the child, and is held for moments: the fork waits.  A `ProcessLock`
+guards what may be left half done, or is held for long: the child has it open.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from types import TracebackType
+from weakref import WeakSet
+
+
+def fork_safe_lock() -> threading.RLock:
+    """A lock that no other thread of the parent holds at the moment of a fork, for as long as the program runs.
+
+    Where one is taken inside of another, the inner one is made first: forks take those that were made last first.
+    """
+    lock = threading.RLock()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    return lock
+
+
+class ProcessLock:
+    """A reentrant lock for the threads of one process: `with lock: ...`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        _process_locks.add(self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> None:
+        self._lock.release()
+
+    def _in_child(self) -> None:
+        """Begin anew, unless it is free or held by the thread that forked."""
+        if self._lock.acquire(blocking=False):
+            self._lock.release()
+        else:
+            self._lock = threading.RLock()
+
+
+_process_locks: WeakSet[ProcessLock] = WeakSet()
+
+
+def _in_child() -> None:
+    for lock in list(_process_locks):
+        lock._in_child()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
