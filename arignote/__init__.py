@@ -22,7 +22,7 @@ _gc.disable()
 try:
     from . import optim
     from .bisect import bisect
-    from .calculus import grad, hvp, jvp, value_and_grad, vjp
+    from .calculus import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
     from .compiled import Function
     from .completion import load_ipython_extension as load_ipython_extension
     from .function import function, parse
@@ -36,6 +36,7 @@ try:
     from .profiling.difference import difference as profile_diff
     from .rewriting import rewrite
     from .tune import tune
+    from .vmap import vectorize, vmap
 
     from .database import optdb  # isort: skip  # last: `ag.optdb` is the database; `arignote.optdb` stays importable
 finally:
@@ -43,7 +44,7 @@ finally:
         _gc.enable()
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "bisect", "dprint", "function", "grad", "hvp", "jit", "jvp", "optdb",
-    "optim", "parse", "pprint", "profile", "profile_diff", "rewrite", "shared", "tune", "value_and_grad",
-    "vjp",
+    "Function", "FunctionGraph", "Mode", "Query", "bisect", "dprint", "function", "grad", "hessian", "hvp", "jacobian",
+    "jit", "jvp", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "rewrite", "shared", "tune",
+    "value_and_grad", "vectorize", "vjp", "vmap",
 ]  # fmt: skip

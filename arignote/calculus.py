@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from . import later
 from . import ops as T
 from .graph import Constant, Variable, leaves, toposort
 from .ops.backward import pull_back
@@ -33,8 +34,7 @@ def grad(
     Raises TypeError for a cost that is no real floating-point scalar and for integer variables in `wrt`, and
     NoGradient for an op on the way that has no derivative.  Source: reverse accumulation, see `ops/backward.py`.
     """
-    if disconnected not in ("raise", "zero"):
-        raise ValueError(f'grad: disconnected is "raise" or "zero", got {disconnected!r}')
+    _require_choice(disconnected, "grad")
     variables = _as_list(wrt, "wrt", "grad")
     for v in variables:
         _require_differentiable(v, "grad: wrt")
@@ -43,7 +43,7 @@ def grad(
     seeds = [T.constant(1, output.dtype) for output in outputs]
     found = pull_back(outputs, seeds, variables, constant=consider_constant, known=known)
     if disconnected == "raise":
-        _require_connected(variables, found, [*outputs, *known])
+        _require_connected(variables, found, [*outputs, *known], "grad")
     return _like(wrt, [T.zeros_like(v) if g is None else g for v, g in zip(variables, found, strict=True)])
 
 
@@ -95,7 +95,47 @@ def hvp(cost: Variable, wrt: Variable | Sequence[Variable], vectors: Any) -> Any
     return _like(wrt, vjp(first, variables, _matched(vectors, wrt, variables, "hvp: vectors")))
 
 
+def jacobian(expression: Variable, wrt: Variable | Sequence[Variable], disconnected: str = "raise") -> Any:
+    """The derivatives of all elements of `expression` by all of `wrt`: of shape expression.shape + variable.shape.
+
+    `wrt` is a variable, or a list or tuple of them (so is the result).  `disconnected`: what happens to a variable that
+    the expression is not computed from: ValueError ("raise") or zeros ("zero").
+
+    Raises TypeError for an expression that is no real floating-point tensor and for integers in `wrt`; NoGradient and
+    NoBatch name an op that has no derivative, or none for many elements at once.  Source: reverse accumulation of all
+    unit vectors at once (`ag.vectorize`), so the cost is that of the gradient times the number of elements.
+    """
+    _require_choice(disconnected, "jacobian")
+    variables = _as_list(wrt, "wrt", "jacobian")
+    for v in variables:
+        _require_differentiable(v, "jacobian: wrt")
+    if not isinstance(expression, Variable) or expression.type.kind != "f":
+        what = describe(expression) if isinstance(expression, Variable) else repr(expression)
+        raise TypeError(f"jacobian: the expression is a real floating-point tensor, got {what}")
+    found = later.vectorizing.jacobian_of(expression, variables)
+    if disconnected == "raise":
+        _require_connected(variables, found, [expression], "jacobian")
+    pairs = zip(variables, found, strict=True)
+    return _like(wrt, [T.zeros((*expression.shape, *v.shape), v.dtype) if g is None else g for v, g in pairs])
+
+
+def hessian(cost: Variable, wrt: Variable | Sequence[Variable], disconnected: str = "raise") -> Any:
+    """The second derivatives of the scalar `cost`: for each variable one tensor, of shape variable.shape twice.
+
+    `wrt` is a variable, or a list or tuple of them (so is the result, each by itself: no mixed derivatives between two
+    variables; put what is wanted together into one).  Errors are those of `grad` and `jacobian`.
+    """
+    variables = _as_list(wrt, "wrt", "hessian")
+    first = grad(cost, variables, disconnected=disconnected)
+    return _like(wrt, [jacobian(g, v, disconnected="zero") for g, v in zip(first, variables, strict=True)])
+
+
 # --- arguments
+
+
+def _require_choice(disconnected: str, what: str) -> None:
+    if disconnected not in ("raise", "zero"):
+        raise ValueError(f'{what}: disconnected is "raise" or "zero", got {disconnected!r}')
 
 
 def _as_list(given: Any, role: str, what: str) -> list[Variable]:
@@ -160,7 +200,7 @@ def _cotangent(value: Any, variable: Variable, what: str) -> Variable:
 
 
 def _require_connected(
-    variables: Sequence[Variable], found: Sequence[Variable | None], outputs: Sequence[Variable]
+    variables: Sequence[Variable], found: Sequence[Variable | None], outputs: Sequence[Variable], what: str
 ) -> None:
     missing = [v for v, g in zip(variables, found, strict=True) if g is None]
     if not missing:
@@ -169,6 +209,6 @@ def _require_connected(
     for v in missing:
         if v not in reached:
             raise ValueError(
-                f"grad: {describe(v)} is disconnected: the cost is not computed from it. "
+                f"{what}: {describe(v)} is disconnected: the result is not computed from it. "
                 'Leave it out of wrt, or ask for zeros with disconnected="zero"'
             )

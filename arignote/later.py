@@ -9,9 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import bind, debug, explain, recording, remarks, report, schedules, trace, tuning, why
+    from . import bind, debug, explain, recording, remarks, report, schedules, trace, tuning, vectorizing, why
 
-__all__ = ["bind", "debug", "explain", "recording", "remarks", "report", "schedules", "trace", "tuning", "why"]
+__all__ = [
+    "bind", "debug", "explain", "recording", "remarks", "report", "schedules", "trace", "tuning", "vectorizing", "why",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

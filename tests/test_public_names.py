@@ -28,8 +28,8 @@ NETWORKS = """
     sigmoid softplus relu gelu silu softmax log_softmax binary_crossentropy categorical_crossentropy
 """
 LIBRARY = """
-    shared function jit Mode Query optdb parse rewrite dprint pprint grad value_and_grad vjp jvp hvp optim
-    Function FunctionGraph
+    shared function jit Mode Query optdb parse rewrite dprint pprint grad value_and_grad vjp jvp hvp jacobian hessian
+    vmap vectorize optim Function FunctionGraph
 """
 OPTIMIZERS = "sgd momentum nesterov adagrad adadelta rmsprop adam adamax nadam"
 OF_A_VARIABLE = """

@@ -1,0 +1,116 @@
+"""What `ag.vectorize`, `ag.vmap`, `ag.jacobian` and `ag.hessian` do once their arguments are known to be right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any
+
+from . import ops as T
+from .graph import Variable
+from .ops.backward import pull_back
+from .ops.batching import carried
+from .ops.checks import describe
+from .ops.lengths import lengths_of
+from .ops.tensor import as_tensor
+
+
+def vectorized(outputs: Sequence[Variable], replace: Mapping[Variable, Any]) -> list[Variable]:
+    """The outputs with a new first axis, along which each of `replace`'s keys is a part of its value."""
+    given = {v: as_tensor(value) for v, value in replace.items()}
+    if not given:
+        raise ValueError("vectorize: replace is empty; expected {variable: one with a new first axis}")
+    for v, value in given.items():
+        _require_many(v, value, "vectorize")
+    _require_one_length(list(given.values()), "vectorize")
+    return carried(outputs, given)
+
+
+def mapped(function: Callable[..., Any], in_axes: Any, out_axes: int) -> Callable[..., Any]:
+    """`function`, of variables, over one axis of each argument; see `ag.vmap`."""
+
+    @wraps(function)
+    def over_examples(*arguments: Any) -> Any:
+        axes = [in_axes] * len(arguments) if in_axes is None or isinstance(in_axes, int) else list(in_axes)
+        if len(axes) != len(arguments):
+            raise ValueError(f"vmap: in_axes gives {len(axes)} axes for {len(arguments)} arguments")
+        one: list[Variable] = []
+        many: dict[Variable, Variable] = {}
+        for k, (argument, axis) in enumerate(zip(arguments, axes, strict=True)):
+            variable = as_tensor(argument)
+            one.append(variable)
+            if axis is not None:
+                front = _in_front(variable, axis, f"vmap: argument {k}")
+                one[-1] = T.tensor(dtype=front.dtype, shape=front.type.shape[1:])
+                many[one[-1]] = front
+        if not many:
+            raise ValueError("vmap: in_axes is None for every argument; expected an axis for one at least")
+        _require_one_length(list(many.values()), "vmap")
+        found = function(*one)
+        several = isinstance(found, (tuple, list))
+        results = [_moved_to(o, out_axes) for o in carried([as_tensor(o) for o in _flat(found)], many)]
+        return type(found)(results) if several else results[0]
+
+    return over_examples
+
+
+def jacobian_of(output: Variable, variables: Sequence[Variable]) -> list[Variable | None]:
+    """For each variable the derivatives of all elements of `output`, of shape output.shape + variable.shape.
+
+    None for a variable that `output` is not computed from.
+    """
+    if not output.ndim:
+        return pull_back([output], [T.constant(1, output.dtype)], variables)
+    seed = T.tensor(dtype=output.dtype, shape=output.type.shape)
+    found = pull_back([output], [seed], variables)
+    units = _unit_tensors(output)
+    rows = iter(carried([g for g in found if g is not None], {seed: units}))
+    return [None if g is None else _unfolded(next(rows), output) for g in found]
+
+
+def _unit_tensors(like: Variable) -> Any:
+    """For each element of `like` a tensor of its shape that is 1 there and 0 elsewhere, along a new first axis."""
+    if like.ndim == 1:
+        return T.eye(lengths_of(like)[0], dtype=like.dtype)
+    lengths = lengths_of(like)
+    count = T.prod(T.stack(lengths))
+    return T.reshape(T.eye(count, dtype=like.dtype), (count, *lengths))
+
+
+def _unfolded(rows: Any, output: Variable) -> Any:
+    """The first axis, one part an element of `output`, as the axes of `output`."""
+    return rows if output.ndim == 1 else T.reshape(rows, (*lengths_of(output), *lengths_of(rows)[1:]))
+
+
+def _flat(found: Any) -> Sequence[Any]:
+    return found if isinstance(found, (tuple, list)) else [found]
+
+
+def _in_front(variable: Variable, axis: int, what: str) -> Any:
+    """The variable with `axis` as its first one."""
+    if not -variable.ndim <= axis < variable.ndim:
+        raise ValueError(f"{what}: {describe(variable)} has no axis {axis}")
+    return variable if axis % variable.ndim == 0 else T.moveaxis(variable, axis, 0)
+
+
+def _moved_to(result: Variable, axis: int) -> Any:
+    if not -result.ndim <= axis < result.ndim:
+        raise ValueError(f"vmap: out_axes is {axis}, and a result has {result.ndim} axes")
+    return result if axis % result.ndim == 0 else T.moveaxis(result, 0, axis)
+
+
+def _require_many(variable: Variable, value: Variable, what: str) -> None:
+    shape = value.type.shape[1:]
+    fits = value.dtype == variable.dtype and value.ndim == variable.ndim + 1
+    if not fits or any(None not in (n, m) and n != m for n, m in zip(shape, variable.type.shape, strict=True)):
+        raise TypeError(
+            f"{what}: {describe(value)} does not stand for many of {describe(variable)}: "
+            f"expected {variable.dtype} of {variable.ndim + 1} axes"
+        )
+
+
+def _require_one_length(values: Sequence[Variable], what: str) -> None:
+    known = [(v.type.shape[0], v) for v in values if v.type.shape[0] is not None]
+    for length, value in known:
+        if length != known[0][0]:
+            raise ValueError(f"{what}: {describe(known[0][1])} and {describe(value)} differ in the number of examples")

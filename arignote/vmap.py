@@ -1,0 +1,47 @@
+"""Expressions of one example made expressions of many, with one operation for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from . import later
+from .graph import Variable
+
+
+def vectorize(outputs: Variable | Sequence[Variable], replace: Mapping[Variable, Any]) -> Any:
+    """`outputs` for many examples: with a new first axis, along which keys of `replace` are parts of their values.
+
+    `replace` gives for a variable, an input or an intermediate one, a value of its dtype with one more axis in front;
+    the length of that axis is the same in all of them (a length of 1 that is known only at run time is stretched).  The
+    result is as `outputs` is: a variable, a list or a tuple.  Nothing is looped over: each op is applied once.
+
+    Raises TypeError for a value of another dtype or rank, ValueError for numbers of examples known to differ, and
+    NoBatch (a TypeError), naming op and line, where the lengths of a result would differ from example to example.
+    Source: `vectorize_graph` of PyTensor, and JAX's `vmap`.
+    """
+    several = isinstance(outputs, (list, tuple))
+    wanted = list(outputs) if several else [outputs]  # type: ignore[arg-type]
+    for v in [*wanted, *replace]:
+        if not isinstance(v, Variable):
+            raise TypeError(f"vectorize: expected a variable, got {v!r}")
+    found = later.vectorizing.vectorized(wanted, replace)
+    return type(outputs)(found) if several else found[0]  # type: ignore[call-arg]
+
+
+def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> Callable[..., Any]:
+    """`function`, which builds an expression from variables, as one that is applied to every part along an axis.
+
+        vmap(lambda row, w: T.dot(row, w), in_axes=(0, None))(matrix, weights)
+
+    Args:
+        in_axes: the axis of the examples in each argument, or None for an argument that is the same for all; one value
+            for all arguments, or a sequence.
+        out_axes: where the axis of the examples stands in the results.
+
+    The function is called once, with variables that lack the axis, and returns a variable or a list or tuple of them.
+    Errors are those of `vectorize`, and ValueError for axes that arguments or results do not have.
+    """
+    if not callable(function):
+        raise TypeError(f"vmap: expected a function of variables, got {function!r}")
+    return later.vectorizing.mapped(function, in_axes, out_axes)

@@ -1,0 +1,329 @@
+"""Expressions of one example made expressions of many: a new first axis, carried from what is given to the results.
+
+    carried(outputs, {x: xs})      xs has one more axis in front than x, and so have the results
+
+Nothing is looped over: each op is applied once, to operands that have the axis (`RULES`, keyed by the class of the op).
+What is computed from none of the examples is computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .. import ops as T
+from ..graph import Apply, Variable, collector_at_rest, inheriting, toposort
+from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
+from .assumptions import Assume
+from .blas import Dot, MatMul
+from .creation import Alloc, arange
+from .cumulative import Cumulative
+from .diagonals import Diagonal, DiagonalMatrix, Triangle
+from .elementwise import Pointwise
+from .indexing import IncSubtensor, Subtensor, entries
+from .join import Join
+from .lengths import MakeVector, Shape, ShapeI, lengths_of
+from .matrices import MatrixOp
+from .nn import AlongAxis
+from .reduce import ArgReduce, Reduce, SumTo
+from .shape import BroadcastTo, DimShuffle, Reshape
+from .solving import System
+from .sorting import SearchSorted, Sorting
+
+Flags = Sequence[bool]
+"""For each input of a node whether it has the axis of the examples."""
+
+
+class NoBatch(TypeError):
+    """An op cannot be applied to many examples at once; the message says why."""
+
+
+class Examples:
+    """How many there are, as an int64 scalar."""
+
+    def __init__(self, length: Variable) -> None:
+        self.length = length
+
+    def stretched(self, x: Variable) -> Any:
+        """`x` once an example."""
+        return BroadcastTo()(x, self.length, *lengths_of(x))
+
+    def numbers(self, ndim: int) -> Any:
+        """0, 1, 2, ... along the axis of the examples, and `ndim` axes of length 1."""
+        return DimShuffle((0, *"x" * ndim))(arange(self.length))
+
+
+@collector_at_rest
+def carried(outputs: Sequence[Variable], given: Mapping[Variable, Variable]) -> list[Variable]:
+    """The outputs for all the examples that `given` has in place of its keys, along a new first axis.
+
+    Raises NoBatch, naming the op and its line, where an op has no form for many examples: where the lengths of a
+    result would differ from one to the next.
+    """
+    first = next(iter(given.values()))
+    examples = Examples(lengths_of(first)[0])
+    images = dict(given)
+    shared: dict[Variable, Variable] = {}
+    """What is computed from lengths of examples, which are the same for all."""
+    with inheriting() as lines:
+        for node in toposort(outputs, stop_at=set(given)):
+            flags = [i in images for i in node.inputs]
+            if not any(flags) and not any(i in shared for i in node.inputs):
+                continue
+            lines.origin = node.origin
+            inputs = [images[i] if f else shared.get(i, i) for i, f in zip(node.inputs, flags, strict=True)]
+            if not any(flags):
+                shared.update(zip(node.outputs, Apply(node.op, tuple(inputs)).outputs, strict=True))
+            elif isinstance(node.op, (Shape, ShapeI)):
+                shared[node.out] = _length(node, inputs[0])
+            else:
+                results = _applied(node, inputs, flags, examples)
+                images.update(zip(node.outputs, results, strict=True))
+    return [images[o] if o in images else examples.stretched(shared.get(o, o)) for o in outputs]
+
+
+def _applied(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Sequence[Variable]:
+    rule = next((RULES[kind] for kind in type(node.op).__mro__ if kind in RULES), None)
+    where = f", built at {node.origin[0]}" if node.origin else ""
+    if rule is None:
+        raise NoBatch(f"{node.op} cannot be applied to many examples at once{where}")
+    try:
+        result = rule(node, inputs, flags, examples)
+    except NoBatch as reason:
+        raise NoBatch(f"{node.op}{where}: {reason}") from None
+    return result if isinstance(result, (list, tuple)) else (result,)
+
+
+def _length(node: Apply, x: Variable) -> Any:
+    return ShapeI(node.op.axis + 1)(x) if isinstance(node.op, ShapeI) else Shape()(x)[1:]  # type: ignore[index]
+
+
+# --- what the rules are made of
+
+
+def _aligned(x: Variable, has_axis: bool, own: int, ndim: int) -> Any:
+    """`x`, which has `own` axes an example, with axes of length 1 so that it has `ndim`; the examples' stays in front.
+
+    Without the examples' axis nothing need be done: axes are aligned at the end.
+    """
+    if not has_axis or own == ndim:
+        return x
+    return DimShuffle((0, *"x" * (ndim - own), *range(1, own + 1)))(x)
+
+
+def _all_stretched(inputs: Sequence[Variable], flags: Flags, examples: Examples) -> list[Any]:
+    return [i if has_axis else examples.stretched(i) for i, has_axis in zip(inputs, flags, strict=True)]
+
+
+def _require_shared(flags: Flags, what: str) -> None:
+    if any(flags):
+        raise NoBatch(f"{what} would differ from one example to the next")
+
+
+def _moved(x: Variable, axis: int) -> Any:
+    """`x` with `axis` in front."""
+    return x if axis == 0 else DimShuffle((axis, *(k for k in range(x.ndim) if k != axis)))(x)
+
+
+# --- rules: the results for all examples, from inputs of which those that are flagged have the new axis
+
+
+def _pointwise(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    ndim = node.out.ndim
+    return node.op(*(_aligned(i, f, old.ndim, ndim) for i, f, old in zip(inputs, flags, node.inputs, strict=True)))
+
+
+def _batched_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    """Ops on the last axes of their first input; what else they take is the same for all examples."""
+    _require_shared(flags[1:], "its second operand")
+    return node.op(*inputs)
+
+
+def _aligned_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    """Ops on the last two axes of their inputs, whose leading ones broadcast."""
+    ndim = max(i.ndim for i in node.inputs)
+    return node.op(*(_aligned(i, f, old.ndim, ndim) for i, f, old in zip(inputs, flags, node.inputs, strict=True)))
+
+
+def _along_axis(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    return replace(node.op, axis=node.op.axis + 1)(inputs[0])  # type: ignore[type-var,attr-defined]
+
+
+def _reduce(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    op = node.op
+    assert isinstance(op, Reduce)
+    return Reduce(op.scalar, tuple(axis + 1 for axis in op.axis))(inputs[0])
+
+
+def _arg_reduce(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    op = node.op
+    assert isinstance(op, ArgReduce)
+    x = inputs[0] if op.axis is not None else T.reshape(inputs[0], (examples.length, -1))
+    return replace(op, axis=1 if op.axis is None else op.axis + 1)(x)
+
+
+def _sum_to(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    x, like = _all_stretched(inputs, flags, examples)
+    ndim, own = (i.ndim for i in node.inputs)
+    summed = SumTo()(x, _aligned(like, True, own, ndim))
+    return DimShuffle((0, *range(1 + ndim - own, 1 + ndim)))(summed)
+
+
+def _dimshuffle(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    op = node.op
+    assert isinstance(op, DimShuffle)
+    return DimShuffle((0, *(o + 1 if isinstance(o, int) else o for o in op.order)))(inputs[0])
+
+
+def _reshape(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    _require_shared(flags[1:], "the lengths of its result")
+    return Reshape()(inputs[0], examples.length, *inputs[1:])
+
+
+def _stretch(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    _require_shared(flags[1:], "the lengths of its result")
+    x = _aligned(inputs[0], True, node.inputs[0].ndim, node.out.ndim)
+    return node.op(x, examples.length, *inputs[1:])
+
+
+def _make_vector(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    return T.stack(_all_stretched(inputs, flags, examples), axis=1)
+
+
+def _join(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    return Join(node.op.axis + 1)(*_all_stretched(inputs, flags, examples))  # type: ignore[attr-defined]
+
+
+def _dot(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    (a, b), (rows, columns) = inputs, (i.ndim == 2 for i in node.inputs)
+    if flags == [True, False]:
+        return T.dot(a, b)
+    if flags == [False, True] and not columns:
+        return T.dot(b, DimShuffle((1, 0))(a) if rows else a)
+    if not rows:
+        a = DimShuffle(("x", 0) if not flags[0] else (0, "x", 1))(a)
+    if not columns:
+        b = DimShuffle((0, 1, "x"))(b)
+    product = MatMul()(a, b)
+    dropped = {1} if not rows else set()
+    dropped |= {2} if not columns else set()
+    return DimShuffle(tuple(k for k in range(3) if k not in dropped))(product) if dropped else product
+
+
+def _search_sorted(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    _require_shared(flags[:1], "what is searched in")
+    return node.op(*inputs)
+
+
+# --- indexing
+
+
+class _Indexed:
+    """How a read or write of one example's elements is written for all: what stands in the brackets, and where."""
+
+    def __init__(
+        self, op: Any, x: Variable, old: Sequence[Variable], indices: Sequence[Variable], flags: Flags
+    ) -> None:
+        pointers = [k for k in entries(op.spec, range(len(old))) if not isinstance(k, slice)]
+        _require_shared([f for k, f in enumerate(flags) if k not in pointers], "a bound of a slice")
+        self.spec, self.indices, self.flags = op.spec, list(indices), flags
+        self.joint = max((old[k].ndim for k in pointers), default=0)
+        """The number of joint axes of arrays and integers."""
+        self.place = joint_position(op.spec) if pointers else 0
+        self.part = x.ndim - len(pointers) + self.joint
+        """The number of axes of what is read or written."""
+        self.own = [i.ndim for i in old]
+        self.pointers = pointers
+
+    @property
+    def by_examples(self) -> bool:
+        """Whether the positions differ from example to example."""
+        return any(self.flags)
+
+    def with_arrays(self) -> tuple[tuple[str, ...], list[Variable]]:
+        """The spec with every integer an array, and the indices, those of examples aligned."""
+        spec = tuple("a" if entry == "i" else entry for entry in self.spec)
+        return spec, [
+            _aligned(i, f, own, self.joint) if k in self.pointers else i
+            for k, (i, f, own) in enumerate(zip(self.indices, self.flags, self.own, strict=True))
+        ]
+
+    def whole(self) -> tuple[tuple[str, ...], list[Variable]]:
+        """The spec and indices where all examples are indexed alike: their axis is taken whole."""
+        return ("s000", *self.spec), self.indices
+
+    def one_by_one(self, examples: Examples) -> tuple[tuple[str, ...], list[Variable]]:
+        """The spec and indices where each example, of a tensor that has their axis, is indexed in its own way."""
+        spec, indices = self.with_arrays()
+        return ("a", *spec), [examples.numbers(self.joint), *indices]
+
+    def behind_joint(self) -> bool:
+        """Whether NumPy puts the joint axes before that of the examples, where this is taken whole."""
+        return len(self.pointers) > 0 and joint_position(("s000", *self.spec)) == 0
+
+    def order(self) -> tuple[int, ...]:
+        """Axes (examples, joint, the others) in the order in which one example has them."""
+        joint, others = range(1, 1 + self.joint), range(1 + self.joint, 1 + self.part)
+        return (0, *others[: self.place], *joint, *others[self.place :])
+
+
+def _read(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    x, *indices = inputs
+    at = _Indexed(node.op, node.inputs[0], node.inputs[1:], indices, flags[1:])
+    if not at.by_examples:
+        spec, indices = at.whole()
+        found = type(node.op)(spec)(x, *indices)  # type: ignore[call-arg]
+        return _moved(found, at.joint) if at.behind_joint() else found
+    if flags[0]:
+        spec, indices = at.one_by_one(examples)
+        return DimShuffle(at.order())(AdvancedSubtensor(spec)(x, *indices))
+    spec, indices = at.with_arrays()
+    return _moved(AdvancedSubtensor(spec)(x, *indices), at.place)
+
+
+def _write(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    x, y, *indices = inputs
+    at = _Indexed(node.op, node.inputs[0], node.inputs[2:], indices, flags[2:])
+    own = node.inputs[1].ndim
+    x = x if flags[0] else examples.stretched(x)
+    y = _aligned(y, True, own, at.part) if flags[1] else DimShuffle((*"x" * (1 + at.part - own), *range(own)))(y)
+    is_set: bool = node.op.set  # type: ignore[attr-defined]
+    if at.by_examples:
+        spec, indices = at.one_by_one(examples)
+        back = sorted(range(1 + at.part), key=at.order().__getitem__)
+        return AdvancedIncSubtensor(spec, set=is_set)(x, DimShuffle(tuple(back))(y), *indices)
+    spec, indices = at.whole()
+    if at.behind_joint():
+        y = DimShuffle((*range(1, 1 + at.joint), 0, *range(1 + at.joint, 1 + at.part)))(y)
+    return type(node.op)(spec, set=is_set)(x, y, *indices)  # type: ignore[call-arg]
+
+
+RULES: dict[type, Callable[[Apply, list[Variable], Flags, Examples], Any]] = {
+    Pointwise: _pointwise,
+    Reduce: _reduce,
+    ArgReduce: _arg_reduce,
+    SumTo: _sum_to,
+    Cumulative: _along_axis,
+    AlongAxis: _along_axis,
+    Sorting: _along_axis,
+    SearchSorted: _search_sorted,
+    DimShuffle: _dimshuffle,
+    Reshape: _reshape,
+    BroadcastTo: _stretch,
+    Alloc: _stretch,
+    MakeVector: _make_vector,
+    Join: _join,
+    Subtensor: _read,
+    AdvancedSubtensor: _read,
+    IncSubtensor: _write,
+    AdvancedIncSubtensor: _write,
+    Dot: _dot,
+    MatMul: _aligned_op,
+    System: _aligned_op,
+    MatrixOp: _batched_op,
+    Assume: _batched_op,
+    Diagonal: _batched_op,
+    DiagonalMatrix: _batched_op,
+    Triangle: _batched_op,
+}
