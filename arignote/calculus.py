@@ -14,6 +14,7 @@ from . import ops as T
 from .graph import Constant, Variable, leaves, toposort
 from .ops.backward import pull_back
 from .ops.checks import describe
+from .ops.lengths import lengths_of
 
 
 def grad(
@@ -115,8 +116,8 @@ def jacobian(expression: Variable, wrt: Variable | Sequence[Variable], disconnec
     found = later.vectorizing.jacobian_of(expression, variables)
     if disconnected == "raise":
         _require_connected(variables, found, [expression], "jacobian")
-    pairs = zip(variables, found, strict=True)
-    return _like(wrt, [T.zeros((*expression.shape, *v.shape), v.dtype) if g is None else g for v, g in pairs])
+    zeros = [T.zeros((*lengths_of(expression), *lengths_of(v)), v.dtype) for v in variables]
+    return _like(wrt, [z if g is None else g for z, g in zip(zeros, found, strict=True)])
 
 
 def hessian(cost: Variable, wrt: Variable | Sequence[Variable], disconnected: str = "raise") -> Any:

@@ -20,13 +20,14 @@ def vectorize(outputs: Variable | Sequence[Variable], replace: Mapping[Variable,
     NoBatch (a TypeError), naming op and line, where the lengths of a result would differ from example to example.
     Source: `vectorize_graph` of PyTensor, and JAX's `vmap`.
     """
-    several = isinstance(outputs, (list, tuple))
-    wanted = list(outputs) if several else [outputs]  # type: ignore[arg-type]
+    wanted = [outputs] if isinstance(outputs, Variable) else outputs
     for v in [*wanted, *replace]:
         if not isinstance(v, Variable):
             raise TypeError(f"vectorize: expected a variable, got {v!r}")
     found = later.vectorizing.vectorized(wanted, replace)
-    return type(outputs)(found) if several else found[0]  # type: ignore[call-arg]
+    if isinstance(outputs, Variable):
+        return found[0]
+    return tuple(found) if isinstance(outputs, tuple) else found
 
 
 def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> Callable[..., Any]:

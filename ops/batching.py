@@ -96,7 +96,7 @@ def _applied(node: Apply, inputs: list[Variable], flags: Flags, examples: Exampl
 
 
 def _length(node: Apply, x: Variable) -> Any:
-    return ShapeI(node.op.axis + 1)(x) if isinstance(node.op, ShapeI) else Shape()(x)[1:]  # type: ignore[index]
+    return ShapeI(node.op.axis + 1)(x) if isinstance(node.op, ShapeI) else Shape()(x)[1:]
 
 
 # --- what the rules are made of
