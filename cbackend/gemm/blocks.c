@@ -14,7 +14,8 @@
    Every number of c is summed in one order, in equal blocks of at most DEPTH, and tasks begin at whole tiles: however
    the work is shared out, the bits are the same. */
 
-enum { DEPTH = 448, WIDTH = 2048 / sizeof(REAL), SIDE = 2048 };
+enum { DEPTH = 448, WIDTH = 2048 / sizeof(REAL), SIDE = 2048, FAIR = 512 };
+enum { LINE_BYTES = 64, ROWS_AHEAD = 4 }; /* of memory; rows of b that are asked for before they are packed */
 enum { ROUND = 4 * DEPTH }; /* what is done before anybody looks at Ctrl-C: some 10 ms a task */
 enum { ALONE = 1 << 20, TASK = 1 << 23, LONG = 1 << 28 }; /* multiplications: not worth sharing; a task; Ctrl-C */
 enum { MOST = 1 << 30 }; /* multiplications of a task: 40 ms, in which nobody looks at Ctrl-C */
@@ -70,8 +71,44 @@ static void follow(const product *x, i64 i, i64 j, i64 m, i64 n)
     nest->part(nest, lengths, data, of->strides, said);
 }
 
-/* All columns of the block for m <= ROWS rows from row i on. */
-static void multiply_rows(const block *work, i64 i, i64 m)
+/* ---- What is read next is asked for while something else is computed --------------------------------------------- */
+
+/* Lines of memory: `inner` of them, `step` bytes apart, `outer` times, `along` bytes apart. */
+typedef struct lines {
+    const char *from;
+    i64 inner, step, outer, along;
+    i64 at_once, i, o; /* at_once: how many are asked for at a time; the next is number i of time o */
+} lines;
+
+/* m rows of a from row i on, in as many portions as the block has panels. */
+static lines rows_to_pack(const block *work, i64 i, i64 m)
+{
+    const product *x = work->of;
+    const i64 size = sizeof(T), k = work->depth;
+    lines all = {(const char *)(x->a + i * x->a0 + work->row * x->a1), k, x->a1 * size, m, x->a0 * size, 0, 0, 0};
+    if (x->a1 == 1) all.inner = parts(k * size, LINE_BYTES), all.step = LINE_BYTES;
+    else if (x->a0 == 1) all.outer = 1;
+    all.at_once = parts(all.inner * all.outer, parts(work->width, COLUMNS));
+    return all;
+}
+
+static void fetch_portion(lines *all)
+{
+    for (i64 k = all->at_once; k > 0 && all->o < all->outer; k--) {
+        __builtin_prefetch(all->from + all->o * all->along + all->i * all->step, 0, 2);
+        if (++all->i == all->inner) all->i = 0, all->o++;
+    }
+}
+
+/* The numbers of c to which a tile is added. */
+static void fetch_target(const target *to)
+{
+    for (i64 i = 0; i < to->m; i++)
+        for (i64 j = 0; j < to->n; j += LANES) __builtin_prefetch(to->c + i * to->c0 + j, 1);
+}
+
+/* All columns of the block for m <= ROWS rows from row i on; `next` rows follow. */
+static void multiply_rows(const block *work, i64 i, i64 m, i64 next)
 {
     const product *x = work->of;
     const i64 k = work->depth;
@@ -79,9 +116,11 @@ static void multiply_rows(const block *work, i64 i, i64 m)
     REAL left[(1 + COMPLEX) * ROWS * DEPTH];
     REAL right[(1 + COMPLEX) * COLUMNS * DEPTH] __attribute__((aligned(VECTOR_BYTES)));
     left_panel panel;
+    lines ahead = {.at_once = 0};
     if (COMPLEX || work->width > REUSED * COLUMNS) {
         pack_rows(m, k, a, x->a0, x->a1, left);
         panel = packed_rows(left);
+        if (next > 0) ahead = rows_to_pack(work, i + m, next);
     } else panel = unpacked_rows(m, a, x->a0, x->a1);
     target to = {x->alpha, work->row ? 1 : x->beta, 0, x->c0, m, 0, 0};
     i64 n;
@@ -100,22 +139,29 @@ static void multiply_rows(const block *work, i64 i, i64 m)
             if (j >= skip && to.alpha == 1 && to.beta == 0) to.c -= skip, to.n = width; /* the same numbers once more */
             else to.skip = skip;
         } else pack_columns(k, n, width, b, x->b0, x->b1, right);
+        if (ahead.at_once) fetch_portion(&ahead);
+        if (work->row) fetch_target(&to);
         (width == LANES ? multiply_one : m > ROWS / 2 ? multiply_two : multiply_half)(k, &panel, from, step, &to);
     }
     if (work->row + k == x->k) follow(x, i, work->column, m, work->width);
 }
 
-/* Whole panels are packed row by row, as b is read fastest. */
+/* Whole panels are packed row by row, as b is read fastest; rows are far apart, so those to come are asked for. */
 static void pack_block(const block *work, REAL *panels)
 {
     const product *x = work->of;
     const i64 k = work->depth, whole = !COMPLEX && x->b1 == 1 ? work->width / COLUMNS * COLUMNS : 0;
     const T *b = x->b + work->row * x->b0 + work->column * x->b1;
-    for (i64 p = 0; p < k; p++)
-        for (i64 j = 0; j < whole; j += LANES) {
-            const i64 to = j / COLUMNS * COLUMNS * k + p * COLUMNS + j % COLUMNS;
-            *(vector *)(panels + to) = *(const unaligned *)((const REAL *)(b + p * x->b0) + j);
-        }
+    for (i64 p = 0; p < k; p++) {
+        const REAL *row = (const REAL *)(b + p * x->b0);
+        REAL *to = panels + p * COLUMNS;
+        for (i64 j = 0; j < whole; j += COLUMNS, to += COLUMNS * k)
+#pragma GCC unroll 2
+            for (i64 v = j; v < j + COLUMNS; v += LANES) {
+                __builtin_prefetch(row + ROWS_AHEAD * x->b0 + v);
+                *(vector *)(to + v - j) = *(const unaligned *)(row + v);
+            }
+    }
     for (i64 j = whole; j < work->width; j += COLUMNS) {
         const i64 n = at_most(COLUMNS, work->width - j);
         pack_columns(k, n, panel_width(n), b + j * x->b1, x->b0, x->b1, panels + (1 + COMPLEX) * j * k);
@@ -126,7 +172,8 @@ static void multiply_block(block *work, REAL *panels, i64 first, i64 last)
 {
     work->panels = panels;
     if (panels) pack_block(work, panels);
-    for (i64 i = first; i < last; i += ROWS) multiply_rows(work, i, at_most(ROWS, last - i));
+    for (i64 i = first; i < last; i += ROWS)
+        multiply_rows(work, i, at_most(ROWS, last - i), at_most(ROWS, last - i - ROWS));
 }
 
 /* ---- Tasks ------------------------------------------------------------------------------------------------------- */
@@ -154,16 +201,17 @@ static i32 run(const ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 
     return 0;
 }
 
-/* How many tasks there are, after the sides of each have been found: four for each thread if there is work enough for
-   them, and nearly square, as that packs least.  Where few products make a number of c the time goes into writing it,
-   so tasks have whole rows: two cores that write parts of one row wait for each other. */
+/* How many tasks there are, after the sides of each have been found: two to four for each thread if there is work enough
+   for them, of FAIR rows and columns or more where that leaves two, and nearly square: both pack least.  Where few
+   products make a number of c the time goes into writing it, so tasks have whole rows: two cores that write parts of one
+   row wait for each other. */
 static i64 share_out(sharing *work)
 {
     const i64 m = work->of->m, n = work->of->n, k = work->end - work->start, threads = work->rt->threads;
     const i64 longer = k <= 4 * STORED ? 16 : 1; /* rows than columns may be */
     const double all = (double)m * (double)n * (double)(k + STORED);
-    const double fair = threads < 2 ? 1 : all < 4.0 * TASK * (double)threads ? all / TASK : 4.0 * (double)threads;
-    const i64 wanted = (i64)(fair > all / MOST ? fair : all / MOST);
+    const i64 most = at_least(2 * threads, at_most(4 * threads, m * n / (FAIR * FAIR)));
+    const i64 wanted = at_least(threads < 2 ? 1 : at_most((i64)(all / TASK), most), (i64)(all / MOST));
     i64 down = parts(m, SIDE), across = parts(n, SIDE);
     while (down * across < wanted && (m > down * ROWS || n > across * COLUMNS))
         *(longer * m * across > n * down ? &down : &across) *= 2;

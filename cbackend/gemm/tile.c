@@ -109,11 +109,16 @@ INLINE void multiply_tile(const int rows, const int vectors, i64 k, const left_p
 #endif
         }
     }
-    if (!COMPLEX && to->m == rows && to->n == vectors * LANES && to->alpha == 1 && to->beta == 0) {
+    if (!COMPLEX && to->m == rows && to->n == vectors * LANES && to->alpha == 1 && (to->beta == 0 || to->beta == 1)) {
+        REAL *c = (REAL *)to->c;
+        const i32 adds = to->beta == 1;
 #pragma GCC unroll 8
-        for (int i = 0; i < rows; i++)
+        for (int i = 0; i < rows; i++, c += to->c0)
 #pragma GCC unroll 2
-            for (int v = 0; v < vectors; v++) *(unaligned *)((REAL *)(to->c + i * to->c0) + v * LANES) = sums[i][v];
+            for (int v = 0; v < vectors; v++) {
+                unaligned *out = (unaligned *)(c + v * LANES);
+                *out = adds ? *out + sums[i][v] : sums[i][v];
+            }
         return;
     }
     vector tile[ROWS * 2];
