@@ -103,15 +103,17 @@ _ROWS: dict[str, dict[str, Form]] = {
     "bitwise_not": {"b": prefix("!"), "iu": prefix("~")},
     "left_shift": {"iu": _helper("left_shift", 2)},
     "right_shift": {"iu": _helper("right_shift", 2)},
+    "threefry": {"u": call("ag_threefry_u64", 2)},
     # parts
     "conj": {"biuf": ITSELF},
     "real": {"biuf": ITSELF},
     "angle": {"f": Form("atan2{f}(0, {0})")},
     "complex": {"f": call("ag_make_{C}", 2)},
-    # what lowering alone makes: conditions of branches, parts of arrays (helpers_tile.py), sums of blocks
-    # (helpers_reduce.py)
+    # what lowering alone makes: conditions of branches, streams (streams.py), parts of arrays (helpers_tile.py), sums of
+    # blocks (helpers_reduce.py)
     "both": {"b": BOTH},
     "either": {"b": EITHER},
+    "stream_length": {"i": template("{0} / {1} * {2}", Binding.PRODUCT)},
     "is_turned": {"i": call("ag_is_turned", 2)},
     "tile_rows": {"i": call("ag_tile_rows", 2)},
     "tile_in": {"biufce": call("ag_tile_in_{T}", 7)},

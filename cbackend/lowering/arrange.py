@@ -106,7 +106,11 @@ def unrolled(body: Body, name: str, copies: int) -> Body:
 
 def _together(body: Body, name: str, copies: int) -> Body:
     """The body for several steps of a loop: inner loops run once, for all of them."""
-    steps: list[dict[str, Expr]] = [{}, *({name: plus(index(name), number(c))} for c in range(1, copies))]
+    return side_by_side(body, [{}, *({name: plus(index(name), number(c))} for c in range(1, copies))])
+
+
+def side_by_side(body: Body, steps: list[dict[str, Expr]]) -> Body:
+    """The body for several steps at once, of which each says what stands for some locals; the first leaves all alone."""
     return _jammed(body, steps, [{} for _ in steps])
 
 

@@ -32,6 +32,7 @@ from ..ir.loops import (
 )
 from .accumulate import Lane, cast
 from .nest import specialized
+from .streams import in_streams
 
 BLOCK = 256
 """Elements that are added up before their sum is combined with others."""
@@ -82,11 +83,11 @@ def total(slot: Slot) -> Expr:
     return _pairwise("total", slot) if slot.pairwise else Local(slot.total_dtype, slot.total)
 
 
-def in_blocks(general: For, slots: Sequence[Slot], elements: int = BLOCK) -> Statement:
+def in_blocks(general: For, slots: Sequence[Slot], elements: int = BLOCK) -> Body:
     """The innermost loop, cut into blocks of so many elements if sums of floats are among its accumulators."""
     blocked = [s for s in slots if s.lane.blocked]
     if not blocked:
-        return specialized(general)
+        return in_streams(general, [(s.lane, s.total) for s in slots])
     begin, end = index("block"), index("block_end")
     body = (
         Let(end.name, smaller(plus(begin, number(elements)), general.stop)),
@@ -94,7 +95,7 @@ def in_blocks(general: For, slots: Sequence[Slot], elements: int = BLOCK) -> Sta
         specialized(replace(general, start=begin, stop=end)),
         *(_combined(s) for s in blocked),
     )
-    return For(begin.name, ZERO, general.stop, body, step=elements)
+    return (For(begin.name, ZERO, general.stop, body, step=elements),)
 
 
 def _combined(slot: Slot) -> Statement:

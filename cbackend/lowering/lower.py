@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ...graph import Apply
+from ...graph import Apply, Variable
 from ...graph.text import op_text
 from ...ops.cumulative import Cumulative
 from ...ops.fused import Fused, InPlace
@@ -27,6 +27,7 @@ from .fold import folded_loops
 from .group import Group, Result, group_of
 from .lower_columns import column_group, column_nest
 from .lower_cumulative import cumulative_group, cumulative_nest
+from .lower_position import ORDER_OF, POSITIONS
 from .lower_reduce import nest_order, reduction_nest
 from .lower_rows import Rows, row_body, rows_of
 from .lower_short_rows import are_short, short_positions, short_rows
@@ -125,7 +126,7 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> 
     parts = _parts(group.results)
     _check_aliases(aliases, group, parts)
     names = (f"v{n}" for n in itertools.count())
-    one = len(parts) == 1 and not any(r.fold in ("argmax", "argmin") for r in group.results)
+    one = len(parts) == 1 and not any(r.fold in POSITIONS for r in group.results)
     check(schedule, group.rank, parts[0][1], one and _parts_lie_apart(operands, aliases))
     nests = [Nest(schedule.order or nest_order(loops, reduced), operands, names) for loops, reduced, _ in parts]
     bodies = [
@@ -145,7 +146,7 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> 
 
 def _by_rows(node: Apply, group: Group, operands: Operands, body: Body) -> Body:
     """`body`, which reduces the last loop, and a way of their own for short rows."""
-    if group.results[0].fold in ("argmax", "argmin"):
+    if any(r.fold in POSITIONS for r in group.results):
         short = short_positions(group, operands)
         return body if short is None else (If(are_short(group.results, group.rank - 1), short, body),)
     rank = max(len(r.place) for r in group.results)
@@ -166,25 +167,33 @@ def _answering(body: Body, fallible: bool, guarded: bool) -> Body:
 
 _Part = tuple[tuple[int, ...], frozenset[int], tuple[int, ...]]
 """One nest: its loops, those of them that are reduced, and the numbers of its results."""
+_Searched = tuple[Variable, str] | None
+"""What a nest that finds positions goes through, and for a maximum or a minimum."""
 
 
 def _parts(results: Sequence[Result]) -> list[_Part]:
     """The nests that compute all results.
 
     Results over the same loops with the same ones reduced share a nest, and elementwise results over these loops join
-    the last such nest. Nests that write elementwise results come last, since these may overwrite an input that others
-    read.
+    the last such nest; positions share one with their extremum alone. Nests that write elementwise results come last,
+    since these may overwrite an input that others read.
     """
-    parts: dict[tuple[tuple[int, ...], frozenset[int]], list[int]] = {}
+    searched = {_searched(r) for r in results if r.fold in POSITIONS}
+    parts: dict[tuple[tuple[int, ...], frozenset[int], _Searched], list[int]] = {}
     for k, r in enumerate(results):
         if r.reduced:
-            parts.setdefault((tuple(sorted(r.loops)), r.reduced), []).append(k)
+            own = _searched(r)
+            parts.setdefault((tuple(sorted(r.loops)), r.reduced, own if own in searched else None), []).append(k)
     for k, r in enumerate(results):
         if not r.reduced:
             loops = tuple(sorted(r.loops))
-            host = next((key for key in reversed(parts) if key[0] == loops), (loops, r.reduced))
+            host = next((key for key in reversed(parts) if (key[0], key[2]) == (loops, None)), (loops, r.reduced, None))
             parts[host] = [*parts.pop(host, []), k]
-    return [(loops, reduced, tuple(sorted(numbers))) for (loops, reduced), numbers in parts.items()]
+    return [(loops, reduced, tuple(sorted(numbers))) for (loops, reduced, _), numbers in parts.items()]
+
+
+def _searched(result: Result) -> _Searched:
+    return (result.value, ORDER_OF[result.fold]) if result.fold in ORDER_OF else None
 
 
 def _check_aliases(aliases: Sequence[Alias], group: Group, parts: Sequence[_Part]) -> None:
@@ -213,7 +222,7 @@ def _nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule,
 
 def _element(nest: Nest, result: Result) -> Expr:
     """The value of an output that is not reduced, or reduced along axes of length 1 alone."""
-    if result.fold in ("argmax", "argmin"):
+    if result.fold in POSITIONS:
         return ZERO
     return nest.cast(nest.value(result.value, result.place), result.dtype)
 
@@ -222,7 +231,7 @@ def _guards(results: Iterable[Result]) -> Iterator[Statement]:
     """Extrema of nothing are an error."""
     checked: set[int] = set()
     for r in results:
-        if r.fold in ("max", "min", "argmax", "argmin"):
+        if r.fold in ORDER_OF:
             for loop in sorted(r.reduced - checked):
                 yield If(equal(index(f"n{loop}"), ZERO), (Return(_status(Status.EMPTY_REDUCTION)),))
             checked |= r.reduced

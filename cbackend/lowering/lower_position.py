@@ -3,11 +3,12 @@
 Along the inner loop in blocks: the extremum of each, which vectorizes, and then the least position at which the best
 one stands in the first block that has it.
 Along an outer loop in one: the best element so far of each column of a tile, and its position.
+Either way the extremum itself is known, too, and is stored where it is wanted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...graph.types import numpy_dtype
@@ -23,45 +24,66 @@ from ..ir.loops import (
     Let,
     Local,
     Op,
+    Store,
     Var,
     index,
+    less,
     loop,
+    minus,
     number,
     plus,
     smaller,
     times,
 )
-from .accumulate import recipe, worst
+from .accumulate import cast, choose, recipe, worst
 from .column_tiles import ColumnTiles
 from .group import Result
 from .nest import Nest, specialized
+from .streams import in_streams
 
-BLOCK = 256
-"""Elements whose extremum is found before it is compared with that of those before them."""
+BLOCK_BYTES, LEAST_BLOCK = 1024, 256
+"""Elements whose extremum is found before it is compared with that of those before them: bytes, and elements."""
+LONG, TIMES = 16, 4
+"""In a loop of so many blocks they are larger, so many times: the search in one of them is little beside it."""
 TILE = 512
 """Columns that are searched together."""
-_NOWHERE = 2**63 - 1
+POSITIONS = ("argmax", "argmin")
+ORDER_OF = {"argmax": "max", "argmin": "min", "max": "max", "min": "min"}
+"""Of a fold, which elements are better in it."""
 
 
-def position_nest(nest: Nest, output: int, result: Result) -> Body:
-    """The statements that store the positions of the extrema, counted in row-major order of the reduced axes."""
+def position_nest(nest: Nest, results: Sequence[tuple[int, Result]]) -> Body:
+    """The statements that store the positions of the extrema, counted in row-major order of the reduced axes.
+
+    `results`: outputs (number, result) of one value and one order: positions, and the extrema themselves.
+    """
+    _, result = results[0]
     element = nest.value(result.value, result.place)
     if element.dtype == "float16":
         element = nest.cast(element, "float32")
-    name = "max" if result.fold == "argmax" else "min"
+    name = ORDER_OF[result.fold or ""]
     if nest.order[-1] in result.reduced:
-        return _along_inner(nest, output, result, element, name)
-    return _along_outer(nest, output, element, name)
+        return _along_inner(nest, results, element, name)
+    return _along_outer(nest, results, element, name)
 
 
-def _along_inner(nest: Nest, output: int, result: Result, element: Expr, name: str) -> Body:
-    kept = len(nest.order) - len(result.reduced)
+def _stored(nest: Nest, results: Sequence[tuple[int, Result]], extremum: Expr, position: Expr) -> Iterator[Store]:
+    for k, r in results:
+        yield nest.store(k, position if r.fold in POSITIONS else cast(extremum, r.dtype))
+
+
+def _along_inner(nest: Nest, results: Sequence[tuple[int, Result]], element: Expr, name: str) -> Body:
+    kept = len(nest.order) - len(results[0][1].reduced)
     inner, others = nest.order[-1], nest.order[kept:-1]
-    extremum, position, here, block = Local(element.dtype, "extremum"), index("position"), index("here"), index("where")
-    closer = Op("logical_and", "bool", (_is(extremum, element), Op("lt", "bool", (here, position))))
+    extremum, block = Local(element.dtype, "extremum"), index("where")
+    # As wide as the elements, so that both fill vectors alike.
+    wide = "int64" if numpy_dtype(element.dtype).itemsize > 4 else "int32"
+    position, here = Local(wide, "position"), Local(wide, "here")
+    nowhere = Const(wide, TIMES * _block(element))
     search = (
-        Let(here.name, _linear(nest, kept)),
-        Assign(position.name, Op("switch", "int64", (closer, here, position))),
+        Let(here.name, cast(minus(index(f"i{inner}"), block), wide)),
+        Let("found", Op("switch", wide, (_is(extremum, element), here, nowhere))),
+        Assign(position.name, choose("lt", wide)(position, Local(wide, "found"))),
     )
     stop = index("where_end")
     second = replace(nest.inner_loop(search, [("min", position.name)]), start=block, stop=stop)
@@ -71,14 +93,15 @@ def _along_inner(nest: Nest, output: int, result: Result, element: Expr, name: s
         only = loop(row, (*nest.at[depth], *found))
         found = (replace(only, start=index(f"where{row}"), stop=plus(index(f"where{row}"), ONE)),)
     body = (
+        Let("size", _block_size(element, index(f"n{inner}"))),
         Var(extremum.name, start_of(name, element.dtype)),
         *(Var(f"where{l}", ZERO) for l in others),
         Var(block.name, ZERO),
         *nest.looped((_best_block(nest, element, name, others),), len(nest.order) - 1, kept),
-        Let(stop.name, smaller(plus(block, number(BLOCK)), index(f"n{inner}"))),
-        Var(position.name, number(_NOWHERE)),
+        Let(stop.name, smaller(plus(block, index("size")), index(f"n{inner}"))),
+        Var(position.name, nowhere),
         *found,
-        nest.store(output, position),
+        *_stored(nest, results, extremum, plus(_linear(others, inner), cast(position, "int64"))),
     )
     return (*nest.at[0], *nest.looped(body, kept))
 
@@ -99,33 +122,42 @@ def _best_block(nest: Nest, element: Expr, name: str, others: Sequence[int]) -> 
         Assign("where", begin),
     )
     body = (
-        Let(end.name, smaller(plus(begin, number(BLOCK)), index(f"n{inner}"))),
+        Let(end.name, smaller(plus(begin, index("size")), index(f"n{inner}"))),
         *(Var(t.name, l.start) for t, l in zip(totals, how.lanes, strict=True)),
-        specialized(general),
+        *in_streams(general, [(l, t.name) for t, l in zip(totals, how.lanes, strict=True)]),
         Let(found.name, how.result(tuple(totals))),
         If(is_better(found, Local(element.dtype, "extremum"), name), remember),
     )
-    return For(begin.name, ZERO, index(f"n{inner}"), body, step=BLOCK)
+    return For(begin.name, ZERO, index(f"n{inner}"), body, step=index("size"))
 
 
-def _linear(nest: Nest, kept: int) -> Expr:
-    """The position of the current element among the reduced ones."""
+def _block(element: Expr) -> int:
+    return max(LEAST_BLOCK, BLOCK_BYTES // numpy_dtype(element.dtype).itemsize)
+
+
+def _block_size(element: Expr, extent: Expr) -> Expr:
+    """The elements of a block of a loop over `extent`."""
+    small = _block(element)
+    return Op("switch", "int64", (less(extent, number(LONG * small)), number(small), number(TIMES * small)))
+
+
+def _linear(others: Sequence[int], inner: int) -> Expr:
+    """The position, among the reduced elements, of the block that was remembered."""
     position: Expr = ZERO
-    for l in nest.order[kept:]:
-        position = plus(times(position, index(f"n{l}")), index(f"i{l}")) if position != ZERO else index(f"i{l}")
-    return position
+    for l in others:
+        position = plus(times(position, index(f"n{l}")) if position != ZERO else ZERO, index(f"where{l}"))
+    return plus(times(position, index(f"n{inner}")) if others else ZERO, index("where"))
 
 
 def _is(extremum: Expr, element: Expr) -> Expr:
-    """Whether the element is the extremum; a NaN is a NaN."""
+    """Whether the element is the extremum; where there is a NaN, that is one."""
     same = Op("eq", "bool", (element, extremum))
     if numpy_dtype(element.dtype).kind not in "fc":
         return same
-    both_nan = Op("logical_and", "bool", tuple(Op("isnan", "bool", (v,)) for v in (element, extremum)))
-    return Op("logical_or", "bool", (same, both_nan))
+    return Op("logical_or", "bool", (same, Op("isnan", "bool", (element,))))
 
 
-def _along_outer(nest: Nest, output: int, element: Expr, name: str) -> Body:
+def _along_outer(nest: Nest, results: Sequence[tuple[int, Result]], element: Expr, name: str) -> Body:
     row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], TILE)
     best, position = tiles.element("best", element.dtype), tiles.element("position", "int64")
     better = Local("bool", "better")
@@ -139,7 +171,7 @@ def _along_outer(nest: Nest, output: int, element: Expr, name: str) -> Body:
         tiles.declared("position", "int64"),
         tiles.along(tiles.set("best", start_of(name, element.dtype)), tiles.set("position", ZERO)),
         loop(row, (*nest.at[-2], specialized(tiles.within(nest.inner_loop(update))))),
-        specialized(tiles.along(nest.store(output, position))),
+        specialized(tiles.along(*_stored(nest, results, best, position))),
     )
     return (*nest.at[0], *nest.looped((tiles.whole(tile),), len(nest.order) - 2))
 

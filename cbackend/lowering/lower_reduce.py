@@ -49,7 +49,7 @@ from .blocks import BLOCK, Slot, in_blocks, register, start, started, total
 from .column_tiles import ColumnTiles
 from .group import Group, Result
 from .lower_planes import Planes
-from .lower_position import position_nest
+from .lower_position import POSITIONS, position_nest
 from .nest import Nest, Operands, specialized
 from .runs import is_costly
 
@@ -74,8 +74,8 @@ class Reducing:
 
 def reduction_nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule = DEFAULT) -> Body:
     """The statements of a nest for these outputs (number, result): reduced ones and elementwise ones over its loops."""
-    if results[0][1].fold in ("argmax", "argmin"):
-        return position_nest(nest, *results[0])
+    if any(r.fold in POSITIONS for _, r in results):
+        return position_nest(nest, results)
     elementwise = [(k, r) for k, r in results if not r.reduced]
     reducing = accumulators(nest, [(k, r) for k, r in results if r.reduced], itertools.count())
     stores = [nest.store(k, nest.value(r.value, r.place)) for k, r in elementwise]
@@ -134,7 +134,7 @@ def _along_inner(
     signs = [(s.lane.sign, register(s)) for s in slots if s.lane.sign is not None]
     general = nest.inner_loop((*updates, *stores), signs, simd=len(signs) == len(slots))
     inner = in_blocks(general, slots, schedule.block or BLOCK)
-    body = (*(s for slot in slots for s in started(slot)), *nest.looped((inner,), len(nest.order) - 1, kept), *finish)
+    body = (*(s for slot in slots for s in started(slot)), *nest.looped(inner, len(nest.order) - 1, kept), *finish)
     return (*nest.at[0], *nest.looped(body, kept))
 
 

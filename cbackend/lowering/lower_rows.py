@@ -191,7 +191,7 @@ def _inner(nest: Nest, folding: Sequence[Reducing], stores: Sequence[Statement])
     general = nest.inner_loop((*updates, *stores), signs, simd=len(signs) == len(slots))
     yield from (s for slot in slots for s in started(slot))
     if slots:
-        yield in_blocks(general, slots)
+        yield from in_blocks(general, slots)
     else:
         yield specialized(general, in_runs if is_costly(general) else plainly)
 

@@ -49,7 +49,7 @@ from ..ir.loops import (
 from .accumulate import cast
 from .blocks import Slot, start
 from .group import Group, Result, operands_at
-from .lower_position import is_better, start_of
+from .lower_position import ORDER_OF, POSITIONS, is_better, start_of
 from .lower_reduce import Reducing, accumulators
 from .lower_rows import Rows, slot_of
 from .nest import Key, Nest, Operands
@@ -80,12 +80,12 @@ def short_rows(rows: Rows, operands: Operands) -> Body | None:
 
 
 def short_positions(group: Group, operands: Operands) -> Body | None:
-    """The statements for the positions of extrema in short rows; None if rows are longer."""
-    (result,) = group.results
+    """The statements for the positions of extrema in short rows, and for these; None if rows are longer."""
     length = _length(group.results)
-    if group.rank < 2 or (result.value.type.shape[-1] or 0) >= length:
+    if group.rank < 2 or (group.results[0].value.type.shape[-1] or 0) >= length:
         return None
-    return _Positions(result, operands, _Tiles(operands, group.rank - 2, group.rank - 1, length)).body()
+    tiles = _Tiles(operands, group.rank - 2, group.rank - 1, length)
+    return _Positions(group.results, operands, tiles).body() if tiles.size >= LEAST else None
 
 
 def are_short(results: Sequence[Result], along: int) -> Expr:
@@ -95,7 +95,7 @@ def are_short(results: Sequence[Result], along: int) -> Expr:
 
 def _length(results: Sequence[Result]) -> int:
     """Elements of the shortest row that is none of the short ones."""
-    size = SEARCHED if results[0].fold in ("argmax", "argmin") else VECTORS
+    size = SEARCHED if any(r.fold in POSITIONS for r in results) else VECTORS
     return size // max(4, *(numpy_dtype(r.value.dtype).itemsize for r in results))
 
 
@@ -342,16 +342,16 @@ class _Passes(_Turned):
 class _Positions(_Turned):
     """The positions of extrema: for each row of a tile the best element so far, and where it stands."""
 
-    def __init__(self, result: Result, operands: Operands, tiles: _Tiles) -> None:
+    def __init__(self, results: Sequence[Result], operands: Operands, tiles: _Tiles) -> None:
         super().__init__(operands, tiles)
-        self.result = result
+        self.results = results
 
     def compute(self) -> None:
-        nest = self._nest(self.along)
-        element = nest.value(self.result.value, self.result.place)
+        nest, result = self._nest(self.along), self.results[0]
+        element = nest.value(result.value, result.place)
         if element.dtype == "float16":
             element = nest.cast(element, "float32")
-        name = "max" if self.result.fold == "argmax" else "min"
+        name = ORDER_OF[result.fold or ""]
         # As wide as the elements, so that both fill vectors alike.
         wide = "int64" if numpy_dtype(element.dtype).itemsize > 4 else "int32"
         best, position = self._element("best", element.dtype), self._element("position", wide)
@@ -366,12 +366,16 @@ class _Positions(_Turned):
             Store("position", self._row, Const(wide, 0)),
         )
         inner = self._over_rows((*nest.at[-1], *update), simd=True)
-        store = self._nest().store(0, cast(position, "int64"))
+        finish = self._nest()
+        stores = [
+            finish.store(k, cast(position, "int64") if r.fold in POSITIONS else cast(best, r.dtype))
+            for k, r in enumerate(self.results)
+        ]
         self._emit(nest)
         self._inside += (
             Declare("best", element.dtype, self.tiles.size),
             Declare("position", wide, self.tiles.size),
             self._over_rows(beginning, simd=True),
             loop(self.along, (*nest.at[len(self.outer) + 1], inner)),
-            self._over_rows((store,), simd=True),
+            self._over_rows(stores, simd=True),
         )

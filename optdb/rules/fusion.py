@@ -23,6 +23,7 @@ from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .fusion_groups import Facts, Group, is_index_map, partition, reads_elements
 from .fusion_hoped import join_hoped
+from .fusion_positions import join_positions, searches_all, with_extremum
 from .fusion_rows import join_rows
 
 MAX_OPERANDS = 16
@@ -70,8 +71,9 @@ def fuse(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
     facts = Facts(graph)
     known: dict[Variable, Variable] = {}
     met: dict[Hashable, Fused] = {}
-    for group in join_hoped(graph, join_rows(partition(graph, facts), facts), facts):
-        if len(group.nodes) > 1:
+    groups = join_hoped(graph, join_rows(partition(graph, facts), facts), facts)
+    for group in join_positions(groups, facts):
+        if len(group.nodes) > 1 or searches_all(group.nodes[0]):
             outputs, stand_ins = results(group, facts)
             after = fused(needed(group, outputs, facts), outputs, facts, known, met)
             if door.admit(by, outputs[0], after.outputs[0]):
@@ -177,7 +179,7 @@ def _as_op(
         copy.out.name = None
         inner[node.out] = copy.out
     graph = FunctionGraph(leaves, [inner[o] for o in outputs])
-    return Fused(with_waiting(graph) if is_row_graph(graph) else graph)
+    return Fused(with_waiting(graph) if is_row_graph(graph) else with_extremum(graph))
 
 
 def index_maps(variable: Variable, known: Collection[Variable]) -> list[Apply]:

@@ -18,7 +18,7 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = argmax{axis=(1,)}(x0) */
-static i32 k_690d215bfc6e6e21(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static i32 k_2cb87849561774d5(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 == 0) {
         return 2;
@@ -63,19 +63,42 @@ static i32 k_690d215bfc6e6e21(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f32 *x0_0 = x0 + i0 * x0_s0;
+            const i64 size = n1 < 4096 ? 256 : 1024;
             f32 extremum = -__builtin_inff();
             i64 where = 0;
-            for (i64 block = 0; block < n1; block += 256) {
-                const i64 block_end = block + 256 < n1 ? block + 256 : n1;
+            for (i64 block = 0; block < n1; block += size) {
+                const i64 block_end = block + size < n1 ? block + size : n1;
                 f32 best0 = -__builtin_inff();
                 i32 best1 = 0;
                 if (x0_s1 == 1) {
+                    const i64 stream = (block_end - block) / 128 * 32;
+                    f32 best0_u1 = -__builtin_inff();
+                    f32 best0_u2 = -__builtin_inff();
+                    f32 best0_u3 = -__builtin_inff();
+                    #pragma omp simd reduction(max:best0, best0_u1, best0_u2, best0_u3) reduction(|:best1)
+                    for (i64 i1 = block; i1 < block + stream; i1++) {
+                        const f32 v0 = x0_0[i1];
+                        const f32 v0_u1 = x0_0[i1 + stream];
+                        const f32 v0_u2 = x0_0[i1 + 2 * stream];
+                        const f32 v0_u3 = x0_0[i1 + 3 * stream];
+                        best0 = v0 > best0 ? v0 : best0;
+                        best0_u1 = v0_u1 > best0_u1 ? v0_u1 : best0_u1;
+                        best0_u2 = v0_u2 > best0_u2 ? v0_u2 : best0_u2;
+                        best0_u3 = v0_u3 > best0_u3 ? v0_u3 : best0_u3;
+                        best1 = best1 | (i32)(v0 != v0);
+                        best1 = best1 | (i32)(v0_u1 != v0_u1);
+                        best1 = best1 | (i32)(v0_u2 != v0_u2);
+                        best1 = best1 | (i32)(v0_u3 != v0_u3);
+                    }
                     #pragma omp simd reduction(max:best0) reduction(|:best1)
-                    for (i64 i1 = block; i1 < block_end; i1++) {
+                    for (i64 i1 = block + 4 * stream; i1 < block_end; i1++) {
                         const f32 v0 = x0_0[i1];
                         best0 = v0 > best0 ? v0 : best0;
                         best1 = best1 | (i32)(v0 != v0);
                     }
+                    best0 = best0_u1 > best0 ? best0_u1 : best0;
+                    best0 = best0_u2 > best0 ? best0_u2 : best0;
+                    best0 = best0_u3 > best0 ? best0_u3 : best0;
                 } else {
                     for (i64 i1 = block; i1 < block_end; i1++) {
                         const f32 v0 = x0_0[i1 * x0_s1];
@@ -89,23 +112,25 @@ static i32 k_690d215bfc6e6e21(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const
                     where = block;
                 }
             }
-            const i64 where_end = where + 256 < n1 ? where + 256 : n1;
-            i64 position = 9223372036854775807;
+            const i64 where_end = where + size < n1 ? where + size : n1;
+            i32 position = 1024;
             if (x0_s1 == 1) {
                 #pragma omp simd reduction(min:position)
                 for (i64 i1 = where; i1 < where_end; i1++) {
                     const f32 v0 = x0_0[i1];
-                    const i64 here = i1;
-                    position = (((v0 == extremum) | ((v0 != v0) & (extremum != extremum))) & (here < position)) ? here : position;
+                    const i32 here = (i32)(i1 - where);
+                    const i32 found = ((v0 == extremum) | (v0 != v0)) ? here : 1024;
+                    position = found < position ? found : position;
                 }
             } else {
                 for (i64 i1 = where; i1 < where_end; i1++) {
                     const f32 v0 = x0_0[i1 * x0_s1];
-                    const i64 here = i1;
-                    position = (((v0 == extremum) | ((v0 != v0) & (extremum != extremum))) & (here < position)) ? here : position;
+                    const i32 here = (i32)(i1 - where);
+                    const i32 found = ((v0 == extremum) | (v0 != v0)) ? here : 1024;
+                    position = found < position ? found : position;
                 }
             }
-            y0[i0 * y0_s0] = position;
+            y0[i0 * y0_s0] = where + (i64)position;
         }
     }
     return 0;
