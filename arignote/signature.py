@@ -42,6 +42,9 @@ def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_
     new_values = _updates(updates)
     results = [*results, *new_values.values()]
     results = rebuild(results, _givens(givens)) if givens else results
+    moved_on = _default_updates(results, new_values)
+    new_values.update(moved_on)
+    results = [*results, *moved_on.values()]
     variables, results = _free(variables, results)
     found = leaves(results)
     shared = [leaf for leaf in found if isinstance(leaf, SharedVariable) and leaf not in variables]
@@ -126,6 +129,18 @@ def _updates(updates: Pairs) -> dict[SharedVariable, Variable]:
                 f"the shared variable {target.type.ndim}{_line(value)}"
             )
         found[target] = value
+    return found
+
+
+def _default_updates(results: Sequence[Variable], given: Mapping[SharedVariable, Variable]) -> dict[Any, Variable]:
+    """The updates that shared variables bring along, those that such updates read as well."""
+    found: dict[Any, Variable] = {}
+    reached = list(results)
+    while reached:
+        read = [v for v in leaves(reached) if isinstance(v, SharedVariable) and v.default_update is not None]
+        new = {v: v.default_update for v in read if v not in given and v not in found}
+        found.update(new)
+        reached = list(new.values())
     return found
 
 

@@ -77,6 +77,7 @@ MEANINGS = {
     "bitwise_not": "~x: every bit turned; `not` for bool.",
     "left_shift": "x << y, for integers; 0 where y is at least the number of bits.",
     "right_shift": "x >> y, for integers; negative numbers keep their sign.",
+    "threefry": "64 random bits that are a function of a key and a counter (Threefry-2x32, 20 rounds); for uint64.",
     # rounding and parts
     "floor": "The largest whole number that is not above x.",
     "ceil": "The smallest whole number that is not below x.",

@@ -26,9 +26,9 @@ from .shape import DimShuffle, expand_dims, reshape, squeeze
 from .tensor import TensorOp, as_tensor
 
 __all__ = [
-    "LogSoftmax", "LogSumExp", "Softmax", "binary_crossentropy", "categorical_crossentropy", "elu", "gelu",
-    "leaky_relu", "log_softmax", "logsumexp", "one_hot", "relu", "sigmoid", "sigmoid_crossentropy", "silu", "softmax",
-    "softmax_crossentropy", "softplus", "stop_gradient", "tanh",
+    "LogSoftmax", "LogSumExp", "Softmax", "batch_norm", "binary_crossentropy", "categorical_crossentropy", "dropout",
+    "elu", "embedding", "gelu", "layer_norm", "leaky_relu", "log_softmax", "logsumexp", "one_hot", "relu", "sigmoid",
+    "sigmoid_crossentropy", "silu", "softmax", "softmax_crossentropy", "softplus", "stop_gradient", "tanh",
 ]  # fmt: skip
 
 
@@ -190,6 +190,65 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
 
 
 # --- losses: one value an example; take the mean of it
+
+
+def layer_norm(x: Any, gamma: Any = None, beta: Any = None, axis: int | Sequence[int] = -1, eps: Any = 1e-5) -> Any:
+    """`gamma * (x - mean) / sqrt(variance + eps) + beta`, mean and variance taken along `axis`.
+
+    `gamma` and `beta`, by default 1 and 0, broadcast to `x`.  Source: J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer
+    normalization", 2016.
+    """
+    x = _as_float(x)
+    mean, variance = T.mean(x, axis=axis, keepdims=True), T.var(x, axis=axis, keepdims=True)
+    return _normalized(x, gamma, beta, mean, variance, eps)
+
+
+def batch_norm(
+    x: Any, gamma: Any, beta: Any, mean: Any = None, variance: Any = None, axis: int = 1, eps: Any = 1e-5
+) -> Any:
+    """`gamma * (x - mean) / sqrt(variance + eps) + beta` for each channel, a position on `axis`.
+
+    `gamma`, `beta`, `mean` and `variance` are vectors with an element a channel.  Where `mean` and `variance` are left
+    out they are those of `x` over all other axes (training); else they are given (running averages, for inference).
+    Raises TypeError if one of both is given.  Source: S. Ioffe and C. Szegedy, "Batch normalization", 2015.
+    """
+    x = _as_float(x)
+    if (mean is None) != (variance is None):
+        raise TypeError("batch_norm: mean and variance are given together or both left out")
+    axis = normalize_axis(axis, x.ndim, "batch_norm")
+    others = tuple(k for k in range(x.ndim) if k != axis)
+    mean = T.mean(x, axis=others) if mean is None else mean
+    variance = T.var(x, axis=others) if variance is None else variance
+    order = tuple(0 if k == axis else "x" for k in range(x.ndim))
+    return _normalized(x, *(DimShuffle(order)(as_tensor(v)) for v in (gamma, beta, mean, variance)), eps)
+
+
+def _normalized(x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, eps: Any) -> Any:
+    y = (x - mean) / T.sqrt(variance + eps)
+    y = y if gamma is None else y * gamma
+    return y if beta is None else y + beta
+
+
+def dropout(x: Any, p: Any, rng: Any) -> Any:
+    """`x` with each element set to 0 with probability `p`, and the others divided by 1 - p.
+
+    `rng`: a `T.random.RandomStream`.  Other elements are set at every call of a function.  Source: N. Srivastava and
+    others, "Dropout", 2014.
+    """
+    x = _as_float(x)
+    keep = with_dtype(as_tensor(1 - p), x.dtype)
+    return T.switch(rng.bernoulli(keep, size=lengths_of(x)), x / keep, T.constant(0, x.dtype))
+
+
+def embedding(indices: Any, weights: Any) -> Any:
+    """The rows of the matrix `weights` that `indices`, integers of any rank, name, along a new last axis.
+
+    Raises TypeError for indices that are no integers, IndexError at run time for one out of range.
+    """
+    indices, weights = as_tensor(indices), as_tensor(weights)
+    if indices.type.kind not in "iu":
+        raise TypeError(f"embedding: the indices are integers, got {describe(indices)}")
+    return weights[indices]
 
 
 def one_hot(labels: Any, classes: Any, dtype: Any = "float64") -> Any:

@@ -46,6 +46,13 @@ def by_ufunc(ufunc: np.ufunc) -> Rule:
     return rule
 
 
+def unsigned_words(dtypes: tuple[Operand, ...]) -> Loop:
+    """Operands of 64 bits without sign, and a result like them: what makes random bits takes nothing else."""
+    if any(d not in ("uint64", int) for d in dtypes):
+        raise TypeError("expected uint64")
+    return ("uint64",) * len(dtypes), "uint64"
+
+
 def _folded(rule: Rule, dtypes: tuple[Operand, ...]) -> Loop:
     """One dtype for all operands: that of the nested binary ops, Python numbers taken last."""
     in_turn = sorted(dtypes, key=lambda d: isinstance(d, type))

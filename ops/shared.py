@@ -30,14 +30,18 @@ class Container:
 
 
 class SharedVariable(TensorVariable):
-    """An input whose value lies in `container`: it is given to every function that needs it."""
+    """An input whose value lies in `container`: it is given to every function that needs it.
 
-    __slots__ = ("container",)
+    A `default_update` is its new value after each call of a function that reads it, unless the function gives another.
+    """
+
+    __slots__ = ("container", "default_update")
     stem = "shared_"
 
     def __init__(self, type: TensorType, container: Container, name: str | None = None) -> None:
         super().__init__(type, name=name)
         self.container = container
+        self.default_update: Any = None
 
     def get_value(self, borrow: bool = False) -> np.ndarray:
         """A copy of the value, or for `borrow` the array itself: not to be written to, and it may change in a call."""

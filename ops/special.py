@@ -170,3 +170,32 @@ def log1mexp(x: np.ndarray) -> np.ndarray:
     """
     result: np.ndarray = np.where(x < -math.log(2), np.log1p(-np.exp(x)), np.log(-np.expm1(x)))
     return result
+
+
+# --- random bits
+
+_TURNS = ((13, 15, 26, 6), (17, 29, 16, 24))
+
+
+def threefry(key: np.ndarray, counter: np.ndarray) -> np.ndarray:
+    """64 bits for each key and counter of 64 bits: two words of 32 bits encrypted in 20 rounds.
+
+    J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
+    """
+    with np.errstate(over="ignore"):
+        return _encrypted(key, counter)
+
+
+def _encrypted(key: np.ndarray, counter: np.ndarray) -> np.ndarray:
+    words = [(key >> np.uint64(32)).astype(np.uint32), key.astype(np.uint32)]
+    words.append(words[0] ^ words[1] ^ np.uint32(0x1BD11BDA))
+    a = (counter >> np.uint64(32)).astype(np.uint32) + words[0]
+    b = counter.astype(np.uint32) + words[1]
+    for n in range(5):
+        for turn in _TURNS[n % 2]:
+            a = a + b
+            b = (b << np.uint32(turn) | b >> np.uint32(32 - turn)) ^ a
+        a = a + words[(n + 1) % 3]
+        b = b + words[(n + 2) % 3] + np.uint32(n + 1)
+    bits: np.ndarray = a.astype(np.uint64) << np.uint64(32) | b.astype(np.uint64)
+    return bits

@@ -15,7 +15,8 @@ DOMAINS = {
     "reciprocal": (0.3, 2), "cbrt": (0.3, 2), "log1mexp": (-3, -0.2), "pow": (0.3, 2.5), "tan": (-1.2, 1.2),
     "mod": (0.6, 0.95), "fmod": (0.6, 0.95),
 }  # fmt: skip
-NO_DERIVATIVE = {"digamma", "stop_gradient", "isnan", "isinf", "isfinite", "signbit", "left_shift", "right_shift"}
+NO_DERIVATIVE = {"digamma", "stop_gradient", "isnan", "isinf", "isfinite", "signbit"}
+NO_DERIVATIVE |= {"left_shift", "right_shift", "threefry"}
 NO_DERIVATIVE |= {name for name, op in ELEMENTWISE.items() if op.compares or name.startswith(("logical", "bitwise"))}
 SMOOTH = sorted(set(ELEMENTWISE) - NO_DERIVATIVE - {"switch", "clip"})
 SHAPES = {

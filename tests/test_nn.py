@@ -206,3 +206,53 @@ def test_stop_gradient():
     assert same_shape(T.stop_gradient(x), x)
     with pytest.raises(NoGradient, match="stop_gradient or name it in consider_constant"):
         pull_back([T.sum(T.digamma(x))], [T.constant(1.0)], [x])
+
+
+# --- normalization and tables
+
+
+@pytest.mark.parametrize("axis", [-1, 0, (1, 2)])
+def test_layer_norm_is_the_formula(axis):
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((3, 4, 5))
+    x, gamma, beta = T.tensor3("x"), T.vector("gamma"), T.vector("beta")
+    plain, scaled = T.nn.layer_norm(x, axis=axis), T.nn.layer_norm(x, gamma, beta, axis=axis, eps=1e-3)
+    g, b = rng.standard_normal((2, 5))
+    found = T.evaluate([plain, scaled], {x: a, gamma: g, beta: b})
+    centred = a - a.mean(axis, keepdims=True)
+    variance = a.var(axis, keepdims=True)
+    np.testing.assert_allclose(found[0], centred / np.sqrt(variance + 1e-5))
+    np.testing.assert_allclose(found[1], g * centred / np.sqrt(variance + 1e-3) + b)
+
+
+def test_batch_norm_over_a_batch_and_with_averages():
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((6, 3, 4, 5))
+    g, b, m = rng.standard_normal((3, 3))
+    v = rng.uniform(1, 2, 3)
+    x = T.tensor4("x")
+    by_batch, by_average = T.nn.batch_norm(x, g, b), T.nn.batch_norm(x, g, b, m, v)
+    last = T.nn.batch_norm(x, g, b, axis=-1)
+    found = T.evaluate([by_batch, by_average], {x: a})
+    column = (slice(None), None, None)
+    mean, variance = a.mean((0, 2, 3)), a.var((0, 2, 3))
+    expected = g[column] * (a - mean[column]) / np.sqrt(variance[column] + 1e-5) + b[column]
+    np.testing.assert_allclose(found[0], expected)
+    np.testing.assert_allclose(found[1], g[column] * (a - m[column]) / np.sqrt(v[column] + 1e-5) + b[column])
+    moved = np.moveaxis(a, 1, -1)
+    np.testing.assert_allclose(T.evaluate([last], {x: moved})[0], np.moveaxis(expected, 1, -1))
+    with pytest.raises(TypeError, match="mean and variance are given together or both left out"):
+        T.nn.batch_norm(x, g, b, m)
+
+
+def test_embedding_and_its_gradient():
+    w, i = T.matrix("w"), T.lmatrix("i")
+    values = np.arange(8.0).reshape(4, 2)
+    indices = np.array([[0, 3, 3], [1, 1, -1]])
+    rows = T.nn.embedding(i, w)
+    (back,) = pull_back([rows], [T.ones_like(rows)], [w])
+    found, gradient = T.evaluate([rows, back], {w: values, i: indices})
+    np.testing.assert_array_equal(found, values[indices])
+    np.testing.assert_array_equal(gradient, np.bincount(indices.ravel() % 4, minlength=4)[:, None] * np.ones(2))
+    with pytest.raises(TypeError, match="embedding: the indices are integers"):
+        T.nn.embedding(T.vector("i"), w)

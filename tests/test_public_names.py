@@ -18,7 +18,7 @@ EXPRESSIONS = """
     sum prod mean var std max min argmax argmin any all cumsum cumprod logsumexp
     reshape transpose dimshuffle expand_dims squeeze broadcast_to concatenate stack split tile repeat flip roll pad
     ravel moveaxis set_subtensor inc_subtensor take take_along_axis scatter_add
-    zeros ones full arange eye linspace zeros_like ones_like full_like dot matmul tensordot outer einsum nn
+    zeros ones full arange eye linspace zeros_like ones_like full_like dot matmul tensordot outer einsum nn random
     sort argsort nonzero searchsorted unique diag diagonal trace tril triu tri kron linalg assume
 """
 LINEAR_ALGEBRA = """
@@ -26,6 +26,7 @@ LINEAR_ALGEBRA = """
 """
 NETWORKS = """
     sigmoid softplus relu gelu silu softmax log_softmax binary_crossentropy categorical_crossentropy
+    batch_norm layer_norm dropout embedding
 """
 LIBRARY = """
     shared function jit Mode Query optdb parse rewrite dprint pprint grad value_and_grad vjp jvp hvp jacobian hessian

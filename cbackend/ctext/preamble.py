@@ -15,6 +15,7 @@ from .helpers_exponential import EXPONENTIAL
 from .helpers_float import FLOAT, PROTOTYPES, VECTOR_BINARY, VECTOR_UNARY
 from .helpers_float16 import FLOAT16
 from .helpers_integer import INTEGER
+from .helpers_random import RANDOM
 from .helpers_reduce import REDUCE
 from .helpers_tile import TILE
 
@@ -40,7 +41,7 @@ typedef double _Complex c128;
 """
 
 HELPERS: dict[str, Helper] = {
-    h.name: h for h in (*PROTOTYPES, *FLOAT16, *INTEGER, *EXPONENTIAL, *FLOAT, *COMPLEX, *REDUCE, *TILE)
+    h.name: h for h in (*PROTOTYPES, *FLOAT16, *INTEGER, *EXPONENTIAL, *FLOAT, *COMPLEX, *RANDOM, *REDUCE, *TILE)
 }
 """Every helper by name, in an order in which each uses earlier ones alone."""
 

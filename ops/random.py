@@ -1,0 +1,216 @@
+"""Random numbers in expressions, `T.random`: streams of draws, each a function of a key and a counter.
+
+    rng = T.random.RandomStream(seed=7)
+    noise = rng.normal(size=x.shape)            # other numbers at every call of a function
+    f = ag.function([x], x + noise)
+
+Element n of a draw is `threefry(key, n)`: no element waits for another, so the bits depend neither on threads nor on
+the optimizers.  Each draw has a shared state of its own, a key and the number of calls, which functions that use it
+move on (`default_update`).  Streams of one seed that make the same draws in the same order have the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Variable, dtype_name
+from .checks import describe
+from .elementwise import threefry
+from .lengths import as_lengths, lengths_of
+from .operands import with_dtype
+from .shared import Container, SharedVariable
+from .special import threefry as encrypted
+from .tensor import as_tensor, constant
+
+__all__ = ["RandomStream"]
+
+_FLOATS = ("float32", "float64")
+Size = Any
+"""None, an integer, an integer scalar, a sequence of them, or `x.shape`."""
+
+
+class RandomStream:
+    """A source of random variables.  Every draw is a variable: used twice it is the same numbers.
+
+    A compiled function gives new numbers at each call; `x.eval()` gives those of the next call, and does not move on.
+    Where examples are many (`ag.vmap`) a draw inside is the same for all of them.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.states: list[SharedVariable] = []
+        """One for each draw made so far: a key and the number of calls, as uint64."""
+        self.seed(seed)
+
+    def seed(self, seed: int) -> None:
+        """Begin anew, draws that were made before too.  Raises TypeError or ValueError for what is no integer >= 0."""
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+            raise TypeError(f"RandomStream: the seed is an integer, got {seed!r}")
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"RandomStream: the seed is at least 0 and less than 2**64, got {seed}")
+        self._seed = int(seed)
+        for number, state in enumerate(self.states):
+            state.set_value(self._first(number))
+
+    def __repr__(self) -> str:
+        return f"<RandomStream of seed {self._seed}, {len(self.states)} draws>"
+
+    # --- draws
+    def bits(self, size: Size = None) -> Any:
+        """Random integers of 64 bits, as uint64."""
+        return self._bits(_lengths(size, ()), 1)[0]
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+        """Floats from `low` on and below `high`: 53 random bits in float64, 24 in float32.
+
+        With `size=None` the result has the joint shape of `low` and `high`, which broadcast to `size` else.  Raises
+        TypeError for a dtype other than float32 and float64.
+        """
+        low, high = _parameters((low, high), dtype)
+        (bits,) = self._bits(_lengths(size, (low, high)), 1)
+        return _scaled(_fraction(bits, dtype), low, high)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+        """Normally distributed floats of mean `loc` and standard deviation `scale`; arguments are those of `uniform`.
+
+        Source: G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates", 1958.
+        """
+        loc, scale = _parameters((loc, scale), dtype)
+        radius, angle = (_fraction(b, dtype) for b in self._bits(_lengths(size, (loc, scale)), 2))
+        # 1 - radius is in (0, 1], where the logarithm is finite.
+        standard = T.sqrt(-2 * T.log1p(-radius)) * T.cos(angle * constant(2 * math.pi, dtype))
+        return _stretched(standard, loc, scale)
+
+    def exponential(self, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+        """Exponentially distributed floats of mean `scale`; arguments are those of `uniform`."""
+        (scale,) = _parameters((scale,), dtype)
+        (bits,) = self._bits(_lengths(size, (scale,)), 1)
+        return _stretched(-T.log1p(-_fraction(bits, dtype)), constant(0, dtype), scale)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+        """Floats of Gumbel's distribution, that of the largest of many; arguments are those of `uniform`."""
+        loc, scale = _parameters((loc, scale), dtype)
+        (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
+        # Half a step above 0, so that both logarithms are finite.
+        inside = _fraction(bits, dtype) + constant(2.0**-25 if dtype == "float32" else 2.0**-54, dtype)
+        return _stretched(-T.log(-T.log(inside)), loc, scale)
+
+    def bernoulli(self, p: Any = 0.5, size: Size = None, dtype: Any = "bool") -> Any:
+        """True (or 1, for another dtype) with probability `p`, by comparison of 53 random bits with it."""
+        (p,) = _parameters((p,), "float64")
+        (bits,) = self._bits(_lengths(size, (p,)), 1)
+        return T.cast(_fraction(bits, "float64") < p, dtype)
+
+    def integers(self, low: Any, high: Any = None, size: Size = None, dtype: str = "int64") -> Any:
+        """Integers from `low` on and below `high` (from 0 on and below `low`, if `high` is left out).
+
+        Of 64 random bits, so that no number is more likely than another by more than (high - low) / 2**64.  Raises
+        TypeError for bounds or a dtype that are no integers.  Where `high` is not above `low` the result is `low`.
+        """
+        if high is None:
+            low, high = 0, low
+        name = dtype_name(dtype)
+        low, high = (_integer(v, "integers") for v in (low, high))
+        if np.dtype(name).kind not in "iu":
+            raise TypeError(f"integers: the dtype is one of integers, got {name}")
+        (bits,) = self._bits(_lengths(size, (low, high)), 1)
+        return T.cast(low + T.cast(bits % T.cast(T.maximum(high - low, 1), "uint64"), "int64"), name)
+
+    def permutation(self, n: Any) -> Any:
+        """The integers below `n`, or the elements of a vector (the rows of a tensor) `n`, in random order."""
+        x = as_tensor(n)
+        count = _integer(n, "permutation") if not x.ndim else lengths_of(x)[0]
+        (bits,) = self._bits((T.cast(count, "int64"),), 1)
+        order = T.argsort(bits, stable=True)
+        return x[order] if x.ndim else order
+
+    def choice(self, a: Any, size: Size = None, replace: bool = True) -> Any:
+        """Elements of the vector `a`, or integers below `a`; without `replace` none is taken twice.
+
+        `size` is an integer where nothing may be taken twice.
+        """
+        x = as_tensor(a)
+        count = _integer(a, "choice") if not x.ndim else lengths_of(x)[0]
+        if replace:
+            places = self.integers(0, count, size)
+        else:
+            (length,) = _lengths(1 if size is None else size, ()) or (constant(1, "int64"),)
+            order = self.permutation(count)
+            places = order[0] if size is None else order[:length]
+        return x[places] if x.ndim else places
+
+    # --- state
+    def _first(self, number: int) -> np.ndarray:
+        """The state of draw `number` before any call."""
+        key = encrypted(np.array(self._seed, np.uint64), np.array(number, np.uint64))
+        return np.array([key, 0], np.uint64)
+
+    def _bits(self, lengths: Sequence[Variable], count: int) -> list[Any]:
+        """`count` tensors of random bits of these lengths, of a draw of its own."""
+        number = len(self.states)
+        first = self._first(number)
+        state = SharedVariable(constant(first).type, Container(first), f"random_state_{number}")
+        state.default_update = T.stack([state[0], state[1] + np.uint64(1)])
+        self.states.append(state)
+        key = threefry(state[0], state[1])
+        total: Any = constant(1, "int64")
+        for n in lengths:
+            total = n if getattr(total, "data", None) == 1 else T.mul(total, n)
+        places = T.reshape(T.arange(total, dtype="uint64"), tuple(lengths))
+        return [threefry(key, places if not k else places + T.cast(total, "uint64") * k) for k in range(count)]
+
+
+def _lengths(size: Size, parameters: Sequence[Variable]) -> tuple[Variable, ...]:
+    """The lengths of a draw: `size`, or those of the parameters together."""
+    if size is not None:
+        return as_lengths(size, "the size of a draw")
+    joint: Any = parameters[0] if parameters else constant(0.0)
+    for p in parameters[1:]:
+        joint = T.fill(p, joint) if p.ndim else joint
+    return lengths_of(joint)
+
+
+def _parameters(values: Sequence[Any], dtype: Any) -> list[Variable]:
+    """The parameters of a distribution in the dtype of its draws."""
+    name = dtype_name(dtype)
+    if name not in _FLOATS:
+        raise TypeError(f"random numbers are float32 or float64, got {name}; cast them")
+    found = [as_tensor(v) for v in values]
+    for v in found:
+        if v.type.kind == "c":
+            raise TypeError(f"the parameters of a distribution are real, got {describe(v)}")
+    return [with_dtype(v, name) for v in found]
+
+
+def _integer(value: Any, what: str) -> Any:
+    x = as_tensor(value)
+    if x.type.kind not in "iu":
+        raise TypeError(f"{what}: expected integers, got {describe(x)}")
+    return T.cast(x, "int64")
+
+
+def _fraction(bits: Any, dtype: str) -> Any:
+    """A number from 0 on and below 1, of as many of the bits as the dtype holds."""
+    width = 24 if dtype == "float32" else 53
+    kept = T.cast(T.right_shift(bits, np.uint64(64 - width)), "int64")
+    return T.cast(kept, dtype) * constant(2.0**-width, dtype)
+
+
+def _scaled(u: Any, low: Variable, high: Variable) -> Any:
+    if _is(low, 0) and _is(high, 1):
+        return u
+    return low + u * (high - low)
+
+
+def _stretched(standard: Any, loc: Variable, scale: Variable) -> Any:
+    scaled = standard if _is(scale, 1) else standard * scale
+    return scaled if _is(loc, 0) else loc + scaled
+
+
+def _is(v: Variable, number: int) -> bool:
+    data = getattr(v, "data", None)
+    return data is not None and data.ndim == 0 and data == number
