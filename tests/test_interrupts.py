@@ -53,6 +53,11 @@ LATENCY = {  # what takes seconds, and the shape of its argument
     "product": ("T.dot(x, x)", "(6000, 6000)"),
     "chain of products": ("repeated(lambda v: T.dot(v, x), x, 200)", "(900, 900)"),
     "chain of steps": ("repeated(lambda v: T.cumsum(T.sin(v), axis=0)[::-1], x, 300)", "(1000, 900)"),
+    "scatter of rows": ("T.inc_subtensor(T.zeros((7, 400))[T.cast(x, 'int64')], 1.0)", "(3000, 2000)"),
+    "scatter of numbers": (
+        "T.inc_subtensor(T.zeros(7)[T.broadcast_to(T.cast(x, 'int64'), (90, *x.shape))], 1.0)",
+        "(3000, 2000)",
+    ),
     "copies": ("repeated(lambda v: T.concatenate([v[1:].T, v[:1].T], axis=1), x, 300)", "(2000, 2000)"),
 }
 
@@ -77,6 +82,18 @@ small = np.full((3, 3), 0.5)
 assert np.array_equal(f(small), f(small))  # the next call works
 """
     assert float(child(body)) <= 100.0 * threads
+
+
+@pytest.mark.parametrize("expression", ["T.eye(n, dtype='float32')", "T.arange(n * n // 2)"])
+def test_making_a_large_array_ends_soon(expression):
+    """A gigabyte of fresh pages takes longer than the moment after which Ctrl-C comes."""
+    body = f"""
+n = T.lscalar("n")
+f = ag.function([n], {expression}, threads=1)
+waits = sorted(interrupted(lambda: f(16000), after=0.02) for _ in range(3))
+print(waits[1] if waits[0] >= 0 else "there was no KeyboardInterrupt")
+"""
+    assert float(child(body)) <= 100.0
 
 
 def test_updates_are_written_whole_or_not_at_all():

@@ -85,6 +85,51 @@ def test_bits_of_a_matrix_times_a_vector_do_not_depend_on_the_number_of_threads(
         np.testing.assert_allclose(got, want, rtol=0, atol=largest)
 
 
+@pytest.mark.parametrize("change", ["inc_subtensor", "set_subtensor"])
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_scatter_comes_to_an_element_in_the_order_of_the_indices(change, threads):
+    """Of values that are set the last one stays; sums round as NumPy's do, one number after the other."""
+    rng = np.random.default_rng(3)
+
+    def scattered(x, i, y):
+        whole = x.copy()
+        if change == "set_subtensor":
+            whole[i] = y
+        else:
+            np.add.at(whole, i, y)
+        return whole
+
+    x, v = T.matrix("x"), T.vector("v")
+    i, rows, columns = T.lvector("i"), T.lmatrix("rows"), T.lvector("columns")
+    y, w = T.matrix("y"), T.vector("w")
+    f = ag.function([x, i, y], getattr(T, change)(x[i], y), threads=threads)
+    given = rng.normal(size=(9, 700)), rng.integers(-9, 9, 5000), rng.normal(size=(5000, 700))
+    assert np.array_equal(f(*given), scattered(*given))
+    g = ag.function([v, i, w], getattr(T, change)(v[i], w), threads=threads)
+    given = rng.normal(size=100), rng.integers(-100, 100, 500_003), rng.normal(size=500_003)
+    assert np.array_equal(g(*given), scattered(*given))
+    h = ag.function([x, rows, columns, y], getattr(T, change)(x[rows, columns], y), threads=threads)
+    pair, many = (rng.integers(0, 9, (3, 1)), rng.integers(0, 700, 200_000)), rng.normal(size=(3, 200_000))
+    x0 = rng.normal(size=(9, 700))
+    assert np.array_equal(h(x0, *pair, many), scattered(x0, pair, many))
+    pair[1][[150_000, 199_999]] = 777, 888
+    with pytest.raises(IndexError, match="index 777 is out of bounds"):
+        h(x0, *pair, many)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_large_arrays_that_are_made_from_lengths(threads):
+    n, m, k = T.lscalar("n"), T.lscalar("m"), T.lscalar("k")
+    eye, arange = (
+        ag.function([n, m, k], T.eye(n, m, k), threads=threads),
+        ag.function([n], T.arange(n), threads=threads),
+    )
+    for shape in ((1500, 1500, 0), (2000, 700, -900), (300, 9000, 8999), (5, 0, 0), (0, 5, 1), (3, 400_000, -1)):
+        assert np.array_equal(eye(*shape), np.eye(*shape))
+    for count in (0, 1, (1 << 17) - 1, 1 << 17, (1 << 17) + 1, 1_000_003):
+        assert np.array_equal(arange(count), np.arange(count))
+
+
 def test_nan_infinity_and_signed_zero_survive_the_cuts():
     x = T.matrix("x")
     f = ag.function([x], [T.max(x), T.min(x, axis=0), T.sum(x, axis=1), T.sum(x)], threads=3)

@@ -73,6 +73,10 @@ typedef struct ag_lapack {
 
 enum { AG_STOPPED = -1 }; /* the status of a launch that Ctrl-C ended */
 
+/* The order in which a kernel wants its loops.  AG_ANY_ORDER: they may change places, for each array moves along all of
+   them or none.  AG_IN_TURN: those that are not free may be cut too, if the parts run one after the other. */
+enum { AG_AS_GIVEN, AG_ANY_ORDER, AG_IN_TURN };
+
 /* A kernel that may run over parts of its loops.  Sets of loops are bits: loop l is 1 << l. */
 typedef struct ag_nest {
     /* Runs the kernel over these extents; strides[k * rank + l] is that of array k along loop l. */
@@ -83,7 +87,7 @@ typedef struct ag_nest {
     i64 reduced;                  /* others, one of which may be cut if the results of the parts are combined */
     const i32 *items;             /* the bytes of an element of each array */
     const i64 *moves;             /* for each output the loops along which it moves */
-    i32 any_order;                /* whether loops may change places: each array moves along all of them or none */
+    i32 order;                    /* of the loops */
     /* For each output what combines two parts, into[i] = into[i] (op) from[i]; NULL: it is not reduced. */
     void (*const *folds)(i64 n, void *into, const void *from);
 } ag_nest;

@@ -20,18 +20,47 @@ _LITTLE_EFFORT = """\
 
 HELPERS = (
     Helper("ag_iota", """\
-/* 0, 1, 2, ... */
-static void ag_iota(i64 n, i64 *y)
+/* 0, 1, 2, ..., on several threads if they are many: 0, or AG_STOPPED. */
+enum { AG_PIECE = 1 << 17 };
+typedef struct ag_numbers {
+    i64 n, *y;
+} ag_numbers;
+static void ag_iota_of_piece(void *context, i64 piece)
 {
-    for (i64 i = 0; i < n; i++) y[i] = i;
+    const ag_numbers *const it = context;
+    const i64 end = (piece + 1) * AG_PIECE < it->n ? (piece + 1) * AG_PIECE : it->n;
+    for (i64 i = piece * AG_PIECE; i < end; i++) it->y[i] = i;
+}
+static i32 ag_iota(const ag_runtime *rt, i64 n, i64 *y)
+{
+    ag_numbers it = {n, y};
+    if (n > 1 << 20) rt->listen();
+    return rt->parallel(rt, n / AG_PIECE + 1, ag_iota_of_piece, &it) ? AG_STOPPED : 0;
 }
 """),
     Helper("ag_eye", """\
-/* An n by m matrix of zeros with `one` on diagonal `d`, which lies above the main one if it is positive. */
-static void ag_eye(i64 item, i64 n, i64 m, i64 d, char *y, const void *one)
+/* An n by m matrix of zeros with `one` on diagonal `d`, which lies above the main one if it is positive; on several
+   threads if it is large.  0, or AG_STOPPED. */
+typedef struct ag_diagonal {
+    i64 item, n, m, d, rows; /* rows: of a piece */
+    char *y;
+    const void *one;
+} ag_diagonal;
+static void ag_eye_of_piece(void *context, i64 piece)
 {
-    __builtin_memset(y, 0, (u64)(n * m * item));
-    for (i64 i = d < 0 ? -d : 0; i < n && i < m - d; i++) __builtin_memcpy(y + (i * m + i + d) * item, one, (u64)item);
+    const ag_diagonal *const it = context;
+    const i64 m = it->m, d = it->d, item = it->item, begin = piece * it->rows;
+    const i64 end = it->n - begin < it->rows ? it->n : begin + it->rows;
+    __builtin_memset(it->y + begin * m * item, 0, (u64)((end - begin) * m * item));
+    for (i64 i = begin < -d ? -d : begin; i < end && i < m - d; i++)
+        __builtin_memcpy(it->y + (i * m + i + d) * item, it->one, (u64)item);
+}
+static i32 ag_eye(const ag_runtime *rt, i64 item, i64 n, i64 m, i64 d, char *y, const void *one)
+{
+    const i64 row = m * item, rows = row ? (1 << 20) / row + 1 : n + 1;
+    ag_diagonal it = {item, n, m, d, rows, y, one};
+    if (n * row > 1 << 23) rt->listen();
+    return rt->parallel(rt, n / rows + 1, ag_eye_of_piece, &it) ? AG_STOPPED : 0;
 }
 """),
     Helper("ag_order", """\
@@ -340,6 +369,8 @@ _WORD = re.compile(r"ag_\w+(?=\()")
 _HOME = {
     "ag_copy_row": "ag_copy",
     "ag_copy_of_part": "ag_copy_in_parts",
+    "ag_iota_of_piece": "ag_iota",
+    "ag_eye_of_piece": "ag_eye",
     "ag_is_empty": "ag_next",
 }
 """Helpers that stand in the text of another one."""

@@ -32,7 +32,8 @@ _COMBINED_BOOLS = {"max": bitwise_or, "min": bitwise_and}
 
 def is_launched(kernel: Kernel) -> bool:
     """Whether the runtime may run the kernel in parts."""
-    return kernel.cutting is not None and bool(kernel.cutting.free or kernel.cutting.reduced)
+    cutting = kernel.cutting
+    return cutting is not None and bool(cutting.free or cutting.reduced or cutting.in_turn)
 
 
 def runs_in_any_order(kernel: Kernel) -> bool:
@@ -42,6 +43,7 @@ def runs_in_any_order(kernel: Kernel) -> bool:
     return (
         kernel.rank > 1
         and cutting is not None
+        and not cutting.in_turn
         and cutting.free == everywhere
         and all(o.loops in ((), everywhere) for o in kernel.operands)
         and any(i.loops for i in kernel.inputs)
@@ -114,7 +116,8 @@ def _nest(kernel: Kernel, cutting: Cutting) -> Iterator[str]:
     loops = f"{_bits(cutting.free)}, {_bits(cutting.reduced)}"
     yield f"static const ag_nest {kernel.name}_nest = {{"
     yield f"    {kernel.name}_part, {counts}, {loops}, (const i32[]){{{items}}},"
-    yield f"    (const i64[]){{{moves}}}, {int(runs_in_any_order(kernel))},"
+    order = 2 if cutting.in_turn else int(runs_in_any_order(kernel))  # AG_IN_TURN, AG_ANY_ORDER, AG_AS_GIVEN
+    yield f"    (const i64[]){{{moves}}}, {order},"
     yield f"    (void (*const[])(i64, void *, const void *)){{{folds}}}"
     yield "};"
 

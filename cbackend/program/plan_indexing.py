@@ -131,7 +131,7 @@ def _launch(p: Planner, access: _Access, how: str, dtype: str, other: Array, wri
 
 
 _PICOSECONDS_A_BYTE, _PICOSECONDS_A_JUMP = 40, 1200
-"""What a gather is estimated at: bytes read and written, and a place in memory that nobody foresaw."""
+"""What a gather or a scatter is estimated at: bytes read and written, and a place in memory that nobody foresaw."""
 _MOVED_AS = {1: "u8", 2: "u16", 4: "u32", 8: "u64", 16: "c128"}
 _ADD = {
     "bool": "{0} = {0} || {1};",
@@ -149,21 +149,30 @@ def _kernel(how: str, dtype: str, access: _Access, y_loops: tuple[int, ...]) -> 
     code = f"static i32 k_({head})\n{{\n{body}\n    return 0;\n}}\n"
     name, text = named(f"/* {how} */\n{code}")
     whole = Kernel(name, text, used(code), len(access.extents), (), (), True)
-    return _in_parts(whole, access, dtype, x_loops) if how == "gather" else whole
+    return _in_parts(whole, how, access, dtype, y_loops, x_loops)
 
 
-def _in_parts(kernel: Kernel, access: _Access, dtype: str, x_loops: tuple[int, ...]) -> Kernel:
-    """The kernel of a gather, any part of whose result may be computed alone; a scatter may meet an element twice."""
+def _in_parts(
+    kernel: Kernel, how: str, access: _Access, dtype: str, y_loops: tuple[int, ...], x_loops: tuple[int, ...]
+) -> Kernel:
+    """The kernel with what a launch must know.
+
+    Any part of the result of a gather may be computed alone.  A scatter may meet an element of `x` again along the
+    loops of the index arrays: they are not shared out among threads, and their parts run in turn.
+    """
     loops = tuple(range(kernel.rank))
-    result, x = Operand(dtype, loops, 0), Operand(dtype, x_loops, 0)
+    x, y = Operand(dtype, x_loops, 0), Operand(dtype, y_loops, 0)
+    written, read, of_x, of_y = (y, x, 1, 0) if how == "gather" else (x, y, 0, 1)
     arrays = tuple(Operand("int64", loops, 1 + k) for k, loops in enumerate(access.array_loops))
-    signature: list[Part] = [*map(Extent, loops), *_along(0, loops), *_along(1, x_loops)]
+    signature: list[Part] = [*map(Extent, loops), *_along(of_y, y_loops), *_along(of_x, x_loops)]
     for k, along in enumerate(access.array_loops):
         signature += [Extra(2 * k), Extra(2 * k + 1), *_along(2 + k, along)]
     in_rows = kernel.rank > 0 and x_loops[-1:] == loops[-1:]
     cost = numpy_dtype(dtype).itemsize * _PICOSECONDS_A_BYTE + (0 if in_rows else _PICOSECONDS_A_JUMP)
-    cutting = Cutting(loops, (), (None,), cost)
-    return replace(kernel, outputs=(result,), inputs=(x, *arrays), cutting=cutting, signature=(*signature, Report()))
+    cutting = Cutting(written.loops, (), (None,), cost, in_turn=how != "gather")
+    return replace(
+        kernel, outputs=(written,), inputs=(read, *arrays), cutting=cutting, signature=(*signature, Report())
+    )
 
 
 def _along(operand: int, loops: Sequence[int]) -> Iterator[Part]:

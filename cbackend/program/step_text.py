@@ -65,6 +65,8 @@ FAILS_IF = {
     "fits": "{0} != {1} && {0} != 1",
     "reached": "{0} == 0 && {1} != 0",
 }
+IN_PARTS = {"ag_copy": "ag_copy_in_parts", "ag_eye": "ag_eye", "ag_iota": "ag_iota"}
+"""What the runtime may share out among threads, and what is called for it, which may end early."""
 TABLES = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 
 
@@ -215,8 +217,9 @@ class StepText:
         if kernel is not None:
             yield from self._launch(step, kernel, text)
             return
-        if step.function == "ag_copy":
-            yield f"if ({text.replace('ag_copy(', 'ag_copy_in_parts(rt, ', 1)}) {self.interrupted(step.site)}"
+        if step.function in IN_PARTS:
+            in_parts = text.replace(f"{step.function}(", f"{IN_PARTS[step.function]}(rt, ", 1)
+            yield f"if ({in_parts}) {self.interrupted(step.site)}"
             return
         if step.fallible:
             base = int(Outcome.KERNEL) if step.kernel else 0

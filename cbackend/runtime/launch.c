@@ -5,7 +5,10 @@
    A kernel runs over any part of its loops if it is given other extents and pointers, so its text knows nothing of all
    this.  Loops are cut from the outermost on until there are enough tasks.  Where a reduced loop is cut, each part has a
    place for its own results, and these are combined in pairs, neighbours first.  How a nest is cut follows from its lengths
-   alone, so the bits of a result never depend on the number of threads. */
+   alone, so the bits of a result never depend on the number of threads.
+
+   A kernel that may come to one element again and again (AG_IN_TURN: a scatter) is shared out along the loops that it
+   does not do so along; what each thread gets runs in parts one after the other, in the order of the whole. */
 
 enum { MOST_LOOPS = 32, MOST_ARRAYS = 256, MOST_PARTS = 1024, SAID = 4 };
 enum {
@@ -27,7 +30,17 @@ typedef struct grid {
     char *partial[MOST_ARRAYS]; /* its results of all parts but the first, one after the other; NULL: it has no others */
     i64 failed, said[SAID];     /* the first task that failed, and why */
     i32 status;                 /* 0: none did */
+    i32 stoppable;              /* it belongs to a call that listens to Ctrl-C */
+    i32 in_turn;                /* its tasks run one after the other */
 } grid;
+
+/* The nanoseconds that a kernel takes for these extents. */
+static double estimate(const ag_nest *nest, const i64 *lengths)
+{
+    double work = 1e-3 * nest->picoseconds;
+    for (i32 l = 0; l < nest->rank; l++) work *= (double)lengths[l];
+    return work;
+}
 
 static i32 has(i64 loops, i32 loop) { return (i32)(loops >> loop) & 1; }
 static i64 ceiling(i64 a, i64 b) { return a / b + (a % b != 0); }
@@ -81,6 +94,22 @@ static void cut(grid *g, double wanted)
     if (g->reduced >= 0 && g->tiles[g->reduced] == 1) g->reduced = -1;
 }
 
+/* Cut the loops from the outermost on, down to the first that is cut into more than single steps: the parts, one after
+   the other, do what the whole does in the same order. */
+static void cut_in_turn(grid *g, double wanted)
+{
+    i32 uncut = 0;
+    g->tasks = 1;
+    g->reduced = -1;
+    for (i32 l = 0; l < g->nest->rank; l++) {
+        i64 length = g->lengths[l], pieces = (i64)(wanted / (double)g->tasks + 1);
+        g->tile[l] = uncut ? length : ceiling(length, pieces);
+        g->tiles[l] = ceiling(length, g->tile[l]);
+        g->tasks *= g->tiles[l];
+        uncut |= g->tile[l] > 1;
+    }
+}
+
 /* Room for the results of parts; 0 if there is none. */
 static i32 make_partials(grid *g)
 {
@@ -108,6 +137,8 @@ static void note_failure(grid *g, i64 index, i32 status, const i64 *said)
     pthread_mutex_unlock(&team_lock);
 }
 
+static i32 run_in_turn(const grid *whole, const i64 *lengths, void *const *data, i64 *said);
+
 static void run_part(void *context, i64 index)
 {
     grid *g = context;
@@ -129,8 +160,23 @@ static void run_part(void *context, i64 index)
         data[k] = start + offset * nest->items[k];
     }
     i64 said[SAID] = {0};
-    i32 status = nest->part(nest, lengths, data, g->strides, said);
+    i32 in_turn = nest->order == AG_IN_TURN && !g->in_turn;
+    i32 status = in_turn ? run_in_turn(g, lengths, data, said) : nest->part(nest, lengths, data, g->strides, said);
     if (status) note_failure(g, index, status, said);
+}
+
+/* The parts of one part of `whole` in their order: 0, what the kernel returned for one that failed, or AG_STOPPED. */
+static i32 run_in_turn(const grid *whole, const i64 *lengths, void *const *data, i64 *said)
+{
+    grid g = *whole;
+    g.lengths = lengths, g.data = data, g.status = 0, g.in_turn = 1;
+    cut_in_turn(&g, estimate(g.nest, lengths) / TASK_NS);
+    for (i64 k = 0; k < g.tasks && !g.status; k++) {
+        if (g.stoppable && is_raised()) return AG_STOPPED;
+        run_part(&g, k);
+    }
+    for (i32 k = 0; g.status && k < SAID; k++) said[k] = g.said[k];
+    return g.status;
 }
 
 /* Combine the results of all parts into those of the first: neighbours, then pairs of neighbours, ... */
@@ -149,7 +195,8 @@ static void combine(const grid *g)
 
 static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *said)
 {
-    g->status = 0;
+    g->status = g->in_turn = 0;
+    g->stoppable = on_main_thread() && attention == LISTENING;
     cut(g, work / TASK_NS);
     if (!make_partials(g)) g->tasks = 0;
     i32 stopped = g->tasks && parallel(rt, g->tasks, run_part, g);
@@ -166,7 +213,7 @@ enum { ROOM = 512 }; /* strides that are put in another order at most */
 static i32 in_order_of_memory(const ag_nest *nest, const i64 *lengths, const i64 *strides, i64 *n, i64 *s)
 {
     i32 loops[MOST_LOOPS], rank = nest->rank, moved = 0;
-    if (!nest->any_order || rank > MOST_LOOPS || nest->arrays * rank > ROOM) return 0;
+    if (nest->order != AG_ANY_ORDER || rank > MOST_LOOPS || nest->arrays * rank > ROOM) return 0;
     for (i32 k = 0; k < rank; k++) {
         i32 j = k;
         for (; j > 0 && llabs(strides[loops[j - 1]]) < llabs(strides[k]) && lengths[k] > 1; j--) loops[j] = loops[j - 1];
@@ -184,8 +231,7 @@ static i32 launch(const ag_runtime *rt, const ag_nest *nest, const i64 *lengths,
 {
     i64 n[MOST_LOOPS], s[ROOM];
     if (in_order_of_memory(nest, lengths, strides, n, s)) lengths = n, strides = s;
-    double work = 1e-3 * nest->picoseconds;
-    for (i32 l = 0; l < nest->rank; l++) work *= (double)lengths[l];
+    double work = estimate(nest, lengths);
     if (work > LONG_NS) listen_to_interrupt();
     if (poll_interrupt()) return AG_STOPPED;
     if (work < ALONE_NS || nest->rank > MOST_LOOPS || nest->arrays > MOST_ARRAYS)
