@@ -70,6 +70,18 @@ class Products:
         })  # fmt: skip
         self.table.product(self.runtime.table, product)
 
+    def matmul(self, a, b, c):
+        keep = np.array([1, 0], self.dtype)
+        *batch, m, n = c.shape
+        steps = [ffi.new("i64[]", [s // self.dtype.itemsize for s in x.strides]) for x in (a, b)]
+        lengths = ffi.new("i64[]", batch)
+        product = ffi.new("ag_product *", {
+            "rank": len(batch), "batch": lengths, "m": m, "n": n, "k": a.shape[-1], "alpha": _pointer(keep),
+            "a": _pointer(a), "a_strides": steps[0], "b": _pointer(b), "b_strides": steps[1],
+            "beta": _pointer(keep[1:]), "c": _pointer(c), "c_step": n,
+        })  # fmt: skip
+        self.table.product(self.runtime.table, product)
+
     def gemv(self, a, x, y, alpha=1, beta=0, trans=0):
         keep = np.array([alpha, beta], self.dtype)
         self.table.gemv(
@@ -141,6 +153,35 @@ def test_gemm(products, trans_a, trans_b, alpha, beta):
         x, y, z, xs, ys, zs = wide(a.T if trans_a else a, b.T if trans_b else b, c)
         products.gemm(a, b, c, alpha, beta, trans_a, trans_b)
         close(c, alpha * (x @ y) + beta * z, k, abs(alpha) * (xs @ ys) + abs(beta) * zs)
+
+
+@pytest.mark.parametrize("batch", [(), (0,), (300,), (2, 3, 4)])
+@pytest.mark.parametrize(("m", "n", "k"), [(16, 16, 16), (24, 48, 5), (12, 8, 1), (10, 11, 12), (16, 16, 0)])
+@pytest.mark.parametrize("layout", ["as is", "transposed", "backwards", "broadcast"])
+def test_batches(products, batch, m, n, k, layout):
+    a, b = numbers((*batch, m, k), products.dtype), numbers((*batch, k, n), products.dtype, 1)
+    if layout == "transposed":
+        a = np.ascontiguousarray(a.swapaxes(-1, -2)).swapaxes(-1, -2)
+    if layout == "backwards":
+        a, b = a[..., ::-1, ::-1], b[::-1]
+    if layout == "broadcast":
+        a = np.broadcast_to(a[(0,) * len(batch)] if a.size else a, a.shape)
+    c = np.full((*batch, m, n), np.nan, products.dtype)
+    products.matmul(a, b, c)
+    exact_a, exact_b, size_a, size_b = wide(a, b)
+    close(c, exact_a @ exact_b, k, size_a @ size_b)
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(50, 70, 1000), (40, 530, 900)])
+@pytest.mark.parametrize("order", "CF")
+def test_sums_of_several_blocks(products, m, n, k, order):
+    a, b = numbers((1, m, k), products.dtype), numbers((1, k, n), products.dtype, 1)
+    if order == "F":
+        a = np.ascontiguousarray(a.swapaxes(-1, -2)).swapaxes(-1, -2)
+    c = np.full((1, m, n), np.nan, products.dtype)
+    products.matmul(a, b, c)
+    exact_a, exact_b, size_a, size_b = wide(a, b)
+    close(c, exact_a @ exact_b, k, size_a @ size_b)
 
 
 @pytest.mark.parametrize("size", [3, 20])

@@ -15,6 +15,7 @@ typedef struct batch {
     const ag_runtime *rt;
     const ag_product *of;
     i64 count, a_task;
+    i32 is_little;
 } batch;
 
 /* One row or one column: y = alpha * op(matrix) @ x + beta * y.  Whether it could be said so. */
@@ -50,34 +51,62 @@ static void multiply_matrices(const ag_runtime *rt, const product *x)
     follow(x, 0, 0, x->m, x->n);
 }
 
-/* Matrix number `index` of the batch. */
-static void multiply_number(const batch *work, i64 index)
+/* Whether both sides of the product are made of whole tiles and b is read where it lies: what is common to all matrices
+   of the batch is then looked at once.  1000 of 16x16, float32, one core: 56 GFLOP/s, not 45. */
+static i32 is_little(const ag_product *of)
 {
-    const ag_product *of = work->of;
+    const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;
+    const i32 whole = of->m % ROWS == 0 && of->n % LANES == 0 && of->k > 0 && of->n * at_most(of->k, LITTLE) <= LITTLE;
+    const i32 takes_own = !is_narrow(&(product){.m = of->m, .n = of->n, .k = of->k});
+    return OWN_LOOPS && whole && takes_own && of->b_strides[of->rank + 1] == 1 && alpha == 1 && beta == 0;
+}
+
+static void multiply_little(const product *x)
+{
+#if !COMPLEX
+    multiply_whole_tiles(x->m, x->n, x->k, x->a, x->a0, x->a1, x->b, x->b0, x->c, x->c0);
+#endif
+    follow(x, 0, 0, x->m, x->n);
+}
+
+/* Product number `index` of the batch, whose place in it is noted. */
+static product product_number(const ag_product *of, i64 index, i64 *place)
+{
     const i32 rank = of->rank;
-    i64 a = 0, b = 0, left = index, place[AG_MOST_AXES];
+    i64 a = 0, b = 0, left = index;
     for (i32 l = rank - 1; l >= 0; l--) {
         place[l] = left % of->batch[l], left /= of->batch[l];
         a += place[l] * of->a_strides[l], b += place[l] * of->b_strides[l];
     }
-    const product x = {
+    return (product){
         of->m, of->n, of->k, *(const T *)of->alpha, *(const T *)of->beta, (T *)of->c + index * of->m * of->c_step,
         (const T *)of->a + a, (const T *)of->b + b, of->a_strides[rank], of->a_strides[rank + 1], of->b_strides[rank],
         of->b_strides[rank + 1], of->m == 1 ? of->n : of->c_step, of, place
     };
-    multiply_matrices(work->rt, &x);
 }
 
 static void multiply_some(void *context, i64 index)
 {
     const batch *work = context;
+    const ag_product *of = work->of;
+    const i32 last = of->rank - 1;
     const i64 end = at_most((index + 1) * work->a_task, work->count);
-    for (i64 k = index * work->a_task; k < end; k++) multiply_number(work, k);
+    i64 place[AG_MOST_AXES], along;
+    for (i64 k = index * work->a_task; k < end; k += along) { /* along the last axis one is as far as the next */
+        product x = product_number(of, k, place);
+        along = last < 0 ? 1 : at_most(end - k, of->batch[last] - place[last]);
+        for (i64 l = 0; l < along; l++) {
+            if (work->is_little) multiply_little(&x);
+            else multiply_matrices(work->rt, &x);
+            if (last < 0) break;
+            x.a += of->a_strides[last], x.b += of->b_strides[last], x.c += of->m * of->c_step, place[last]++;
+        }
+    }
 }
 
 static void multiply_all(const ag_runtime *rt, const ag_product *of)
 {
-    batch work = {rt, of, 1, 1};
+    batch work = {.rt = rt, .of = of, .count = 1, .a_task = 1};
     for (i32 l = 0; l < of->rank; l++) {
         if (of->batch[l] <= 0) return;
         work.count *= of->batch[l];
@@ -85,11 +114,12 @@ static void multiply_all(const ag_runtime *rt, const ag_product *of)
     if (of->m <= 0 || of->n <= 0) return;
     const double each = (double)of->m * (double)of->n * (double)(of->k + 1), all = each * (double)work.count;
     if (all > LONG) rt->listen();
+    work.is_little = is_little(of);
     if (work.count > 1 && each < ALONE && all > ALONE) {
         work.a_task = at_least((i64)(TASK / each), 1);
         rt->parallel(rt, parts(work.count, work.a_task), multiply_some, &work);
     } else
-        for (i64 k = 0; k < work.count && !(all > LONG && rt->stopped()); k++) multiply_number(&work, k);
+        for (i64 k = 0; k < work.count && !(all > LONG && rt->stopped()); k++) multiply_some(&work, k);
 }
 
 /* Fill the entries.  found: the CBLAS functions gemm, gemv, ger and dot of this dtype, each of which may be NULL. */

@@ -201,10 +201,10 @@ static i32 run(const ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 
     return 0;
 }
 
-/* How many tasks there are, after the sides of each have been found: two to four for each thread if there is work enough
-   for them, of FAIR rows and columns or more where that leaves two, and nearly square: both pack least.  Where few
-   products make a number of c the time goes into writing it, so tasks have whole rows: two cores that write parts of one
-   row wait for each other. */
+/* How many tasks there are, after the sides of each have been found: two to four for each thread if there is work
+   enough, of FAIR rows and columns or more where that leaves two, and nearly square: both pack least.  Where few
+   products make a number of c the time goes into writing it, so tasks have whole rows: two cores that write parts of
+   one row wait for each other. */
 static i64 share_out(sharing *work)
 {
     const i64 m = work->of->m, n = work->of->n, k = work->end - work->start, threads = work->rt->threads;
