@@ -19,6 +19,8 @@ from .graph.collector import collector_at_rest
 from .graph.text import constant_text, op_text
 from .ops.fused import Fused, InPlace
 from .ops.fused_product import FusedProduct
+from .ops.indexing import Subtensor
+from .ops.pipeline import Pipeline
 from .ops.shared import SharedVariable
 from .record import record
 
@@ -374,6 +376,9 @@ def word(op: Op) -> str:
         return f"inplace{{{word(op.op)}, {', '.join(f'{o} over {i}' for o, i in op.pairs)}}}"
     if isinstance(op, FusedProduct):
         return f"{word(op.product)}+{word(op.group)}"
+    if isinstance(op, Pipeline):
+        stages = (word(node.op) for node in op.graph.order if not isinstance(node.op, Subtensor))
+        return f"pipeline{{{' > '.join(stages)}}}"
     if isinstance(op, Fused):
         inside = list(dict.fromkeys(node.op.name for node in op.graph.order))
         return f"fused{{{'+'.join(inside[:8])}{'+...' * (len(inside) > 8)}}}"

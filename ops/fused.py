@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable, rebuild
+from ..graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable, rebuild, toposort
 from ..graph.dims import opaque_dims
 from ..record import record
 from .backward import pull_back_to
@@ -19,11 +19,14 @@ from .tensor import TensorOp
 
 
 @record(repr=False)
-class Fused(TensorOp):
+class GraphOp(TensorOp):
     """The function `graph` as one op: as many inputs and outputs, in the same order.  Equal graphs are equal ops."""
 
     graph: FunctionGraph
-    name = "fused"
+
+    def over(self, node: Apply) -> list[Apply]:
+        """The nodes of the graph built over the inputs of `node`, in order."""
+        return toposort(self.expand(node.inputs), stop_at=node.inputs)
 
     def expand(self, inputs: Sequence[Variable]) -> list[Variable]:
         """The outputs of the graph built over `inputs`, node by node."""
@@ -31,7 +34,7 @@ class Fused(TensorOp):
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         if len(inputs) != len(self.graph.inputs):
-            raise TypeError(f"fused takes {len(self.graph.inputs)} inputs, got {len(inputs)}")
+            raise TypeError(f"{self.name} takes {len(self.graph.inputs)} inputs, got {len(inputs)}")
         types = [i.type for i in inputs]
         if types == [i.type for i in self.graph.inputs]:
             return tuple(o.type for o in self.graph.outputs)
@@ -62,6 +65,13 @@ class Fused(TensorOp):
     @property
     def fallible(self) -> bool:  # type: ignore[override]
         return any(inner.op.fallible for inner in self.graph.order)
+
+
+@record(repr=False)
+class Fused(GraphOp):
+    """A group of elementwise nodes and reductions that share a nest of loops."""
+
+    name = "fused"
 
 
 def _mentions(dim: Dim, inside: set[Variable]) -> bool:

@@ -22,6 +22,7 @@ from .indexing import IncSubtensor, Subtensor
 from .join import Join
 from .lengths import MakeVector, Shape, ShapeI
 from .nn import LogSoftmax, LogSumExp, Softmax
+from .pipeline import Pipeline
 from .reduce import REDUCTIONS, ArgReduce, Reduce, SumTo
 from .rows import Top
 from .shape import BroadcastTo, DimShuffle, Reshape
@@ -39,8 +40,8 @@ _WITHOUT_FIELDS = (
 )  # fmt: skip
 _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assume, Cast, DimShuffle, Eye, Fused, FusedProduct,
-    InPlace, IncSubtensor, Join, LogSoftmax, LogSumExp, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort,
-    Subtensor, Top, Triangle,
+    InPlace, IncSubtensor, Join, LogSoftmax, LogSumExp, Pipeline, SearchSorted, ShapeI, Softmax, Solve,
+    SolveTriangular, Sort, Subtensor, Top, Triangle,
 )  # fmt: skip
 
 

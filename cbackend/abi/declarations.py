@@ -71,7 +71,7 @@ typedef struct ag_lapack {
     void (*determinant)(i64 n, const void *lu, const void *pivots, void *sign, void *logarithm);
 } ag_lapack;
 
-enum { AG_STOPPED = -1 }; /* the status of a launch that Ctrl-C ended */
+enum { AG_STOPPED = -1, AG_NO_MEMORY = -2 }; /* the status of what Ctrl-C ended, and of what had no room */
 
 /* The order in which a kernel wants its loops.  AG_ANY_ORDER: they may change places, for each array moves along all of
    them or none.  AG_IN_TURN: those that are not free may be cut too, if the parts run one after the other. */
@@ -92,6 +92,20 @@ typedef struct ag_nest {
     void (*const *folds)(i64 n, void *into, const void *from);
 } ag_nest;
 
+/* Where an array of a stage lies: in ring `ring`, from row `row` on, `element` elements in; -1: where data says. */
+typedef struct ag_rows {
+    i64 ring, row, element;
+} ag_rows;
+
+/* One of several kernels in a row, run over parts of the first loop, along which its results move. */
+typedef struct ag_stage {
+    const ag_nest *nest;
+    const i64 *lengths;           /* of its loops */
+    void *const *data;            /* the first element of each array */
+    const i64 *strides;           /* as for a launch */
+    const ag_rows *rows;          /* of each array */
+} ag_stage;
+
 /* What a generated library may call; one for each setting of `threads`. */
 typedef struct ag_runtime {
     void *(*alloc)(i64 bytes);    /* 64-byte aligned, contents undefined; NULL when memory is exhausted */
@@ -107,6 +121,9 @@ typedef struct ag_runtime {
        that failed, with what it said. */
     i32 (*launch)(const struct ag_runtime *rt, const ag_nest *nest, const i64 *lengths, void *const *data,
                   const i64 *strides, i64 *said);
+    /* Runs stages of which later ones read what earlier ones compute, a few rows at a time: rings hold rows that are
+       still needed.  Returns what launch does, or AG_NO_MEMORY.  said[4]: the stage that failed. */
+    i32 (*pipeline)(const struct ag_runtime *rt, i32 stages, const ag_stage *stage, i32 rings, i64 *said);
     void (*listen)(void);         /* what follows takes long: listen to Ctrl-C from here on */
     i32 (*stopped)(void);         /* whether Ctrl-C was pressed: the call returns soon, its results do not count */
     i32 (*commit)(void);          /* the same, and from here on Ctrl-C waits: what is the caller's is overwritten */

@@ -14,10 +14,13 @@ from ...ops.blas import Gemm, Gemv
 from ...ops.fused import Fused, unmarked
 from ...ops.fused_product import FusedProduct
 from ...ops.nn import AlongAxis, LogSumExp
+from ...ops.pipeline import Pipeline
 from ...ops.rows import Top
 from ..ir.kernel import Status
 from ..program.program import Outcome, Program
 
+STAGE = 4
+"""Where a pipeline notes the stage that failed."""
 Said = tuple[type[Exception], str, Pointed]
 """An exception's class, what it says, and where it went wrong."""
 
@@ -33,6 +36,9 @@ def failure(name: str, program: Program, outcome: int, step: int, operand: int, 
 
 def _told(program: Program, outcome: int, step: int, operand: int, said: Sequence[int]) -> Said:
     node = program.sites[step].node if 0 <= step < len(program.sites) else None
+    if node is not None and isinstance(node.op, Pipeline) and outcome > Outcome.KERNEL:
+        with inheriting(node.origin):
+            node = node.op.stages(node)[said[STAGE]]
     count = said[0] if said else 0
     values, rest = list(said[1 : 1 + count]), list(said[1 + count :])
     if outcome == Outcome.MEMORY:

@@ -6,6 +6,8 @@ from ...graph import Names, Op
 from ...graph.pointing import called
 from ...ops.fused import Fused, InPlace, unmarked
 from ...ops.fused_product import FusedProduct
+from ...ops.indexing import Subtensor
+from ...ops.pipeline import Pipeline
 from ...ops.shared import SharedVariable
 from ...profiling import StepProfile
 from ..program.accounts import is_product
@@ -88,4 +90,6 @@ def _word(op: Op) -> str:
         return f"{_word(op.product)}+{_word(op.group)}"
     if isinstance(op, Fused):
         return "+".join(dict.fromkeys(node.op.name for node in op.graph.order))
+    if isinstance(op, Pipeline):
+        return " > ".join(_word(node.op) for node in op.graph.order if not isinstance(node.op, Subtensor))
     return op.name

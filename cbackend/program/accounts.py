@@ -27,9 +27,10 @@ from ...ops.factorizations import Cholesky
 from ...ops.fused import Fused, InPlace, unmarked
 from ...ops.fused_product import FusedProduct
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
+from ...ops.pipeline import Pipeline
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.solving import Inverse, Solve, SolveTriangular
-from .program import Allocate, Array, Buffer, Call, Pack, Program, Quantity, Release, Site, Step
+from .program import Allocate, Array, Buffer, Call, Pack, Program, Quantity, Release, Site, Stages, Step
 
 COLUMNS = 4
 """Numbers a node: runs, ticks of the clock, bytes, floating-point operations; of the call the first two."""
@@ -81,6 +82,9 @@ def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
         return [_product(op, program.sites[site])]
     if type(op) in THIRDS:
         return _solving(type(op), program.sites[site].operands)
+    if isinstance(op, Pipeline):
+        found = [a for s in steps if isinstance(s, Call) for a in s.arguments if isinstance(a, Stages)]
+        return [(stage.cost, stage.extents, 1) for stages in found for stage in stages.stages if stage.cost]
     each = cost(node)
     ranks = {kernel.name: kernel.rank for kernel in program.kernels}
     launch = next((s for s in steps if isinstance(s, Call) and s.kernel and s.function in ranks), None)
@@ -97,7 +101,7 @@ def is_product(node: Apply) -> bool:
 def cost(node: Apply) -> int:
     """Additions for each element of the loops of a node."""
     op = unmarked(node.op)
-    if isinstance(op, Fused):
+    if isinstance(op, (Fused, Pipeline)):
         return sum(cost(inner) for inner in op.graph.order)
     if node.outputs[0].type.kind not in "fc" or node.inputs[0].type.kind not in "fc":
         return 0

@@ -37,12 +37,13 @@ from ...ops.indexing import IncSubtensor, Subtensor
 from ...ops.join import Join
 from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
+from ...ops.pipeline import Pipeline
 from ...ops.reduce import ArgReduce, Reduce, SumTo
 from ...ops.rows import Top
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.solving import Inverse, Solve, SolveTriangular
 from ..ir.kernel import Kernel
-from . import plan_blas, plan_epilogue, plan_matrices, plan_solvers, plan_views
+from . import plan_blas, plan_epilogue, plan_matrices, plan_pipeline, plan_solvers, plan_views
 from . import plan_creation as lower_creation
 from . import plan_indexing as lower_indexing
 from .buffers import assign_slots
@@ -326,6 +327,7 @@ PLANS: dict[type[Op], Plan] = {
     Gemv: plan_blas.plan_gemv,
     Ger: plan_blas.plan_ger,
     FusedProduct: plan_epilogue.plan_fused_product,
+    Pipeline: plan_pipeline.plan_pipeline,
     Assume: plan_matrices.plan_assume,
     Diagonal: plan_matrices.plan_diagonal,
     DiagonalMatrix: plan_matrices.plan_diagonal_matrix,

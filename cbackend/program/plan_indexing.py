@@ -6,7 +6,7 @@ index is read, checked and turned into an address; the loops inside run on plain
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ...graph import Apply, TensorType, Variable
@@ -51,6 +51,15 @@ def plan_gather(p: Planner, node: Apply) -> None:
     access = _access(p, p.arrays[node.inputs[0]], node, node.inputs[1:])
     result = p.result(node.out, access.extents)
     _launch(p, access, "gather", result.dtype, result, writes=result, reads=access.x)
+
+
+def gather_kernel(
+    p: Planner, node: Apply, result: Callable[[Lengths], Array]
+) -> tuple[Kernel, Lengths, Sequence[Argument]]:
+    """The kernel that gathers into an array, made by `result` of its lengths, with the extents and all arguments."""
+    access = _access(p, p.arrays[node.inputs[0]], node, node.inputs[1:])
+    kernel, arguments = _called(p, access, "gather", node.out.dtype, result(access.extents))
+    return kernel, access.extents, arguments
 
 
 def plan_scatter(p: Planner, node: Apply) -> None:
@@ -110,9 +119,14 @@ def _index_arrays(spec: tuple[str, ...], indices: Sequence[Variable]) -> Iterato
 
 def _launch(p: Planner, access: _Access, how: str, dtype: str, other: Array, writes: Array, reads: Array) -> None:
     """Run the nest between `access.x` and `other`, which has the shape of the nest or broadcasts to it."""
+    kernel, arguments = _called(p, access, how, dtype, other)
+    p.kernels.setdefault(kernel.name, kernel)
+    p.call(kernel.name, arguments, (writes,), (reads, *access.arrays), fallible=True, kernel=True)
+
+
+def _called(p: Planner, access: _Access, how: str, dtype: str, other: Array) -> tuple[Kernel, list[Argument]]:
     rank, added = len(access.extents), len(access.extents) - len(other.lengths)
     kernel = _kernel(how, dtype, access, tuple(range(added, rank)))
-    p.kernels.setdefault(kernel.name, kernel)
     arguments: list[Argument] = [*access.extents, other]
     arguments += [
         p.along(n, access.extents[added + k], s)
@@ -126,8 +140,7 @@ def _launch(p: Planner, access: _Access, how: str, dtype: str, other: Array, wri
         arguments += [
             p.along(n, access.extents[loop], s) for n, s, loop in zip(array.lengths, array.strides, loops, strict=True)
         ]
-    arguments.append(Said())
-    p.call(kernel.name, arguments, (writes,), (reads, *access.arrays), fallible=True, kernel=True)
+    return kernel, [*arguments, Said()]
 
 
 _PICOSECONDS_A_BYTE, _PICOSECONDS_A_JUMP = 40, 1200

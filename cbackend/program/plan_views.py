@@ -59,27 +59,35 @@ def plan_subtensor(p: Planner, node: Apply) -> None:
 
 def window(p: Planner, x: Array, node: Apply, scalars: Any) -> Array:
     """`x` under the basic parts of the spec of `node`; axes indexed by arrays ("a") are kept whole."""
+    firsts, lengths, strides = sliced(p, x, node, scalars)
+    offset = p.sum(p.product(pair) for pair in zip(firsts, x.strides, strict=True))
+    return p.view(x, lengths, strides, offset, dense=x.dense and _keeps_dense(unmarked(node.op).spec))
+
+
+def sliced(p: Planner, x: Array, node: Apply, scalars: Any) -> tuple[Lengths, Lengths, Lengths]:
+    """Where the part of `x` that the spec of `node` says begins on each axis; its lengths and strides."""
     values = iter(scalars)
     lengths: list[Quantity] = []
     strides: list[Quantity] = []
-    offsets: list[Quantity] = []
+    firsts: list[Quantity] = []
     spec: tuple[str, ...] = unmarked(node.op).spec
     for axis, (length, stride) in enumerate(zip(x.lengths, x.strides, strict=True)):
         entry = spec[axis] if axis < len(spec) else "s000"
         if entry == "i":
             place = p.let("index", p.read(next(values)), length, failure=Outcome.INDEX, axis=axis)
-            offsets.append(p.product((place, stride)))
+            firsts.append(place)
         elif entry == "a":
             next(values)
+            firsts.append(0)
             lengths.append(length)
             strides.append(stride)
         else:
             start, stop, step = (p.read(next(values)) if flag == "1" else None for flag in entry[1:])
             first, count, step = slice_of(p, length, start, stop, step, axis)
-            offsets.append(p.product((first, stride)))
+            firsts.append(first)
             lengths.append(count)
             strides.append(p.product((step, stride)))
-    return p.view(x, tuple(lengths), tuple(strides), p.sum(offsets), dense=x.dense and _keeps_dense(spec))
+    return tuple(firsts), tuple(lengths), tuple(strides)
 
 
 def _keeps_dense(spec: tuple[str, ...]) -> bool:

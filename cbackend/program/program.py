@@ -16,7 +16,7 @@ prints it.
                 | Host(arrays)                          an op without C: back to Python
                 | Finish(output, array)                 the array is output number so-and-so
     argument  ::= quantity | Array (its address) | Vector(quantity, ...) | Table(dtype) | Number(dtype, value)
-                | After(kernel, arguments) | Said()
+                | After(kernel, arguments) | Stages(stage, ...) | Said()
     quantity  ::= a number | the name of an i64 local
 
 An array is a descriptor, as in NumPy: an address, lengths, and strides, which count elements.  Views are new
@@ -145,11 +145,39 @@ class After:
 
 
 @record(slots=True)
+class Rows:
+    """Where an array of a stage lies: from a row of a ring on, `element` elements into it; ring -1: in memory."""
+
+    ring: int
+    row: Quantity
+    element: Quantity
+
+
+@record(slots=True)
+class Stage:
+    """A kernel of a pipeline: its arguments, the rows of each array, additions an element, the extents of its loops."""
+
+    kernel: str
+    arguments: tuple[Quantity | Array, ...]
+    rows: tuple[Rows, ...]
+    cost: int
+    extents: Lengths
+
+
+@record(slots=True)
+class Stages:
+    """The stages of a pipeline, as arguments, and how many rings stand between them."""
+
+    stages: tuple[Stage, ...]
+    rings: int
+
+
+@record(slots=True)
 class Said:
     """The place for what a message says, as an argument."""
 
 
-Argument = Quantity | Array | Vector | Table | Solvers | Number | After | Said
+Argument = Quantity | Array | Vector | Table | Solvers | Number | After | Stages | Said
 
 
 # --- steps; `site` is the number of the node that a step belongs to

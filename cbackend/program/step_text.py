@@ -40,6 +40,8 @@ from .program import (
     Said,
     Select,
     Solvers,
+    Stage,
+    Stages,
     Step,
     Table,
     Vector,
@@ -133,9 +135,20 @@ class StepText:
             extents, data, strides = self._places(argument.arguments, self.launched[argument.kernel])
             nest = f"&{argument.kernel}_nest, (const i64[]){{{', '.join(extents)}}}"
             return f"{nest}, (void *[]){{{', '.join(data)}}}, (const i64[]){{{', '.join(strides)}}}"
+        if isinstance(argument, Stages):
+            stages = ",\n    ".join(map(self._stage, argument.stages))
+            return f"rt, {len(argument.stages)}, (const ag_stage[]){{\n    {stages}}}, {argument.rings}, call->detail"
         if isinstance(argument, Said):
             return "call->detail"
         return self.q(argument)
+
+    def _stage(self, stage: Stage) -> str:
+        extents, data, strides = self._places(stage.arguments, self.launched[stage.kernel])
+        rows = ", ".join(f"{{{r.ring}, {self.q(r.row)}, {self.q(r.element)}}}" for r in stage.rows)
+        return (
+            f"{{&{stage.kernel}_nest, (const i64[]){{{', '.join(extents)}}}, (void *[]){{{', '.join(data)}}},\n"
+            f"        (const i64[]){{{', '.join(strides)}}},\n        (const ag_rows[]){{{rows}}}}}"
+        )
 
     # --- failure
     def fail(self, outcome: Outcome, site: int, axis: int, operands: Lengths) -> str:
@@ -221,6 +234,12 @@ class StepText:
             in_parts = text.replace(f"{step.function}(", f"{IN_PARTS[step.function]}(rt, ", 1)
             yield f"if ({in_parts}) {self.interrupted(step.site)}"
             return
+        if step.function == "rt->pipeline":
+            negative = f"f->outcome == AG_STOPPED ? {int(Outcome.INTERRUPTED)} : {int(Outcome.MEMORY)}"
+            status = f"f->outcome < 0 ? {negative} : {int(Outcome.KERNEL)} + f->outcome"
+            yield from f"f->outcome = {text};".split("\n")
+            yield f"if (f->outcome) return ag_fail(call, {status}, {step.site}, 0, 0, 0);"
+            return
         if step.fallible:
             base = int(Outcome.KERNEL) if step.kernel else 0
             yield f"f->outcome = {text};"
@@ -258,11 +277,11 @@ class StepText:
         if runs_in_any_order(kernel):  # the runtime finds the best one
             little += " && !call->strides"
         if kernel.fallible:
-            status = f"f->outcome < 0 ? {int(Outcome.INTERRUPTED)} : {int(Outcome.KERNEL)} + f->outcome"
             yield f"if ({little}) f->outcome = {alone};"
             yield f"else f->outcome = {launch[0]}"
             yield from launch[1:-1]
             yield f"{launch[-1]};"
+            status = f"f->outcome < 0 ? {int(Outcome.INTERRUPTED)} : {int(Outcome.KERNEL)} + f->outcome"
             yield f"if (f->outcome) return ag_fail(call, {status}, {step.site}, 0, 0, 0);"
         else:
             yield f"if ({little}) {alone};"

@@ -22,8 +22,8 @@ static void in_child(void)
 __attribute__((constructor)) static void at_load(void) { pthread_atfork(before_fork, after_fork, in_child); }
 
 static ag_runtime table = {
-    pool_alloc, pool_release, clock_ns, &stop, 1, 1, parallel, launch, listen_to_interrupt, poll_interrupt, commit_call,
-    end_call, enter_blas, leave_blas, {0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}
+    pool_alloc, pool_release, clock_ns, &stop, 1, 1, parallel, launch, pipeline, listen_to_interrupt, poll_interrupt,
+    commit_call, end_call, enter_blas, leave_blas, {0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}
 };
 
 /* main: the identity of Python's main thread.  threads: how many a call may use if it says nothing else. */

@@ -48,6 +48,7 @@ from .epilogues import EpilogueOptimizer
 from .fusion import FlattenOptimizer, FusionOptimizer
 from .gemm import GemmOptimizer
 from .names import other_names
+from .pipelines import PipelineOptimizer
 from .sum_to import SumToOptimizer
 
 __all__ = ["QUERIES", "default_db", "is_default"]
@@ -153,7 +154,8 @@ def fusion_db() -> SequenceDB:
     db = SequenceDB()
     db.register("local_add_mul_fusion", FlattenOptimizer(), "fast_run", "fusion", position=0)
     db.register("composite_elemwise_fusion", FusionOptimizer(), "fast_run", "fusion", position=1)
-    return db.register("product_epilogue_fusion", EpilogueOptimizer(), "fast_run", "fusion", position=2)
+    db.register("product_epilogue_fusion", EpilogueOptimizer(), "fast_run", "fusion", position=2)
+    return db.register("pipeline_fusion", PipelineOptimizer(), "fast_run", "fusion", position=3)
 
 
 def last_db() -> EquilibriumDB:

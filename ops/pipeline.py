@@ -1,0 +1,28 @@
+"""Ops of which each reads parts of what earlier ones compute, as one: `pipeline{graph}(...)`.
+
+    b = blur(x); y = 2 * b[1:-1] - b[2:]   -->   pipeline{fn(x, ...) -> ...}(x, ...)
+
+It comes from the optimizer of optdb/rules/pipelines.py.  The backend goes through it a few rows at a time, so that
+what stands between two ops need not be kept whole.
+"""
+
+from __future__ import annotations
+
+from ..graph import Apply, TensorType, Variable
+from ..record import record
+from .fused import GraphOp
+from .indexing import Subtensor
+
+
+@record(repr=False)
+class Pipeline(GraphOp):
+    """The function `graph` as one op.  Its nodes are stages, in order, and the parts of them that others read."""
+
+    name = "pipeline"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        return tuple(o.type for o in self.expand(inputs))  # bounds that are constants say how long a part is
+
+    def stages(self, node: Apply) -> list[Apply]:
+        """The stages of `node`, an application of this op, over its inputs; a part of a stage is none."""
+        return [made for made in self.over(node) if not isinstance(made.op, Subtensor)]

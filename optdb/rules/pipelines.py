@@ -1,0 +1,171 @@
+"""Stencils in a row, and gathers with what reads them, made one node each: it is computed a few rows at a time.
+
+    b = fused(x[:-2], x[1:-1], x[2:]); y = fused(b[:-2], b[2:])   -->   y = pipeline{b, y}(x, ...)
+    y = fused(advanced_subtensor(w, i), x)                        -->   y = pipeline{advanced_subtensor, fused}(w, i, x)
+
+A stage is an elementwise group of which one other node reads parts, or a gather that one elementwise group reads; that
+may be a stage of yet another one.  So a pipeline is a tree whose inner values nobody else sees.  What gives the new
+value of an input stays apart, since it may be written over the old one.  Linear in the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...graph import Apply, Door, FunctionGraph, Variable, union
+from ...ops.advanced_indexing import AdvancedSubtensor
+from ...ops.elementwise import Pointwise
+from ...ops.fused import Fused
+from ...ops.indexing import Subtensor
+from ...ops.nn import AlongAxis
+from ...ops.pipeline import Pipeline
+from ...ops.reduce import Reduce
+from ...ops.shape import DimShuffle
+from ...ops.tensor import TensorVariable
+from ...profiling import FusionProfile
+from ...record import record
+from ..contract import Contract, exact
+from ..optimizers import Optimizer, Result
+
+MAX_STAGES = 8
+"""Of a pipeline, each of which has rows of its own in the cache."""
+
+
+@record(kw_only=True)
+class PipelineOptimizer(Optimizer):
+    """Makes one node of stages of which one reads parts of another's rows."""
+
+    contract: ClassVar[Contract | None] = exact
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        before, refused = len(door.journal), door.refused
+        result = pipelined(graph, self.name, door)
+        return result, FusionProfile(
+            nb_iter=1,
+            nb_replacement=len(door.journal) - before,
+            nb_inconsistency_replace=door.refused - refused,
+            toposort_time=0.0,
+        )
+
+
+def pipelined(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
+    """`graph` with each tree of stages as one `Pipeline` node; the door is asked once a tree."""
+    trees = _trees(graph)
+    if not trees:
+        return graph
+    known: dict[Variable, Variable] = {}
+    for node in graph.order:
+        new = node.over(known)
+        if node in trees:
+            made = _pipeline(trees[node], known)
+            if door.admit(by, node.outputs[0], made.outputs[0]):
+                for mine, old in zip(made.outputs, node.outputs, strict=True):
+                    mine.name = old.name
+                new = made
+        if new is not node:
+            known.update(zip(node.outputs, new.outputs, strict=True))
+    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+
+
+@dataclass(eq=False)
+class _Tree:
+    """The nodes that end up in one pipeline, each after those that it reads, and how many of them are stages."""
+
+    nodes: list[Apply]
+    stages: int
+
+
+def _trees(graph: FunctionGraph) -> Mapping[Apply, _Tree]:
+    """The trees of two or more stages, by their last node."""
+    trees: dict[Apply, _Tree] = {}
+    updated = {graph.outputs[o] for _, o in graph.updates}
+    for node in graph.order:
+        if not _is_kernel(node) or not updated.isdisjoint(node.outputs):
+            continue
+        tree = _Tree([node], 1)
+        for stage, parts in _read_by(node, graph):
+            below = trees.pop(stage, None) or _Tree([stage], 1)
+            if tree.stages + below.stages > MAX_STAGES:
+                trees[stage] = below
+                continue
+            tree = _Tree([*below.nodes, *parts, *tree.nodes], tree.stages + below.stages)
+        trees[node] = tree
+    return {node: tree for node, tree in trees.items() if tree.stages > 1}
+
+
+def _read_by(node: Apply, graph: FunctionGraph) -> Iterator[tuple[Apply, list[Apply]]]:
+    """The stages that `node` alone reads, each with the parts of them that stand between."""
+    above = dict.fromkeys(_source(i).owner for i in node.inputs)
+    for stage in above:
+        if stage is None or not (_is_stencil(stage) or isinstance(stage.op, AdvancedSubtensor)):
+            continue
+        readers = [reader for o in stage.outputs for reader, _ in graph.uses.get(o, ())]
+        parts = [r for r in dict.fromkeys(readers) if r is not None and _is_part(r)]
+        last = [reader for part in parts for reader, _ in graph.uses.get(part.out, ())]
+        direct = [r for r in readers if r is None or not _is_part(r)]
+        if any(reader is not node for reader in (*last, *direct)) or not all(o in graph.uses for o in stage.outputs):
+            continue
+        if not parts if _is_stencil(stage) else (parts or not _ends(node, graph)):
+            continue
+        yield stage, parts
+
+
+def _ends(node: Apply, graph: FunctionGraph) -> bool:
+    """Whether the node reads all rows of what it reads: it is not a stage of which another might leave some out."""
+    return not any(reader is not None and _is_part(reader) for o in node.outputs for reader, _ in graph.uses.get(o, ()))
+
+
+def _source(variable: Variable) -> Variable:
+    """What `variable` is a part of, or it itself."""
+    owner = variable.owner
+    return owner.inputs[0] if owner is not None and _is_part(owner) else variable
+
+
+def _is_part(node: Apply) -> bool:
+    """Whether the node is a part of an array made of slices, the first of which has no step."""
+    spec = node.op.spec if isinstance(node.op, Subtensor) else ("i",)
+    return spec[0][:1] == "s" and spec[0][3] == "0" and all(entry[0] == "s" for entry in spec)
+
+
+def _is_kernel(node: Apply) -> bool:
+    """Whether the node makes each row of its results of some rows of its operands."""
+    inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
+    rank = 0 if isinstance(node.op, DimShuffle) else max((i.ndim for i in node.inputs), default=0)
+    return rank > 0 and not node.op.fallible and all(_keeps_rows(n, rank) for n in inside)
+
+
+def _keeps_rows(node: Apply, rank: int) -> bool:
+    op = node.op
+    if isinstance(op, Reduce):
+        return node.inputs[0].ndim == rank and 0 not in op.axis
+    if isinstance(op, AlongAxis):
+        return rank > 1 and node.inputs[0].ndim == rank and op.axis == rank - 1
+    return isinstance(op, (Pointwise, DimShuffle))
+
+
+def _is_stencil(node: Apply) -> bool:
+    """Whether the node may be a stage that is read in parts: it works element by element."""
+    if not isinstance(node.op, (Pointwise, Fused)) or not _is_kernel(node):
+        return False
+    inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
+    return all(isinstance(n.op, (Pointwise, DimShuffle)) for n in inside)
+
+
+def _pipeline(tree: _Tree, known: Mapping[Variable, Variable]) -> Apply:
+    """The nodes of a tree as one, on the images of their operands."""
+    inner: dict[Variable, Variable] = {}
+    operands: list[Variable] = []
+    for node in tree.nodes:
+        for i in node.inputs:
+            if i not in inner:
+                inner[i] = TensorVariable(i.type, name=f"i{len(operands)}")
+                operands.append(i)
+        copy = node.with_inputs([inner[i] for i in node.inputs])
+        for mine, old in zip(copy.outputs, node.outputs, strict=True):
+            mine.name = None
+            inner[old] = mine
+    graph = FunctionGraph([inner[i] for i in operands], [inner[o] for o in tree.nodes[-1].outputs])
+    origin = union(*(node.origin for node in tree.nodes))
+    return Apply(Pipeline(graph), [known.get(i, i) for i in operands], origin)
