@@ -85,6 +85,17 @@ def test_bits_of_a_matrix_times_a_vector_do_not_depend_on_the_number_of_threads(
         np.testing.assert_allclose(got, want, rtol=0, atol=largest)
 
 
+def test_what_is_combined_along_one_axis_and_not_along_the_other():
+    """Parts of the mean along rows are combined; the largest of a column, a float16, is whole in each part."""
+    x = T.tensor("x", "float16", (None, None))
+    f = ag.function([x], [T.exp(x - T.max(x, axis=0, keepdims=True)), x - T.mean(x, axis=1, keepdims=True)])
+    for shape in ((2, 3), (300, 400), (3, 200_000)):
+        given = (np.arange(np.prod(shape)) % 7).reshape(shape).astype("float16")
+        largest, mean = f(given)
+        np.testing.assert_allclose(largest, np.exp(given - given.max(axis=0, keepdims=True)), rtol=2e-3)
+        np.testing.assert_allclose(mean, given - given.mean(axis=1, keepdims=True), rtol=2e-3, atol=4e-3)
+
+
 @pytest.mark.parametrize("change", ["inc_subtensor", "set_subtensor"])
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_a_scatter_comes_to_an_element_in_the_order_of_the_indices(change, threads):

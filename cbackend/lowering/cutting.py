@@ -33,7 +33,7 @@ def cutting_of(
     free = tuple(l for l in range(group.rank) if l not in whole and all(l in r.kept for r in group.results))
     others = [l for l in range(group.rank) if l not in whole and l not in free]
     reduced = tuple(l for l in others if all(_adds_up(r, l) for r in group.results))
-    folds = tuple(r.fold if reduced and r.reduced else None for r in group.results)
+    folds = tuple(r.fold if set(reduced) & set(r.reduced) else None for r in group.results)
     work = _picoseconds(group, operands, bool(whole)) * DEFAULT.grain // schedule.grain
     return Cutting(free, reduced, folds, max(work, 1) if schedule.parallel else 1)
 
