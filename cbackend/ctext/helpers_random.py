@@ -9,12 +9,12 @@ from .helper import Helper
 _THREEFRY = Helper(
     "ag_threefry_u64",
     """\
-static inline u32 ag_turned_u32(u32 x, int by)
+static inline __attribute__((always_inline)) u32 ag_turned_u32(u32 x, int by)
 {
     return x << by | x >> (32 - by);
 }
 
-static inline u64 ag_threefry_u64(u64 key, u64 counter)
+static inline __attribute__((always_inline)) u64 ag_threefry_u64(u64 key, u64 counter)
 {
     const u32 k0 = (u32)(key >> 32), k1 = (u32)key, k2 = k0 ^ k1 ^ 0x1bd11bdau;
     u32 a = (u32)(counter >> 32) + k0, b = (u32)counter + k1;
