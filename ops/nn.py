@@ -220,7 +220,8 @@ def batch_norm(
     mean = T.mean(x, axis=others) if mean is None else mean
     variance = T.var(x, axis=others) if variance is None else variance
     order = tuple(0 if k == axis else "x" for k in range(x.ndim))
-    return _normalized(x, *(DimShuffle(order)(as_tensor(v)) for v in (gamma, beta, mean, variance)), eps)
+    gamma, beta, mean, variance = (DimShuffle(order)(as_tensor(v)) for v in (gamma, beta, mean, variance))
+    return _normalized(x, gamma, beta, mean, variance, eps)
 
 
 def _normalized(x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, eps: Any) -> Any:

@@ -200,7 +200,7 @@ def _fraction(bits: Any, dtype: str) -> Any:
     return T.cast(kept, dtype) * constant(2.0**-width, dtype)
 
 
-def _scaled(u: Any, low: Variable, high: Variable) -> Any:
+def _scaled(u: Any, low: Any, high: Any) -> Any:
     if _is(low, 0) and _is(high, 1):
         return u
     return low + u * (high - low)
