@@ -4,7 +4,7 @@ from .collector import collector_at_rest
 from .dims import Dim, dims_of, same_shape
 from .door import Door, Replacement, ReplacementRefused, Watch
 from .fgraph import FunctionGraph
-from .neighbourhood import CONSTANT, LEAF, Head, Neighbourhood, neighbourhood_of
+from .neighbourhood import ARRAY, LEAF, NUMBER, ConstantHead, Head, Neighbourhood, neighbourhood_of
 from .node import Apply, Constant, Variable
 from .op import NoGradient, Op
 from .provenance import Origin, SourceLine, here, inheriting, union
@@ -14,9 +14,9 @@ from .types import DTYPES, TensorType, dtype_name
 from .walk import leaves, rebuild, toposort
 
 __all__ = [
-    "CONSTANT", "DTYPES", "LEAF", "Apply", "Constant", "Destroyers", "Dim", "Door", "FunctionGraph", "Head",
-    "InconsistencyError", "Names", "Neighbourhood", "NoGradient", "Op", "Origin", "ParseError", "Replacement",
-    "ReplacementRefused", "SourceLine", "TensorType", "Variable", "Vocabulary", "Watch", "collector_at_rest", "dims_of",
-    "dtype_name", "here", "inheriting", "leaves", "neighbourhood_of", "parse", "rebuild", "same_shape", "schedule",
-    "show", "toposort", "union",
+    "ARRAY", "DTYPES", "LEAF", "NUMBER", "Apply", "Constant", "ConstantHead", "Destroyers", "Dim", "Door",
+    "FunctionGraph", "Head", "InconsistencyError", "Names", "Neighbourhood", "NoGradient", "Op", "Origin", "ParseError",
+    "Replacement", "ReplacementRefused", "SourceLine", "TensorType", "Variable", "Vocabulary", "Watch",
+    "collector_at_rest", "dims_of", "dtype_name", "here", "inheriting", "leaves", "neighbourhood_of", "parse",
+    "rebuild", "same_shape", "schedule", "show", "toposort", "union",
 ]  # fmt: skip

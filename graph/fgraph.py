@@ -113,12 +113,15 @@ class FunctionGraph:
     @cached_property
     def ops(self) -> frozenset[Op]:
         """The ops that are applied."""
-        return frozenset(node.op for node in self.order)
+        return frozenset({around.op for around in set(self.neighbourhoods)})
 
     @cached_property
     def has_repeats(self) -> bool:
         """Whether a node computes what another one does, by the same op on the same inputs, or a constant is a copy."""
-        if len({(node.op, node.inputs) for node in self.order}) < len(self.order):
+        ops: dict[tuple[Variable, ...], list[Op]] = {}
+        for node in self.order:
+            ops.setdefault(node.inputs, []).append(node.op)
+        if any(len(alike) > 1 and len(set(alike)) < len(alike) for alike in ops.values()):
             return True
         return len({constant.key for constant in self.constants}) < len(self.constants)
 

@@ -13,9 +13,25 @@ from .node import Apply, Constant, Variable
 if TYPE_CHECKING:
     from .op import Op
 
-LEAF, CONSTANT = "leaf", "constant"
-Head = Union["Op", str]
-"""What an operand is at first sight: the op that computes it, LEAF or CONSTANT."""
+
+class ConstantHead:
+    """What a constant is at first sight: 0, 1 or -1, for which most rules ask, any other NUMBER, or an ARRAY."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: int | None = None) -> None:
+        self.value = value
+
+    def may_be(self, number: complex) -> bool:
+        """Whether all elements of such a constant may equal the number."""
+        return self is ARRAY or number not in _NUMBERS or self.value == number
+
+
+LEAF = "leaf"
+ARRAY, NUMBER = ConstantHead(), ConstantHead()
+_NUMBERS = {number: ConstantHead(number) for number in (0, 1, -1)}
+Head = Union["Op", ConstantHead, str]
+"""What an operand is at first sight: the op that computes it, LEAF, or a kind of constant."""
 
 MOST_KEPT = 20_000
 """Neighbourhoods that are kept; ops with parameters of their own could else fill the memory of a long program."""
@@ -39,7 +55,10 @@ def head(variable: Variable) -> Head:
     owner = variable.owner
     if owner is not None:
         return owner.op
-    return CONSTANT if isinstance(variable, Constant) else LEAF
+    if not isinstance(variable, Constant):
+        return LEAF
+    data = variable.data
+    return _NUMBERS.get(data.item(), NUMBER) if data.size == 1 else ARRAY
 
 
 def neighbourhood_of(node: Apply) -> Neighbourhood:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
@@ -73,16 +71,23 @@ def _is_own(file: str) -> bool:
     return file.startswith(_OWN_PREFIXES) or str(Path(file).parent) == _OWN_FACE
 
 
-class _Inherited:
-    """A mutable cell: an engine that visits many nodes changes the inherited origin without a new context for each."""
+class inheriting:  # noqa: N801  # a context, spelt as contextlib spells them
+    """Nodes built inside carry `origin`; an engine that visits many nodes changes it without a new context for each."""
 
-    __slots__ = ("origin",)
+    __slots__ = ("_token", "origin")
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, origin: Origin = ()) -> None:
         self.origin = origin
 
+    def __enter__(self) -> inheriting:
+        self._token = _inherited.set(self)
+        return self
 
-_inherited: ContextVar[_Inherited | None] = ContextVar("arignote_inherited_origin", default=None)
+    def __exit__(self, *error: object) -> None:
+        _inherited.reset(self._token)
+
+
+_inherited: ContextVar[inheriting | None] = ContextVar("arignote_inherited_origin", default=None)
 
 
 def here() -> Origin:
@@ -100,17 +105,6 @@ def here() -> Origin:
             return (SourceLine(file, frame.f_lineno),)
         frame = frame.f_back  # type: ignore[assignment]
     return ()
-
-
-@contextmanager
-def inheriting(origin: Origin = ()) -> Iterator[_Inherited]:
-    """Nodes built inside carry `origin`; the cell that is yielded may be given another one at any time."""
-    cell = _Inherited(origin)
-    token = _inherited.set(cell)
-    try:
-        yield cell
-    finally:
-        _inherited.reset(token)
 
 
 def union(*origins: Origin) -> Origin:

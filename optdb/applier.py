@@ -27,7 +27,7 @@ from ..graph import (
 from ..profiling import Failure, RuleProfile
 from . import later
 from .conform import Conform, conformed
-from .index import rule_index
+from .index import Places, rule_index
 from .patterns import Users
 from .rule import Proposal, Rule
 
@@ -142,10 +142,21 @@ class Applier:
         self.inputs: Collection[Variable] = ()
         self.looks_at_users = self.index.looks_at_users
         self._offers: dict[Neighbourhood, Offers] = {}
+        self._absent = {op for rule in self.index.rules for op in rule.needs}
+        """Ops that some rule needs and that have not been met; until then it is not offered anything."""
 
     def busy(self, graph: FunctionGraph) -> set[Neighbourhood]:
         """The neighbourhoods of the graph for which there is a rule: nodes with any other are left as they are."""
-        return {around for around in dict.fromkeys(graph.neighbourhoods) if any(self.offers_to(around))}
+        distinct = dict.fromkeys(graph.neighbourhoods)
+        self._meet(around.op for around in distinct)
+        return {around for around in distinct if any(self.offers_to(around))}
+
+    def _meet(self, ops: Iterable[Op]) -> None:
+        """Note that these ops are applied, for the rules that need them."""
+        met = self._absent.intersection(ops) if self._absent else ()
+        if met:
+            self._absent = self._absent.difference(met)
+            self._offers.clear()
 
     def offers(self, node: Apply) -> Offers:
         """The rules that may match the node, by its op and what computes its operands."""
@@ -157,10 +168,14 @@ class Applier:
         found = self._offers.get(around)
         if found is None:
             upwards, by_users = self.index.of_neighbourhood(around, self._failed)
-            tallies = self.tallies
-            found = tuple([tallies[p] for p in upwards]), tuple([tallies[p] for p in by_users])
+            found = self._able(upwards), self._able(by_users)
             self._offers[around] = found
         return found
+
+    def _able(self, places: Places) -> tuple[Tally, ...]:
+        """The rules at these places, but for those that need an op which is not there."""
+        rules, tallies, absent = self.index.rules, self.tallies, self._absent
+        return tuple([tallies[p] for p in places if not absent or absent.isdisjoint(rules[p].needs)])
 
     def _failed(self, rule: Rule, op: Op, error: Exception) -> None:
         self.failures.record(rule.name, f"a node of {op}", error)
@@ -197,6 +212,7 @@ class Applier:
             if admitted is None:
                 return None
             self.known.update(fresh)
+            self._meet(new.op for new in fresh)
             hand_on_names(node, admitted, fresh)
             return admitted, fresh
         except Exception as error:  # a rule may be anybody's; what it raises must not cost the user his program

@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..graph import CONSTANT, Apply, Constant, Head, Op, Variable
+from ..graph import Apply, Constant, ConstantHead, Head, Op, Variable
 from ..graph.fgraph import Use
 from ..record import record
 
@@ -149,7 +149,7 @@ class Number(Pattern):
         return bool(item != 0) or self.any_sign or _signs(item) == _signs(self.value)
 
     def fits(self, kind: Head) -> bool:
-        return kind is CONSTANT
+        return isinstance(kind, ConstantHead) and kind.may_be(self.value)
 
     def __str__(self) -> str:
         return repr(self.value.item() if isinstance(self.value, np.generic) else self.value)
@@ -184,6 +184,8 @@ class Applied(Pattern):
     operands: tuple[Pattern, ...]
     single_use: bool = False
     _by_rarity: tuple[Pattern, ...] = field(init=False, repr=False)
+    _twins: bool = field(init=False, repr=False)
+    """Whether two of its operands must be one value."""
 
     def __post_init__(self) -> None:
         arity = getattr(self.op, "arity", None)
@@ -191,6 +193,8 @@ class Applied(Pattern):
             raise ValueError(f"{self.op} takes {arity} operands; the pattern {self} gives {len(self.operands)}")
         # Backtracking is short if what fits few operands chooses first.
         object.__setattr__(self, "_by_rarity", tuple(sorted(self.operands, key=lambda o: isinstance(o, Wild))))
+        holes = [o.name for o in self.operands if isinstance(o, Wild)]
+        object.__setattr__(self, "_twins", len(set(holes)) < len(holes))
 
     @property
     def parts(self) -> tuple[Pattern, ...]:
@@ -200,7 +204,7 @@ class Applied(Pattern):
         node = variable.owner
         if node is None or len(node.outputs) != 1 or len(node.inputs) != len(self.operands) or not self.fits(node.op):
             return
-        if self.single_use and len(users(variable)) != 1:
+        if (self._twins and not _has_twins(node.inputs)) or (self.single_use and len(users(variable)) != 1):
             return
         if self in bound:
             if same_value(bound[self], variable):
@@ -246,6 +250,11 @@ class Applied(Pattern):
     def __str__(self) -> str:
         name = str(self.op) if isinstance(self.op, (Op, OpLike)) else self.op.__name__
         return f"{name}({', '.join(map(str, self.operands))})"
+
+
+def _has_twins(variables: Sequence[Variable]) -> bool:
+    """Whether two of them may be one value: one variable, or constants."""
+    return len(set(variables)) < len(variables) or sum([isinstance(v, Constant) for v in variables]) > 1
 
 
 def _may_share_out(parts: Sequence[Pattern], heads: Sequence[Head]) -> bool:

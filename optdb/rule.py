@@ -53,6 +53,11 @@ class Rule:
     """file:line of the definition."""
 
     @property
+    def needs(self) -> tuple[Op, ...]:
+        """Ops that are all applied in a graph in which it fires."""
+        return ()
+
+    @property
     def before(self) -> Any:
         """The left side: a pattern, or text for people."""
         raise NotImplementedError
@@ -183,6 +188,7 @@ class NodeRule(Rule):
     function: Callable[..., Any]
     formula: str
     having: tuple[OpKey, ...]
+    needs: tuple[Op, ...] = ()
 
     @property
     def before(self) -> str:
@@ -209,6 +215,7 @@ def node_rule(
     formula: str,
     contract: Contract = exact,
     having: OpKey | Sequence[OpKey] = (),
+    needs: Sequence[Op] = (),
     uses: bool = False,
     lossy: bool = False,
     reason: str | None = None,
@@ -218,7 +225,8 @@ def node_rule(
     The function returns None (does not apply), a Variable or number for the only output, a sequence with an entry an
     output (None: leave it), or a dict from outputs of the node to values.  With `uses` it is called as
     `function(node, users)`, where `users(variable)` lists who reads a value.  `having`: only nodes with an operand
-    computed by one of these.  `formula` is the rule in the form "before -> after".
+    computed by one of these; `needs`: only in graphs in which all of these are applied.  `formula` is the rule in the
+    form "before -> after".
 
     Raises ValueError for a formula without the arrow.
     """
@@ -226,7 +234,7 @@ def node_rule(
         raise ValueError(f"rule {name!r}: the formula is {formula!r}; expected 'before -> after'")
     return NodeRule(
         name=_checked(name), contract=contract, ops=_keys(name, ops), uses=uses, lossy=lossy, reason=reason,
-        origin=_caller(), function=function, formula=formula, having=_keys(name, having),
+        origin=_caller(), function=function, formula=formula, having=_keys(name, having), needs=tuple(needs),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from engines import ENGINES, FACTOR, LOG_EXP, NEG_NEG, A, B, M, equilibrium, graph, walk, x, y
 
+import arignote as ag
 from arignote import ops as T
 from arignote.graph import Constant, Door, FunctionGraph
 from arignote.ops.elementwise import Elementwise, cos, exp, neg, sin, sub, tanh
@@ -456,3 +457,30 @@ def test_a_rule_that_raises_when_it_is_asked_is_noted_in_each_run():
         with pytest.warns(OptimizerWarning, match="broken"):
             _, profile = optimizer(graph(T.sin(A)))
         assert [f.rule for f in profile.failures] == ["r"]
+
+
+@pytest.mark.parametrize("engine", [ENGINES[0], *ENGINES[2:]])
+def test_a_rule_is_offered_nothing_before_the_ops_that_it_needs_are_there(engine):
+    seen = []
+    look = lambda node: seen.append(node.inputs[0].owner.op)  # noqa: E731
+    looks = node_rule("looks", exp, look, needs=(cos, sin), formula="exp(x) -> y")
+    optimizer = engine(looks, rule("makes_cos", tanh(x), cos(x)))
+    optimizer(graph(T.exp(T.sin(A)), T.exp(T.neg(A))))
+    assert not seen
+    optimizer(graph(T.exp(T.cos(T.sin(A)))))
+    assert seen == [cos]
+    optimizer(graph(T.exp(T.tanh(T.sin(A)))))
+    assert seen == [cos, cos]
+
+
+def test_few_rules_are_tried_in_vain_on_a_training_step():
+    x, labels = T.matrix("x", dtype="float32"), T.vector("labels", dtype="int64")
+    w, b = T.tensor("w", dtype="float32", shape=(784, 10)), T.tensor("b", dtype="float32", shape=(10,))
+    p = T.nn.softmax(T.tanh(T.dot(x, w)) + b)
+    loss = -T.log(p)[T.arange(labels.shape[0]), labels].mean()
+    new = [v - 0.1 * g for v, g in zip((w, b), ag.grad(loss, [w, b]), strict=True)]
+    step = FunctionGraph([x, labels, w, b], [loss, *new], [(2, 1), (3, 2)])
+    _, profile = ag.optdb.query("fast_run")(step)
+    idle = [r for r in profile.rules() if not r.fired]
+    assert sum(r.tried for r in idle) <= 3 * len(step)
+    assert sum(r.fired for r in profile.rules()) > 20

@@ -9,7 +9,7 @@ from random_graphs import random_graph
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph import CONSTANT, LEAF, Apply, FunctionGraph, dims_of, neighbourhood_of
+from arignote.graph import ARRAY, LEAF, NUMBER, Apply, FunctionGraph, dims_of, neighbourhood_of
 from arignote.ops.elementwise import mul, switch
 from arignote.optdb.patterns import once, wilds
 
@@ -69,9 +69,21 @@ def test_lengths_that_were_taken_over_are_those_that_the_ops_say(seed):
 def test_the_neighbourhood_is_an_op_and_what_computes_its_operands():
     node = (T.exp(A) + 1.0).owner
     around = neighbourhood_of(node)
-    assert (around.op, around.heads) == (T.add, (T.exp, CONSTANT))
     assert neighbourhood_of((A + B).owner).heads == (LEAF, LEAF)
-    assert neighbourhood_of((T.exp(B) + 2.0).owner) is around
+    assert (around.op, around.heads[0]) == (T.add, T.exp)
+    assert neighbourhood_of((T.exp(B) + 1).owner) is around
+
+
+def test_the_neighbourhood_tells_the_numbers_that_rules_ask_for_from_others():
+    def kind(value):
+        return neighbourhood_of(T.add(A, T.constant(value)).owner).heads[1]
+
+    assert kind(2.0) is kind(0.5) is NUMBER
+    assert kind(0.0) is kind(-0.0) is kind(0) is not kind(1.0)
+    assert kind([1.0]) is kind(1) is not kind(-1.0)
+    assert kind([1.0, 1.0]) is ARRAY
+    assert [kind(value).may_be(1) for value in (1.0, -1.0, 0.5, [2.0, 2.0])] == [True, False, False, True]
+    assert all(kind(value).may_be(0.25) for value in (1.0, 2.0, [2.0, 2.0]))
 
 
 def test_the_neighbourhood_is_taken_over_from_operands_of_the_same_ops_alone():

@@ -57,8 +57,8 @@ UNNOTICED = frozenset({"rounding", "signed zero", "errors", "domain"})
 """What a rule of the default mode may relax."""
 
 IDENTITIES = (
-    casts.CASTS, arithmetic.UNITS, integers.RING, integers.BITS, logic.COMPARISONS, logic.TRUTH, switches.CHOICES,
-    inverses.COMPLEX_PARTS, fills.FILLS, fills.ALLOCS, reductions.AXES, indexing.USELESS, joins.JOINS,
+    casts.CASTS, arithmetic.UNITS, powers.UNITS, integers.RING, integers.BITS, logic.COMPARISONS, logic.TRUTH,
+    switches.CHOICES, inverses.COMPLEX_PARTS, fills.FILLS, fills.ALLOCS, reductions.AXES, indexing.USELESS, joins.JOINS,
 )  # fmt: skip
 """What removes nodes."""
 CARRIED = (

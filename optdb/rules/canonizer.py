@@ -139,7 +139,9 @@ def simpler_float_sum(node: Node) -> Value | None:
 
 def one_constant_factor(node: Node) -> Value | None:
     """The product with one constant for several: of integers in any order, of a float and constants alone."""
-    product = Product.of(node.out)
+    product = Product.of(node.out, most_others=1 if is_float(node.out) else None)
+    if product is None:
+        return None
     constants = [f for f in (*product.above, *product.below) if is_scalar_constant(f)]
     others = len(product.above) + len(product.below) - len(constants)
     if len(constants) < 2 or others == 0 or not (is_integer(node.out) or (is_float(node.out) and others == 1)):
@@ -172,9 +174,11 @@ def _wide_product(numbers: Sequence[float]) -> Any:
 
 def simpler_product(node: Node) -> Value | None:
     """The product with equal factors cancelled."""
-    product = Product.of(node.out)
+    product = Product.of(node.out) if is_float(node.out) else None
+    if product is None:
+        return None
     above, below = cancelled(product.above, product.below)
-    if not is_float(node.out) or len(above) == len(product.above):
+    if len(above) == len(product.above):
         return None
     rest = Product(tuple(above), tuple(below), product.negative, product.dtype).build()
     return stretched_by(product.above, rest, node.out)

@@ -14,9 +14,9 @@ view = op_like(Elementwise, "view", lambda op: op in (identity, stop_gradient))
 idempotent = op_like(Elementwise, "f", lambda op: op.idempotent and op.arity == 1)
 
 
-def useless_cast(x: Variable, outer: Cast) -> Value | None:
-    """x, which has the dtype of the cast."""
-    return x if x.dtype == outer.dtype else None
+def casts_nothing(x: Variable, outer: Cast) -> bool:
+    """Whether x has the dtype of the cast."""
+    return x.dtype == outer.dtype
 
 
 def one_cast(node: Apply, x: Variable, outer: Cast, inner: Cast) -> Value | None:
@@ -40,7 +40,7 @@ def _bits(dtype: str) -> int:
 
 
 CASTS: list[Rule] = [
-    rule("local_useless_cast", outer(x), useless_cast, formula="cast{dtype=dtype of x}(x) -> x"),
+    rule("local_useless_cast", outer(x), x, when=casts_nothing, formula="cast{dtype=dtype of x}(x) -> x"),
     rule("local_cast_cast", outer(inner(x)), one_cast,
          formula="cast(cast(x)) -> cast(x)  if the first keeps all values"),
     rule("local_view_op", view(x), x),

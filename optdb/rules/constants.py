@@ -11,7 +11,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from ...graph import CONSTANT, Constant, Head, Op, Variable
+from ...graph import Constant, ConstantHead, Head, Op, Variable
 from ...ops.elementwise import Elementwise
 from ...ops.tensor import constant
 from ..rule import NodeRule, node_rule
@@ -55,7 +55,10 @@ def local_upcast_elemwise_constant_inputs(node: Node) -> Value | None:
     op = node.op
     if not isinstance(op, Elementwise) or not any(isinstance(i, Constant) for i in node.inputs):
         return None
-    operands, _ = op.loop(tuple(i.dtype for i in node.inputs))
+    dtypes = tuple([i.type.dtype for i in node.inputs])
+    operands, _ = op.loop(dtypes)
+    if operands == dtypes:
+        return None
     inputs = [_converted(i, dtype) for i, dtype in zip(node.inputs, operands, strict=True)]
     if all(new is old for new, old in zip(inputs, node.inputs, strict=True)):
         return None
@@ -73,14 +76,14 @@ class FoldingRule(NodeRule):
     """A rule for nodes all of whose operands are constants; others do not cost it anything."""
 
     def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
-        return bool(heads) and all(head is CONSTANT for head in heads)
+        return bool(heads) and all(isinstance(head, ConstantHead) for head in heads)
 
 
 class UpcastRule(NodeRule):
     """A rule for nodes one of whose operands is a constant."""
 
     def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
-        return any(head is CONSTANT for head in heads) and super().may_match(op, heads)
+        return any(isinstance(head, ConstantHead) for head in heads) and super().may_match(op, heads)
 
 
 _FOLDING = node_rule("constant_folding", Op, constant_folding, formula="op(constants) -> their value")

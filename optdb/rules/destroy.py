@@ -38,7 +38,8 @@ class AddDestroyHandler(Optimizer):
     contract: ClassVar[Contract | None] = exact
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        Destroyers(graph)
+        if any(node.op.destroys() for node in graph.order):
+            Destroyers(graph)
         return graph, OptimizerProfile()
 
 

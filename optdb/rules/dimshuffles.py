@@ -39,10 +39,10 @@ def lifted(node: Node, users: Users) -> Value | None:
     """The rearrangement of an elementwise result that nobody else reads, done to its operands instead."""
     (result,) = node.inputs
     below = result.owner
-    if below is None or not isinstance(below.op, (Elementwise, Cast)) or len(users(result)) != 1:
-        return None
     order = node.op.order
-    if not any(isinstance(o, int) for o in order):
+    if below is None or not isinstance(below.op, (Elementwise, Cast)) or order.count("x") == len(order):
+        return None
+    if len(users(result)) != 1:
         return None
     operands = [_shuffled(i, order, result.ndim) for i in below.inputs]
     return below.op(*operands)

@@ -8,7 +8,6 @@ that the text of the kernel does not depend on their values; equal groups give e
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Union
 
@@ -20,7 +19,7 @@ from ...ops.tensor import TensorVariable
 from ...profiling import FusionProfile
 from ...record import record
 from ..contract import Contract, exact
-from ..optimizers import Optimizer, Result
+from ..optimizers import Optimizer, Result, ordered
 from .fusion_groups import Facts, Group, is_index_map, partition, reads_elements
 from .fusion_hoped import join_hoped
 from .fusion_positions import join_positions, searches_all, with_extremum
@@ -53,16 +52,13 @@ class FlattenOptimizer(Optimizer):
 def _timed(
     change: Callable[[FunctionGraph, str, Door], FunctionGraph], graph: FunctionGraph, by: str, door: Door
 ) -> Result:
-    start = time.perf_counter()
-    len(graph.uses)
-    sorted_after = time.perf_counter() - start
     before, refused = len(door.journal), door.refused
     result = change(graph, by, door)
     return result, FusionProfile(
         nb_iter=1,
         nb_replacement=len(door.journal) - before,
         nb_inconsistency_replace=door.refused - refused,
-        toposort_time=sorted_after,
+        toposort_time=ordered(graph)[1],
     )
 
 
@@ -213,6 +209,8 @@ def flatten_add_mul(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
 
     The operands are folded from the left as before, so the result has the same bits.
     """
+    if not any(around.op in (add, mul) and around.op in around.heads for around in set(graph.neighbourhoods)):
+        return graph
     known: dict[Variable, Variable] = {}
     for node in graph.order:
         copy = node.over(known)

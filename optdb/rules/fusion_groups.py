@@ -212,13 +212,16 @@ GroupOf = dict["Apply | None", Group]
 
 def fits(groups: list[Group], facts: Facts) -> bool:
     """Whether the groups together keep within the limits, and all can go along rows if one of them must."""
-    if any(g.reads_rows for g in groups) and any(g.folds_across for g in groups):
+    nodes, inputs, cost, rows, across = 0, 0, 0.0, False, False
+    for group in groups:
+        nodes += len(group.nodes)
+        inputs += len(group.inputs)
+        cost += group.stretched_cost
+        rows |= group.reads_rows
+        across |= group.folds_across
+    if nodes > MAX_NODES or cost > MAX_STRETCHED_COST or (rows and across):
         return False
-    if sum(len(g.nodes) for g in groups) > MAX_NODES:
-        return False
-    if sum(g.stretched_cost for g in groups) > MAX_STRETCHED_COST:
-        return False
-    if sum(len(g.inputs) for g in groups) <= MAX_INPUTS:
+    if inputs <= MAX_INPUTS:
         return True
     inside = {node for g in groups for node in g.nodes}
     return len({i for g in groups for i in g.inputs if facts.source(i).owner not in inside}) <= MAX_INPUTS
@@ -247,9 +250,7 @@ def _join_readers(graph: FunctionGraph, facts: Facts) -> list[Group]:
     for node in reversed(graph.order):
         if is_index_map(node):
             continue
-        readers = facts.readers.get(node, [])
-        level = max((group_of[reader].level for reader, _ in readers), default=-1)
-        targets = list(dict.fromkeys(g for g in (group_of[reader] for reader, _ in readers) if g.level == level))
+        level, targets = _highest([group_of[reader] for reader, _ in facts.readers.get(node, ())])
         inside = None if not targets else _in_nest_of(node, targets, group_of, facts)
         if inside is None or not fits([*targets, inside], facts):
             group_of[node] = group_alone(node, level + 1)
@@ -257,6 +258,17 @@ def _join_readers(graph: FunctionGraph, facts: Facts) -> list[Group]:
             group_of[node] = inside
             merge([*targets, inside], group_of, facts)
     return list(dict.fromkeys(group_of.values()))
+
+
+def _highest(groups: Iterable[Group]) -> tuple[int, list[Group]]:
+    """The highest level, -1 where there is no group, and the groups of it."""
+    level, found = -1, dict[Group, None]()
+    for group in groups:
+        if group.level > level:
+            level, found = group.level, {group: None}
+        elif group.level == level:
+            found[group] = None
+    return level, list(found)
 
 
 def _in_nest_of(node: Apply, targets: list[Group], group_of: GroupOf, facts: Facts) -> Group | None:
@@ -284,10 +296,8 @@ def _join_producers(groups: list[Group], facts: Facts) -> list[Group]:
     group_of: GroupOf = {}
     for group in sorted(groups, key=lambda g: -g.level):
         edges = [edge for edge in facts.sources(group.nodes) if edge[2] in group_of]
-        above = dict.fromkeys(group_of[producer] for _, _, producer in edges)
-        group.level = max((g.level for g in above), default=-1)
+        group.level, targets = _highest([group_of[producer] for _, _, producer in edges])
         group_of.update(dict.fromkeys(group.nodes, group))
-        targets = [g for g in above if g.level == group.level]
         if targets and _continues(group, targets, edges, group_of, facts) and fits([*targets, group], facts):
             merge([*targets, group], group_of, facts)
         else:

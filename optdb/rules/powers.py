@@ -48,9 +48,12 @@ def absolute_square_root(x: Variable) -> Value:
     return switch(ge(x, 0), abs(x), constant(float("nan"), x.dtype))
 
 
-CANONICAL: list[Rule] = [
+UNITS: list[Rule] = [
     rule("local_pow_zero", pow(float_x, 0), 1),
     rule("local_pow_one", pow(float_x, 1), x),
+]
+
+CANONICAL: list[Rule] = [
     rule("local_one_pow", pow(1, float_x), 1),
     rule("local_sqrt_sqr", sqrt(square(float_x)), abs(x), contract=stabilizes),
     rule("local_sqr_sqrt", square(sqrt(float_x)), absolute_square_root, contract=stabilizes,

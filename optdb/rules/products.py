@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...graph import Variable
-from ...ops.elementwise import Elementwise, mul, neg, reciprocal, true_div
+from ...graph import Op, Variable
+from ...ops.elementwise import mul, neg, reciprocal, true_div
 from ...ops.tensor import constant
 from ...record import record
-from .facts import Value, made_by
+from .facts import Value, is_scalar_constant, made_by
 
 MOST_FACTORS = 16
 """A product is taken apart into no more factors than this, so that long chains stay linear."""
@@ -24,16 +24,22 @@ class Product:
     dtype: str
 
     @classmethod
-    def of(cls, variable: Variable) -> Product:
-        """The factors of `variable`, through mul, true_div, reciprocal and neg of its own dtype."""
+    def of(cls, variable: Variable, most_others: int | None = None) -> Product | None:
+        """The factors of `variable`, through mul, true_div, reciprocal and neg of its own dtype.
+
+        None if there are more than `most_others` besides numbers: rules for few look no further.
+        """
         above: list[Variable] = []
         below: list[Variable] = []
-        negative = False
+        negative, others = False, 0
         todo = [(variable, True)]
         while todo:
             factor, is_above = todo.pop()
             parts = _parts(factor, variable.dtype) if len(above) + len(below) + len(todo) < MOST_FACTORS else None
             if parts is None:
+                others += not is_scalar_constant(factor)
+                if most_others is not None and others > most_others:
+                    return None
                 (above if is_above else below).append(factor)
                 continue
             negative ^= made_by(factor, neg)
@@ -60,13 +66,16 @@ class Product:
 def _parts(factor: Variable, dtype: str) -> list[tuple[Variable, bool]] | None:
     """(operand, whether it stands on the same side of the line) for each operand; None for what is no product."""
     node = factor.owner
-    if node is None or not isinstance(node.op, Elementwise) or any(i.dtype != dtype for i in node.inputs):
+    sides = None if node is None else _SIDES.get(node.op)
+    if node is None or sides is None or {i.type.dtype for i in node.inputs} != {dtype}:
         return None
-    if node.op in (mul, neg):
-        return [(i, True) for i in node.inputs]
-    if node.op is true_div:
-        return [(node.inputs[0], True), (node.inputs[1], False)]
-    return [(node.inputs[0], False)] if node.op is reciprocal else None
+    return [(i, sides[n > 0]) for n, i in enumerate(node.inputs)]
+
+
+_SIDES: dict[Op, tuple[bool, bool]] = {
+    mul: (True, True), neg: (True, True), true_div: (True, False), reciprocal: (False, False),
+}  # fmt: skip
+"""Whether the first operand stands on the same side of the line, and whether the others do."""
 
 
 def _removed(factors: Sequence[Variable], gone: Variable) -> tuple[Variable, ...]:

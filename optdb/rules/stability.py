@@ -151,7 +151,8 @@ def gauss_over_erfc(x: Variable) -> Value:
 def grad_log_erfc(node: Apply) -> Value | None:
     """A product in which exp(-x**2) meets 1/erfc(x), with the two taken together."""
     product = Product.of(node.out)
-    for tail in [t for t in (producer(f, erfc) for f in product.below) if t is not None]:
+    tails = () if product is None else [t for t in (producer(f, erfc) for f in product.below) if t is not None]
+    for tail in tails:
         (x,) = tail.inputs
         bells = [f for f in product.above if _is_gauss_of(f, x)]
         if bells and is_unbounded(x) and x.dtype == node.out.dtype:
@@ -173,7 +174,8 @@ unbounded_x = Wild("x", is_unbounded)
 TAILS: list[Rule] = [
     rule("local_log_erfc", log(erfc(unbounded_x)), log_erfc, contract=stabilizes),
     # exp(-x**2) may be subnormal for x < 0; which of y and erfc(x) it meets first then decides its last digits.
-    node_rule("local_grad_log_erfc_neg", (mul, true_div), grad_log_erfc, contract=stabilizes | relaxes("rounding"),
+    node_rule("local_grad_log_erfc_neg", (mul, true_div), grad_log_erfc,
+              needs=(erfc, exp), contract=stabilizes | relaxes("rounding"),
               formula="y * exp(-x**2) / erfc(x) -> y * (sqrt(pi) x / series where x is large)"),
 ]  # fmt: skip
 

@@ -43,5 +43,7 @@ class SumToOptimizer(Optimizer):
 def _useless(graph: FunctionGraph) -> set[Apply]:
     """The sums that are certainly over no axis."""
     sums = [node for node in graph.order if isinstance(node.op, SumTo) and node.inputs[0].type.refines(node.out.type)]
-    agreement = Agreement(graph) if sums else None
-    return {node for node in sums if agreement is not None and agreement.same_shape(*node.inputs)}
+    if not sums:
+        return set()
+    agreement = Agreement(graph)
+    return {node for node in sums if agreement.same_shape(*node.inputs)}
