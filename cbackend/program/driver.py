@@ -3,8 +3,9 @@
 preamble          scalar types, and the helpers that the kernels use            preamble.py
 kernels           each once: what a reader looks for, so it comes before what only the driver needs
 declarations      ag_runtime, ag_call                                           abi.py
-nests             what the runtime must know to run a kernel in parts           nest_text.py
+folds             what combines results of parts                                nest_text.py
 driver helpers    joint lengths, slices, copies: those that are used            driver_helpers.py
+nests             what the runtime must know to run a kernel in parts           nest_text.py
 struct frame      the buffers; in long programs all locals
 part_0 ...        the steps, about 200 a C function: compilers take time that grows faster than a function
 ag_entry          the frame, the parts, and what is left to give back
@@ -22,7 +23,7 @@ from ..ctext.preamble import preamble, used
 from .accounts import memory_at, whole_call
 from .driver_helpers import driver_helpers
 from .like_steps import in_runs
-from .nest_text import nest_lines
+from .nest_text import fold_lines, nest_lines
 from .program import Array, Call, Commit, Host, Outcome, Pack, Program, Release, Step
 from .step_text import StepText
 from .units import in_units
@@ -30,22 +31,17 @@ from .units import in_units
 STEPS_A_PART = 200
 CALLS_BETWEEN_LOOKS = 16
 """Kernels after which a chain of them looks whether Ctrl-C was pressed, however short each is."""
-NO_EFFORT = """\
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O0")
-#endif
-"""
-"""What precedes the parts of a long driver: 20,000 chained nodes with their gradient take gcc 20 s at -O1, 10 s so."""
 
 
 def c_text(program: Program, profile: bool = False) -> str:
     """The C file of `program`: equal programs give equal text.  `profile`: with a clock around every node that does
     work.
     """
+    folds = "\n".join(fold_lines(program.kernels))
     driver = "\n".join([*nest_lines(program.kernels), "", *_Driver(program, profile).lines()])
     sections = [
-        preamble([*(name for kernel in program.kernels for name in kernel.helpers), *used(driver)]),
-        in_units(program.kernels, _DECLARATIONS, f"{driver_helpers(driver)}\n{driver}"),
+        preamble([*(name for kernel in program.kernels for name in kernel.helpers), *used(folds), *used(driver)]),
+        in_units(program.kernels, _DECLARATIONS, f"{folds}\n{driver_helpers(driver)}\n{driver}"),
     ]
     return "\n".join(sections)
 
@@ -67,8 +63,6 @@ class _Driver:
         self.slots = max(program.slots.values(), default=-1) + 1
 
     def lines(self) -> Iterator[str]:
-        if self.long:
-            yield NO_EFFORT
         yield from self._frame()
         for number, sites in enumerate(self.parts):
             yield from self._part(number, sites) if self.long else _without_unused(list(self._part(number, sites)))

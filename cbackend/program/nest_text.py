@@ -56,15 +56,23 @@ def steps_alone(kernel: Kernel) -> int:
     return ALONE_PICOSECONDS // kernel.cutting.picoseconds + 1
 
 
-def nest_lines(kernels: Iterable[Kernel]) -> Iterator[str]:
-    """The parts and nests of the kernels that the runtime launches, after the functions that combine results."""
-    launched = [(kernel, kernel.cutting) for kernel in kernels if kernel.cutting is not None and is_launched(kernel)]
+def fold_lines(kernels: Iterable[Kernel]) -> Iterator[str]:
+    """The functions that combine results of parts: they go over elements, as kernels do."""
+    launched = _launched(kernels)
     folds = ((fold, o.dtype) for k, cut in launched for fold, o in zip(cut.folds, k.outputs, strict=True) if fold)
     for fold, dtype in dict.fromkeys(folds):
         yield from _fold(fold, dtype)
-    for kernel, cutting in launched:
+
+
+def nest_lines(kernels: Iterable[Kernel]) -> Iterator[str]:
+    """The parts and nests of the kernels that the runtime launches."""
+    for kernel, cutting in _launched(kernels):
         yield from _part(kernel)
         yield from _nest(kernel, cutting)
+
+
+def _launched(kernels: Iterable[Kernel]) -> list[tuple[Kernel, Cutting]]:
+    return [(kernel, kernel.cutting) for kernel in kernels if kernel.cutting is not None and is_launched(kernel)]
 
 
 def _fold(fold: str, dtype: str) -> Iterator[str]:
