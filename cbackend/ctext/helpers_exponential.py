@@ -35,21 +35,22 @@ _LOGARITHM = {
 
 def _horner(name: str, variable: str, coefficients: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """C that declares `name`, the polynomial in `variable`, for each dtype."""
-    return {dtype: _steps(name, variable, dtype, numbers) for dtype, numbers in coefficients.items()}
+    return {dtype: steps(name, variable, dtype, numbers) for dtype, numbers in coefficients.items()}
 
 
-def _steps(name: str, variable: str, dtype: str, coefficients: Sequence[str]) -> str:
+def steps(name: str, variable: str, dtype: str, coefficients: Sequence[str]) -> str:
+    """C that declares `name`, the polynomial in `variable`, the coefficient of the lowest power first."""
     *others, highest = (number + suffix(dtype) for number in coefficients)
     lines = [f"{C_TYPES[dtype]} {name} = {highest};"]
     lines += [f"{name} = ag_fma_{C_TYPES[dtype]}({name}, {variable}, {number});" for number in reversed(others)]
     return "\n    ".join(lines)
 
 
-_INLINE = "static inline __attribute__((always_inline))"
+INLINE = "static inline __attribute__((always_inline))"
 """Without it gcc takes them for too long, calls them, and then the loop is not vectorized."""
 
 _WORDS: Mapping[str, Mapping[str, str]] = {
-    "inline": dict.fromkeys(FLOATS, _INLINE),
+    "inline": dict.fromkeys(FLOATS, INLINE),
     "U": {"float32": "u32", "float64": "u64"},
     "F": {"float32": "F", "float64": ""},
     "mantissa": {"float32": "23", "float64": "52"},

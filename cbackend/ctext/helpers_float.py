@@ -7,6 +7,7 @@ the scalar forms.  Functions that are made of exp have their own text in helpers
 from __future__ import annotations
 
 from .helper import Helper, instances
+from .helpers_power import POWER
 
 FLOATS = ("float32", "float64")
 
@@ -170,4 +171,4 @@ _PATTERNS = (
 )  # fmt: skip
 
 PROTOTYPES = [h for pattern in _prototypes() for h in instances(pattern, FLOATS)]
-FLOAT = [*(h for pattern in _PATTERNS for h in instances(pattern, FLOATS)), _DIGAMMA]
+FLOAT = [*(h for pattern in _PATTERNS for h in instances(pattern, FLOATS)), _DIGAMMA, *POWER]

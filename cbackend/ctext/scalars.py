@@ -66,7 +66,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     "floor_div": {"iuf": _helper("floor_div", 2)},
     "mod": {"iuf": _helper("mod", 2)},
     "fmod": {"i": _helper("fmod", 2), "u": _helper("mod", 2), "f": _library("fmod", 2)},
-    "pow": {"iu": _helper("pow", 2), "f": _library("pow", 2)},
+    "pow": {"iuf": _helper("pow", 2)},
     "neg": {"iuf": prefix("-")},
     "abs": {"bu": ITSELF, "i": template("{0} < 0 ? -{0} : {0}", Binding.CHOICE), "f": _library("fabs")},
     "sign": {
@@ -109,8 +109,8 @@ _ROWS: dict[str, dict[str, Form]] = {
     "real": {"biuf": ITSELF},
     "angle": {"f": Form("atan2{f}(0, {0})")},
     "complex": {"f": call("ag_make_{C}", 2)},
-    # what lowering alone makes: conditions of branches, streams (streams.py), parts of arrays (helpers_tile.py), sums of
-    # blocks (helpers_reduce.py)
+    # what lowering alone makes: conditions of branches, streams, parts of arrays (helpers_tile.py), sums of blocks
+    # (helpers_reduce.py)
     "both": {"b": BOTH},
     "either": {"b": EITHER},
     "stream_length": {"i": template("{0} / {1} * {2}", Binding.PRODUCT)},

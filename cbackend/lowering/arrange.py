@@ -110,7 +110,7 @@ def _together(body: Body, name: str, copies: int) -> Body:
 
 
 def side_by_side(body: Body, steps: list[dict[str, Expr]]) -> Body:
-    """The body for several steps at once, of which each says what stands for some locals; the first leaves all alone."""
+    """The body for several steps at once; each says what stands for some locals, the first leaves all alone."""
     return _jammed(body, steps, [{} for _ in steps])
 
 
