@@ -415,6 +415,7 @@ bitwise_xor: Elementwise = _fold("bitwise_xor", np.bitwise_xor, unit=0)
 bitwise_not: Elementwise = _ufunc("bitwise_not", np.invert, involution=True)
 left_shift: Elementwise = _ufunc("left_shift", np.left_shift)
 right_shift: Elementwise = _ufunc("right_shift", np.right_shift)
+threefry: Elementwise = Elementwise("threefry", special.threefry, promotion.unsigned_words, arity=2, cost=60)
 
 floor: Elementwise = _ufunc("floor", np.floor, idempotent=True)
 ceil: Elementwise = _ufunc("ceil", np.ceil, idempotent=True)
