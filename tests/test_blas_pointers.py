@@ -280,7 +280,7 @@ def test_gemv_of_zero_sizes(products, trans):
 
 @pytest.mark.parametrize("steps", list(itertools.product((1, 2, -1, -2), repeat=2)))
 def test_ger(products, steps):
-    for m, n in [(1, 1), (4, 1), (1, 6), (13, 17), (0, 3), (3, 0)]:
+    for m, n in [(1, 1), (4, 1), (1, 6), (13, 17), (0, 3), (3, 0), (300, 250)]:
         x = numbers(m * abs(steps[0]), products.dtype, 1)[:: steps[0]]
         y = numbers(n * abs(steps[1]), products.dtype, 2)[:: steps[1]]
         a = numbers((m, n + 2), products.dtype, 3)[:, :n]
@@ -291,7 +291,7 @@ def test_ger(products, steps):
 
 @pytest.mark.parametrize("steps", list(itertools.product((1, 3, -1, -2), repeat=2)))
 def test_dot(products, steps):
-    for n in (0, 1, 2, 7, 100, 1001):
+    for n in (0, 1, 2, 7, 100, 1001, 8193, 70001):
         x = numbers(n * abs(steps[0]), products.dtype, 1)[:: steps[0]]
         y = numbers(n * abs(steps[1]), products.dtype, 2)[:: steps[1]]
         p, q, ps, qs = wide(x, y)

@@ -85,6 +85,19 @@ def test_bits_of_a_matrix_times_a_vector_do_not_depend_on_the_number_of_threads(
         np.testing.assert_allclose(got, want, rtol=0, atol=largest)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex64", "complex128"])
+@pytest.mark.parametrize("length", [9_999, 20_001, 300_003])
+def test_bits_of_a_product_of_vectors_do_not_depend_on_the_number_of_threads(length, dtype):
+    x, y, a = T.vector("x", dtype), T.vector("y", dtype), T.matrix("a", dtype)
+    outputs = [T.dot(x, y), T.dot(x[::-1], y), T.dot(x[::2], y[::-2]), a + T.outer(x[:400], y[:500])]
+    values = [RNG.normal(size=n).astype(dtype) for n in (length, length, (400, 500))]
+    found = [ag.function([x, y, a], outputs, threads=n)(*values) for n in COUNTS]
+    assert len({b"".join(r.tobytes() for r in results) for results in found}) == 1
+    largest = np.sqrt(length) * (1e-12 if dtype in ("float64", "complex128") else 2e-5)
+    for got, want in zip(found[0], T.evaluate(outputs, dict(zip((x, y, a), values, strict=True))), strict=True):
+        np.testing.assert_allclose(got, want, rtol=0, atol=largest)
+
+
 def test_what_is_combined_along_one_axis_and_not_along_the_other():
     """Parts of the mean along rows are combined; the largest of a column, a float16, is whole in each part."""
     x = T.tensor("x", "float16", (None, None))

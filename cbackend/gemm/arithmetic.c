@@ -16,6 +16,13 @@
 #pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic", "fp-contract=fast") /* -O3: the same speed */
 #endif
 
+/* Whether our own loops keep up with the BLAS, which then is not asked. */
+#if !COMPLEX && !BLAS_FIRST && (defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__)))
+enum { OWN_LOOPS = 1 };
+#else
+enum { OWN_LOOPS = 0 };
+#endif
+
 INLINE i64 at_most(i64 a, i64 b) { return a < b ? a : b; }
 INLINE i64 at_least(i64 a, i64 b) { return a > b ? a : b; }
 /* How many parts of at most `most` make `total`. */

@@ -5,12 +5,6 @@
    32 to 2048, one thread of a Zen 4) unless the result is narrower than a vector, and for operands that a BLAS can
    only be told of by a copy. */
 
-#if !COMPLEX && !BLAS_FIRST && (defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__)))
-enum { OWN_LOOPS = 1 };
-#else
-enum { OWN_LOOPS = 0 };
-#endif
-
 typedef struct batch {
     const ag_runtime *rt;
     const ag_product *of;

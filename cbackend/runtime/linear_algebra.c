@@ -1,7 +1,8 @@
 /* The BLAS that was found in the process, by pointers; and gemv, ger and dot, by it or by own loops.
 
-   What a BLAS cannot be told, as sizes beyond its integers or negative strides, goes to our own loops.  With FALLBACK the
-   BLAS has all of the three, and own loops are compiled with little effort. */
+   What a BLAS cannot be told, as sizes beyond its integers or negative strides, goes to our own loops.  With FALLBACK
+   the BLAS has all of the three, and own loops are compiled with little effort.  An outer product is ours where OWN_LOOPS
+   is: half of OpenBLAS's time where it is small, the same where it is large, and it wakes no thread of the BLAS. */
 
 #if FALLBACK
 #define LOOP static
@@ -13,6 +14,8 @@ enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112 };                  
 enum { LINE = 16, QUIET_TILES = 16, QUIET_DEPTH = 1024 }; /* see blas_gemm, also for the next */
 /* See blas_gemv: numbers of a matrix, its columns where they are summed and where they are kept, numbers in a task. */
 enum { GEMV_ALONE = COMPLEX ? 4096 : 9216, GEMV_SUMMED = COMPLEX ? 512 : 2048, GEMV_KEPT = 512, GEMV_TASK = 1 << 17 };
+enum { DOT_ALONE = 8192, DOT_TASK = 8 * DOT_ALONE, MOST_SUMS = 256 }; /* see dot: numbers of a call; of a task; tasks */
+enum { GER_TASK = 1 << 16 };                                           /* numbers of a matrix */
 enum { LONG_TILE = 1 << (COMPLEX ? 28 : 30), LONG_WIDTH = 1024, LONG_DEPTH = 2048 };
 
 static i32 wide; /* the BLAS takes 64-bit integers */
@@ -79,11 +82,12 @@ static T own_dot(i64 n, const T *x, i64 incx, const T *y, i64 incy)
 /* y += factor * x */
 LOOP void add_scaled(i64 n, T factor, const T *x, i64 incx, T *y, i64 incy)
 {
-    if (incx == 1 && incy == 1) {
-#pragma omp simd
-        for (i64 i = 0; i < n; i++) y[i] += MULTIPLY(factor, x[i]);
-    } else
-        for (i64 i = 0; i < n; i++) y[i * incy] += MULTIPLY(factor, x[i * incx]);
+    i64 i = 0;
+#if !COMPLEX
+    for (; incx == 1 && incy == 1 && i + LANES <= n; i += LANES)
+        *(unaligned *)(y + i) += factor * *(const unaligned *)(x + i);
+#endif
+    for (; i < n; i++) y[i * incy] += MULTIPLY(factor, x[i * incx]);
 }
 
 static void own_gemv(i32 trans, i64 m, i64 n, T alpha, const T *a, i64 lda, const T *x, i64 incx, T beta, T *y,
@@ -242,6 +246,21 @@ static void gemv(const ag_runtime *rt, i32 trans, i64 m, i64 n, const void *alph
         own_gemv(trans, m, n, *alpha, a, lda, x, incx, *beta, y, incy);
 }
 
+/* Rows of a += alpha * x * y. */
+typedef struct ger_work {
+    i64 m, n, incx, incy, lda, share;
+    T alpha, *a;
+    const T *x, *y;
+} ger_work;
+
+static void ger_task(void *work_, i64 index)
+{
+    const ger_work *w = work_;
+    const i64 end = at_most((index + 1) * w->share, w->m);
+    for (i64 i = index * w->share; i < end; i++)
+        add_scaled(w->n, MULTIPLY(w->alpha, w->x[i * w->incx]), w->y, w->incy, w->a + i * w->lda, 1);
+}
+
 static void ger(const ag_runtime *rt, i64 m, i64 n, const void *alpha_, const void *x_, i64 incx, const void *y_,
                 i64 incy, void *a_, i64 lda)
 {
@@ -249,22 +268,61 @@ static void ger(const ag_runtime *rt, i64 m, i64 n, const void *alpha_, const vo
     T *a = a_;
     if (m <= 0 || n <= 0) return;
     if (m == 1) lda = n;
-    if (symbols[2] && *alpha != 0 && lda >= n && incx > 0 && incy > 0 && fits(m, n, lda, incx, incy, 0))
+    const i32 told = symbols[2] && *alpha != 0 && lda >= n && incx > 0 && incy > 0 && fits(m, n, lda, incx, incy, 0);
+    if (told && !(OWN_LOOPS && incy == 1)) {
         THROUGH_GATE(BLAS(2, ger, ROW_MAJOR, m, n, VALUE(alpha), x, incx, y, incy, a, lda));
-    else
-        for (i64 i = 0; i < m; i++) add_scaled(n, MULTIPLY(*alpha, x[i * incx]), y, incy, a + i * lda, 1);
+        return;
+    }
+    const i64 share = at_least(GER_TASK / n, 1);
+    run(rt, parts(m, share), ger_task, &(ger_work){m, n, incx, incy, lda, share, *alpha, a, x, y});
 }
 
+/* The products of two vectors, summed up in parts. */
+typedef struct dot_work {
+    const ag_runtime *rt;
+    i64 n, incx, incy, share;
+    const T *x, *y;
+    i32 told; /* the BLAS is called */
+    T sums[MOST_SUMS];
+} dot_work;
+
+static T dot_part(i32 told, i64 n, const T *x, i64 incx, const T *y, i64 incy)
+{
+    if (!told) return own_dot(n, x, incx, y, incy);
+#if COMPLEX
+    T sum;
+    BLAS(3, dot, n, x, incx, y, incy, &sum);
+    return sum;
+#else
+    return BLAS(3, dot, n, x, incx, y, incy);
+#endif
+}
+
+static void dot_task(void *work_, i64 index)
+{
+    dot_work *w = work_;
+    const i64 from = index * w->share, end = at_most(from + w->share, w->n);
+    T total = 0;
+    if (w->told) w->rt->enter_blas(w->rt);
+    for (i64 i = from; i < end; i += DOT_ALONE)
+        total += dot_part(w->told, at_most(DOT_ALONE, end - i), w->x + i * w->incx, w->incx, w->y + i * w->incy,
+                          w->incy);
+    if (w->told) w->rt->leave_blas(w->rt);
+    w->sums[index] = total;
+}
+
+/* OpenBLAS cuts vectors of more than 10,000 numbers into as many parts as it has threads, and the bits of the sum
+   depend on that (kernel/x86_64/ddot.c).  It gets parts that it leaves whole; tasks follow from the length alone, and
+   their sums are added in pairs. */
 static void dot(const ag_runtime *rt, i64 n, const void *x_, i64 incx, const void *y_, i64 incy, void *result_)
 {
-    const T *x = x_, *y = y_;
-    T *result = result_;
-    if (symbols[3] && n > 0 && incx > 0 && incy > 0 && fits(n, incx, incy, 0, 0, 0))
-#if COMPLEX
-        THROUGH_GATE(BLAS(3, dot, n, x, incx, y, incy, result));
-#else
-        THROUGH_GATE(*result = BLAS(3, dot, n, x, incx, y, incy));
-#endif
-    else
-        *result = own_dot(at_least(n, 0), x, incx, y, incy);
+    dot_work work; /* zeros in all places for sums take as long as a short dot */
+    work.rt = rt, work.n = n, work.incx = incx, work.incy = incy, work.x = x_, work.y = y_, work.sums[0] = 0;
+    work.told = symbols[3] && incx > 0 && incy > 0 && fits(n, incx, incy, 0, 0, 0);
+    work.share = round_up(at_least(DOT_TASK, parts(n, MOST_SUMS)), DOT_ALONE);
+    const i64 tasks = parts(n, work.share);
+    if (n > 0) run(rt, tasks, dot_task, &work);
+    for (i64 step = 1; step < tasks; step *= 2)
+        for (i64 k = 0; k + step < tasks; k += 2 * step) work.sums[k] += work.sums[k + step];
+    *(T *)result_ = work.sums[0];
 }
