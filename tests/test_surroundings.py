@@ -25,13 +25,15 @@ print(f.backend, g.backend, f.from_cache, f.c_path is not None)
 """
 
 
-def run(tmp_path, code=HEALTHY, **environment):
-    """(words printed, warnings, exit code) of `code` in a new process with this environment; None unsets a variable."""
+def run(tmp_path, code=HEALTHY, before=(), **environment):
+    """(words printed, warnings, exit code) of `code` in a new process, started by the command `before`, with this
+    environment; None unsets a variable.
+    """
     program = tmp_path / "program.py"
     program.write_text(code)
     settings = {**os.environ, "PYTHONPATH": str(ROOT), "ARIGNOTE_CACHE": str(tmp_path / "cache"), **environment}
     settings = {name: str(value) for name, value in settings.items() if value is not None}
-    command = [sys.executable, "-W", "always", program]
+    command = [*before, sys.executable, "-W", "always", program]
     done = subprocess.run(command, env=settings, cwd=tmp_path, capture_output=True, text=True, check=False)
     said = [line for line in done.stderr.splitlines() if "Warning: " in line]
     if done.returncode:
@@ -108,6 +110,22 @@ def test_without_home_and_cache_folder_it_compiles_in_private_ones(tmp_path):
         return
     assert (printed, code) == (["c", "c", "False", "False"], 0)
     assert len(said) == 1 and "compiled code is not kept" in said[0]
+
+
+def test_a_umask_that_takes_all_costs_nothing(tmp_path):
+    """What root may do, it may do whatever the modes are: here without that."""
+    setpriv = shutil.which("setpriv")
+    if os.geteuid() == 0 and setpriv is None:
+        pytest.skip("root needs setpriv")
+    before = [setpriv, "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    code = f"import os; os.umask(0o777)\n{HEALTHY}"
+    settings = {"ARIGNOTE_CACHE": tmp_path / "a" / "b" / "cache", "ARIGNOTE_PREBUILT": 0, "PYTHONDONTWRITEBYTECODE": 1}
+    for from_cache in ("False", "True"):
+        printed, said, ended = run(tmp_path, code, before, **settings)
+        assert (printed, said, ended) == (["c", "c", from_cache, "True"], [], 0)
+    modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "a").rglob("*")}
+    assert modes == {0o600, 0o700}
+    assert not list((tmp_path / "a" / "b" / "cache" / "work").iterdir())
 
 
 def test_a_cache_that_cannot_be_made_costs_one_warning(tmp_path):

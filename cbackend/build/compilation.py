@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..abi import declarations as abi
+from ..cache.files import write_whole
 from ..cache.interrupts import postponed
 from ..cache.store import Cache
 from .compiler_process import CompileError, Finished, Running, start
@@ -47,7 +48,7 @@ def begin(folder: Path, text: str, toolchain: Toolchain, extra: Mapping[str, str
     Raises:
         CompileError: the compiler cannot be started.
     """
-    (folder / "code.c").write_text(text)
+    write_whole(folder / "code.c", text.encode(), durable=False)
     return Job(folder, toolchain, extra, in_units="#ifdef AG_UNIT" in text)
 
 

@@ -133,6 +133,7 @@ def start(
             process = subprocess.Popen(
                 argv, cwd=folder, env={**_environment(folder), **(extra or {})}, stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, pass_fds=pass_fds,
+                umask=0o077,
             )  # fmt: skip
     except OSError as error:
         raise NotStartedError(f"{argv[0]} cannot be started: {error.strerror or error}") from None

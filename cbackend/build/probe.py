@@ -177,7 +177,7 @@ def begin(command: Sequence[str], folder: Path, extra: Mapping[str, str]) -> Run
     Raises:
         NotStartedError: a CompileError.
     """
-    (folder / "probe.c").write_text(PROBE_TEXT)
+    write_whole(folder / "probe.c", PROBE_TEXT.encode(), durable=False)
     return start(_argv(command, FIRST, "-v"), folder, _TIMEOUT, extra=extra)
 
 

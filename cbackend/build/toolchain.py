@@ -23,6 +23,7 @@ from ...record import record
 from ...record.cached import cached_property
 from ..cache import machine
 from ..cache.entry import Kind
+from ..cache.files import write_whole
 from ..cache.interrupts import postponed
 from ..cache.store import Cache
 from .compiler_process import CompileError, Running, find_programs, run
@@ -209,7 +210,7 @@ def _built_probe(toolchain: Toolchain, cache: Cache) -> bytes | None:
     """The program made anew: the cache was trimmed since the toolchain was probed."""
 
     def work(folder: Path) -> bytes | None:
-        (folder / "probe.c").write_text(PROBE_TEXT)
+        write_whole(folder / "probe.c", PROBE_TEXT.encode(), durable=False)
         argv = [*toolchain.command, *toolchain.flags, "-o", "probe", "probe.c", *toolchain.link_flags, *PROBE_LINK]
         done = run(argv, folder, _TIMEOUT, extra=zig_environment(cache, toolchain.command))
         return (folder / "probe").read_bytes() if done.code == 0 else None

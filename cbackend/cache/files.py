@@ -12,7 +12,8 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 try:
     import fcntl
@@ -103,6 +104,31 @@ def write_whole(
             os.fsync(file.fileno())
 
 
+def make_folder(path: str | os.PathLike[str], mode: int = 0o700) -> None:
+    """Make a folder that we may use, whatever the umask.
+
+    Raises:
+        OSError: it is there, or cannot be made.
+    """
+    os.mkdir(path, mode)
+    allow(path, 0o700)
+
+
+def make_parents(path: Path) -> None:
+    """Make what is missing of the folders around `path`, with modes as the umask has them, but not closed to us."""
+    for folder in reversed(path.parents):
+        if not folder.exists():
+            with suppress(FileExistsError):
+                make_folder(folder, 0o777)
+
+
+def allow(it: str | os.PathLike[str] | int, mode: int) -> None:
+    """Add to the mode of what we have just made (a path or a descriptor) what an odd umask has taken from it."""
+    status = os.stat(it)
+    if status.st_uid == os.geteuid() and status.st_mode & mode != mode:
+        os.chmod(it, stat.S_IMODE(status.st_mode) | mode)
+
+
 def append(path: str | os.PathLike[str], count: int, *, mode: int = 0o600) -> int:
     """Make the file `count` bytes longer, or make it; its length then.  Two that do it at a time both count.
 
@@ -114,6 +140,7 @@ def append(path: str | os.PathLike[str], count: int, *, mode: int = 0o600) -> in
         reason = defect(os.fstat(descriptor), folder=False, shared=True)
         if reason:
             raise UntrustedError(f"{os.fspath(path)}: {reason}")
+        allow(descriptor, mode)
         os.write(descriptor, bytes(count))
         return os.fstat(descriptor).st_size
     finally:

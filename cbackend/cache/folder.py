@@ -12,10 +12,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from ...record import record
-from .files import UntrustedError, opened_folder, read_whole, write_whole
+from .files import UntrustedError, make_folder, make_parents, opened_folder, read_whole, write_whole
 
 ENTRIES, WORK, BAD = "entries", "work", "bad"
 SECRET_BYTES = 64
@@ -113,10 +114,11 @@ def _prepare(root: Path, *, shared: bool = False) -> None:
     Raises:
         OSError: with what is wrong.
     """
-    root.parent.mkdir(parents=True, exist_ok=True)
+    make_parents(root)
     for folder in (root, root / ENTRIES, root / WORK, root / BAD):
         made = not folder.exists()
-        folder.mkdir(mode=0o700, exist_ok=True)
+        with suppress(FileExistsError):
+            make_folder(folder)
         if shared and made and folder is not root:  # for everybody who may use the folder around it
             folder.chmod(stat.S_IMODE(root.stat().st_mode))
         with opened_folder(folder, shared=shared):
@@ -129,7 +131,7 @@ def _secret(path: Path, problems: list[str]) -> bytes:
     """What lies in the key file, or b"" with a problem: it must be ours, and nobody else may read it."""
     try:
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_parents(path)
             write_whole(path, os.urandom(SECRET_BYTES))
         with opened_folder(path.parent, shared=True) as folder:
             content, status = read_whole(path.name, folder)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .files import try_lock
+from .files import allow, try_lock
 from .interrupts import postponed
 
 _SWEEP_AT_MOST = 32
@@ -59,6 +59,7 @@ def _create(parent: Path) -> tuple[Path, int]:
         path = parent / f"work-{os.urandom(8).hex()}"
         path.mkdir(mode=0o700)
         try:
+            allow(path, 0o700)
             descriptor = os.open(path, os.O_RDONLY)
         except FileNotFoundError:  # a sweep took it for one of the dead
             continue

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .entry import DamagedError, ForeignError, Kind, pack, unpack
-from .files import UntrustedError, append, opened_folder, read_whole, try_lock, write_whole
+from .files import UntrustedError, allow, append, opened_folder, read_whole, try_lock, write_whole
 from .folder import BAD, WORK, CacheFolder, find_cache_folder
 from .interrupts import check
 from .machine import Machine, crowding, this_machine
@@ -192,10 +192,14 @@ class Cache:
     def _lock_file(self, key: bytes) -> int | None:
         if not self.folder.writable:
             return None
+        mode = self.folder.file_mode()
         try:
-            return os.open(self._lock_path(key), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, self.folder.file_mode())
+            descriptor = os.open(self._lock_path(key), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, mode)
         except OSError:
             return None
+        with suppress(OSError):  # others then make what we make
+            allow(descriptor, mode)
+        return descriptor
 
     def _wait(self, descriptor: int, key: bytes, patience: float) -> bool:
         path, begun = self.path(Kind.LIBRARY, key), time.monotonic()
