@@ -58,6 +58,7 @@ LATENCY = {  # what takes seconds, and the shape of its argument
         "T.inc_subtensor(T.zeros(7)[T.broadcast_to(T.cast(x, 'int64'), (90, *x.shape))], 1.0)",
         "(3000, 2000)",
     ),
+    "position of an extremum": ("T.argmax(T.broadcast_to(x, (300, *x.shape)))", "(3000, 2000)"),
     "copies": ("repeated(lambda v: T.concatenate([v[1:].T, v[:1].T], axis=1), x, 300)", "(2000, 2000)"),
 }
 

@@ -114,3 +114,16 @@ def test_nothing_to_search_is_an_error(shape):
             function(values)
     with pytest.raises(ValueError):
         ag.function([x], [x.argmax()])(values)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "bool"])
+@pytest.mark.parametrize("shape", [(3_000_017,), (1200, 1501), (2, 1_500_001), (1, 2_000_003), (30, 40, 1501)])
+def test_positions_among_all_elements_are_found_in_parts(dtype, shape):
+    """Whichever loop is cut, and however many threads there are: the first of equal ones, and the first NaN."""
+    x = T.tensor("x", dtype, (None,) * len(shape))
+    functions = [ag.function([x], [x.argmax(), x.argmin()], threads=n) for n in (1, 2)]
+    assert "fold_argmax" in functions[0].c_source()
+    for values in [*samples(shape, dtype, 4), np.ones(shape, dtype)]:
+        for view in (values, values[::-1], values.T):
+            for function in functions:
+                assert [int(r) for r in function(view)] == [view.argmax(), view.argmin()]

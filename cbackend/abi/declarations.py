@@ -90,6 +90,11 @@ typedef struct ag_nest {
     i32 order;                    /* of the loops */
     /* For each output what combines two parts, into[i] = into[i] (op) from[i]; NULL: it is not reduced. */
     void (*const *folds)(i64 n, void *into, const void *from);
+    /* Where all loops are reduced and an output is the position of an extremum among all elements: for each output the
+       one that holds the extremum, -1 if it is no position, and what takes the position `from` if the extremum there,
+       `other`, comes before `best`.  NULL: there are none. */
+    const i32 *extrema;
+    void (*const *picks)(i64 *into, const i64 *from, const void *best, const void *other);
 } ag_nest;
 
 /* Where an array of a stage lies: in ring `ring`, from row `row` on, `element` elements in; -1: where data says. */

@@ -1,7 +1,8 @@
 """Which loops of a kernel may be cut into parts, and what its work is estimated at.
 
 Cut at a free loop, parts write different elements.  Cut at a reduced loop, each has results of its own, in the dtype of
-the output: a float16 would lose too much that way and stays whole, and a position means nothing without its element.
+the output: a float16 would lose too much that way and stays whole.  A position means nothing without its element: one
+among all elements is compared by its extremum, another output (with_extremum, optdb/rules/fusion_positions.py).
 
 The estimate is of one thread, for contiguous operands: a byte that is read or written 20 ps (between 10 in the second
 cache and 50 from memory), an addition in vectors 3 ps a byte.  It is a property of the text, the same on every machine,
@@ -10,13 +11,14 @@ since the bits of a sum depend on where it is cut.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from ...graph import Apply, Variable
 from ...graph.types import numpy_dtype
 from ..ir.kernel import Cutting
 from ..ir.schedule import DEFAULT, Schedule
 from .group import Group, Result
+from .lower_position import ORDER_OF
 from .nest import Operands
 
 FOLDS = ("sum", "prod", "max", "min", "any", "all")
@@ -32,7 +34,7 @@ def cutting_of(
     """How the kernel of `group` may be cut.  `whole`: loops that it goes along more than once."""
     free = tuple(l for l in range(group.rank) if l not in whole and all(l in r.kept for r in group.results))
     others = [l for l in range(group.rank) if l not in whole and l not in free]
-    reduced = tuple(l for l in others if all(_adds_up(r, l) for r in group.results))
+    reduced = tuple(l for l in others if all(_adds_up(r, l) for r in group.results) or _is_searched(group.results))
     folds = tuple(r.fold if set(reduced) & set(r.reduced) else None for r in group.results)
     work = _picoseconds(group, operands, bool(whole)) * DEFAULT.grain // schedule.grain
     return Cutting(free, reduced, folds, max(work, 1) if schedule.parallel else 1)
@@ -42,6 +44,15 @@ def _adds_up(result: Result, loop: int) -> bool:
     """Whether the result is what it is in parts of the loop: other elements, or numbers to be combined."""
     foldable = loop in result.reduced and result.fold in FOLDS and result.dtype != "float16"
     return loop in result.kept or foldable
+
+
+def _is_searched(results: Sequence[Result]) -> bool:
+    """Whether these are the position of an extremum among all elements, and this extremum."""
+    if len(results) != 2 or results[0].fold == results[1].fold or "float16" in (r.dtype for r in results):
+        return False
+    one, other = results
+    orders = {ORDER_OF.get(r.fold or "") for r in results}
+    return one.value is other.value and len(orders) == 1 and None not in orders and not (one.kept or other.kept)
 
 
 def _picoseconds(group: Group, operands: Operands, in_rows: bool) -> int:

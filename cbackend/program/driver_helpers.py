@@ -152,7 +152,7 @@ static i32 ag_copy_in_parts(const ag_runtime *rt, i64 item, i32 rank, const i64 
     for (i32 k = rank - 1; k >= 0 && (n[k] == 1 || (xs[k] == packed && ys[k] == packed)); k--) packed *= n[k];
     const i32 items[] = {(i32)item, (i32)item}, strided = packed * item < 256;
     const i64 all = ((i64)1 << rank) - 1;
-    const ag_nest nest = {ag_copy_of_part, rank, 1, 2, 50 * (i32)item + 600 * strided, all, 0, items, &all, 0, 0};
+    const ag_nest nest = {ag_copy_of_part, rank, 1, 2, 50 * (i32)item + 600 * strided, all, 0, items, &all, 0, 0, 0, 0};
     return rt->launch(rt, &nest, n, (void *[]){y, x}, strides, 0);
 }
 """),

@@ -20,6 +20,7 @@ from ..ctext.emit import expression
 from ..ctext.helper import C_TYPES, storage_type
 from ..ir.kernel import Cutting, Extent, Extra, Kernel, Pointer, Report
 from ..ir.loops import Load, Op, index
+from ..lowering.lower_position import ORDER_OF, POSITIONS, is_better
 
 ALONE_PICOSECONDS = 10_000_000
 """Estimated work below which a kernel is called and no launch is worth its 50 ns."""
@@ -59,9 +60,14 @@ def steps_alone(kernel: Kernel) -> int:
 def fold_lines(kernels: Iterable[Kernel]) -> Iterator[str]:
     """The functions that combine results of parts: they go over elements, as kernels do."""
     launched = _launched(kernels)
-    folds = ((fold, o.dtype) for k, cut in launched for fold, o in zip(cut.folds, k.outputs, strict=True) if fold)
+    folds = (
+        (fold, k.outputs[_extremum(n, cut)].dtype if fold in POSITIONS else o.dtype)
+        for k, cut in launched
+        for n, (fold, o) in enumerate(zip(cut.folds, k.outputs, strict=True))
+        if fold
+    )
     for fold, dtype in dict.fromkeys(folds):
-        yield from _fold(fold, dtype)
+        yield from _pick(fold, dtype) if fold in POSITIONS else _fold(fold, dtype)
 
 
 def nest_lines(kernels: Iterable[Kernel]) -> Iterator[str]:
@@ -85,6 +91,25 @@ def _fold(fold: str, dtype: str) -> Iterator[str]:
     yield f"    const {storage} *const x = from;"
     yield f"    for (i64 i = 0; i < n; i++) y[i] = {expression(value)};"
     yield "}"
+
+
+def _pick(fold: str, dtype: str) -> Iterator[str]:
+    """The position of whichever extremum comes first: the better one, of equal ones that of the lower position."""
+    here = index("0")
+    best, other = Load(dtype, "x", here), Load(dtype, "y", here)
+    better, worse = (is_better(a, b, ORDER_OF[fold]) for a, b in ((other, best), (best, other)))
+    yield f"static void {_fold_name(fold, dtype)}(i64 *into, const i64 *from, const void *best, const void *other)"
+    yield "{"
+    yield f"    const {storage_type(dtype)} *const x = best, *const y = other;"
+    yield f"    const b8 better = {expression(better)}, worse = {expression(worse)};"
+    yield "    if (better || (!worse && *from < *into)) *into = *from;"
+    yield "}"
+
+
+def _extremum(position: int, cutting: Cutting) -> int:
+    """The output that holds the extremum whose position another one is: the only other one."""
+    assert len(cutting.folds) == 2
+    return 1 - position
 
 
 def _fold_name(fold: str, dtype: str) -> str:
@@ -117,16 +142,23 @@ def _part(kernel: Kernel) -> Iterator[str]:
 def _nest(kernel: Kernel, cutting: Cutting) -> Iterator[str]:
     items = ", ".join(str(numpy_dtype(o.dtype).itemsize) for o in kernel.operands)
     moves = ", ".join(str(_bits(o.loops)) for o in kernel.outputs)
-    folds = ", ".join(
-        _fold_name(fold, o.dtype) if fold else "0" for fold, o in zip(cutting.folds, kernel.outputs, strict=True)
-    )
+    positions = [n for n, fold in enumerate(cutting.folds) if fold in POSITIONS]
+    outputs = list(enumerate(zip(cutting.folds, kernel.outputs, strict=True)))
+    folds = ", ".join(_fold_name(fold, o.dtype) if fold and n not in positions else "0" for n, (fold, o) in outputs)
     counts = f"{kernel.rank}, {len(kernel.outputs)}, {len(kernel.operands)}, {cutting.picoseconds}"
     loops = f"{_bits(cutting.free)}, {_bits(cutting.reduced)}"
     yield f"static const ag_nest {kernel.name}_nest = {{"
     yield f"    {kernel.name}_part, {counts}, {loops}, (const i32[]){{{items}}},"
     order = 2 if cutting.in_turn else int(runs_in_any_order(kernel))  # AG_IN_TURN, AG_ANY_ORDER, AG_AS_GIVEN
     yield f"    (const i64[]){{{moves}}}, {order},"
-    yield f"    (void (*const[])(i64, void *, const void *)){{{folds}}}"
+    yield f"    (void (*const[])(i64, void *, const void *)){{{folds}}},"
+    if positions:
+        found = {n: _extremum(n, cutting) for n in positions}
+        picks = (_fold_name(f or "", kernel.outputs[found[n]].dtype) if n in found else "0" for n, (f, _) in outputs)
+        yield f"    (const i32[]){{{', '.join(str(found.get(n, -1)) for n, _ in outputs)}}},"
+        yield f"    (void (*const[])(i64 *, const i64 *, const void *, const void *)){{{', '.join(picks)}}}"
+    else:
+        yield "    0, 0"
     yield "};"
 
 

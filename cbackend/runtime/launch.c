@@ -139,6 +139,15 @@ static void note_failure(grid *g, i64 index, i32 status, const i64 *said)
 
 static i32 run_in_turn(const grid *whole, const i64 *lengths, void *const *data, i64 *said);
 
+/* The position, among all elements, of what stands at this one in the part of these lengths that begins at `first`. */
+static void place_in_whole(const grid *g, const i64 *lengths, const i64 *first, i64 *position)
+{
+    i64 at[MOST_LOOPS], left = *position;
+    for (i32 l = g->nest->rank - 1; l >= 0; left /= lengths[l--]) at[l] = first[l] + left % lengths[l];
+    *position = 0;
+    for (i32 l = 0; l < g->nest->rank; l++) *position = *position * g->lengths[l] + at[l];
+}
+
 static void run_part(void *context, i64 index)
 {
     grid *g = context;
@@ -163,6 +172,8 @@ static void run_part(void *context, i64 index)
     i32 in_turn = nest->order == AG_IN_TURN && !g->in_turn;
     i32 status = in_turn ? run_in_turn(g, lengths, data, said) : nest->part(nest, lengths, data, g->strides, said);
     if (status) note_failure(g, index, status, said);
+    for (i32 k = 0; !status && nest->extrema && k < nest->outputs; k++)
+        if (nest->extrema[k] >= 0) place_in_whole(g, lengths, first, data[k]);
 }
 
 /* The parts of one part of `whole` in their order: 0, what the kernel returned for one that failed, or AG_STOPPED. */
@@ -179,18 +190,31 @@ static i32 run_in_turn(const grid *whole, const i64 *lengths, void *const *data,
     return g.status;
 }
 
+/* Where a part has its results. */
+static void *results_of(const grid *g, i32 k, i64 part)
+{
+    return part ? g->partial[k] + (part - 1) * g->size[k] * g->nest->items[k] : g->data[k];
+}
+
+/* Combine the results of a part with those of an earlier one: positions first, for which both extrema are needed. */
+static void combine_parts(const grid *g, i64 into, i64 from)
+{
+    const ag_nest *nest = g->nest;
+    for (i32 k = 0; nest->extrema && k < nest->outputs; k++) {
+        i32 e = nest->extrema[k];
+        if (e < 0) continue;
+        nest->picks[k](results_of(g, k, into), results_of(g, k, from), results_of(g, e, into), results_of(g, e, from));
+    }
+    for (i32 k = 0; k < nest->outputs; k++)
+        if (g->partial[k] && nest->folds[k]) nest->folds[k](g->size[k], results_of(g, k, into), results_of(g, k, from));
+}
+
 /* Combine the results of all parts into those of the first: neighbours, then pairs of neighbours, ... */
 static void combine(const grid *g)
 {
-    for (i32 k = 0; k < g->nest->outputs; k++) {
-        if (!g->partial[k]) continue;
-        i64 bytes = g->size[k] * g->nest->items[k], parts = g->tiles[g->reduced];
-        for (i64 step = 1; step < parts; step *= 2)
-            for (i64 part = 0; part + step < parts; part += 2 * step) {
-                char *into = part ? g->partial[k] + (part - 1) * bytes : g->data[k];
-                g->nest->folds[k](g->size[k], into, g->partial[k] + (part + step - 1) * bytes);
-            }
-    }
+    i64 parts = g->reduced < 0 ? 1 : g->tiles[g->reduced];
+    for (i64 step = 1; step < parts; step *= 2)
+        for (i64 part = 0; part + step < parts; part += 2 * step) combine_parts(g, part, part + step);
 }
 
 static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *said)
