@@ -17,6 +17,7 @@ from typing import Any
 from .graph import Apply, Constant, FunctionGraph, Names, Op, Origin, Replacement, TensorType, Variable, toposort
 from .graph.collector import collector_at_rest
 from .graph.text import constant_text, op_text
+from .ops.assembled import Assembled
 from .ops.fused import Fused, InPlace
 from .ops.fused_product import FusedProduct
 from .ops.indexing import Subtensor
@@ -376,6 +377,8 @@ def word(op: Op) -> str:
         return f"inplace{{{word(op.op)}, {', '.join(f'{o} over {i}' for o, i in op.pairs)}}}"
     if isinstance(op, FusedProduct):
         return f"{word(op.product)}+{word(op.group)}"
+    if isinstance(op, Assembled):
+        return f"assembled{{{', '.join(word(node.op) for node in op.graph.order)}}}"
     if isinstance(op, Pipeline):
         stages = (word(node.op) for node in op.graph.order if not isinstance(node.op, Subtensor))
         return f"pipeline{{{' > '.join(stages)}}}"

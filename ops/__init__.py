@@ -35,6 +35,7 @@ from .typed import *  # noqa: F403  (the typed forms, all of them: fvector, dmat
 
 # Shapes, indexing, products, networks
 from . import linalg, nn, random
+from .assembled import Assembled
 from .assumptions import Assume, assume
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
@@ -69,7 +70,7 @@ from .sorting import (
 
 __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
-    "Arange", "ArgReduce", "ArgSort", "Assume", "BroadcastTo", "Cast", "Cholesky", "Container", "Cumulative", "Det",
+    "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "BroadcastTo", "Cast", "Cholesky", "Container", "Cumulative", "Det",
     "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar", "Eigh", "Eigvalsh", "Elementwise", "Eye",
     "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Inverse", "Join", "LogSoftmax",
     "LogSumExp", "MakeVector", "MatMul", "Nonzero", "Pipeline", "Pointwise", "PseudoInverse", "Reduce", "Reshape",

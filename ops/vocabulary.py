@@ -8,6 +8,7 @@ from typing import Any, Union
 
 from ..graph import FunctionGraph, Op, Vocabulary
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from .assembled import Assembled
 from .assumptions import Assume
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .creation import Alloc, Arange, Eye
@@ -39,7 +40,7 @@ _WITHOUT_FIELDS = (
     Shape(), SingularValues(), SlogDet(), SumTo(), Unique(),
 )  # fmt: skip
 _WITH_FIELDS = (
-    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assume, Cast, DimShuffle, Eye, Fused, FusedProduct,
+    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Cast, DimShuffle, Eye, Fused, FusedProduct,
     InPlace, IncSubtensor, Join, LogSoftmax, LogSumExp, Pipeline, SearchSorted, ShapeI, Softmax, Solve,
     SolveTriangular, Sort, Subtensor, Top, Triangle,
 )  # fmt: skip

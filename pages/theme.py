@@ -17,7 +17,7 @@ _KIND_OF = {
     name: kind
     for kind, names in (
         ("reduction", _REDUCTIONS), ("product", _PRODUCTS), ("shape", _SHAPES), ("index", _INDEXING),
-        ("fused", "fused pipeline"),
+        ("fused", "fused pipeline assembled"),
     )
     for name in names.split()
 }  # fmt: skip

@@ -142,6 +142,17 @@ JOINS = [
     ("local_join_of_join", Join(0)(Join(0)(x, y), x), Join(0)(x, y, x)),
     ("local_join_make_vector", Join(0)(MakeVector()(k, n), MakeVector()(m)), MakeVector()(k, n, m)),
     ("local_join_subtensors", Join(0)(A[1:3], A[3:5]), A[1:5]),
+    ("local_elemwise_of_join", T.exp(Join(0)(A, B)), Join(0)(T.exp(A), T.exp(B))),
+    ("local_elemwise_of_join", Join(1)(A, M) * s, Join(1)(A * s, M * s)),
+    ("local_elemwise_of_join", Join(0)(M, N) + Join(0)(N, M), Join(0)(M + N, N + M)),
+    (
+        "local_elemwise_of_padded",
+        put(Alloc()(s, n, 9), A, slice(1, 3)) * 2.0,
+        put(Alloc()(s * 2.0, n, 9), A * 2.0, slice(1, 3)),
+    ),
+    ("local_sum_of_join", T.sum(Join(0)(A, B)), T.sum(A) + T.sum(B)),
+    ("local_sum_of_join", T.sum(Join(0)(A, B), axis=1), Join(0)(T.sum(A, axis=1), T.sum(B, axis=1))),
+    ("local_sum_of_join", T.prod(Join(1)(A, B), axis=0), Join(0)(T.prod(A, axis=0), T.prod(B, axis=0))),
 ]
 
 REDUCTIONS = [
@@ -227,6 +238,10 @@ UNCHANGED = [
     ("local_set_to_inc_subtensor", AdvancedIncSubtensor(("a",), set=True)(x, x[i] + y, i)),  # positions named twice
     ("local_subtensor_inc_subtensor", AdvancedSubtensor(("a",))(AdvancedIncSubtensor(("a",), set=True)(x, y, i), i)),
     ("local_join_subtensors", Join(0)(A[1:k], A[k:5])),  # k may be less than 1
+    ("local_elemwise_of_join", Join(0)(A, B) * C),  # C may be stretched
+    ("local_elemwise_of_join", Join(0)(A, B, A, B, A) * s),  # too many kernels
+    ("local_elemwise_of_padded", put(C, A, slice(1, 3)) * s),
+    ("local_sum_of_join", T.max(Join(0)(A, B))),  # A may have no elements
     ("local_reduce_broadcastable", T.sum(A, axis=0)),
     ("local_op_of_op", T.max(T.sum(A, axis=0), axis=0)),
     ("local_opt_alloc", T.max(Alloc()(s, n))),  # of no elements, if n is 0

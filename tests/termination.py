@@ -119,6 +119,8 @@ INWARDS = {
 OUTWARDS = {
     "alloc": words("local_alloc_unary"),
     "fill": words("local_fill_sink"),
+    "inc_subtensor": words("local_elemwise_of_padded"),
+    "join": words("local_elemwise_of_join local_sum_of_join"),
 }
 """Rules after which less lies between the ops of this name and the outputs."""
 

@@ -28,6 +28,12 @@ def product():
     return T.FusedProduct(T.Dot22(), FunctionGraph([x, v], [T.tanh(x + v)]))
 
 
+def stages():
+    x = T.matrix("p")
+    b = T.exp(x)
+    return T.Pipeline(FunctionGraph([x], [b[1:] - b[:-1]]))
+
+
 ZOO = [
     X.shape, T.ShapeI(1)(X), T.stack([K, X.shape[0]]), X.T[None], X.dimshuffle(1, "x", 0), X.reshape((K, -1)),
     T.broadcast_to(V, (K, V.shape[0])), T.zeros((K, 3), "int8"), T.arange(0, K, 2), T.eye(K, 4, 1, "complex64"),
@@ -36,7 +42,7 @@ ZOO = [
     T.Dot22()(X, Y), T.Dot22Scalar()(X, Y, A), T.Gemm()(X, A, X, Y, B), T.Gemv()(V, A, X, V, B), T.Ger()(X, A, V, V),
     T.softmax(X), T.log_softmax(X, 0), T.logsumexp(X, 1), T.Top(1)(X), T.sum(X, axis=1), T.max(X), T.any(X, axis=0),
     T.argmin(X, 1), T.cumsum(X, 1), T.cumprod(X, 0), T.SumTo()(X, V), T.cast(X, "float16"), T.where(X > 0, X, -X),
-    T.add(X, Y, 1.0),
+    T.add(X, Y, 1.0), stages()(X), T.Assembled(FunctionGraph([P := T.matrix("p")], [T.concatenate([P * 2, P])]))(X),
     T.diag(X), T.diag(V), T.tril(X, -1), T.triu(X, K), T.assume(X, "diagonal"), T.linalg.cholesky(X),
     T.linalg.solve(X, Y), T.Solve("positive_definite")(X, Y), T.SolveTriangular(lower=True, unit=True)(X, Y),
     T.linalg.inv(X), T.linalg.pinv(X), T.linalg.det(X), *T.linalg.slogdet(X), *T.linalg.eigh(X), T.linalg.eigvalsh(X),

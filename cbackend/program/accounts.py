@@ -19,13 +19,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...graph import Apply, Op
+from ...ops.assembled import Assembled
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ...ops.creation import Alloc
 from ...ops.cumulative import Cumulative
 from ...ops.determinants import Det, SlogDet
 from ...ops.elementwise import Pointwise, add, mul
 from ...ops.factorizations import Cholesky
-from ...ops.fused import Fused, InPlace, unmarked
+from ...ops.fused import GraphOp, InPlace, unmarked
 from ...ops.fused_product import FusedProduct
+from ...ops.indexing import IncSubtensor
+from ...ops.join import Join
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.pipeline import Pipeline
 from ...ops.reduce import ArgReduce, Reduce
@@ -85,12 +89,21 @@ def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
     if isinstance(op, Pipeline):
         found = [a for s in steps if isinstance(s, Call) for a in s.arguments if isinstance(a, Stages)]
         return [(stage.cost, stage.extents, 1) for stages in found for stage in stages.stages if stage.cost]
-    each = cost(node)
     ranks = {kernel.name: kernel.rank for kernel in program.kernels}
-    launch = next((s for s in steps if isinstance(s, Call) and s.kernel and s.function in ranks), None)
-    if not each or launch is None:
+    launches = [s for s in steps if isinstance(s, Call) and s.kernel and s.function in ranks]
+    extents = [tuple(a for a in s.arguments[: ranks[s.function]] if isinstance(a, (int, str))) for s in launches]
+    costs = _costs_of_parts(op) if isinstance(op, Assembled) else [cost(node)][: len(launches)]
+    if len(costs) > len(extents):
         return []
-    return [(each, tuple(a for a in launch.arguments[: ranks[launch.function]] if isinstance(a, (int, str))), 1)]
+    return [(each, lengths, 1) for each, lengths in zip(costs, extents, strict=False) if each]
+
+
+def _costs_of_parts(op: Assembled) -> list[int]:
+    """Additions an element of each kernel of an assembly, in the order in which plan_assembly.py launches them."""
+    order = op.graph.order
+    written = {n.inputs[0].owner for n in order if isinstance(n.op, IncSubtensor)}
+    launched = (n for n in reversed(order) if not isinstance(n.op, Join) and n not in written)
+    return [0 if isinstance(n.op, (Alloc, IncSubtensor)) else cost(n) for n in launched]
 
 
 def is_product(node: Apply) -> bool:
@@ -101,7 +114,7 @@ def is_product(node: Apply) -> bool:
 def cost(node: Apply) -> int:
     """Additions for each element of the loops of a node."""
     op = unmarked(node.op)
-    if isinstance(op, (Fused, Pipeline)):
+    if isinstance(op, GraphOp):
         return sum(cost(inner) for inner in op.graph.order)
     if node.outputs[0].type.kind not in "fc" or node.inputs[0].type.kind not in "fc":
         return 0

@@ -23,6 +23,7 @@ from ...graph import Apply, FunctionGraph, Op, Variable, collector_at_rest, same
 from ...graph.schedule import schedule
 from ...graph.text import op_text
 from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ...ops.assembled import Assembled
 from ...ops.assumptions import Assume
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.creation import Alloc, Arange, Eye
@@ -43,7 +44,7 @@ from ...ops.rows import Top
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.solving import Inverse, Solve, SolveTriangular
 from ..ir.kernel import Kernel
-from . import plan_blas, plan_epilogue, plan_matrices, plan_pipeline, plan_solvers, plan_views
+from . import plan_assembly, plan_blas, plan_epilogue, plan_matrices, plan_pipeline, plan_solvers, plan_views
 from . import plan_creation as lower_creation
 from . import plan_indexing as lower_indexing
 from .buffers import assign_slots
@@ -313,6 +314,7 @@ PLANS: dict[type[Op], Plan] = {
     MakeVector: plan_views.plan_make_vector,
     Alloc: lower_creation.plan_alloc,
     Join: lower_creation.plan_join,
+    Assembled: plan_assembly.plan_assembled,
     Arange: lower_creation.plan_arange,
     Eye: lower_creation.plan_eye,
     SumTo: lower_creation.plan_sum_to,

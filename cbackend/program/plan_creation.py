@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ...graph import Apply, Constant, TensorType, Variable
 from ...ops.elementwise import Cast, add, fill, mul, sub, true_div
 from ...ops.reduce import Reduce
@@ -13,18 +15,29 @@ from .program import Array, Lengths, Number, Outcome, Quantity
 
 def plan_alloc(p: Planner, node: Apply) -> None:
     """A value stretched to lengths and written out: the kernel of `fill`, which does not read what it fills."""
-    value = node.inputs[0]
     lengths = p.lengths(node.inputs[1:])
-    source = stretched(p, p.arrays[value], lengths)
-    result = p.result(node.out, lengths)
-    like = TensorVariable(TensorType(value.dtype, (None,) * len(lengths)))
+    stretched(p, p.arrays[node.inputs[0]], lengths)
+    fill_with(p, p.result(node.out, lengths), node.inputs[0])
+
+
+def fill_with(p: Planner, target: Array, value: Variable) -> None:
+    """Write a value, which broadcasts to it, over `target`."""
+    source = stretched(p, p.arrays[value], target.lengths)
+    like = TensorVariable(TensorType(value.dtype, (None,) * len(target.lengths)))
     kernel = p.kernel(fill(like, TensorVariable(value.type)).owner)
     own = Array(source.base, source.dtype, p.arrays[value].lengths, p.arrays[value].strides, False, source.memory)
-    p.launch(kernel, lengths, (result,), tuple((result, own)[o.source] for o in kernel.inputs))
+    p.launch(kernel, target.lengths, (target,), tuple((target, own)[o.source] for o in kernel.inputs))
 
 
 def plan_join(p: Planner, node: Apply) -> None:
     """Each input copied into its part of the result."""
+    result = p.result(node.out, joined_lengths(p, node))
+    for x, part in zip(p.inputs_of(node), parts_of(p, node, result), strict=True):
+        p.copy(part, x)
+
+
+def joined_lengths(p: Planner, node: Apply) -> Lengths:
+    """The lengths of the result of a join, whose inputs agree along all other axes."""
     along: int = node.op.axis  # type: ignore[attr-defined]
     inputs = p.inputs_of(node)
     lengths = list(inputs[0].lengths)
@@ -33,12 +46,18 @@ def plan_join(p: Planner, node: Apply) -> None:
             if axis != along:
                 p.guard("equal", n, m, failure=Outcome.LENGTHS, axis=axis)
     lengths[along] = p.sum(x.lengths[along] for x in inputs)
-    result = p.result(node.out, tuple(lengths))
+    return tuple(lengths)
+
+
+def parts_of(p: Planner, node: Apply, result: Array) -> Iterator[Array]:
+    """The part of the result of a join that each input takes."""
+    along: int = node.op.axis  # type: ignore[attr-defined]
     start: Quantity = 0
-    for x in inputs:
-        part = (*lengths[:along], x.lengths[along], *lengths[along + 1 :])
-        p.copy(p.view(result, part, result.strides, p.product((start, result.strides[along]))), x)
-        start = p.sum((start, x.lengths[along]))
+    for x in p.inputs_of(node):
+        length = x.lengths[along]
+        lengths = (*result.lengths[:along], length, *result.lengths[along + 1 :])
+        yield p.view(result, lengths, result.strides, p.product((start, result.strides[along])))
+        start = p.sum((start, length))
 
 
 def plan_eye(p: Planner, node: Apply) -> None:

@@ -20,7 +20,7 @@ from .nest_text import is_launched
 from .plan_indexing import gather_kernel
 from .plan_views import sliced
 from .planner import Planner, has_all_loops
-from .program import Array, Lengths, Rows, Stage, Stages
+from .program import Argument, Array, Lengths, Rows, Stage, Stages
 
 MAX_ARRAYS, MAX_LOOPS, MAX_RINGS = 64, 32, 32
 """What the runtime has room for."""
@@ -98,7 +98,7 @@ def _stage(p: Planner, node: Apply, places: dict[Variable, Rows]) -> Stage:
             _result(p, node.outputs[o.source], tuple(1 if a is None else extents[a] for a in o.axes), places)
             for o in kernel.outputs
         ]
-        arguments = p.kernel_arguments(kernel, extents, outputs, inputs)
+        arguments = list[Argument](p.kernel_arguments(kernel, extents, outputs, inputs))
         read = [node.outputs[o.source] for o in kernel.outputs] + [node.inputs[i.source] for i in kernel.inputs]
         rows = [places.get(v, MEMORY) for v in read]
     p.kernels.setdefault(kernel.name, kernel)

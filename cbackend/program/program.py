@@ -158,7 +158,7 @@ class Stage:
     """A kernel of a pipeline: its arguments, the rows of each array, additions an element, the extents of its loops."""
 
     kernel: str
-    arguments: tuple[Quantity | Array, ...]
+    arguments: tuple[Argument, ...]
     rows: tuple[Rows, ...]
     cost: int
     extents: Lengths

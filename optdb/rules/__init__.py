@@ -42,6 +42,7 @@ from . import (
     switches,
     writing,
 )
+from .assembling import AssemblyOptimizer
 from .conforming import TensorConform
 from .destroy import AddDestroyHandler
 from .epilogues import EpilogueOptimizer
@@ -76,7 +77,7 @@ STABLE = (
 )  # fmt: skip
 SPECIAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, canonizer.CANONICAL, *CARRIED,
-    softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, reductions.EXTREMA,
+    softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, reductions.EXTREMA, joins.BY_PARTS,
 )  # fmt: skip
 UNSAFE = (
     arithmetic.UNSAFE, powers.UNSAFE, stability.UNSAFE, canonizer.UNSAFE, switches.UNSAFE, reductions.UNSAFE,
@@ -155,7 +156,8 @@ def fusion_db() -> SequenceDB:
     db.register("local_add_mul_fusion", FlattenOptimizer(), "fast_run", "fusion", position=0)
     db.register("composite_elemwise_fusion", FusionOptimizer(), "fast_run", "fusion", position=1)
     db.register("product_epilogue_fusion", EpilogueOptimizer(), "fast_run", "fusion", position=2)
-    return db.register("pipeline_fusion", PipelineOptimizer(), "fast_run", "fusion", position=3)
+    db.register("pipeline_fusion", PipelineOptimizer(), "fast_run", "fusion", position=3)
+    return db.register("assembly_fusion", AssemblyOptimizer(), "fast_run", "fusion", position=4)
 
 
 def last_db() -> EquilibriumDB:

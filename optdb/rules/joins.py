@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from ...graph import Variable
-from ...ops.indexing import Subtensor
+from collections.abc import Sequence
+
+from ...graph import Variable, same_shape
+from ...ops.creation import Alloc
+from ...ops.elementwise import Pointwise, add, mul
+from ...ops.indexing import IncSubtensor, Subtensor
 from ...ops.join import Join
 from ...ops.lengths import MakeVector, tensor_to_dim
+from ...ops.reduce import Reduce
 from ...ops.slices import at_most, not_negative
+from ..contract import relaxes
+from ..patterns import Users
 from ..rule import Rule, node_rule
 from .facts import Node, Value, producer
 from .indexing import indices_of
@@ -14,6 +21,8 @@ from .slicing import WHOLE, is_whole, read
 
 MOST_PARTS = 64
 """A join does not grow beyond this, so that a chain of joins stays linear."""
+FEW_PARTS = 4
+"""Parts of a join on which work is done one by one."""
 
 
 def only_operand(node: Node) -> Value | None:
@@ -97,6 +106,67 @@ def _surely_meet(first: slice, second: slice) -> bool:
     return second.stop is None or at_most(middle, tensor_to_dim(second.stop))
 
 
+# --- work on what was joined, done on its parts
+
+
+def elementwise_of_join(node: Node, users: Users) -> Value | None:
+    """The join of the op on each part, where no operand is stretched and nobody else reads the join."""
+    joins = [made for i in node.inputs if (made := producer(i, Join)) is not None and len(users(i)) == 1]
+    if not joins or len(joins[0].inputs) > FEW_PARTS:
+        return None
+    first = joins[0]
+    operands = [_in_parts(i, first) for i in node.inputs]
+    if None in operands:
+        return None
+    return first.op(*(node.op(*each) for each in zip(*operands, strict=True)))
+
+
+def _in_parts(operand: Variable, join: Node) -> Sequence[Variable] | None:
+    """An operand of an elementwise op beside each part of a join: a scalar, or what is certain to be as long."""
+    if operand.ndim == 0:
+        return [operand] * len(join.inputs)
+    made = producer(operand, join.op)
+    if made is not None and len(made.inputs) == len(join.inputs) and all(map(same_shape, made.inputs, join.inputs)):
+        return tuple(made.inputs)
+    if not same_shape(operand, join.out):
+        return None
+    parts: Sequence[Variable] = join.op.vjp(join, [operand])  # the cotangent of each part is a part
+    return parts
+
+
+def elementwise_of_padded(node: Node, users: Users) -> Value | None:
+    """The op on a number and on what is written among many of it, where nobody else reads that."""
+    wide = [i for i in node.inputs if i.ndim]
+    write = producer(wide[0], IncSubtensor) if len(wide) == 1 and len(users(wide[0])) == 1 else None
+    made = None if write is None or not write.op.set else producer(write.inputs[0], Alloc)
+    if write is None or made is None or made.inputs[0].ndim:
+        return None
+    number, y = (node.op(*(v if i.ndim else i for i in node.inputs)) for v in (made.inputs[0], write.inputs[1]))
+    return write.op(Alloc()(number, *made.inputs[1:]), y, *write.inputs[2:])
+
+
+def sum_of_join(node: Node, users: Users) -> Value | None:
+    """The sums or products of the parts, joined or combined; nobody else reads the join."""
+    (x,), op = node.inputs, node.op
+    made = producer(x, Join)
+    if made is None or len(users(x)) != 1 or len(made.inputs) > FEW_PARTS or op.scalar not in (add, mul):
+        return None
+    parts = [op(part) for part in made.inputs]
+    if made.op.axis in op.axis:
+        return op.scalar(*parts)
+    return Join(made.op.axis - sum(axis < made.op.axis for axis in op.axis))(*parts)
+
+
+BY_PARTS: list[Rule] = [
+    node_rule("local_elemwise_of_join", Pointwise, elementwise_of_join, having=Join, uses=True,
+              formula="f(join(x, y), s) -> join(f(x, s), f(y, s))"),
+    node_rule("local_elemwise_of_padded", Pointwise, elementwise_of_padded, having=IncSubtensor, uses=True,
+              formula="f(set_subtensor(alloc(c, n)[i:j], y)) -> set_subtensor(alloc(f(c), n)[i:j], f(y))"),
+    node_rule("local_sum_of_join", Reduce, sum_of_join, having=Join, uses=True, contract=relaxes("rounding"),
+              formula="sum(join(x, y)) -> sum(x) + sum(y)"),
+]  # fmt: skip
+"""So that nothing that was joined is made for being read once."""
+
 JOINS: list[Rule] = [
     node_rule("local_join_1", Join, only_operand, formula="join(x) -> x"),
     node_rule("local_join_empty", Join, without_empty, formula="join(x, empty, y) -> join(x, y)"),
@@ -104,4 +174,4 @@ JOINS: list[Rule] = [
     node_rule("local_join_make_vector", Join, joined_vectors, having=MakeVector,
               formula="join([a, b], [c]) -> [a, b, c]"),
     node_rule("local_join_subtensors", Join, joined_parts, having=Subtensor, formula="join(x[:n], x[n:]) -> x[:]"),
-]
+]  # fmt: skip

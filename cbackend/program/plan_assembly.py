@@ -1,0 +1,99 @@
+"""Arrays put together of parts: room for the whole is made first, then each part is computed where it belongs.
+
+assembled{join(exp(x), 2 * y)}   -->   allocate v; k_exp(v, x); k_mul(v + n * s, y)
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from ...graph import Apply, Variable
+from ...ops.assembled import Assembled
+from ...ops.creation import Alloc
+from ...ops.indexing import IncSubtensor
+from ...ops.join import Join
+from ..ir.kernel import Kernel
+from .plan_creation import fill_with, joined_lengths, parts_of
+from .plan_indexing import fits
+from .plan_views import window
+from .planner import Planner, has_all_loops
+from .program import Array, Lengths
+
+
+def plan_assembled(p: Planner, node: Apply) -> None:
+    """The whole allocated and its parts computed in it; node by node where a part may turn out to be stretched."""
+    assert isinstance(node.op, Assembled)
+    nodes = node.op.over(node)
+    kernels = {n: p.kernel(n) for n in nodes if not isinstance(n.op, (Join, IncSubtensor, Alloc))}
+    written = [n.inputs[1].owner for n in nodes if isinstance(n.op, IncSubtensor)]
+    if not all(_fills(n, kernel, n in written) for n, kernel in kernels.items()):
+        p.expand(node, nodes[-1].outputs)
+        return
+    for inner in nodes:
+        for output, lengths in zip(inner.outputs, _lengths(p, inner, kernels), strict=True):
+            p.keep_promises(output, lengths)
+            p.put(output, p.dense("", output.dtype, lengths))
+    whole = p.result(node.out, p.arrays[nodes[-1].out].lengths)
+    places: dict[Variable, Array] = {nodes[-1].out: whole}
+    for inner in reversed(nodes):
+        _place(p, inner, places, kernels)
+
+
+def _fills(node: Apply, kernel: Kernel, written: bool) -> bool:
+    """Whether a kernel writes all of its results, also where a value is stretched to the part that it is put in."""
+    everywhere = tuple(range(node.outputs[0].ndim))
+    return all(has_all_loops(node, kernel, k) for k in range(len(kernel.outputs))) and (
+        not written or all(operand.axes == everywhere for operand in kernel.outputs)
+    )
+
+
+def _lengths(p: Planner, node: Apply, kernels: dict[Apply, Kernel]) -> list[Lengths]:
+    """The lengths of the results of a node of an assembly."""
+    if isinstance(node.op, Join):
+        return [joined_lengths(p, node)]
+    if isinstance(node.op, Alloc):
+        return [p.lengths(node.inputs[1:])]
+    if isinstance(node.op, IncSubtensor):
+        return [p.arrays[node.inputs[0]].lengths]
+    kernel = kernels[node]
+    extents = p.extents(kernel, [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs])
+    found = {o.source: tuple(1 if loop is None else extents[loop] for loop in o.axes) for o in kernel.outputs}
+    return [found[k] for k in range(len(node.outputs))]
+
+
+def _place(p: Planner, node: Apply, places: dict[Variable, Array], kernels: dict[Apply, Kernel]) -> None:
+    """Compute a node where its results belong, or say where its parts do; what has no place yet is copied there."""
+    if isinstance(node.op, Join):
+        for x, part in zip(node.inputs, parts_of(p, node, places[node.out]), strict=True):
+            _put(p, x, part, places)
+    elif isinstance(node.op, IncSubtensor):
+        whole = places[node.out]
+        fill_with(p, whole, node.inputs[0].owner.inputs[0])  # type: ignore[union-attr]
+        part = window(p, whole, node, node.inputs[2:])
+        fits(p, p.arrays[node.inputs[1]], part.lengths)
+        _put(p, node.inputs[1], part, places)
+    elif isinstance(node.op, Alloc):
+        if node.out in places:
+            fill_with(p, places[node.out], node.inputs[0])
+    else:
+        kernel = kernels[node]
+        results = [places[node.outputs[o.source]] for o in kernel.outputs]
+        extents = _extents(kernel, results)
+        p.needed.update(node.outputs)
+        p.launch(kernel, extents, results, [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs])
+
+
+def _extents(kernel: Kernel, results: Sequence[Array]) -> Lengths:
+    """The extents of the loops of a kernel, along all of which its results move."""
+    axes = (zip(o.axes, r.lengths, strict=True) for o, r in zip(kernel.outputs, results, strict=True))
+    along = dict(itertools.chain.from_iterable(axes))
+    return tuple(along[loop] for loop in range(kernel.rank))
+
+
+def _put(p: Planner, x: Variable, part: Array, places: dict[Variable, Array]) -> None:
+    """Say where a part of the assembly belongs, or copy there what comes from elsewhere."""
+    if p.arrays[x].base == "":
+        places[x] = part
+    else:
+        p.copy(part, p.arrays[x])

@@ -1,0 +1,123 @@
+"""Joins, and values written into what is filled with a number, made one node with the work that computes their parts.
+
+    join(exp(x), 2 * y)                      -->   assembled{exp, mul, join}(x, y)
+    set_subtensor(alloc(0, n)[1:-1], 2 * x)  -->   assembled{alloc, mul, set_subtensor}(x, n)
+
+The parts are computed where they belong, and copied nowhere.  A part is taken in if nothing else reads it.  Linear in
+the size of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from ...graph import Apply, Door, FunctionGraph, Variable, union
+from ...ops.assembled import Assembled
+from ...ops.creation import Alloc
+from ...ops.elementwise import Pointwise
+from ...ops.fused import Fused
+from ...ops.indexing import IncSubtensor
+from ...ops.join import Join
+from ...ops.shape import DimShuffle
+from ...ops.tensor import TensorVariable
+from ...profiling import FusionProfile
+from ...record import record
+from ..contract import Contract, exact
+from ..optimizers import Optimizer, Result
+
+MAX_PARTS = 64
+"""Nodes of an assembled array."""
+
+
+@record(kw_only=True)
+class AssemblyOptimizer(Optimizer):
+    """Makes one node of each join or write to a filled array and the elementwise work that it alone reads."""
+
+    contract: ClassVar[Contract | None] = exact
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        before, refused = len(door.journal), door.refused
+        result = assembled(graph, self.name, door)
+        return result, FusionProfile(
+            nb_iter=1,
+            nb_replacement=len(door.journal) - before,
+            nb_inconsistency_replace=door.refused - refused,
+            toposort_time=0.0,
+        )
+
+
+def assembled(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
+    """`graph` with each tree of joins and writes as one node; the door is asked once a tree."""
+    trees = _trees(graph)
+    if not trees:
+        return graph
+    known: dict[Variable, Variable] = {}
+    for node in graph.order:
+        new = node.over(known)
+        if node in trees:
+            made = _assembled(trees[node], known)
+            if door.admit(by, node.out, made.out):
+                made.out.name = node.out.name
+                new = made
+        if new is not node:
+            known.update(zip(node.outputs, new.outputs, strict=True))
+    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+
+
+def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
+    """The nodes of each tree, each after those that it reads, by the last one."""
+    trees: dict[Apply, list[Apply]] = {}
+    for node in graph.order:
+        if not (isinstance(node.op, Join) or _is_write(node, graph)):
+            continue
+        tree = [node]
+        for part in dict.fromkeys(i.owner for i in (node.inputs if isinstance(node.op, Join) else node.inputs[:2])):
+            if part is None or not _read_by_alone(part, node, graph) or len(tree) >= MAX_PARTS:
+                continue
+            if isinstance(part.op, Alloc) or _is_elementwise(part):
+                tree.insert(0, part)
+            elif isinstance(node.op, Join) and part in trees and len(tree) + len(trees[part]) <= MAX_PARTS:
+                tree = [*trees.pop(part), *tree]
+        if len(tree) > 1:
+            trees[node] = tree
+    return trees
+
+
+def _is_write(node: Apply, graph: FunctionGraph) -> bool:
+    """Whether the node sets a part of an array that is filled with a number, and that nothing else reads."""
+    if not isinstance(node.op, IncSubtensor) or not node.op.set:
+        return False
+    x, value = node.inputs[:2]
+    made = x.owner
+    alone = made is not None and isinstance(made.op, Alloc) and _read_by_alone(made, node, graph)
+    return alone and value.ndim == x.ndim - sum(entry == "i" for entry in node.op.spec)
+
+
+def _read_by_alone(part: Apply, node: Apply, graph: FunctionGraph) -> bool:
+    """Whether each result of `part` is read by `node` and by nothing else, once."""
+    uses = [graph.uses.get(o, []) for o in part.outputs]
+    return all(len(found) == 1 and found[0][0] is node for found in uses)
+
+
+def _is_elementwise(node: Apply) -> bool:
+    inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
+    elementwise = all(isinstance(n.op, (Pointwise, DimShuffle)) for n in inside) and not isinstance(node.op, DimShuffle)
+    return elementwise and not node.op.fallible and all(o.ndim for o in node.outputs)
+
+
+def _assembled(tree: list[Apply], known: Mapping[Variable, Variable]) -> Apply:
+    """The nodes of a tree as one, on the images of their operands."""
+    inner: dict[Variable, Variable] = {}
+    operands: list[Variable] = []
+    for node in tree:
+        for i in node.inputs:
+            if i not in inner:
+                inner[i] = TensorVariable(i.type, name=f"i{len(operands)}")
+                operands.append(i)
+        copy = node.with_inputs([inner[i] for i in node.inputs])
+        for mine, old in zip(copy.outputs, node.outputs, strict=True):
+            mine.name = None
+            inner[old] = mine
+    graph = FunctionGraph([inner[i] for i in operands], [inner[tree[-1].out]])
+    return Apply(Assembled(graph), [known.get(i, i) for i in operands], union(*(node.origin for node in tree)))
