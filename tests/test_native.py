@@ -226,3 +226,49 @@ def test_layouts_are_compared_with_live_objects(monkeypatch):
     monkeypatch.undo()
     native.layouts_hold.cache_clear()
     assert native.layouts_hold()
+
+
+def layouts(x):
+    """`x` by rows, by columns, backwards, with gaps, stretched."""
+    gaps = np.zeros((2 * x.shape[0], 3 * x.shape[1]))[::2, ::3]
+    gaps[...] = x
+    return [
+        x,
+        np.asfortranarray(x),
+        x[::-1, ::-1],
+        np.asfortranarray(x)[::-1],
+        gaps,
+        np.broadcast_to(x[:, :1], x.shape),
+    ]
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (1, 5), (5, 1), (0, 3), (3, 0), (40, 50), (1, 1)])
+def test_arrays_of_any_strides_give_what_the_other_way_gives(shape):
+    x, y = T.matrix("x"), T.matrix("y")
+    outputs = [x * 2 + y, (x * y).sum(1), x.T + 1]
+    quick, other = warmed(ag.function([x, y], outputs), *np.ones((2, 3, 4))), ag.function([x, y], outputs)
+    a, b = np.random.default_rng(0).normal(size=(2, *shape))
+    for left in layouts(a):
+        for right in layouts(b):
+            assert type(other._way).__name__ != "builtin_function_or_method"
+            for g, e in zip(quick(left, right), other(left, right), strict=True):
+                np.testing.assert_array_equal(g, e, strict=True)
+                assert [s for s, n in zip(g.strides, g.shape, strict=True) if n > 1 and g.size] == [
+                    s for s, n in zip(e.strides, e.shape, strict=True) if n > 1 and e.size
+                ]
+                known = np.lib.stride_tricks.as_strided(g)  # NumPy's own flags of these strides
+                assert g.flags.c_contiguous == known.flags.c_contiguous
+                assert g.flags.f_contiguous == known.flags.f_contiguous
+                assert g.flags.owndata and g.flags.writeable
+
+
+def test_strides_of_no_whole_number_of_elements_and_misaligned_arrays_go_the_other_way():
+    x = T.vector("x")
+    f = warmed(ag.function([x], x * 2), np.ones(3))
+    records = np.zeros(4, [("a", "i1"), ("b", "f8")])
+    records["b"] = [1, 2, 3, 4]
+    assert not records["b"].flags.aligned
+    np.testing.assert_array_equal(f(records["b"]), [2, 4, 6, 8])
+    odd = np.zeros(3, np.dtype({"names": ["b", "c"], "formats": ["f8", "i4"], "offsets": [0, 8], "itemsize": 12}))
+    odd["b"] = [1, 2, 3]
+    np.testing.assert_array_equal(f(odd["b"]), [2, 4, 6])

@@ -181,6 +181,7 @@ typedef struct ag_signature {
     const i64 *constant_lengths;
     object *const *dtypes;        /* inputs, then outputs */
     const i32 *ranks;             /* inputs, then outputs */
+    const i64 *items;             /* their bytes an element; NULL: no array of other strides than C's is taken */
     const i64 *most;              /* outputs: the elements from which they are made elsewhere */
     const i64 *programs;          /* for each length of each output its program, one after the other */
     const i64 *program_lengths;   /* in pairs (operation, operand) */

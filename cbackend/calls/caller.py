@@ -100,7 +100,8 @@ class Caller:
         native = self._native_library() if len(self.program.sites) <= MOST_STEPS else None
         if native is None:
             return None
-        return native_entry(native, self.program.graph, self.library, self._new_frame(), other, as_list)
+        strided = self.profile is None and not self.program.dense_inputs
+        return native_entry(native, self.program.graph, self.library, self._new_frame(), other, as_list, strided)
 
     def native_bound(
         self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], result: Any, other: Callable[..., Any]

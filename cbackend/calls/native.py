@@ -39,21 +39,24 @@ def layouts_hold() -> bool:
         if (words[1], words[2], words[3] & 0xFFFFFFFF, words[7]) != expected:
             return False
         flags = words[8] & 0xFFFFFFFF
-        if (ctypes.c_int64 * 2).from_address(words[4])[:] != list(array.shape):
-            return False
-        if (bool(flags & 1), bool(flags & 0x100)) != (array.flags.c_contiguous, array.flags.aligned):
+        for address, numbers in ((words[4], array.shape), (words[5], array.strides)):
+            if (ctypes.c_int64 * 2).from_address(address)[:] != list(numbers):
+                return False
+        known = array.flags.c_contiguous, array.flags.f_contiguous, array.flags.aligned
+        if (bool(flags & 1), bool(flags & 2), bool(flags & 0x100)) != known:
             return False
     return True
 
 
 def native_entry(
-    native: Library, graph: FunctionGraph, library: Library, frame: Any, other: Callable[..., Any], as_list: bool
-) -> Callable[..., Any] | None:
+    native: Library, graph: FunctionGraph, library: Library, frame: Any, other: Callable[..., Any], as_list: bool,
+    strided: bool,
+) -> Callable[..., Any] | None:  # fmt: skip
     """A builtin that takes arguments as `other` does and returns the same: one array, or all of them `as_list`.
 
     `frame`: an ag_call whose table, constants, declared lengths and counters are filled in, and what it points to, as
-    far as `other` does not keep that alive.  None where the lengths of the results are not known before the call, or
-    where there are too many arrays.
+    far as `other` does not keep that alive.  `strided`: arrays that are not C-contiguous are taken, too.  None where
+    the lengths of the results are not known before the call, or where there are too many arrays.
     """
     signature = _signature(graph, native.lib) if layouts_hold() else None
     if signature is None:
@@ -63,6 +66,8 @@ def native_entry(
     told.rt, told.declared = call.rt, call.declared
     told.constants, told.constant_lengths = call.constants, call.constant_lengths
     told.as_list, told.profile, told.warm_up = as_list, call.profile, call.warm_up
+    if not strided:
+        told.items = ffi.NULL
     return _builtin(_methods_of(native)[0], (int(ffi.cast("intptr_t", told)), other, told, alive, library, frame))
 
 
@@ -152,9 +157,10 @@ def _signature(graph: FunctionGraph, names: Any) -> tuple[Any, tuple[Any, ...]] 
         ffi.new("i64[]", [word for program in programs for step in program for word in words(step)] or 1),
         ffi.new("i64[]", [len(program) for program in programs] or 1),
         ffi.new("i64[]", [LARGE // o.type.numpy.itemsize for o in graph.outputs]),
+        ffi.new("i64[]", [a.type.numpy.itemsize for a in arrays]),
         [a.type.numpy for a in arrays],
     )
     told = ffi.new("ag_signature *")
-    told.dtypes, told.ranks, told.programs, told.program_lengths, told.most = alive[:5]
+    told.dtypes, told.ranks, told.programs, told.program_lengths, told.most, told.items = alive[:6]
     told.inputs, told.outputs, told.input_lengths = len(graph.inputs), len(graph.outputs), first[-1]
     return told, alive
