@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_graphs import EVERYTHING, PRODUCTS, random_graph
 
+import arignote as ag
 from arignote import ops as T
 from arignote.graph import Constant, Destroyers, Door, FunctionGraph, InconsistencyError, parse, schedule
 from arignote.ops.blas import Dot22, Gemm, Gemv, Ger
@@ -423,3 +424,10 @@ def test_without_the_passes_nothing_is_overwritten():
     plain, _ = FusionOptimizer(name="f")(graph)
     assert not any(node.op.destroys() for node in plain.order)
     assert schedule(plain) == plain.order
+
+
+def test_what_has_a_shape_and_no_values_is_not_overwritten():
+    x, y = T.tensor3("x"), T.tensor("y", "complex128", (None, None))
+    f = ag.function([x, y], T.fill(T.fill(x, y), y), mode="fast_run -fusion")
+    a, b = np.ones((2, 1, 3)), np.arange(3) + np.ones((1, 3)) * 1j
+    assert np.array_equal(f(a, b), np.broadcast_to(b, (2, 1, 3)))

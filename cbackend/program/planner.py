@@ -231,8 +231,10 @@ class Planner:
 
     def is_overwritable(self, array: Array) -> bool:
         """Whether an array is the program's own, and each element has a place of its own."""
+        if array.base == "":  # nobody reads its values, and it has none
+            return False
         own = all(isinstance(m, Buffer) or m in self.mutable or self.locals[m][0] != "void *" for m in array.memory)
-        return own and array.dense and array.base != "" and self.shared.isdisjoint(array.memory)
+        return own and array.dense and self.shared.isdisjoint(array.memory)
 
     def is_blas_ready(self, array: Array) -> bool:
         """Whether BLAS certainly takes an array as it is: C-contiguous, perhaps transposed."""
