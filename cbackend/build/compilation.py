@@ -20,6 +20,8 @@ from .toolchain import Toolchain, zig_environment
 
 TIMEOUT_SECONDS = 600.0
 UNITS = (1, 2)
+_ENTRY = "\ni32 ag_entry(ag_call *call)\n{"
+"""In the text of a program, which needs no start files, as the runtime does."""
 _ABI = hashlib.sha256(f"{abi.VERSION}{abi.RUNTIME_DECLARATIONS}{abi.CALL_DECLARATIONS}".encode()).hexdigest()
 
 
@@ -49,16 +51,18 @@ def begin(folder: Path, text: str, toolchain: Toolchain, extra: Mapping[str, str
         CompileError: the compiler cannot be started.
     """
     write_whole(folder / "code.c", text.encode(), durable=False)
-    return Job(folder, toolchain, extra, in_units="#ifdef AG_UNIT" in text)
+    return Job(folder, toolchain, extra, in_units="#ifdef AG_UNIT" in text, bare=_ENTRY in text)
 
 
 class Job:
     """`code.c` of a folder on its way to `code.so`: one compiler, or one a unit and then the linker."""
 
-    def __init__(self, folder: Path, toolchain: Toolchain, extra: Mapping[str, str] | None, in_units: bool) -> None:
+    def __init__(
+        self, folder: Path, toolchain: Toolchain, extra: Mapping[str, str] | None, in_units: bool, bare: bool
+    ) -> None:
         self._folder, self._toolchain, self._extra = folder, toolchain, extra
         self._running: list[Running] = []
-        whole = [toolchain.argv("code.c", "code.so")]
+        whole = [toolchain.argv("code.c", "code.so", bare)]
         commands = [toolchain.unit_argv("code.c", unit) for unit in UNITS] if in_units else whole
         try:
             for command in commands:

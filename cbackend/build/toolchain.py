@@ -46,6 +46,7 @@ class Toolchain:
     features: tuple[str, ...]  # what -march=native stands for on this processor
     vector_math: bool  # loops over exp, sin ... call the vector library
     files: tuple[tuple[str, int, int], ...]
+    bare_link: tuple[str, ...] = ()  # links a library that needs no start files, nor the C library that is there anyway
 
     @staticmethod
     def find(cache: Cache, compiler: str | None = None) -> Toolchain | None:
@@ -62,18 +63,21 @@ class Toolchain:
         """The same with debugging information in what it makes."""
         return replace(self, flags=(*self.flags, "-g"))
 
-    def argv(self, source: str, target: str) -> list[str]:
-        """The command that compiles the C file `source` to the library `target`."""
-        return [*self.command, *self.flags, "-shared", "-fPIC", "-o", target, source, *self.link_flags]
+    def argv(self, source: str, target: str, bare: bool = False) -> list[str]:
+        """The command that compiles the C file `source` to the library `target`; `bare`: with `bare_link`."""
+        return [*self.command, *self.flags, "-shared", "-fPIC", "-o", target, source, *self._link(bare)]
 
     def unit_argv(self, source: str, unit: int) -> list[str]:
         """The command that compiles one unit of the C file `source` to `unit<number>.o`."""
         return [*self.command, *self.flags, "-fPIC", f"-DAG_UNIT={unit}", "-c", "-o", f"unit{unit}.o", source]
 
     def link_argv(self, units: Sequence[int], target: str) -> list[str]:
-        """The command that links compiled units to the library `target`."""
+        """The command that links compiled units to the library `target`, which is bare."""
         objects = [f"unit{unit}.o" for unit in units]
-        return [*self.command, *self.flags, "-shared", "-fPIC", "-o", target, *objects, *self.link_flags]
+        return [*self.command, *self.flags, "-shared", "-fPIC", "-o", target, *objects, *self._link(bare=True)]
+
+    def _link(self, bare: bool) -> tuple[str, ...]:
+        return (*self.link_flags, *self.bare_link) if bare else self.link_flags
 
     def is_current(self) -> bool:
         """Whether none of the compiler's files has changed since it was probed."""
@@ -261,7 +265,7 @@ def _probed(cache: Cache, command: tuple[str, ...], attempts: list[Attempt], beg
     files = tuple(identity for path in result.programs if (identity := file_identity(path)))
     toolchain = Toolchain(
         command, result.version, result.flags, result.link_flags, result.dropped, result.features, result.vector_math,
-        files,
+        files, result.bare_link,
     )  # fmt: skip
     _programs[_probe_key(toolchain)] = result.probe
     cache.store(Kind.RECORD, _probe_key(toolchain), result.probe)
