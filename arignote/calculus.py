@@ -14,6 +14,7 @@ from . import ops as T
 from .graph import Constant, Variable, leaves, toposort
 from .ops.backward import pull_back
 from .ops.checks import describe
+from .ops.elementwise import scalar_constant
 from .ops.lengths import lengths_of
 
 
@@ -41,7 +42,7 @@ def grad(
         _require_differentiable(v, "grad: wrt")
     known = {v: _cotangent(g, v, "grad: known_grads") for v, g in (known_grads or {}).items()}
     outputs = _checked_cost(cost, bool(known))
-    seeds = [T.constant(1, output.dtype) for output in outputs]
+    seeds = [scalar_constant(1, output.dtype) for output in outputs]
     found = pull_back(outputs, seeds, variables, constant=consider_constant, known=known)
     if disconnected == "raise":
         _require_connected(variables, found, [*outputs, *known], "grad")

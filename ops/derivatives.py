@@ -132,7 +132,10 @@ def _unless_zero(b: Any, value: Any) -> Any:
 
 
 def _one_less(b: Any) -> Any:
-    return T.constant(b.data - 1) if isinstance(b, Constant) else b - 1
+    if not isinstance(b, Constant):
+        return b - 1
+    less = b.data - 1
+    return T.constant(less) if less.ndim else T.elementwise.scalar_constant(less.item(), b.dtype)
 
 
 def _share(a: Any, b: Any) -> Any:

@@ -231,7 +231,7 @@ def _scalar(op: Elementwise, value: Any, dtype: str, operands: Sequence[Any]) ->
     if op.compares and isinstance(value, int) and np.dtype(dtype).kind in "iu":
         return constant(promotion.comparable_scalar(value, dtype))
     try:
-        return _number(value, dtype)
+        return scalar_constant(value, dtype)
     except OverflowError:
         others = ", ".join(describe(o) for o in operands if isinstance(o, Variable))
         number = value if value.bit_length() <= 128 else f"of {value.bit_length()} bits"
@@ -241,19 +241,23 @@ def _scalar(op: Elementwise, value: Any, dtype: str, operands: Sequence[Any]) ->
         ) from None
 
 
-_numbers: dict[tuple[type, str, str], Variable] = {}
+_numbers: dict[tuple[str, bytes], Variable] = {}
 MOST_NUMBERS = 10_000
 """Constants that are kept; a program that makes ever new ones could else fill the memory."""
 
 
-def _number(value: complex, dtype: str) -> Variable:
-    """The constant that a Python number is as `dtype`: one object for all that write it, which none need merge."""
-    key = (type(value), repr(value), dtype)
+def scalar_constant(value: complex, dtype: str) -> Variable:
+    """The constant that a Python number is as `dtype`: one object for all who write it, so that none need be merged.
+
+    Raises OverflowError for an integer that the dtype cannot hold.
+    """
+    typed = promotion.typed_scalar(value, dtype)
+    key = (dtype, typed.tobytes())
     found = _numbers.get(key)
     if found is None:
         if len(_numbers) >= MOST_NUMBERS:
             _numbers.clear()
-        found = _numbers[key] = constant(promotion.typed_scalar(value, dtype))
+        found = _numbers[key] = constant(typed)
     return found
 
 

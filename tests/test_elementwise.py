@@ -7,8 +7,9 @@ import pickle
 import numpy as np
 import pytest
 
+import arignote as ag
 from arignote import ops as T
-from arignote.graph import DTYPES, Constant, dims_of, same_shape
+from arignote.graph import DTYPES, Constant, FunctionGraph, dims_of, same_shape
 from arignote.ops import ELEMENTWISE, Elementwise
 from arignote.ops.promotion import weak_type
 
@@ -373,3 +374,14 @@ def test_constants_made_of_numbers_are_constants():
     assert isinstance(two, Constant)
     assert two.type.dtype == "float32"
     assert two.type.shape == ()
+
+
+def test_equal_numbers_are_one_constant():
+    x = T.vector("x")
+    one = (x + 1).owner.inputs[1]
+    assert (x * 1.0).owner.inputs[1] is one
+    assert (T.vector("y", dtype="float32") + 1).owner.inputs[1] is not one
+    assert (x + 0.0).owner.inputs[1] is not (x + -0.0).owner.inputs[1]
+    assert T.constant(1.0) is not T.constant(1.0)
+    gradient = FunctionGraph([x], [ag.grad(T.sum(T.tanh(T.tanh(x)) ** 2), x)])
+    assert len({c.key for c in gradient.constants}) == len(gradient.constants)

@@ -484,3 +484,12 @@ def test_few_rules_are_tried_in_vain_on_a_training_step():
     idle = [r for r in profile.rules() if not r.fired]
     assert sum(r.tried for r in idle) <= 3 * len(step)
     assert sum(r.fired for r in profile.rules()) > 20
+
+
+def test_a_chain_that_gives_no_more_than_a_shape_is_climbed_at_once():
+    value = A
+    for _ in range(50):
+        value = T.exp(value)
+    result, profile = ag.optdb.query("useless")(graph(T.fill(value, 2.0)))
+    assert result == graph(T.fill(A, 2.0))
+    assert next(r.fired for r in profile.rules() if r.name == "local_fill_like_operand") == 1

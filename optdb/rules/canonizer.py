@@ -22,7 +22,7 @@ from ..patterns import wilds
 from ..rule import Rule, node_rule, rule
 from .facts import Node, Value, is_float, is_integer, is_scalar_constant, uniform_xyz
 from .fills import stretched_by
-from .products import MOST_FACTORS, Product
+from .products import MOST_FACTORS, Product, may_be_one_number_times
 
 Terms = tuple[list[Variable], list[Variable]]
 """What is added, and what is subtracted."""
@@ -139,9 +139,9 @@ def simpler_float_sum(node: Node) -> Value | None:
 
 def one_constant_factor(node: Node) -> Value | None:
     """The product with one constant for several: of integers in any order, of a float and constants alone."""
-    product = Product.of(node.out, most_others=1 if is_float(node.out) else None)
-    if product is None:
+    if not is_integer(node.out) and not may_be_one_number_times(node.out):
         return None
+    product = Product.of(node.out)
     constants = [f for f in (*product.above, *product.below) if is_scalar_constant(f)]
     others = len(product.above) + len(product.below) - len(constants)
     if len(constants) < 2 or others == 0 or not (is_integer(node.out) or (is_float(node.out) and others == 1)):
@@ -174,9 +174,9 @@ def _wide_product(numbers: Sequence[float]) -> Any:
 
 def simpler_product(node: Node) -> Value | None:
     """The product with equal factors cancelled."""
-    product = Product.of(node.out) if is_float(node.out) else None
-    if product is None:
+    if not is_float(node.out):
         return None
+    product = Product.of(node.out)
     above, below = cancelled(product.above, product.below)
     if len(above) == len(product.above):
         return None

@@ -25,6 +25,8 @@ x, y, z = wilds("x y z")
 scalar = Wild("y", lambda v: v.ndim == 0)
 STRETCHING = (Alloc, BroadcastTo)
 """Ops whose first input is a value and whose others are the lengths it is stretched to."""
+MOST_STEPS = 1000
+"""Operands that one firing climbs to find what a value is to be filled along."""
 
 
 def filled(v: Variable) -> Node | None:
@@ -81,11 +83,18 @@ def stretched_by(likes: Sequence[Variable], value: Variable, whole: Variable) ->
 
 
 def fill_like_operand(node: Node) -> Value | None:
-    """fill along an operand of the same shape: what was computed from it for its shape alone need not be computed."""
+    """fill along an operand of the same shape: what was computed from it for its shape alone need not be computed.
+
+    A chain is climbed at once: a firing for each of its nodes would make as many.
+    """
     like, value = node.inputs
-    made = producer(like, Elementwise, Cast)
-    operands = [] if made is None else [i for i in made.inputs if same_shape(i, like)]
-    return fill(operands[0], value) if operands else None
+    for _ in range(MOST_STEPS):
+        made = producer(like, Elementwise, Cast)
+        above = [] if made is None else [i for i in made.inputs if same_shape(i, like)]
+        if not above:
+            break
+        like = above[0]
+    return fill(like, value) if like is not node.inputs[0] else None
 
 
 def fill_to_alloc(node: Node) -> Value | None:

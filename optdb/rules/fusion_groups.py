@@ -233,14 +233,14 @@ def merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> Group:
     for group in groups:
         if group is not into:
             into.nodes += group.nodes
-            into.inputs |= group.inputs
             into.axes.update(group.axes)
             into.stretched_cost += group.stretched_cost
             into.reads_rows |= group.reads_rows
             into.folds_across |= group.folds_across
             for node in group.nodes:
                 group_of[node] = into
-    into.inputs = {i for i in into.inputs if group_of.get(facts.source(i).owner) is not into}
+                into.inputs.difference_update([operand for _, operand in facts.readers.get(node, ())])
+            into.inputs.update([i for i in group.inputs if group_of.get(facts.source(i).owner) is not into])
     return into
 
 

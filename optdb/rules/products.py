@@ -24,22 +24,16 @@ class Product:
     dtype: str
 
     @classmethod
-    def of(cls, variable: Variable, most_others: int | None = None) -> Product | None:
-        """The factors of `variable`, through mul, true_div, reciprocal and neg of its own dtype.
-
-        None if there are more than `most_others` besides numbers: rules for few look no further.
-        """
+    def of(cls, variable: Variable) -> Product:
+        """The factors of `variable`, through mul, true_div, reciprocal and neg of its own dtype."""
         above: list[Variable] = []
         below: list[Variable] = []
-        negative, others = False, 0
+        negative = False
         todo = [(variable, True)]
         while todo:
             factor, is_above = todo.pop()
             parts = _parts(factor, variable.dtype) if len(above) + len(below) + len(todo) < MOST_FACTORS else None
             if parts is None:
-                others += not is_scalar_constant(factor)
-                if most_others is not None and others > most_others:
-                    return None
                 (above if is_above else below).append(factor)
                 continue
             negative ^= made_by(factor, neg)
@@ -61,6 +55,20 @@ class Product:
             above = constant(1, self.dtype)
         result = above if below is None else true_div(above, below)
         return neg(result) if self.negative else result
+
+
+def may_be_one_number_times(variable: Variable) -> bool:
+    """Whether a product may have no more than one factor that is no number: a glance at the nearest factors first."""
+    others, factors = 0, [variable]
+    for factor in factors:  # grows on the way
+        parts = _parts(factor, variable.dtype)
+        if parts is not None:
+            factors += [part for part, _ in parts]
+        elif not is_scalar_constant(factor):
+            others += 1
+        if others > 1 or len(factors) > 2 * MOST_FACTORS:
+            break
+    return others <= 1
 
 
 def _parts(factor: Variable, dtype: str) -> list[tuple[Variable, bool]] | None:

@@ -151,8 +151,7 @@ def gauss_over_erfc(x: Variable) -> Value:
 def grad_log_erfc(node: Apply) -> Value | None:
     """A product in which exp(-x**2) meets 1/erfc(x), with the two taken together."""
     product = Product.of(node.out)
-    tails = () if product is None else [t for t in (producer(f, erfc) for f in product.below) if t is not None]
-    for tail in tails:
+    for tail in [t for t in (producer(f, erfc) for f in product.below) if t is not None]:
         (x,) = tail.inputs
         bells = [f for f in product.above if _is_gauss_of(f, x)]
         if bells and is_unbounded(x) and x.dtype == node.out.dtype:
