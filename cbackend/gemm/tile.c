@@ -152,34 +152,6 @@ KERNEL multiply_half(i64 k, const left_panel *a, const REAL *b, i64 b_step, cons
     multiply_tile(ROWS / 2, 2, k, a, b, b_step, to);
 }
 
-#if !COMPLEX
-/* One tile of c = a @ b, written where it belongs. */
-INLINE void multiply_as_it_lies(const int vectors, i64 k, const REAL *const *row, i64 step, const REAL *b, i64 b_step,
-                              REAL *c, i64 c0)
-{
-    vector sums[ROWS][2];
-    sum_tile(ROWS, vectors, k, row, step, b, b_step, sums);
-#pragma GCC unroll 8
-    for (int i = 0; i < ROWS; i++, c += c0)
-#pragma GCC unroll 2
-        for (int v = 0; v < vectors; v++) *(unaligned *)(c + v * LANES) = sums[i][v];
-}
-
-/* c = a @ b, both sides of which are made of whole tiles (and perhaps one vector of columns), read where they lie. */
-KERNEL multiply_whole_tiles(i64 m, i64 n, i64 k, const REAL *a, i64 a0, i64 a1, const REAL *b, i64 b0, REAL *c, i64 c0)
-{
-    for (i64 i = 0; i < m; i += ROWS, a += ROWS * a0, c += ROWS * c0) {
-        const REAL *row[ROWS];
-        row[0] = a;
-#pragma GCC unroll 8
-        for (int r = 1; r < ROWS; r++) row[r] = row[r - 1] + a0;
-        i64 j = 0;
-        for (; j + COLUMNS <= n; j += COLUMNS) multiply_as_it_lies(2, k, row, a1, b + j, b0, c + j, c0);
-        if (j < n) multiply_as_it_lies(1, k, row, a1, b + j, b0, c + j, c0);
-    }
-}
-#endif
-
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif

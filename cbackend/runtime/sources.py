@@ -14,7 +14,7 @@ PREBUILT = _HERE.parent / "prebuilt"
 _CORE = ("runtime.c", "interrupt.c", "team.c", "launch.c", "pipeline.c", "blas_gate.c", "table.c")
 _GEMM = "../gemm/"
 _PRODUCTS = (
-    *(_GEMM + name for name in ("arithmetic.c", "tile.c", "panels.c", "blocks.c")),
+    *(_GEMM + name for name in ("arithmetic.c", "tile.c", "panels.c", "blocks.c", "little.c")),
     "linear_algebra.c",
     _GEMM + "batch.c",
 )  # fmt: skip
