@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 
@@ -102,6 +103,25 @@ def test_a_strict_compiler_is_content(gcc, tmp_path):
             files[-1].write_text(c_of(*function, profile=profile))
     done = subprocess.run([gcc, *STRICT, "-c", *files], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:3000]
+
+
+def test_either_unit_of_a_long_file_compiles_alone(gcc, tmp_path):
+    """Kernels and the entry are in one of the two each; what they share is hidden from others."""
+    (tmp_path / "long.c").write_text(c_of([x], [*FUNCTIONS["softmax"][1], x.sum(0), T.tanh(x).sum(1)]))
+    for unit in (1, 2):
+        command = [gcc, *STRICT, "-fPIC", "-c", f"-DAG_UNIT={unit}", "-o", f"unit{unit}.o", "long.c"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:3000]
+    link = [gcc, "-shared", "-nostdlib", "-o", "long.so", "unit1.o", "unit2.o", "-lm", "-lgcc"]
+    subprocess.run(link, cwd=tmp_path, check=True)
+    said = [
+        subprocess.run(["nm", "--defined-only", *what], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        for what in (["unit1.o"], ["unit2.o"], ["-D", "long.so"])
+    ]
+    kernels = [set(re.findall(r" [tT] (k_[0-9a-f]{16})$", text, re.M)) for text in said[:2]]
+    assert kernels[0] and kernels[1] and not kernels[0] & kernels[1]
+    assert re.findall(r" [tT] (ag_entry)$", said[0], re.M) == [] and " T ag_entry\n" in said[1]
+    assert [line.split()[-1] for line in said[2].splitlines()] == ["ag_entry"]
 
 
 def test_a_short_main_calls_it(gcc, tmp_path):
