@@ -1,4 +1,4 @@
-"""Fixtures of all tests: golden texts, kept in `tests/golden/` and written anew by `--update-golden`."""
+"""Fixtures of several tests: golden texts, kept in `tests/golden/` and written anew by `--update-golden`; caches."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from arignote.cbackend.build.toolchain import Toolchain
+from arignote.cbackend.cache.store import Cache
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -29,3 +32,23 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(), f"{name} differs: run pytest with --update-golden and review the difference"
 
     return compare
+
+
+@pytest.fixture(scope="module")
+def probed(tmp_path_factory) -> Cache:
+    """A cache that remembers the toolchain."""
+    cache = Cache.open(tmp_path_factory.mktemp("probed") / "cache")
+    if Toolchain.find(cache) is None:
+        pytest.skip("needs a C compiler")
+    return cache
+
+
+@pytest.fixture(scope="module")
+def toolchain(probed) -> Toolchain:
+    return Toolchain.find(probed)
+
+
+@pytest.fixture
+def cache(tmp_path) -> Cache:
+    """An empty one."""
+    return Cache.open(tmp_path / "cache")

@@ -16,10 +16,11 @@ from random_programs import Input, Program, other_lengths
 
 import arignote as ag
 from arignote.graph import Variable, toposort
+from arignote.ops.elementwise import Pointwise
 from arignote.ops.interpret import evaluate_node
 
 REFUSALS = (ValueError, IndexError, np.linalg.LinAlgError)
-MOVED = 4.0  # units in the last place by which a rounded number is moved
+MOVED = 4.0  # units in the last place by which a rounded number is moved; more where NumPy adds up many
 MANY = 100  # a length from which on two threads are tried
 SAMPLES = 4
 WIDER = 60.0  # how much more than the moved numbers a result may differ
@@ -34,7 +35,8 @@ def trouble(program: Program, seed: int = 0) -> str | None:
     arguments = [i for i in program.inputs if not i.shared]
     given = [made[i.name] for i in arguments]
     options = {"updates": made["updates"], "mode": program.mode, "on_unused_input": "ignore"}
-    threads = (1, 1, 2) if max(program.lengths) > MANY else (1, 1)
+    lapack = any("linalg" in form for _, form, _ in program.steps)  # whose bits depend on threads, NumPy's too
+    threads = (1, 1, 2) if max(program.lengths) > MANY and not lapack else (1, 1)
     functions = {n: ag.function(given, made["outputs"], threads=n, **options) for n in set(threads)}
     for lengths in (program.lengths, other_lengths(program, random), other_lengths(program, random)):
         arrays = program.arrays(lengths)
@@ -116,20 +118,24 @@ def _evaluated(nodes: Any, inputs: Any, results: Any, values: Values, rng: np.ra
         return known[v] if v in known else v.data  # noqa: SIM401 it is evaluated only where it must be
 
     for node in nodes:
-        for o, result in zip(node.outputs, evaluate_node(node, [value(i) for i in node.inputs]), strict=True):
-            known[o] = np.asarray(result) if rng is None else _moved(np.asarray(result), rng)
+        operands = [value(i) for i in node.inputs]
+        terms = 1 if isinstance(node.op, Pointwise) else max((n for a in operands for n in a.shape), default=1)
+        for o, result in zip(node.outputs, evaluate_node(node, operands), strict=True):
+            known[o] = np.asarray(result) if rng is None else _moved(np.asarray(result), rng, MOVED + terms / 64)
     return [np.array(value(r)) for r in results]
 
 
-def _moved(a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """`a` with what may be rounded moved: all but small multiples of 1/64; and zeros with any sign."""
+def _moved(a: np.ndarray, rng: np.random.Generator, units: float) -> np.ndarray:
+    """`a` with what may be rounded moved by up to `units` in the last place: all but small multiples of 1/64; and zeros
+    with any sign.
+    """
     if a.dtype.kind == "c":
-        return (_moved(a.real, rng) + 1j * _moved(a.imag, rng)).astype(a.dtype)
+        return (_moved(a.real, rng, units) + 1j * _moved(a.imag, rng, units)).astype(a.dtype)
     if a.dtype.kind != "f":
         return a
     grid = 64 if a.dtype.itemsize > 2 else 4
     exact = (np.rint(a * grid) == a * grid) & (np.abs(a) < 2 ** (15 if a.dtype.itemsize > 2 else 7))
-    moved = a * (1 + MOVED * np.finfo(a.dtype).eps * rng.uniform(-1, 1, a.shape)).astype(a.dtype)
+    moved = a * (1 + units * np.finfo(a.dtype).eps * rng.uniform(-1, 1, a.shape)).astype(a.dtype)
     signs = np.where(a == 0, rng.choice([-1.0, 1.0], a.shape), 1).astype(a.dtype)
     return np.asarray(np.where(exact, a * signs, moved), a.dtype)
 

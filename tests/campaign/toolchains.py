@@ -31,7 +31,7 @@ EXTENSIONS = 64
 def compiler_in(folder: Path, more: str = "") -> str:
     """A compiler of its own that can be changed: a script that starts the real one."""
     path = folder / "mycc"
-    path.write_text(f"#!/bin/sh\n{more}\nexec {shutil.which('gcc') or shutil.which('cc')} \"$@\"\n")
+    path.write_text(f'#!/bin/sh\n{more}\nexec {shutil.which("gcc") or shutil.which("cc")} "$@"\n')
     path.chmod(0o755)
     return str(path)
 
