@@ -28,9 +28,7 @@ _ROWS_COST = 26
 """A step of a softmax: two looks at its operand, an exponential and some arithmetic."""
 
 
-def cutting_of(
-    group: Group, operands: Operands, whole: Collection[int] = (), schedule: Schedule = DEFAULT
-) -> Cutting:
+def cutting_of(group: Group, operands: Operands, whole: Collection[int] = (), schedule: Schedule = DEFAULT) -> Cutting:
     """How the kernel of `group` may be cut.  `whole`: loops that it goes along more than once."""
     free = tuple(l for l in range(group.rank) if l not in whole and all(l in r.kept for r in group.results))
     others = [l for l in range(group.rank) if l not in whole and l not in free]

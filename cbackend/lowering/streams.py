@@ -55,8 +55,8 @@ def _streams(general: For, accumulators: Sequence[Accumulator]) -> Body:
     own = [(lane, name) for lane, name in accumulators if lane.sign != "|"]  # one flag serves all streams
     length = index("stream")
     least = LEAST_BYTES // max(numpy_dtype(lane.dtype).itemsize for lane, _ in accumulators)
-    steps = general.stop if general.start == ZERO else minus(general.stop, general.start)
-    whole = Op("stream_length", "int64", (steps, number(STREAMS * least), number(least)))
+    count = general.stop if general.start == ZERO else minus(general.stop, general.start)
+    whole = Op("stream_length", "int64", (count, number(STREAMS * least), number(least)))
     steps: list[dict[str, Expr]] = [{}]
     for k in range(1, STREAMS):
         others: dict[str, Expr] = {name: Local(lane.dtype, f"{name}_u{k}") for lane, name in own}

@@ -95,7 +95,8 @@ def _may_search(group: Group, position: Apply, facts: Facts) -> bool:
     value = position.inputs[0]
     pointwise = [node for node in group.nodes if is_pointwise(node)]
     rest = [node for node in group.nodes if not is_pointwise(node)]
-    if value.owner not in pointwise or group.space is None or sum(float(n.op.cost) for n in pointwise) > MAX_COST:
+    cost = sum(float(getattr(node.op, "cost", 1)) for node in pointwise)
+    if value.owner not in pointwise or group.space is None or cost > MAX_COST:
         return False
     if any((node.inputs[0], node.op) != _sought(position) for node in rest):
         return False
