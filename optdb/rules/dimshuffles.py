@@ -12,6 +12,7 @@ from .facts import Node, Value
 Order = tuple["int | str", ...]
 
 (x,) = wilds("x")
+(with_ones,) = wilds("x", lambda v: 1 in v.type.shape)
 outer, inner = op_like(DimShuffle, "outer"), op_like(DimShuffle, "inner")
 in_order = op_like(DimShuffle, "outer", lambda op: op.order == tuple(range(len(op.order))))
 
@@ -61,7 +62,7 @@ DIMSHUFFLES: list[Rule] = [
     rule("local_dimshuffle_of_dimshuffle", outer(inner(x)), composed,
          formula="dimshuffle(dimshuffle(x)) -> dimshuffle(x)"),
     rule("local_useless_dimshuffle", in_order(x), x, when=has_all_axes),
-    rule("local_dimshuffle_of_ones", outer(x), x, when=moves_only_ones),
+    rule("local_dimshuffle_of_ones", outer(with_ones), with_ones, when=moves_only_ones),
     node_rule("local_dimshuffle_lift", DimShuffle, lifted, having=(Elementwise, Cast), uses=True,
               formula="dimshuffle(f(x, y)) -> f(dimshuffle(x), dimshuffle(y))"),
 ]  # fmt: skip

@@ -121,8 +121,10 @@ def inc_of_zeros(node: Node) -> Value | None:
 
 def set_of_same_number(node: Node) -> Value | None:
     """x, whose every element is the number that is set."""
+    if not node.op.set:
+        return None
     x, y = map(number_everywhere, node.inputs[:2])
-    same = node.op.set and x is not None and y is not None and x.tobytes() == y.tobytes()
+    same = x is not None and y is not None and x.tobytes() == y.tobytes()
     return node.inputs[0] if same else None
 
 
