@@ -6,7 +6,7 @@ each is one object, compared by identity: a node finds its own once, and what wa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from .node import Apply, Constant, Variable
 
@@ -22,7 +22,7 @@ class ConstantHead:
     def __init__(self, value: int | None = None) -> None:
         self.value = value
 
-    def may_be(self, number: complex) -> bool:
+    def may_be(self, number: Any) -> bool:
         """Whether all elements of such a constant may equal the number."""
         return self is ARRAY or number not in _NUMBERS or self.value == number
 
