@@ -70,11 +70,11 @@ from .sorting import (
 
 __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
-    "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "BroadcastTo", "Cast", "Cholesky", "Container", "Cumulative", "Det",
-    "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar", "Eigh", "Eigvalsh", "Elementwise", "Eye",
-    "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Inverse", "Join", "LogSoftmax",
-    "LogSumExp", "MakeVector", "MatMul", "Nonzero", "Pipeline", "Pointwise", "PseudoInverse", "Reduce", "Reshape",
-    "SearchSorted", "Shape", "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve",
+    "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "BroadcastTo", "Cast", "Cholesky", "Container",
+    "Cumulative", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar", "Eigh", "Eigvalsh",
+    "Elementwise", "Eye", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Inverse", "Join",
+    "LogSoftmax", "LogSumExp", "MakeVector", "MatMul", "Nonzero", "Pipeline", "Pointwise", "PseudoInverse", "Reduce",
+    "Reshape", "SearchSorted", "Shape", "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve",
     "SolveTriangular", "Sort", "Subtensor", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "Top", "Triangle",
     "Unique", "abs", "absolute", "acos", "acosh", "add", "all", "alloc", "and_", "angle", "any", "arange", "arccos",
     "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort", "around",

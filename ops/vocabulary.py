@@ -40,8 +40,8 @@ _WITHOUT_FIELDS = (
     Shape(), SingularValues(), SlogDet(), SumTo(), Unique(),
 )  # fmt: skip
 _WITH_FIELDS = (
-    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Cast, DimShuffle, Eye, Fused, FusedProduct,
-    InPlace, IncSubtensor, Join, LogSoftmax, LogSumExp, Pipeline, SearchSorted, ShapeI, Softmax, Solve,
+    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Cast, DimShuffle, Eye, Fused,
+    FusedProduct, InPlace, IncSubtensor, Join, LogSoftmax, LogSumExp, Pipeline, SearchSorted, ShapeI, Softmax, Solve,
     SolveTriangular, Sort, Subtensor, Top, Triangle,
 )  # fmt: skip
 
