@@ -35,6 +35,7 @@ class Process:
 
     def __init__(self, peer: str, cache: str, **settings: str) -> None:
         environment = {**os.environ, "BENCH_CACHE": cache, "ARIGNOTE_CACHE": cache, **settings}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # pip compiled the peers' modules; ours are as in a checkout
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker", peer],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,9 @@ from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
 
 GOLDEN = Path(__file__).parent / "golden"
+BYTECODE = tempfile.TemporaryDirectory(prefix="arignote-bytecode-")
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # else each of hundreds of processes would compile every module
+    os.environ["PYTHONPYCACHEPREFIX"] = BYTECODE.name
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
