@@ -19,6 +19,8 @@ C_TYPES = "typedef __INT32_TYPE__ i32;\ntypedef __INT64_TYPE__ i64;\n"
 RUNTIME_DECLARATIONS = """\
 struct ag_runtime;
 
+struct ag_call;
+
 struct ag_nest;
 
 enum { AG_MOST_AXES = 66, AG_MOST_ARRAYS = 64 }; /* of a product's result; of the nest that follows a product */
@@ -137,6 +139,27 @@ typedef struct ag_runtime {
     void (*leave_blas)(const struct ag_runtime *rt);
     ag_blas f32, f64, c64, c128;
     ag_lapack solve_f32, solve_f64, solve_c64, solve_c128;
+    /* The functions ag_fail, ag_as_declared ... of drivers, compiled ahead: see driver_functions.py. */
+    i32 (*fail)(struct ag_call *call, i32 outcome, i32 step, i32 operand, i32 count, const i64 *said);
+    i32 (*as_declared)(const struct ag_call *call, i32 at, i32 rank);
+    void *(*take)(const struct ag_runtime *rt, i64 item, i32 rank, const i64 *n);
+    void *(*output)(struct ag_call *call, i32 k, i32 at, i32 output_rank, i64 item, i32 rank, const i64 *n);
+    i32 (*finish)(struct ag_call *call, void *data, i32 k, i32 at, i32 rank, const i64 *n);
+    void (*finish_strides)(struct ag_call *call, i32 at, i32 rank, const i64 *strides);
+    void (*leave)(const struct ag_runtime *rt, const struct ag_call *call, i32 outcome, i32 buffers, void *const *b,
+                  i32 outputs, void *const *o, i32 first);
+    void (*order)(const struct ag_call *call, i32 rank, const i64 *n, i32 operands, const i64 *strides, i64 *ordered);
+    i32 (*overlap)(i32 count, const void *const *start, const i64 *bytes, i32 writes, const i32 *written);
+    void (*copy)(i64 item, i32 rank, const i64 *n, void *y, const i64 *ys, const void *x, const i64 *xs);
+    i32 (*copy_in_parts)(const struct ag_runtime *rt, i64 item, i32 rank, const i64 *n, void *y, const i64 *ys, void *x,
+                         const i64 *xs);
+    void *(*pack)(const struct ag_runtime *rt, void **block, i64 item, i32 rank, const i64 *n, void *x, const i64 *s);
+    i32 (*iota)(const struct ag_runtime *rt, i64 n, i64 *y);
+    i32 (*eye)(const struct ag_runtime *rt, i64 item, i64 n, i64 m, i64 d, char *y, const void *one);
+    i64 (*slice_first)(i64 length, i64 given, i64 start, i64 stop, i64 step);
+    i64 (*slice_count)(i64 length, i64 given, i64 start, i64 stop, i64 step);
+    void (*range_count)(i64 start, i64 stop, i64 step, i32 is_unsigned, i64 *count);
+    void (*span_count)(const double *span, i64 *count);
 } ag_runtime;
 """
 

@@ -30,6 +30,8 @@ from .compiler_process import CompileError, Running, find_programs, run
 from .probe import PROBE_LINK, PROBE_TEXT, WANTED_TEXT, probe
 from .room import with_room
 
+BUILT_AHEAD = "-DAG_BUILT_AHEAD"
+"""Tells the compiler of a program that the runtime has the functions of its driver."""
 _TIMEOUT = 60.0
 _WRAPPERS = ("ccache", "sccache", "distcc")
 
@@ -65,11 +67,13 @@ class Toolchain:
 
     def argv(self, source: str, target: str, bare: bool = False) -> list[str]:
         """The command that compiles the C file `source` to the library `target`; `bare`: with `bare_link`."""
-        return [*self.command, *self.flags, "-shared", "-fPIC", "-o", target, source, *self._link(bare)]
+        told = (BUILT_AHEAD,) if bare else ()
+        return [*self.command, *self.flags, *told, "-shared", "-fPIC", "-o", target, source, *self._link(bare)]
 
     def unit_argv(self, source: str, unit: int) -> list[str]:
         """The command that compiles one unit of the C file `source` to `unit<number>.o`."""
-        return [*self.command, *self.flags, "-fPIC", f"-DAG_UNIT={unit}", "-c", "-o", f"unit{unit}.o", source]
+        told = (BUILT_AHEAD, f"-DAG_UNIT={unit}")
+        return [*self.command, *self.flags, *told, "-fPIC", "-c", "-o", f"unit{unit}.o", source]
 
     def link_argv(self, units: Sequence[int], target: str) -> list[str]:
         """The command that links compiled units to the library `target`, which is bare."""

@@ -192,8 +192,9 @@ class _Driver:
         outputs, first = len(self.program.graph.outputs), len(self.program.inputs)
         yield "i32 ag_entry(ag_call *call)"
         yield "{"
+        yield "    const ag_runtime *const rt = call->rt;"
         if self.long:
-            yield "    struct frame *const f = call->rt->alloc(sizeof *f);"
+            yield "    struct frame *const f = rt->alloc(sizeof *f);"
             yield f"    if (!f) return {int(Outcome.MEMORY)};"
             yield "    __builtin_memset(f, 0, sizeof *f);"
         else:
@@ -201,17 +202,13 @@ class _Driver:
         yield "    i32 outcome = part_0(call, f);"
         for number in range(1, len(self.parts)):
             yield f"    if (!outcome) outcome = part_{number}(call, f);"
-        if self.slots:
-            yield f"    for (i32 k = 0; k < {self.slots}; k++) call->rt->release(f->b[k]);"
-        if outputs:
-            yield "    if (outcome) /* no output is handed over: blocks that were to become one go back */"
-            yield f"        for (i32 k = 0; k < {outputs}; k++)"
-            yield f"            if (f->o[k] != call->data[{first} + k]) call->rt->release(f->o[k]);"
+        buffers = f"{self.slots}, {'f->b' if self.slots else '0'}"
+        yield f"    ag_leave(rt, call, outcome, {buffers}, {outputs}, f->o, {first});"
         yield "    if (!outcome) outcome = f->outcome;"
         if any(isinstance(step, (Call, Commit)) for step in self.program.steps):
-            yield "    call->rt->end();"
+            yield "    rt->end();"
         if self.long:
-            yield "    call->rt->release(f);"
+            yield "    rt->release(f);"
         if self.profile:
             done = f"outcome == 0 || outcome == {int(Outcome.OTHER_OUTPUTS)} /* OTHER_OUTPUTS */"
             yield f"    ag_called(call, {whole_call(self.program)}, {done});"

@@ -31,7 +31,7 @@ static i32 ag_as_matrix(const ag_runtime *rt, ag_matrix *a, i64 item, i64 rows, 
         return 0;
     }
     const i64 n[] = {rows, cols}, packed[] = {cols, 1}, strides[] = {s0, s1};
-    a->data = a->block = ag_alloc(rt, item, 2, n);
+    a->data = a->block = ag_take(rt, item, 2, n);
     if (!a->block) return 2;
     ag_copy(item, 2, n, a->block, packed, x, strides);
     return 0;
@@ -80,7 +80,7 @@ static const void *ag_as_vector(const ag_runtime *rt, void **block, i64 item, i6
         if (n <= 1) *s = 1;
         return x;
     }
-    *block = ag_alloc(rt, item, 1, &n);
+    *block = ag_take(rt, item, 1, &n);
     if (*block) ag_copy(item, 1, &n, *block, (const i64[]){1}, x, s);
     *s = 1;
     return *block;

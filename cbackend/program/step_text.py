@@ -198,7 +198,7 @@ class StepText:
         item, lengths = numpy_dtype(step.dtype).itemsize, self.vector(step.lengths)
         address = self.memory(step.buffer)
         if step.buffer.output is None:
-            yield f"{address} = ag_alloc(rt, {item}, {len(step.lengths)}, {lengths});"
+            yield f"{address} = ag_take(rt, {item}, {len(step.lengths)}, {lengths});"
         else:
             k = step.buffer.output
             at = self.output_lengths[k]

@@ -6,12 +6,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..abi import declarations as abi
+from ..abi.driver_functions import DRIVER_FUNCTIONS, DRIVER_TYPES
 from ..build.compiler_process import CompileError
 
 _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
 """Where what was built of them ahead lies in an installed package; see prebuilt.py."""
-_CORE = ("runtime.c", "interrupt.c", "team.c", "launch.c", "pipeline.c", "blas_gate.c", "table.c")
+_CORE = ("runtime.c", "interrupt.c", "team.c", "launch.c", "pipeline.c", "blas_gate.c")
 _GEMM = "../gemm/"
 _PRODUCTS = (
     *(_GEMM + name for name in ("arithmetic.c", "tile.c", "panels.c", "blocks.c", "little.c")),
@@ -35,12 +36,13 @@ MEMBERS = {dtype: row[0] for dtype, row in _TYPES.items()}
 
 @lru_cache(maxsize=1)
 def core_source() -> str:
-    """The C text of all but the matrix products.
+    """The C text of all but the matrix products, with the functions of drivers.
 
     Raises:
         CompileError: a file of ours cannot be read.
     """
-    return _with_declarations(*_CORE)
+    functions = "\n".join((DRIVER_TYPES, *DRIVER_FUNCTIONS.values(), ""))
+    return _with_declarations(*_CORE, more=abi.CALL_DECLARATIONS) + functions + _joined("table.c")
 
 
 def product_source(dtype: str, *, fallback: bool = False, blas_first: bool = False) -> str:
@@ -72,8 +74,11 @@ def native_source() -> str:
 
 
 def _with_declarations(*names: str, more: str = "") -> str:
+    return abi.C_TYPES + abi.RUNTIME_DECLARATIONS + more + _joined(*names)
+
+
+def _joined(*names: str) -> str:
     try:
-        texts = [(_HERE / name).read_text() for name in names]
+        return "\n".join([(_HERE / name).read_text() for name in names])
     except OSError as error:
         raise CompileError(f"the C of the runtime cannot be read: {error}") from None
-    return abi.C_TYPES + abi.RUNTIME_DECLARATIONS + more + "\n".join(texts)
