@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from test_layering import MAY_IMPORT, files
 
 import arignote as ag
 from arignote import ops as T
@@ -15,7 +16,6 @@ from arignote.cbackend.build import compiler_process
 from arignote.cbackend.calls.turns import one_at_a_time
 from arignote.record.cached import cached_property
 from arignote.record.forks import ProcessLock, fork_safe_lock
-from test_layering import MAY_IMPORT, files
 
 PATIENCE = 60.0
 

@@ -44,15 +44,14 @@ class Group:
         return shlex.join((*self.flags, *self.link_flags))
 
 
-# Kernels say which of their loops to vectorize, and spell out what -O2 and -O3 find by search.  gcc 12 takes 0.47 s for
-# the step of a perceptron with these passes, 0.54 with all of -O2 and its vectorizer, 0.8 at -O3; the code is as fast.
-# Each of them is felt somewhere: without the vectorizer's cost model the ends of rows are not vectorized (logsumexp:
-# 1.2 times as long); loops that write zeros become calls of memset, not vector code (a seventh of the time for sums of
-# columns).  The dominator pass takes 15 % of the time and leaves inner loops as they are but for a move between
-# registers; without -fivopts a softmax takes 1.13 times as long.  clang leaves out at -O1 what gcc does there.
+# Kernels say which of their loops to vectorize, and spell out what -O2 and -O3 find by search: without
+# -ftree-loop-vectorize gcc leaves the others, and takes a fifth to a third less time.  Each of these is felt somewhere:
+# loops that write zeros become calls of memset, not vector code (a seventh of the time for sums of columns).  The
+# dominator pass takes 15 % of the time and leaves inner loops as they are but for a move between registers; without
+# -fivopts a softmax takes 1.13 times as long.  clang leaves out at -O1 what gcc does there.
 GCC = Group((
-    "-O1", "-ftree-loop-vectorize", "-fvect-cost-model=dynamic", "-fgcse", "-ftree-pre",
-    "-ftree-loop-distribute-patterns", "-fno-tree-dominator-opts",
+    "-O1", "-fvect-cost-model=dynamic", "-fgcse", "-ftree-pre", "-ftree-loop-distribute-patterns",
+    "-fno-tree-dominator-opts",
 ))  # fmt: skip
 CLANG = Group(("-O2", "-ftree-vectorize"))
 OPTIONAL = (

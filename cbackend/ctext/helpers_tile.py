@@ -1,7 +1,8 @@
 """Helpers of tiles: the part of a strided array that a tile of the loops covers, with stride 1 along the inner loop.
 
-Copies are written row by row.  Of a transposed part of 16 rows by 64 columns all but the first row is read from the
-first-level cache: blocks of 8 by 8 turned round in registers, or prefetched, made a sum with such an operand no faster.
+They are not inlined: a kernel of five operands would hold five of each.  Copies are written row by row.  Of a
+transposed part of 16 rows by 64 columns all but the first row is read from the first-level cache: blocks of 8 by 8
+turned round in registers, or prefetched, made a sum with such an operand no faster.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ static inline b8 ag_is_turned(i64 down, i64 along)
             "ag_tile_in_{T}",
             """\
 /* `rows` rows of `columns` elements of x from `at` on: where they lie if each row has stride 1, else copied. */
-static inline const {S} *ag_tile_in_{T}(const {S} *x, i64 at, i64 down, i64 along, i64 rows, i64 columns, {S} *copy)
+__attribute__((noinline, unused)) static const {S} *ag_tile_in_{T}(const {S} *x, i64 at, i64 down, i64 along,
+                                                                   i64 rows, i64 columns, {S} *copy)
 {
     x += at;
     if (along == 1) return x;
@@ -45,6 +47,7 @@ static inline const {S} *ag_tile_in_{T}(const {S} *x, i64 at, i64 down, i64 alon
         if (along == 0)
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down];
         else if (along == -1)
+            #pragma omp simd
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
         else
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
@@ -75,11 +78,56 @@ static inline {S} *ag_tile_out_{T}({S} *y, i64 at, i64 along, {S} *copy)
             "ag_tile_back_{T}",
             """\
 /* What was computed in `copy`, to where it belongs. */
-static inline void ag_tile_back_{T}({S} *y, i64 at, i64 down, i64 along, i64 rows, i64 columns, const {S} *copy)
+__attribute__((noinline, unused)) static void ag_tile_back_{T}({S} *y, i64 at, i64 down, i64 along, i64 rows,
+                                                               i64 columns, const {S} *copy)
 {
     y += at;
     for (i64 i = 0; i < rows; i++)
         for (i64 j = 0; j < columns; j++) y[i * down + j * along] = copy[i * columns + j];
+}
+""",
+        ),
+        C_TYPES,
+        **_STORED,
+    ),
+    *instances(
+        Helper(
+            "ag_run_of_{T}",
+            """\
+/* A copy of n elements. */
+__attribute__((noinline, unused)) static const {S} *ag_run_of_{T}(const {S} *x, i64 stride, i64 n, {S} *copy)
+{
+    for (i64 i = 0; i < n; i++) copy[i] = x[i * stride];
+    return copy;
+}
+""",
+        ),
+        C_TYPES,
+        **_STORED,
+    ),
+    *instances(
+        Helper(
+            "ag_run_in_{T}",
+            """\
+/* n elements of x from `at` on: where they lie if the stride is 1, else copied. */
+static inline const {S} *ag_run_in_{T}(const {S} *x, i64 at, i64 stride, i64 n, {S} *copy)
+{
+    return stride == 1 ? x + at : ag_run_of_{T}(x + at, stride, n, copy);
+}
+""",
+        ),
+        C_TYPES,
+        **_STORED,
+    ),
+    *instances(
+        Helper(
+            "ag_run_back_{T}",
+            """\
+/* What was computed in `copy`, to where it belongs. */
+__attribute__((noinline, unused)) static void ag_run_back_{T}({S} *y, i64 at, i64 stride, i64 n, const {S} *copy)
+{
+    y += at;
+    for (i64 i = 0; i < n; i++) y[i * stride] = copy[i];
 }
 """,
         ),

@@ -116,6 +116,8 @@ _ROWS: dict[str, dict[str, Form]] = {
     "stream_length": {"i": template("{0} / {1} * {2}", Binding.PRODUCT)},
     "is_turned": {"i": call("ag_is_turned", 2)},
     "tile_rows": {"i": call("ag_tile_rows", 2)},
+    "run_in": {"biufce": call("ag_run_in_{T}", 5)},
+    "run_back": {"biufce": call("ag_run_back_{T}", 5)},
     "tile_in": {"biufce": call("ag_tile_in_{T}", 7)},
     "tile_out": {"biufce": call("ag_tile_out_{T}", 4)},
     "tile_back": {"biufce": call("ag_tile_back_{T}", 7)},

@@ -170,6 +170,8 @@ def _rewritten(s: Statement, step: Mapping[str, Expr], arrays: Mapping[str, str]
 def _from(expr: Expr, arrays: Mapping[str, str]) -> Expr:
     if isinstance(expr, Load):
         return replace(expr, array=arrays.get(expr.array, expr.array), index=_from(expr.index, arrays))
+    if isinstance(expr, Local):  # a pointer that a helper is given
+        return replace(expr, name=arrays.get(expr.name, expr.name))
     return replace(expr, args=tuple(_from(a, arrays) for a in expr.args)) if isinstance(expr, Op) else expr
 
 

@@ -32,6 +32,7 @@ from ..ir.loops import (
 )
 from .accumulate import Lane, cast
 from .nest import specialized
+from .runs import is_costly, run_of
 from .streams import in_streams
 
 BLOCK = 256
@@ -89,10 +90,11 @@ def in_blocks(general: For, slots: Sequence[Slot], elements: int = BLOCK) -> Bod
     if not blocked:
         return in_streams(general, [(s.lane, s.total) for s in slots])
     begin, end = index("block"), index("block_end")
+    block = replace(general, start=begin, stop=end)
     body = (
         Let(end.name, smaller(plus(begin, number(elements)), general.stop)),
         *(Var(s.part, s.lane.start) for s in blocked),
-        specialized(replace(general, start=begin, stop=end)),
+        *(run_of(block, elements) if is_costly(general) else (specialized(block),)),
         *(_combined(s) for s in blocked),
     )
     return (For(begin.name, ZERO, general.stop, body, step=elements),)

@@ -31,8 +31,8 @@ from .lower_position import ORDER_OF, POSITIONS
 from .lower_reduce import nest_order, reduction_nest
 from .lower_rows import Rows, row_body, rows_of
 from .lower_short_rows import are_short, short_positions, short_rows
-from .nest import FAILED, Nest, Operands, plainly, specialized
-from .runs import in_runs, is_costly
+from .nest import FAILED, Nest, Operands
+from .runs import costly_in_runs
 from .tiles import tiled
 
 Alias = tuple[int, int]
@@ -215,8 +215,8 @@ def _nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule,
         return (*nest.at[0], *stores)
     general = nest.inner_loop(stores)
     if schedule.rearranges or not alone or len(nest.order) == 1:
-        inner = specialized(general, in_runs if is_costly(general) else plainly)
-        return arranged((*nest.at[0], *nest.looped((inner,), len(nest.order) - 1)), nest.order, schedule)
+        inner = costly_in_runs(general)
+        return arranged((*nest.at[0], *nest.looped(inner, len(nest.order) - 1)), nest.order, schedule)
     return (*nest.at[0], *nest.looped(tiled(nest, general), len(nest.order) - 2))
 
 

@@ -26,7 +26,7 @@ from ..ir.loops import (
 from .column_tiles import ColumnTiles
 from .group import Group, group_along
 from .lower_reduce import nest_along
-from .nest import Nest, Operands, plainly, specialized
+from .nest import Nest, Operands, specialized
 
 TILE = 1024
 """Columns that are worked on together."""
@@ -55,7 +55,7 @@ def _row(nest: Nest, op: Cumulative, element: Expr) -> Body:
     added = _added(nest, op, total, element, nest.order[-1])
     stored = nest.store(0, total)
     general = nest.inner_loop((Assign(total.name, added), stored), simd=False)
-    return Var(total.name, _start(op, element.dtype)), specialized(general, plainly)
+    return Var(total.name, _start(op, element.dtype)), specialized(general)
 
 
 def _columns(nest: Nest, op: Cumulative, element: Expr) -> Body:

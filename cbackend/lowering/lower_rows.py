@@ -23,8 +23,8 @@ from ..ir.loops import Assign, Body, Let, Local, Point, Statement, Store
 from .blocks import in_blocks, register, started, total
 from .group import Group, Place, Result
 from .lower_reduce import Reducing, accumulators
-from .nest import Nest, Operands, plainly, specialized
-from .runs import in_runs, is_costly
+from .nest import Nest, Operands
+from .runs import costly_in_runs
 
 
 @record
@@ -193,7 +193,7 @@ def _inner(nest: Nest, folding: Sequence[Reducing], stores: Sequence[Statement])
     if slots:
         yield from in_blocks(general, slots)
     else:
-        yield specialized(general, in_runs if is_costly(general) else plainly)
+        yield from costly_in_runs(general)
 
 
 def row_body(rows: Rows, operands: Operands) -> tuple[Body, bool]:

@@ -166,7 +166,8 @@ class _Turned:
             self._copy(k, into_tile=False)
         extent, tile, size = index(f"n{self.across}"), index("tile"), number(self.tiles.size)
         inside = substituted(self._inside, self.tiles.strides())
-        body = (Let("rows", smaller(minus(extent, tile), size)), *self.tiles.declared(), *inside)
+        rows = (Let("rows", smaller(minus(extent, tile), size)), Let("last", minus(index("rows"), ONE)))
+        body = (*rows, *self.tiles.declared(), *inside)
         self._at[-1].append(For(tile.name, ZERO, extent, body, step=self.tiles.size))
         for depth in reversed(self.outer):
             self._at[depth].append(loop(depth, self._at.pop()))
@@ -178,8 +179,9 @@ class _Turned:
 
     # --- loops
 
-    def _over_rows(self, body: Iterable[Statement], **how: bool) -> For:
-        return replace(loop(self.across, body, **how), stop=index("rows"))
+    def _over_rows(self, body: Iterable[Statement]) -> For:
+        """A loop over all rows that a tile has room for: its length is known, so that vectors leave nothing over."""
+        return replace(loop(self.across, body, simd=True), stop=number(self.tiles.size))
 
     def _emit(self, nest: Nest) -> None:
         """Add what the nest computes outside of the tile."""
@@ -201,19 +203,21 @@ class _Turned:
     # --- copies
 
     def _copy(self, k: int, into_tile: bool) -> None:
-        """Copy an operand into its buffer, or back."""
+        """Copy an operand into its buffer, where the last row fills what is left, or back."""
         along = (self.along,) if self.along in self.operands[k].loops else ()
         order = (*self.outer, *along, self.across)
         whole, tile = Nest(order, self.operands, self._names), Nest(order, self.tiles, self._names)
         array, offset, _ = whole.address(k)
-        offset = substitute(offset, {f"i{self.across}": plus(index("tile"), self._row)})
+        row = smaller(self._row, index("last")) if into_tile else self._row
+        offset = substitute(offset, {f"i{self.across}": plus(index("tile"), row)})
         place, dtype = tile.address(k), self.operands[k].dtype
         if into_tile:
             copied: Statement = Store(place[0], place[1], Load(dtype, array, offset))
         else:
             copied = Store(array, offset, Load(dtype, place[0], place[1]))
         self._emit(whole)
-        inside = self._over_rows((copied,))
+        stop = number(self.tiles.size) if into_tile else index("rows")
+        inside = replace(loop(self.across, (copied,)), stop=stop)
         if along:
             pointers = (replace(s, const=not into_tile) for s in tile.at[-2] if isinstance(s, Point))
             inside = loop(self.along, (*whole.at[-2], *pointers, inside))
@@ -267,7 +271,7 @@ class _Passes(_Turned):
         updates = [self._added(s, s.part if s.pairwise else s.total, s.fed) for s in slots]
         elements = loop(
             self.along,
-            (*nest.at[len(self.outer) + 1], self._over_rows((*nest.at[-1], *updates, *stores), simd=True)),
+            (*nest.at[len(self.outer) + 1], self._over_rows((*nest.at[-1], *updates, *stores))),
         )
         yield from self._started([(s.total, s) for s in slots])
         if not blocked:
@@ -279,7 +283,7 @@ class _Passes(_Turned):
             Let(end.name, smaller(plus(begin, number(BLOCK)), elements.stop)),
             *self._started([(s.part, s) for s in blocked]),
             replace(elements, start=begin, stop=end),
-            self._over_rows(combined, simd=True),
+            self._over_rows(combined),
         )
         yield For(begin.name, ZERO, elements.stop, body, step=BLOCK)
 
@@ -288,7 +292,7 @@ class _Passes(_Turned):
         yield from (Declare(name, slot.total_dtype, self.tiles.size) for name, slot in arrays)
         if arrays:
             starts = [Store(name, self._row, start(slot)) for name, slot in arrays]
-            yield self._over_rows(starts, simd=True)
+            yield self._over_rows(starts)
 
     def _added(self, slot: Slot, array: str, value: Expr) -> Store:
         """What a row has accumulated, with one more value; sums of floats in float64."""
@@ -307,7 +311,7 @@ class _Passes(_Turned):
             self._emit(nest)
             self._inside.extend(Declare(n, v.dtype, self.tiles.size) for n, v in zip(names, values, strict=True))
             stores = [Store(n, self._row, v) for n, v in zip(names, values, strict=True)]
-            self._inside.append(self._over_rows((*nest.at[-1], *stores), simd=True))
+            self._inside.append(self._over_rows((*nest.at[-1], *stores)))
             self._known.update((k, self._element(n, v.dtype)) for k, n, v in zip(keys, names, values, strict=True))
 
     def _singles(self, roots: Iterable[Key], seen: set[Key]) -> Iterator[Key]:
@@ -336,7 +340,7 @@ class _Passes(_Turned):
                 stores.append(nest.store(k, nest.cast(nest.value(result.value, result.place), result.dtype)))
         if stores:
             self._emit(nest)
-            self._inside.append(self._over_rows((*nest.at[-1], *stores), simd=True))
+            self._inside.append(self._over_rows((*nest.at[-1], *stores)))
 
 
 class _Positions(_Turned):
@@ -365,7 +369,7 @@ class _Positions(_Turned):
             Store("best", self._row, start_of(name, element.dtype)),
             Store("position", self._row, Const(wide, 0)),
         )
-        inner = self._over_rows((*nest.at[-1], *update), simd=True)
+        inner = self._over_rows((*nest.at[-1], *update))
         finish = self._nest()
         stores = [
             finish.store(k, cast(position, "int64") if r.fold in POSITIONS else cast(best, r.dtype))
@@ -375,7 +379,7 @@ class _Positions(_Turned):
         self._inside += (
             Declare("best", element.dtype, self.tiles.size),
             Declare("position", wide, self.tiles.size),
-            self._over_rows(beginning, simd=True),
+            self._over_rows(beginning),
             loop(self.along, (*nest.at[len(self.outer) + 1], inner)),
-            self._over_rows(stores, simd=True),
+            self._over_rows(stores),
         )

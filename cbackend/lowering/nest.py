@@ -6,7 +6,7 @@ is computed, and read, once outside of it.  Everything is named by one `Let` eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ...graph import Apply, Constant, Variable
@@ -295,23 +295,24 @@ class Nest:
 Reductions = Sequence[tuple[str, str]]
 
 
-def plainly(general: For, strides: frozenset[str]) -> Statement:
-    """The loop without vectors: made of strided elements they win little and cost the compiler 10-100 ms a kernel."""
-    return replace(general, simd=False, reductions=())
+def strides_along(general: For) -> frozenset[str]:
+    """The names of the strides by which a loop moves along arrays."""
+    ending = "_s" + general.index.removeprefix("i")
+    return frozenset(name for s in general.body for name in names_read(s) if name.endswith(ending))
 
 
-def specialized(general: For, strided: Callable[[For, frozenset[str]], Statement] = plainly) -> Statement:
+def specialized(general: For) -> Statement:
     """The loop, with a form for operands of stride 1 along it, which is the one that is vectorized.
 
         for (i) y[i * s] = x[i * t];
         -->
         if (s == 1 && t == 1) { for (i) y[i] = x[i]; } else { for (i) y[i * s] = x[i * t]; }
 
-    `strided(general, strides)` is the form for other strides than 1, whose names it is given.
+    Vectors made of strided elements win little and cost the compiler 10-100 ms a kernel.
     """
-    ending = "_s" + general.index.removeprefix("i")
-    strides = frozenset(name for s in general.body for name in names_read(s) if name.endswith(ending))
+    strides = strides_along(general)
     if not strides:
         return general
     unit = substituted((general,), dict.fromkeys(strides, ONE))
-    return If(every([equal(index(s), ONE) for s in sorted(strides)]), unit, (strided(general, strides),))
+    plain = replace(general, simd=False, reductions=())
+    return If(every([equal(index(s), ONE) for s in sorted(strides)]), unit, (plain,))

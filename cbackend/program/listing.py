@@ -18,7 +18,7 @@ LINES = 3
 """The user's lines that a comment names."""
 
 _SITE = r"^    /\* (\d+): "
-_KERNEL = r"^(?:__attribute__\(\(noinline\)\) )?(?:static|AG_SHARED) (?:void|i32) (k_[0-9a-f]{16})\("
+_KERNEL = r"^(?:__attribute__\(\(noinline(?: AG_ALL_LOOPS)?\)\) )?(?:static|AG_SHARED) (?:void|i32) (k_[0-9a-f]{16})\("
 
 
 @record

@@ -26,20 +26,30 @@ _HEAD = """\
 #endif
 """
 
+_ALL_LOOPS = """\
+/* Where accumulators have several lanes, loops that set these up and combine them are vectorized too. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define AG_ALL_LOOPS , optimize("tree-loop-vectorize")
+#else
+#define AG_ALL_LOOPS
+#endif
+"""
+
 
 def in_units(kernels: Sequence[Kernel], declarations: str, driver: str) -> str:
     """The C text of kernels, and of the driver with its declarations; in two units if there is enough of it."""
     texts = [_not_inlined(kernel.text) for kernel in kernels]
+    head = [_ALL_LOOPS] if any("AG_ALL_LOOPS" in text for text in texts) else []
     work = [_work(text) for text in texts]
     alone = _first_unit(work, len(driver) // _DRIVER)
     taken_over = sum(work[k] for k in alone)
     if min(taken_over, sum(work) + len(driver) // _DRIVER - taken_over) < WORTH_IT:
-        return "\n".join([*texts, declarations, driver])
+        return "\n".join([*head, *texts, declarations, driver])
     first = [texts[k].replace(" static ", " AG_SHARED ", 1) for k in sorted(alone)]
     second = [text for k, text in enumerate(texts) if k not in alone]
     prototypes = [_prototype(kernels[k].text) for k in sorted(alone)]
     kernels_alone = ["#if AG_UNIT != 2", *first, "#else", *prototypes, "#endif", ""]
-    return "\n".join([_HEAD, *kernels_alone, "#if AG_UNIT != 1", *second, declarations, driver, "#endif", ""])
+    return "\n".join([_HEAD, *head, *kernels_alone, "#if AG_UNIT != 1", *second, declarations, driver, "#endif", ""])
 
 
 def _work(kernel: str) -> int:
@@ -59,7 +69,8 @@ def _first_unit(work: Sequence[int], driver: int) -> set[int]:
 
 def _not_inlined(kernel: str) -> str:
     """A kernel that the compiler keeps out of the driver, which is compiled with less effort."""
-    return kernel.replace("\nstatic ", "\n__attribute__((noinline)) static ", 1)
+    all_loops = " AG_ALL_LOOPS" if " reduction(" in kernel else ""
+    return kernel.replace("\nstatic ", f"\n__attribute__((noinline{all_loops})) static ", 1)
 
 
 def _prototype(kernel: str) -> str:

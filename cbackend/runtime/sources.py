@@ -33,6 +33,13 @@ _TYPES = {
 MEMBERS = {dtype: row[0] for dtype, row in _TYPES.items()}
 """The member of the table that has the products of a dtype; its factorizations are in `solve_` and that."""
 
+_ALL_LOOPS = """\
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("tree-loop-vectorize")
+#endif
+"""
+"""What is compiled ahead is compiled with more care than programs are."""
+
 
 @lru_cache(maxsize=1)
 def core_source() -> str:
@@ -74,7 +81,7 @@ def native_source() -> str:
 
 
 def _with_declarations(*names: str, more: str = "") -> str:
-    return abi.C_TYPES + abi.RUNTIME_DECLARATIONS + more + _joined(*names)
+    return _ALL_LOOPS + abi.C_TYPES + abi.RUNTIME_DECLARATIONS + more + _joined(*names)
 
 
 def _joined(*names: str) -> str:

@@ -18,7 +18,7 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = argmax{axis=(1,)}(x0) */
-static i32 k_2cb87849561774d5(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static i32 k_fa7b3b31c0757411(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 == 0) {
         return 2;
@@ -26,26 +26,27 @@ static i32 k_2cb87849561774d5(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const
     if (n1 < 64 && 15 < n0) {
         for (i64 tile = 0; tile < n0; tile += 64) {
             const i64 rows = n0 - tile < 64 ? n0 - tile : 64;
+            const i64 last = rows - 1;
             i64 y0_tile[64];
             f32 x0_tile[4096];
             for (i64 i1 = 0; i1 < n1; i1++) {
                 const f32 *x0_1 = x0 + i1 * x0_s1;
                 f32 *x0_tile_1 = x0_tile + i1 * 64;
-                for (i64 i0 = 0; i0 < rows; i0++) {
-                    x0_tile_1[i0] = x0_1[(tile + i0) * x0_s0];
+                for (i64 i0 = 0; i0 < 64; i0++) {
+                    x0_tile_1[i0] = x0_1[(tile + (i0 < last ? i0 : last)) * x0_s0];
                 }
             }
             f32 best[64];
             i32 position[64];
             #pragma omp simd
-            for (i64 i0 = 0; i0 < rows; i0++) {
+            for (i64 i0 = 0; i0 < 64; i0++) {
                 best[i0] = -__builtin_inff();
                 position[i0] = 0;
             }
             for (i64 i1 = 0; i1 < n1; i1++) {
                 const f32 *x0_tile_1 = x0_tile + i1 * 64;
                 #pragma omp simd
-                for (i64 i0 = 0; i0 < rows; i0++) {
+                for (i64 i0 = 0; i0 < 64; i0++) {
                     const f32 v0 = x0_tile_1[i0];
                     const b8 better = (v0 > best[i0]) | ((v0 != v0) & !(best[i0] != best[i0]));
                     best[i0] = better ? v0 : best[i0];
@@ -53,7 +54,7 @@ static i32 k_2cb87849561774d5(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const
                 }
             }
             #pragma omp simd
-            for (i64 i0 = 0; i0 < rows; i0++) {
+            for (i64 i0 = 0; i0 < 64; i0++) {
                 y0_tile[i0] = (i64)position[i0];
             }
             for (i64 i0 = 0; i0 < rows; i0++) {

@@ -88,7 +88,8 @@ static inline b8 ag_is_turned(i64 down, i64 along)
 }
 
 /* `rows` rows of `columns` elements of x from `at` on: where they lie if each row has stride 1, else copied. */
-static inline const f64 *ag_tile_in_f64(const f64 *x, i64 at, i64 down, i64 along, i64 rows, i64 columns, f64 *copy)
+__attribute__((noinline, unused)) static const f64 *ag_tile_in_f64(const f64 *x, i64 at, i64 down, i64 along,
+                                                                   i64 rows, i64 columns, f64 *copy)
 {
     x += at;
     if (along == 1) return x;
@@ -97,6 +98,7 @@ static inline const f64 *ag_tile_in_f64(const f64 *x, i64 at, i64 down, i64 alon
         if (along == 0)
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down];
         else if (along == -1)
+            #pragma omp simd
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
         else
             for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
@@ -117,7 +119,8 @@ static inline f64 *ag_tile_out_f64(f64 *y, i64 at, i64 along, f64 *copy)
 }
 
 /* What was computed in `copy`, to where it belongs. */
-static inline void ag_tile_back_b8(u8 *y, i64 at, i64 down, i64 along, i64 rows, i64 columns, const u8 *copy)
+__attribute__((noinline, unused)) static void ag_tile_back_b8(u8 *y, i64 at, i64 down, i64 along, i64 rows,
+                                                               i64 columns, const u8 *copy)
 {
     y += at;
     for (i64 i = 0; i < rows; i++)
@@ -125,7 +128,8 @@ static inline void ag_tile_back_b8(u8 *y, i64 at, i64 down, i64 along, i64 rows,
 }
 
 /* What was computed in `copy`, to where it belongs. */
-static inline void ag_tile_back_f64(f64 *y, i64 at, i64 down, i64 along, i64 rows, i64 columns, const f64 *copy)
+__attribute__((noinline, unused)) static void ag_tile_back_f64(f64 *y, i64 at, i64 down, i64 along, i64 rows,
+                                                               i64 columns, const f64 *copy)
 {
     y += at;
     for (i64 i = 0; i < rows; i++)

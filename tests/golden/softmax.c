@@ -70,44 +70,71 @@ static inline __attribute__((always_inline)) f32 ag_exp_f32(f32 x)
     return x > 89.0f ? __builtin_inff() : y;
 }
 
+/* Where elements of y from `at` on are computed: in their place if each row has stride 1, else in `copy`. */
+static inline f32 *ag_tile_out_f32(f32 *y, i64 at, i64 along, f32 *copy)
+{
+    return along == 1 ? y + at : copy;
+}
+
+/* A copy of n elements. */
+__attribute__((noinline, unused)) static const f32 *ag_run_of_f32(const f32 *x, i64 stride, i64 n, f32 *copy)
+{
+    for (i64 i = 0; i < n; i++) copy[i] = x[i * stride];
+    return copy;
+}
+
+/* n elements of x from `at` on: where they lie if the stride is 1, else copied. */
+static inline const f32 *ag_run_in_f32(const f32 *x, i64 at, i64 stride, i64 n, f32 *copy)
+{
+    return stride == 1 ? x + at : ag_run_of_f32(x + at, stride, n, copy);
+}
+
+/* What was computed in `copy`, to where it belongs. */
+__attribute__((noinline, unused)) static void ag_run_back_f32(f32 *y, i64 at, i64 stride, i64 n, const f32 *copy)
+{
+    y += at;
+    for (i64 i = 0; i < n; i++) y[i * stride] = copy[i];
+}
+
 /* y0 = softmax{axis=1}(x0) */
-static void k_a0781916f132a505(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_b40ae038623692f7(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 < 32 && 15 < n0) {
         for (i64 tile = 0; tile < n0; tile += 128) {
             const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
+            const i64 last = rows - 1;
             f32 y0_tile[4096];
             f32 x0_tile[4096];
             for (i64 i1 = 0; i1 < n1; i1++) {
                 const f32 *x0_1 = x0 + i1 * x0_s1;
                 f32 *x0_tile_1 = x0_tile + i1 * 128;
-                for (i64 i0 = 0; i0 < rows; i0++) {
-                    x0_tile_1[i0] = x0_1[(tile + i0) * x0_s0];
+                for (i64 i0 = 0; i0 < 128; i0++) {
+                    x0_tile_1[i0] = x0_1[(tile + (i0 < last ? i0 : last)) * x0_s0];
                 }
             }
             f32 total0[128];
             #pragma omp simd
-            for (i64 i0 = 0; i0 < rows; i0++) {
+            for (i64 i0 = 0; i0 < 128; i0++) {
                 total0[i0] = -__builtin_inff();
             }
             for (i64 i1 = 0; i1 < n1; i1++) {
                 const f32 *x0_tile_1 = x0_tile + i1 * 128;
                 #pragma omp simd
-                for (i64 i0 = 0; i0 < rows; i0++) {
+                for (i64 i0 = 0; i0 < 128; i0++) {
                     const f32 v0 = x0_tile_1[i0];
                     total0[i0] = v0 > total0[i0] ? v0 : total0[i0];
                 }
             }
             f64 total1[128];
             #pragma omp simd
-            for (i64 i0 = 0; i0 < rows; i0++) {
+            for (i64 i0 = 0; i0 < 128; i0++) {
                 total1[i0] = 0.0;
             }
             for (i64 i1 = 0; i1 < n1; i1++) {
                 const f32 *x0_tile_1 = x0_tile + i1 * 128;
                 f32 *y0_tile_1 = y0_tile + i1 * 128;
                 #pragma omp simd
-                for (i64 i0 = 0; i0 < rows; i0++) {
+                for (i64 i0 = 0; i0 < 128; i0++) {
                     const f32 v1 = total0[i0];
                     const f32 v2 = x0_tile_1[i0];
                     const f32 v3 = v2 - v1;
@@ -118,7 +145,7 @@ static void k_a0781916f132a505(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
             }
             f32 s0[128];
             #pragma omp simd
-            for (i64 i0 = 0; i0 < rows; i0++) {
+            for (i64 i0 = 0; i0 < 128; i0++) {
                 const f32 v6 = (f32)total1[i0];
                 const f32 v7 = 1 / v6;
                 s0[i0] = v7;
@@ -126,7 +153,7 @@ static void k_a0781916f132a505(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
             for (i64 i1 = 0; i1 < n1; i1++) {
                 f32 *y0_tile_1 = y0_tile + i1 * 128;
                 #pragma omp simd
-                for (i64 i0 = 0; i0 < rows; i0++) {
+                for (i64 i0 = 0; i0 < 128; i0++) {
                     const f32 v10 = s0[i0];
                     const f32 v11 = y0_tile_1[i0];
                     const f32 v12 = v11 * v10;
@@ -181,23 +208,20 @@ static void k_a0781916f132a505(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
             for (i64 block = 0; block < n1; block += 256) {
                 const i64 block_end = block + 256 < n1 ? block + 256 : n1;
                 f32 part1 = 0.0f;
-                if (x0_s1 == 1 && y0_s1 == 1) {
-                    #pragma omp simd reduction(+:part1)
-                    for (i64 i1 = block; i1 < block_end; i1++) {
-                        const f32 v1 = x0_0[i1];
-                        const f32 v2 = v1 - r0;
-                        const f32 v3 = ag_exp_f32(v2);
-                        part1 = part1 + v3;
-                        y0_0[i1] = v3;
-                    }
-                } else {
-                    for (i64 i1 = block; i1 < block_end; i1++) {
-                        const f32 v1 = x0_0[i1 * x0_s1];
-                        const f32 v2 = v1 - r0;
-                        const f32 v3 = ag_exp_f32(v2);
-                        part1 = part1 + v3;
-                        y0_0[i1 * y0_s1] = v3;
-                    }
+                f32 v1_run[256];
+                const f32 *v1_at = ag_run_in_f32(x0_0, block * x0_s1, x0_s1, block_end - block, v1_run);
+                f32 y0_0_run[256];
+                f32 *y0_0_at = ag_tile_out_f32(y0_0, block * y0_s1, y0_s1, y0_0_run);
+                #pragma omp simd reduction(+:part1)
+                for (i64 i1 = block; i1 < block_end; i1++) {
+                    const f32 v1 = v1_at[i1 - block];
+                    const f32 v2 = v1 - r0;
+                    const f32 v3 = ag_exp_f32(v2);
+                    part1 = part1 + v3;
+                    y0_0_at[i1 - block] = v3;
+                }
+                if (y0_s1 != 1) {
+                    ag_run_back_f32(y0_0, block * y0_s1, y0_s1, block_end - block, y0_0_run);
                 }
                 total1 = total1 + (f64)part1;
             }
