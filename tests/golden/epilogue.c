@@ -6,7 +6,7 @@
     if (!f->o[0]) return ag_fail(call, 2 /* MEMORY */, 0, 0, 3, (const i64[]){2, in0_n0, n14});
     const i64 n15 = in1_n1 != n14;
     const i64 n16 = n15 ? in0_n0 : 0;
-    f->b[0] = ag_alloc(rt, 4, 2, (const i64[]){n16, in1_n1});
+    f->b[0] = ag_take(rt, 4, 2, (const i64[]){n16, in1_n1});
     if (!f->b[0]) return ag_fail(call, 2 /* MEMORY */, 0, 0, 3, (const i64[]){2, n16, in1_n1});
     void *const p17 = n15 ? f->b[0] : f->o[0];
     const i64 n18 = in1_n1 == 1 ? 0 : 1;
