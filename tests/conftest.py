@@ -13,8 +13,8 @@ from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
 
 GOLDEN = Path(__file__).parent / "golden"
-BYTECODE = tempfile.TemporaryDirectory(prefix="arignote-bytecode-")
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # else each of hundreds of processes would compile every module
+    BYTECODE = tempfile.TemporaryDirectory(prefix="arignote-bytecode-")  # removed when the tests are over
     os.environ["PYTHONPYCACHEPREFIX"] = BYTECODE.name
 
 

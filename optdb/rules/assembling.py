@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from ...graph import Apply, Door, FunctionGraph, Variable, union
+from ...graph import Apply, Door, FunctionGraph
 from ...ops.assembled import Assembled
 from ...ops.creation import Alloc
 from ...ops.elementwise import Pointwise
@@ -20,11 +20,10 @@ from ...ops.fused import Fused
 from ...ops.indexing import IncSubtensor
 from ...ops.join import Join
 from ...ops.shape import DimShuffle
-from ...ops.tensor import TensorVariable
-from ...profiling import FusionProfile
 from ...record import record
 from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
+from .as_one import profiled, trees_as_one
 
 MAX_PARTS = 64
 """Nodes of an assembled array."""
@@ -37,32 +36,12 @@ class AssemblyOptimizer(Optimizer):
     contract: ClassVar[Contract | None] = exact
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        before, refused = len(door.journal), door.refused
-        result = assembled(graph, self.name, door)
-        return result, FusionProfile(
-            nb_iter=1,
-            nb_replacement=len(door.journal) - before,
-            nb_inconsistency_replace=door.refused - refused,
-            toposort_time=0.0,
-        )
+        return profiled(assembled, graph, self.name, door)
 
 
 def assembled(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
-    """`graph` with each tree of joins and writes as one node; the door is asked once a tree."""
-    trees = _trees(graph)
-    if not trees:
-        return graph
-    known: dict[Variable, Variable] = {}
-    for node in graph.order:
-        new = node.over(known)
-        if node in trees:
-            made = _assembled(trees[node], known)
-            if door.admit(by, node.out, made.out):
-                made.out.name = node.out.name
-                new = made
-        if new is not node:
-            known.update(zip(node.outputs, new.outputs, strict=True))
-    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+    """`graph` with each tree of joins and writes as one node."""
+    return trees_as_one(graph, _trees(graph), Assembled, by, door)
 
 
 def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
@@ -104,20 +83,3 @@ def _is_elementwise(node: Apply) -> bool:
     inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
     elementwise = all(isinstance(n.op, (Pointwise, DimShuffle)) for n in inside) and not isinstance(node.op, DimShuffle)
     return elementwise and not node.op.fallible and all(o.ndim for o in node.outputs)
-
-
-def _assembled(tree: list[Apply], known: Mapping[Variable, Variable]) -> Apply:
-    """The nodes of a tree as one, on the images of their operands."""
-    inner: dict[Variable, Variable] = {}
-    operands: list[Variable] = []
-    for node in tree:
-        for i in node.inputs:
-            if i not in inner:
-                inner[i] = TensorVariable(i.type, name=f"i{len(operands)}")
-                operands.append(i)
-        copy = node.with_inputs([inner[i] for i in node.inputs])
-        for mine, old in zip(copy.outputs, node.outputs, strict=True):
-            mine.name = None
-            inner[old] = mine
-    graph = FunctionGraph([inner[i] for i in operands], [inner[tree[-1].out]])
-    return Apply(Assembled(graph), [known.get(i, i) for i in operands], union(*(node.origin for node in tree)))

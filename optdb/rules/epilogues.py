@@ -19,10 +19,10 @@ from ...ops.fused import Fused
 from ...ops.fused_product import FusedProduct
 from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
-from ...profiling import FusionProfile
 from ...record import record
 from ..contract import Contract, relaxes
 from ..optimizers import Optimizer, Result
+from .as_one import profiled
 
 PRODUCTS = (Dot, Dot22, Dot22Scalar, Gemm, MatMul)
 DTYPES = ("float32", "float64")
@@ -37,14 +37,7 @@ class EpilogueOptimizer(Optimizer):
     contract: ClassVar[Contract | None] = relaxes("rounding")
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        before, refused = len(door.journal), door.refused
-        result = fuse_epilogues(graph, self.name, door)
-        return result, FusionProfile(
-            nb_iter=1,
-            nb_replacement=len(door.journal) - before,
-            nb_inconsistency_replace=door.refused - refused,
-            toposort_time=0.0,
-        )
+        return profiled(fuse_epilogues, graph, self.name, door)
 
 
 def fuse_epilogues(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:

@@ -8,7 +8,7 @@ that the text of the kernel does not depend on their values; equal groups give e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Union
 
 from ...graph import Apply, Constant, Door, FunctionGraph, Variable, same_shape, union
@@ -16,10 +16,10 @@ from ...ops.elementwise import add, mul
 from ...ops.fused import Fused
 from ...ops.rows import is_row_graph, with_waiting
 from ...ops.tensor import TensorVariable
-from ...profiling import FusionProfile
 from ...record import record
 from ..contract import Contract, exact
-from ..optimizers import Optimizer, Result, ordered
+from ..optimizers import Optimizer, Result
+from .as_one import profiled
 from .fusion_groups import Facts, Group, is_index_map, partition, reads_elements
 from .fusion_hoped import join_hoped
 from .fusion_positions import join_positions, searches_all, with_extremum
@@ -36,7 +36,7 @@ class FusionOptimizer(Optimizer):
     contract: ClassVar[Contract | None] = exact
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return _timed(fuse, graph, self.name, door)
+        return profiled(fuse, graph, self.name, door)
 
 
 @record(kw_only=True)
@@ -46,20 +46,7 @@ class FlattenOptimizer(Optimizer):
     contract: ClassVar[Contract | None] = exact
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return _timed(flatten_add_mul, graph, self.name, door)
-
-
-def _timed(
-    change: Callable[[FunctionGraph, str, Door], FunctionGraph], graph: FunctionGraph, by: str, door: Door
-) -> Result:
-    before, refused = len(door.journal), door.refused
-    result = change(graph, by, door)
-    return result, FusionProfile(
-        nb_iter=1,
-        nb_replacement=len(door.journal) - before,
-        nb_inconsistency_replace=door.refused - refused,
-        toposort_time=ordered(graph)[1],
-    )
+        return profiled(flatten_add_mul, graph, self.name, door)
 
 
 def fuse(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:

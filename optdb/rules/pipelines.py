@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...graph import Apply, Door, FunctionGraph, Variable, union
+from ...graph import Apply, Door, FunctionGraph, Variable
 from ...ops.advanced_indexing import AdvancedSubtensor
 from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused
@@ -23,11 +23,10 @@ from ...ops.nn import AlongAxis
 from ...ops.pipeline import Pipeline
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
-from ...ops.tensor import TensorVariable
-from ...profiling import FusionProfile
 from ...record import record
 from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
+from .as_one import profiled, trees_as_one
 
 MAX_STAGES = 8
 """Of a pipeline, each of which has rows of its own in the cache."""
@@ -40,33 +39,12 @@ class PipelineOptimizer(Optimizer):
     contract: ClassVar[Contract | None] = exact
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        before, refused = len(door.journal), door.refused
-        result = pipelined(graph, self.name, door)
-        return result, FusionProfile(
-            nb_iter=1,
-            nb_replacement=len(door.journal) - before,
-            nb_inconsistency_replace=door.refused - refused,
-            toposort_time=0.0,
-        )
+        return profiled(pipelined, graph, self.name, door)
 
 
 def pipelined(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
-    """`graph` with each tree of stages as one `Pipeline` node; the door is asked once a tree."""
-    trees = _trees(graph)
-    if not trees:
-        return graph
-    known: dict[Variable, Variable] = {}
-    for node in graph.order:
-        new = node.over(known)
-        if node in trees:
-            made = _pipeline(trees[node], known)
-            if door.admit(by, node.outputs[0], made.outputs[0]):
-                for mine, old in zip(made.outputs, node.outputs, strict=True):
-                    mine.name = old.name
-                new = made
-        if new is not node:
-            known.update(zip(node.outputs, new.outputs, strict=True))
-    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+    """`graph` with each tree of stages as one `Pipeline` node."""
+    return trees_as_one(graph, _trees(graph), Pipeline, by, door)
 
 
 @dataclass(eq=False)
@@ -77,8 +55,8 @@ class _Tree:
     stages: int
 
 
-def _trees(graph: FunctionGraph) -> Mapping[Apply, _Tree]:
-    """The trees of two or more stages, by their last node."""
+def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
+    """The nodes of each tree of two or more stages, by the last one."""
     trees: dict[Apply, _Tree] = {}
     updated = {graph.outputs[o] for _, o in graph.updates}
     for node in graph.order:
@@ -92,7 +70,7 @@ def _trees(graph: FunctionGraph) -> Mapping[Apply, _Tree]:
                 continue
             tree = _Tree([*below.nodes, *parts, *tree.nodes], tree.stages + below.stages)
         trees[node] = tree
-    return {node: tree for node, tree in trees.items() if tree.stages > 1}
+    return {node: tree.nodes for node, tree in trees.items() if tree.stages > 1}
 
 
 def _read_by(node: Apply, graph: FunctionGraph) -> Iterator[tuple[Apply, list[Apply]]]:
@@ -151,21 +129,3 @@ def _is_stencil(node: Apply) -> bool:
         return False
     inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
     return all(isinstance(n.op, (Pointwise, DimShuffle)) for n in inside)
-
-
-def _pipeline(tree: _Tree, known: Mapping[Variable, Variable]) -> Apply:
-    """The nodes of a tree as one, on the images of their operands."""
-    inner: dict[Variable, Variable] = {}
-    operands: list[Variable] = []
-    for node in tree.nodes:
-        for i in node.inputs:
-            if i not in inner:
-                inner[i] = TensorVariable(i.type, name=f"i{len(operands)}")
-                operands.append(i)
-        copy = node.with_inputs([inner[i] for i in node.inputs])
-        for mine, old in zip(copy.outputs, node.outputs, strict=True):
-            mine.name = None
-            inner[old] = mine
-    graph = FunctionGraph([inner[i] for i in operands], [inner[o] for o in tree.nodes[-1].outputs])
-    origin = union(*(node.origin for node in tree.nodes))
-    return Apply(Pipeline(graph), [known.get(i, i) for i in operands], origin)
