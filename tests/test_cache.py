@@ -372,6 +372,18 @@ def test_work_of_the_dead_is_swept_and_of_the_living_is_not(cache):
     assert not list(work.iterdir())
 
 
+def test_a_folder_that_cannot_be_opened_is_not_left_behind(tmp_path, monkeypatch):
+    def no_descriptor(*args):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", no_descriptor)
+        patch.setattr(os, "scandir", no_descriptor)
+        with pytest.raises(OSError, match="no folder to work in"), scratch_folder((tmp_path,)):
+            pass
+    assert not list(tmp_path.iterdir())
+
+
 # ---- A shared folder -------------------------------------------------------------------------------------------------
 
 

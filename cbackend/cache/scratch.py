@@ -102,12 +102,13 @@ def remove_tree(path: str | os.PathLike[str]) -> None:
 
     `shutil` would do it too, but takes 2 ms of every start: it loads the compressors of archives.
     """
+    inside: list[os.DirEntry[str]] = []
+    with suppress(OSError), os.scandir(path) as items:  # without a free descriptor it cannot be listed; it may be empty
+        inside = list(items)
+    for item in inside:
+        with suppress(OSError):
+            remove_tree(item.path) if item.is_dir(follow_symlinks=False) else os.unlink(item.path)
     with suppress(OSError):
-        with os.scandir(path) as items:
-            inside = list(items)
-        for item in inside:
-            with suppress(OSError):
-                remove_tree(item.path) if item.is_dir(follow_symlinks=False) else os.unlink(item.path)
         os.rmdir(path)
 
 
