@@ -190,6 +190,19 @@ def test_sums_of_several_blocks(products, m, n, k, order):
     close(c, exact_a @ exact_b, k, size_a @ size_b)
 
 
+@pytest.mark.parametrize("rows", [2, 5, 8, 13, 16, 17, 32])
+@pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (-0.5, 2)])
+def test_few_rows_of_a_product_with_a_large_matrix(products, rows, alpha, beta):
+    a, b = numbers((rows, 607), products.dtype), numbers((607, 519), products.dtype, 1)
+    whole = np.full((rows, 530), 7, products.dtype)
+    c = whole[:, :519]
+    c[:] = numbers(c.shape, products.dtype, 2)
+    x, y, z, xs, ys, zs = wide(a, b, c)
+    products.gemm(a, b, c, alpha, beta)
+    close(c, alpha * (x @ y) + beta * z, 607, abs(alpha) * (xs @ ys) + abs(beta) * zs)
+    assert (whole[:, 519:] == 7).all()
+
+
 @pytest.mark.parametrize("size", [3, 20])
 def test_scalars_of_the_dtype(products, size):
     alpha, beta = (1 + 2j, 0.5 - 1j) if products.dtype.kind == "c" else (1.3, 0.7)

@@ -98,6 +98,16 @@ def test_bits_of_a_product_of_vectors_do_not_depend_on_the_number_of_threads(len
         np.testing.assert_allclose(got, want, rtol=0, atol=largest)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("rows", [2, 8, 11, 16, 31, 70])
+def test_bits_of_a_product_of_matrices_do_not_depend_on_the_number_of_threads(rows, dtype):
+    a, b = T.matrix("a", dtype), T.matrix("b", dtype)
+    values = [RNG.normal(size=shape).astype(dtype) for shape in ((rows, 801), (801, 1203))]
+    found = [ag.function([a, b], a @ b, threads=n)(*values) for n in COUNTS]
+    assert len({result.tobytes() for result in found}) == 1
+    np.testing.assert_allclose(found[0], values[0] @ values[1], rtol=0, atol=1e-11 if dtype == "float64" else 2e-3)
+
+
 def test_what_is_combined_along_one_axis_and_not_along_the_other():
     """Parts of the mean along rows are combined; the largest of a column, a float16, is whole in each part."""
     x = T.tensor("x", "float16", (None, None))

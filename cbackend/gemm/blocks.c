@@ -9,7 +9,7 @@
                    for each panel:  multiply
                    after the last rows of b:  what follows the product, on these rows of c, which are still in the cache
 
-   Little of b is read where it lies, and so is a where few columns use it.
+   A b that is little, or for few rows, is read where it lies, and so is a where few columns use it.
 
    Every number of c is summed in one order, in equal blocks of at most DEPTH, and tasks begin at whole tiles: however
    the work is shared out, the bits are the same. */
@@ -23,6 +23,10 @@ enum { STORED = 32 }; /* so many take as long as a number of c takes to be writt
 /* Panels of b that use a before that is packed; rows of a, and numbers of b, for which b need not be packed, unless a
    panel would be narrower than a vector and have to be copied for each tile. */
 enum { REUSED = 4, FEW = 4 * ROWS, LITTLE = 64 * 64 };
+/* Bytes of b that a core has near; a larger b that is not packed, for still fewer rows, is read along its rows, so many
+   at a time, as memory is read fastest: down a column of 2048 float64 took three times as long.  What a number of it
+   takes to be fetched then, in multiplications. */
+enum { NEAR = 1 << 20, FEWER = 2 * ROWS, STREAMED = 32, FETCHED = 32 };
 
 typedef struct product {
     i64 m, n, k;
@@ -209,7 +213,8 @@ static i64 share_out(sharing *work)
 {
     const i64 m = work->of->m, n = work->of->n, k = work->end - work->start, threads = work->rt->threads;
     const i64 longer = k <= 4 * STORED ? 16 : 1; /* rows than columns may be */
-    const double all = (double)m * (double)n * (double)(k + STORED);
+    const double rows = (double)(work->depth == STREAMED ? m + FETCHED : m);
+    const double all = rows * (double)n * (double)(k + STORED);
     const i64 most = at_least(2 * threads, at_most(4 * threads, m * n / (FAIR * FAIR)));
     const i64 wanted = at_least(threads < 2 ? 1 : at_most((i64)(all / TASK), most), (i64)(all / MOST));
     i64 down = parts(m, SIDE), across = parts(n, SIDE);
@@ -226,7 +231,8 @@ static i64 share_out(sharing *work)
 static i32 multiply(const ag_runtime *rt, const product *x)
 {
     const double all = (double)x->m * (double)x->n * (double)x->k;
-    const i32 little = x->m <= FEW || (x->n >= LANES && x->n * at_most(x->k, DEPTH) <= LITTLE);
+    const i32 is_near = (double)x->n * (double)x->k <= (double)NEAR / sizeof(T);
+    const i32 little = x->m <= (is_near ? FEW : FEWER) || (x->n >= LANES && x->n * at_most(x->k, DEPTH) <= LITTLE);
     const i32 lies_well = !COMPLEX && x->b1 == 1 && little;
     if (all < ALONE && x->n <= WIDTH && x->k <= DEPTH) { /* nothing to share out, nor time to find that out */
         REAL *panels = lies_well ? 0 : rt->alloc((i64)sizeof(T) * round_up(x->n, COLUMNS) * x->k);
@@ -235,7 +241,7 @@ static i32 multiply(const ag_runtime *rt, const product *x)
         if (panels) rt->release(panels);
         return 0;
     }
-    const i64 depth = parts(x->k, parts(x->k, DEPTH));
+    const i64 depth = lies_well && !is_near ? STREAMED : parts(x->k, parts(x->k, DEPTH));
     if (all > LONG) rt->listen();
     for (i64 p = 0; p < x->k; p += ROUND / depth * depth) {
         sharing work = {rt, x, p, at_most(p + ROUND / depth * depth, x->k), depth, 0, 0, 0, !lies_well};
