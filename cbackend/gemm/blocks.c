@@ -17,7 +17,7 @@
 enum { DEPTH = 448, WIDTH = 2048 / sizeof(REAL), SIDE = 2048, FAIR = 512 };
 enum { LINE_BYTES = 64, ROWS_AHEAD = 4 }; /* of memory; rows of b that are asked for before they are packed */
 enum { ROUND = 4 * DEPTH }; /* what is done before anybody looks at Ctrl-C: some 10 ms a task */
-enum { ALONE = 1 << 20, TASK = 1 << 23, LONG = 1 << 28 }; /* multiplications: not worth sharing; a task; Ctrl-C */
+enum { ALONE = 1 << 20, TASK = 1 << 21, LONG = 1 << 28 }; /* multiplications: not worth sharing; a task; Ctrl-C */
 enum { MOST = 1 << 30 }; /* multiplications of a task: 40 ms, in which nobody looks at Ctrl-C */
 enum { STORED = 32 }; /* so many take as long as a number of c takes to be written */
 /* Panels of b that use a before that is packed; rows of a, and numbers of b, for which b need not be packed, unless a
