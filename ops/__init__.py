@@ -12,8 +12,8 @@ from .elementwise import (
     arctanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cast, cbrt, ceil, clip, conj, copysign, cos, cosh,
     deg2rad, digamma, eq, erf, erfc, exp, exp2, expm1, fill, floor, floor_div, fmod, gamma, gammaln, ge, gt, hypot,
     identity, imag, isfinite, isinf, isnan, le, left_shift, log, log10, log1mexp, log1p, log2, logaddexp,
-    logical_and, logical_not, logical_or, logical_xor, lt, maximum, minimum, mod, mul, ne, neg, pow, rad2deg, real,
-    reciprocal, right_shift, rint, sigmoid, sign, signbit, sin, sinh, softplus, sqrt, square, stop_gradient, sub,
+    logical_and, logical_not, logical_or, logical_xor, lt, maximum, minimum, mod, mul, ne, neg, polygamma, pow, rad2deg,
+    real, reciprocal, right_shift, rint, sigmoid, sign, signbit, sin, sinh, softplus, sqrt, square, stop_gradient, sub,
     switch, tan, tanh, true_div, trunc,
 )  # fmt: skip
 from .cumulative import CUMULATIVE, Cumulative, cumprod, cumsum
@@ -90,8 +90,9 @@ __all__ = [
     "less_equal", "lgamma", "linalg", "linspace", "log", "log1mexp", "log1p", "log2", "log10", "log_softmax",
     "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "matmul", "matrix",
     "max", "maximum", "mean", "min", "minimum", "mod", "moveaxis", "mul", "multiply", "ne", "neg", "negative", "nn",
-    "nonzero", "not_equal", "one_hot", "ones", "ones_like", "or_", "outer", "pad", "positive", "pow", "power", "prod",
-    "psi", "ptp", "rad2deg", "radians", "random", "ravel", "real", "reciprocal", "relu", "remainder", "repeat",
+    "nonzero", "not_equal", "one_hot", "ones", "ones_like", "or_", "outer", "pad", "polygamma", "positive",
+    "pow", "power", "prod", "psi", "ptp", "rad2deg", "radians", "random", "ravel",
+    "real", "reciprocal", "relu", "remainder", "repeat",
     "reshape", "right_shift", "rint", "roll", "round", "row", "scalar", "scatter_add", "searchsorted", "set_subtensor",
     "sgn", "shape", "shared", "sigmoid", "sigmoid_crossentropy", "sign", "signbit", "silu", "sin", "sinh", "size",
     "softmax", "softmax_crossentropy", "softplus", "sort", "split", "sqr", "sqrt", "square", "squeeze", "stack", "std",

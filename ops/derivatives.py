@@ -76,6 +76,8 @@ ROWS: dict[str, Row] = {
     "erfc": (lambda g, y, x: -g * _TWO_OVER_ROOT_PI * T.exp(-T.square(x)),),
     "gamma": (lambda g, y, x: g * y * T.digamma(x),),
     "gammaln": (lambda g, y, x: g * T.digamma(x),),
+    "digamma": (lambda g, y, x: g * T.polygamma(1, x),),
+    "polygamma": (lambda g, y, n, x: _refuse_order(n), lambda g, y, n, x: g * T.polygamma(n + 1, x)),
     "sigmoid": (lambda g, y, x: g * y * T.sigmoid(-x),),  # 1 - y would cancel for large x
     "softplus": (lambda g, y, x: g * T.sigmoid(x),),
     # selection
@@ -110,16 +112,19 @@ NOT_HOLOMORPHIC: dict[str, Row] = {
 """Rows for complex operands of functions that are not holomorphic; g has the dtype of the result."""
 
 REASONS = {
-    "digamma": "its derivative, the trigamma function, is not an op of this library",
     "sign": "z / |z| is not holomorphic",
     "maximum": "complex numbers are ordered by their parts, which is not differentiable",
     "minimum": "complex numbers are ordered by their parts, which is not differentiable",
     "clip": "complex numbers are ordered by their parts, which is not differentiable",
 }
-"""Why there is no derivative: of `digamma` anywhere, of the others for complex numbers."""
+"""Why there is no derivative for complex numbers."""
 
 
 # --- pieces of rows
+
+
+def _refuse_order(n: Any) -> Any:
+    raise NoGradient(f"polygamma has no derivative by its order, {describe(n)}, which counts; make it an integer")
 
 
 def _nonzero(x: Any) -> Any:
@@ -205,9 +210,8 @@ def _cotangents(node: Apply, g: Any, inputs: Sequence[Any], wanted: Sequence[boo
     """What the rows give, before shapes and dtypes are made those of the operands; None for zero."""
     name, y = node.op.name, node.out
     is_complex = any(i.type.kind == "c" for i in inputs)
-    if name == "digamma" or (is_complex and name in REASONS):
-        kind = "complex numbers" if name != "digamma" else describe(node.inputs[0])
-        raise NoGradient(f"{name} of {kind} has no derivative: {REASONS[name]}")
+    if is_complex and name in REASONS:
+        raise NoGradient(f"{name} of complex numbers has no derivative: {REASONS[name]}")
     if name in FOLDS:
         return _through_conj(is_complex and name != "add", g, lambda g: FOLDS[name](g, y, inputs))
     rows = NOT_HOLOMORPHIC if is_complex and name in NOT_HOLOMORPHIC else ROWS

@@ -394,6 +394,9 @@ erfc: Elementwise = _float_function("erfc", special.erfc, cost=30)
 gamma: Elementwise = _float_function("gamma", special.gamma, cost=60)
 gammaln: Elementwise = _float_function("gammaln", special.gammaln, cost=60)
 digamma: Elementwise = _float_function("digamma", special.digamma, cost=60)
+polygamma: Elementwise = Elementwise(
+    "polygamma", special.polygamma, promotion.by_ufunc(np.arctan2), arity=2, cost=600
+)
 sigmoid: Elementwise = _float_function("sigmoid", special.sigmoid, cost=18)
 softplus: Elementwise = _float_function("softplus", special.softplus, cost=34)
 log1mexp: Elementwise = _float_function("log1mexp", special.log1mexp, cost=40)

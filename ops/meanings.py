@@ -52,6 +52,7 @@ MEANINGS = {
     "gamma": "The gamma function; inf with the sign of x at 0, NaN at the negative integers.",
     "gammaln": "log(|gamma(x)|); inf at the poles.",
     "digamma": "The derivative of log(gamma(x)); NaN at the negative integers.",
+    "polygamma": "polygamma(n, x): the n-th derivative of digamma, n = 0, 1, ..., else NaN; infinite at 0, -1, ...",
     "sigmoid": "1 / (1 + exp(-x)), without overflow.",
     "softplus": "log(1 + exp(x)), without overflow.",
     # truth

@@ -144,6 +144,59 @@ def digamma(x: np.ndarray) -> np.ndarray:
     return np.where(x == 0, -np.copysign(np.inf, x), np.where(np.isnan(x), x, result))
 
 
+# --- polygamma
+
+_TAIL = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -5.284190138687493e-10, 1.3382536530684679e-11,
+         -3.3896802963225827e-13, 8.586062056277845e-15, -2.174868698558062e-16)  # fmt: skip
+"""B(2k) / (2k)!, for sums over all integers from one on by Euler and Maclaurin's formula (DLMF 2.10.1)."""
+_TERMS = 12
+
+
+def _sum_of_powers(s: np.ndarray, x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """The sum of ((x + k) / scale)**-s for k = 0, 1, ..., x > 0: Hurwitz' zeta(s, x) times scale**s."""
+    total = np.zeros_like(x)
+    for k in range(_TERMS):
+        total += ((x + k) / scale) ** -s
+    end = x + _TERMS
+    power = (end / scale) ** (1 - s)
+    series, factor = np.full_like(x, 0.5), s / end
+    for k, c in enumerate(_TAIL):
+        series += c * factor
+        factor = factor * ((s + (2 * k + 1)) / end) * ((s + (2 * k + 2)) / end)
+    return total + power * (scale / (s - 1)) + power * (scale / end) * series
+
+
+def _polygamma_of_negative(s: np.ndarray, x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """The same sum for x < 0, no integer: over all integers, less those on the other side."""
+    above = -x - np.floor(-x)
+    even = np.where(s % 2 == 0, 1.0, -1.0)
+    everywhere = _sum_of_powers(s, 1 - above, scale) + even * _sum_of_powers(s, above, scale)
+    return everywhere - even * _sum_of_powers(s, 1 - x, scale)
+
+
+def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The n-th derivative of digamma at x; NaN where n is no integer from 0 on; infinite at 0, -1, -2, ...
+
+    polygamma(n, x) = (-1)**(n + 1) n! sum over k of (x + k)**-(n + 1)  (DLMF 5.15.1).
+    """
+    dtype = np.result_type(n, x)
+    n, x = (np.asarray(v, np.float64) for v in np.broadcast_arrays(n, x))
+    with np.errstate(all="ignore"):
+        counts = np.isfinite(n) & (n >= 1) & (n == np.floor(n))
+        s = np.where(counts, n, 1.0) + 1
+        sign = np.where(s % 2 == 0, 1.0, -1.0)
+        size = np.rint(gammaln(s) / (s * math.log(2)))  # n! is about 2**(size * s), which is shared out: none overflows
+        factor = np.where(s <= 171, gamma(s) * 2.0 ** (-size * s), np.exp(gammaln(s) - size * s * math.log(2)))
+        ordinary = np.isfinite(x) & (x != np.floor(x))
+        above = _sum_of_powers(s, np.where((x > 0) & np.isfinite(x), x, 1.0), 2.0**size)
+        below = _polygamma_of_negative(s, np.where(ordinary & (x < 0), x, -0.5), 2.0**size)
+        result = sign * factor * np.where(x > 0, above, below)
+        result = np.where((x <= 0) & (x == np.floor(x)), sign * np.inf, result)
+        result = np.where(x == np.inf, sign * 0.0, np.where(x == -np.inf, np.nan, result))
+        result = np.where(n == 0, digamma(x), np.where(counts, result, np.nan))
+    return np.asarray(np.where(np.isnan(x) | np.isnan(n), x + n, result)).astype(dtype)
+
+
 # --- the logistic family
 
 

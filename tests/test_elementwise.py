@@ -25,7 +25,7 @@ NUMPY_NAMES = {
     "switch": "where", "identity": "copy", "stop_gradient": "copy",
 }  # fmt: skip
 SPECIAL = {"erf", "erfc", "gamma", "gammaln", "digamma", "sigmoid", "softplus", "log1mexp"}
-WITHOUT_NUMPY = {*SPECIAL, "fill", "threefry"}
+WITHOUT_NUMPY = {*SPECIAL, "fill", "polygamma", "threefry"}
 UNARY = [n for n, op in ELEMENTWISE.items() if op.arity == 1 and n not in WITHOUT_NUMPY]
 BINARY = [n for n, op in ELEMENTWISE.items() if op.arity in (2, None) and n not in WITHOUT_NUMPY]
 
@@ -142,6 +142,27 @@ def test_digamma_of_negative_numbers():
     special = pytest.importorskip("scipy.special")
     values = np.array([-0.5, -1e-8, -1.5, -3.75, -100.25, -2.0, -np.inf])
     np.testing.assert_allclose(T.digamma.evaluate(values)[0], special.digamma(values), rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 6, 19, 40])
+def test_polygamma_is_what_mpmath_says(order):
+    mpmath = pytest.importorskip("mpmath")
+    values = [1e-100, 1e-3, 0.5, 1.0, 1.5, 7.25, 30.0, 1e3, 1e9, -1e-9, -0.3, -2.5, -7.75, -30.1, -1e5 - 0.25]
+    with mpmath.workdps(200):
+        expected = np.array([float(mpmath.polygamma(order, mpmath.mpf(v))) for v in values])
+    n, x = T.lscalar("n"), T.vector("x")
+    for mode in ("FAST_RUN", "NUMPY"):
+        got = ag.function([n, x], T.polygamma(n, x), mode=mode)(order, values)
+        np.testing.assert_allclose(got, expected, rtol=1e-14)
+
+
+def test_polygamma_at_poles_and_for_orders_that_are_none():
+    n = np.array([1, 2, 1, 2, 1, 1, 1.5, -1, 0, np.inf])
+    x = np.array([0, -3, np.inf, np.inf, -np.inf, np.nan, 2, 2, 2, 2])
+    expected = [np.inf, -np.inf, 0, 0, np.nan, np.nan, np.nan, np.nan, T.digamma.evaluate(np.array(2.0))[0], np.nan]
+    for mode in ("FAST_RUN", "NUMPY"):
+        order, at = T.vector("order"), T.vector("at")
+        np.testing.assert_array_equal(ag.function([order, at], T.polygamma(order, at), mode=mode)(n, x), expected)
 
 
 def test_logistic_family_keeps_its_relative_accuracy_in_the_tails():

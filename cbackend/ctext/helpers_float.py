@@ -7,6 +7,7 @@ the scalar forms.  Functions that are made of exp have their own text in helpers
 from __future__ import annotations
 
 from .helper import Helper, instances
+from .helpers_gamma import GAMMA
 from .helpers_power import POWER
 
 FLOATS = ("float32", "float64")
@@ -107,68 +108,9 @@ static inline {T} ag_log1mexp_{T}({T} x)
 """,
 )
 
-# lgamma itself writes a global.
-_GAMMALN = Helper(
-    "ag_gammaln_{T}",
-    """\
-static inline {T} ag_gammaln_{T}({T} x)
-{
-    int sign;
-    return lgamma{f}_r(x, &sign);
-}
-""",
-)
-
-# glibc returns NaN at the negative integers and -inf; the sign of the pole at 0 is that of the zero.
-_DIGAMMA = Helper(
-    "ag_digamma_f64",
-    """\
-/* The logarithmic derivative of gamma: on [1, 2] J. Maddock's rational form (Boost.Math, digamma.hpp, 53 bits),
-reached by
-   digamma(x + 1) = digamma(x) + 1/x; from 10 on the asymptotic series (DLMF 5.11.2); below 0 by reflection. */
-static inline f64 ag_digamma_f64(f64 x)
-{
-    if (x != x)
-        return x;
-    if (x == 0)
-        return -copysign(__builtin_inf(), x);
-    f64 result = 0;
-    if (x < 0) {
-        const f64 fraction = x - rint(x); /* exact; tan has period pi; NaN at -inf */
-        if (fraction == 0 || fraction != fraction)
-            return __builtin_nan("");
-        result = -0x1.921fb54442d18p+1 / tan(0x1.921fb54442d18p+1 * fraction);
-        x = 1 - x;
-    }
-    if (x >= 10) {
-        const f64 s = 1 / (x * x);
-        const f64 series = s * (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (1.0 / 132
-            - s * (691.0 / 32760 - s * (1.0 / 12)))))));
-        return result + (log(x) - 0.5 / x - series);
-    }
-    f64 shift = 0;
-    while (x > 2) {
-        x -= 1;
-        shift += 1 / x;
-    }
-    if (x < 1) {
-        shift = -1 / x;
-        x += 1;
-    }
-    const f64 t = x - 1;
-    const f64 p = 0.25479851061131551 + t * (-0.32555031186804491 + t * (-0.65031853770896507
-        + t * (-0.28919126444774784 + t * (-0.045251321448739056 + t * -0.0020713321167745952))));
-    const f64 q = 1.0 + t * (2.0767117023730469 + t * (1.4606242909763515 + t * (0.43593529692665969
-        + t * (0.054151797245674225 + t * (0.0021284987017821144 + t * -0.55789841321675513e-6)))));
-    const f64 distance = ((x - 1569415565 / 0x1p30) - 381566830 / 0x1p60) - 9.016312093258695e-20; /* from the root */
-    return result + (shift + (distance * 0.99558162689208984375 + distance * (p / q)));
-}
-""",
-)
-
 _PATTERNS = (
-    _SIGN, _MAXIMUM, _MINIMUM, _FLOOR_DIV, _MOD, _LOG1MEXP, _GAMMALN,
+    _SIGN, _MAXIMUM, _MINIMUM, _FLOOR_DIV, _MOD, _LOG1MEXP,
 )  # fmt: skip
 
 PROTOTYPES = [h for pattern in _prototypes() for h in instances(pattern, FLOATS)]
-FLOAT = [*(h for pattern in _PATTERNS for h in instances(pattern, FLOATS)), _DIGAMMA, *POWER]
+FLOAT = [*(h for pattern in _PATTERNS for h in instances(pattern, FLOATS)), *GAMMA, *POWER]

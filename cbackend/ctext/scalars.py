@@ -58,6 +58,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     "gamma": {"f": call("tgamma")},
     "gammaln": {"f": call("ag_gammaln_f64")},
     "digamma": {"f": call("ag_digamma_f64")},
+    "polygamma": {"f": call("ag_polygamma_f64", 2)},
     # arithmetic
     "add": {"b": BITS["|"], "iuf": SUM["+"]},
     "sub": {"iuf": SUM["-"]},
