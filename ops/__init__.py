@@ -39,6 +39,7 @@ from .assembled import Assembled
 from .assumptions import Assume, assume
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from .convolution import Convolution, KernelGradient
 from .creation import (
     Alloc, Arange, Eye, alloc, arange, empty, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like,
 )  # fmt: skip
@@ -57,6 +58,7 @@ from .nn import (
     one_hot, sigmoid_crossentropy, silu, softmax, softmax_crossentropy,
 )  # fmt: skip
 from .pipeline import Pipeline
+from .pooling import MaxPool, SumPool
 from .products import dot, inner, matmul, outer, tensordot, vdot
 from .shape import (
     BroadcastTo, DimShuffle, MakeVector, Reshape, Shape, ShapeI, broadcast_to, dim_to_tensor, dimshuffle,
@@ -71,28 +73,28 @@ from .sorting import (
 __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
     "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "BroadcastTo", "Cast", "Cholesky", "Container",
-    "Cumulative", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar", "Eigh", "Eigvalsh",
-    "Elementwise", "Eye", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Inverse", "Join",
-    "LogSoftmax", "LogSumExp", "MakeVector", "MatMul", "Nonzero", "Pipeline", "Pointwise", "PseudoInverse", "Reduce",
-    "Reshape", "SearchSorted", "Shape", "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve",
-    "SolveTriangular", "Sort", "Subtensor", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "Top", "Triangle",
-    "Unique", "abs", "absolute", "acos", "acosh", "add", "all", "alloc", "and_", "angle", "any", "arange", "arccos",
-    "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort", "around",
-    "as_tensor", "asin", "asinh", "assume", "astype", "atan", "atan2", "atanh", "binary_crossentropy", "bitwise_and",
-    "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
-    "broadcast_to", "cast", "categorical_crossentropy", "cbrt", "ceil", "clip", "col", "concatenate", "conj",
-    "conjugate", "constant", "copysign", "cos", "cosh", "cumprod", "cumsum", "deg2rad", "degrees", "diag", "diagonal",
-    "digamma", "dim_to_tensor", "dimshuffle", "div", "divide", "divmod", "dot", "einsum", "empty", "eq", "equal", "erf",
-    "erfc", "evaluate", "exp", "exp2", "expand_dims", "expit", "expm1", "eye", "fabs", "fill", "flatnonzero", "flatten",
-    "flip", "floor", "floor_div", "floor_divide", "fmod", "full", "full_like", "gamma", "gammaln", "ge", "gelu",
-    "getitem", "greater", "greater_equal", "gt", "hstack", "hypot", "identity", "imag", "inc_subtensor", "inner",
-    "interpret", "inv", "invert", "isfinite", "isinf", "isnan", "kron", "le", "left_shift", "lengths_of", "less",
-    "less_equal", "lgamma", "linalg", "linspace", "log", "log1mexp", "log1p", "log2", "log10", "log_softmax",
-    "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "matmul", "matrix",
-    "max", "maximum", "mean", "min", "minimum", "mod", "moveaxis", "mul", "multiply", "ne", "neg", "negative", "nn",
-    "nonzero", "not_equal", "one_hot", "ones", "ones_like", "or_", "outer", "pad", "polygamma", "positive",
-    "pow", "power", "prod", "psi", "ptp", "rad2deg", "radians", "random", "ravel",
-    "real", "reciprocal", "relu", "remainder", "repeat",
+    "Convolution", "Cumulative", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
+    "Eigh", "Eigvalsh", "Elementwise", "Eye", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor",
+    "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MatMul", "MaxPool", "Nonzero",
+    "Pipeline", "Pointwise", "PseudoInverse", "Reduce", "Reshape", "SearchSorted", "Shape", "ShapeI", "SharedVariable",
+    "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "Subtensor", "SumPool", "SumTo",
+    "TensorConstant", "TensorOp", "TensorVariable", "Top", "Triangle", "Unique", "abs", "absolute", "acos", "acosh",
+    "add", "all", "alloc", "and_", "angle", "any", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan",
+    "arctan2", "arctanh", "argmax", "argmin", "argsort", "around", "as_tensor", "asin", "asinh", "assume", "astype",
+    "atan", "atan2", "atanh", "binary_crossentropy", "bitwise_and", "bitwise_invert", "bitwise_left_shift",
+    "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "broadcast_to", "cast",
+    "categorical_crossentropy", "cbrt", "ceil", "clip", "col", "concatenate", "conj", "conjugate", "constant",
+    "copysign", "cos", "cosh", "cumprod", "cumsum", "deg2rad", "degrees", "diag", "diagonal", "digamma",
+    "dim_to_tensor", "dimshuffle", "div", "divide", "divmod", "dot", "einsum", "empty", "eq", "equal", "erf", "erfc",
+    "evaluate", "exp", "exp2", "expand_dims", "expit", "expm1", "eye", "fabs", "fill", "flatnonzero", "flatten", "flip",
+    "floor", "floor_div", "floor_divide", "fmod", "full", "full_like", "gamma", "gammaln", "ge", "gelu", "getitem",
+    "greater", "greater_equal", "gt", "hstack", "hypot", "identity", "imag", "inc_subtensor", "inner", "interpret",
+    "inv", "invert", "isfinite", "isinf", "isnan", "kron", "le", "left_shift", "lengths_of", "less", "less_equal",
+    "lgamma", "linalg", "linspace", "log", "log1mexp", "log1p", "log2", "log10", "log_softmax", "logaddexp",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "matmul", "matrix", "max", "maximum",
+    "mean", "min", "minimum", "mod", "moveaxis", "mul", "multiply", "ne", "neg", "negative", "nn", "nonzero",
+    "not_equal", "one_hot", "ones", "ones_like", "or_", "outer", "pad", "polygamma", "positive", "pow", "power", "prod",
+    "psi", "ptp", "rad2deg", "radians", "random", "ravel", "real", "reciprocal", "relu", "remainder", "repeat",
     "reshape", "right_shift", "rint", "roll", "round", "row", "scalar", "scatter_add", "searchsorted", "set_subtensor",
     "sgn", "shape", "shared", "sigmoid", "sigmoid_crossentropy", "sign", "signbit", "silu", "sin", "sinh", "size",
     "softmax", "softmax_crossentropy", "softplus", "sort", "split", "sqr", "sqrt", "square", "squeeze", "stack", "std",

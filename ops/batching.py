@@ -17,15 +17,17 @@ from ..graph import Apply, Variable, collector_at_rest, inheriting, toposort
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
 from .assumptions import Assume
 from .blas import Dot, MatMul
+from .convolution import Convolution, KernelGradient
 from .creation import Alloc, arange
 from .cumulative import Cumulative
 from .diagonals import Diagonal, DiagonalMatrix, Triangle
 from .elementwise import Pointwise
 from .indexing import IncSubtensor, Subtensor, entries
 from .join import Join
-from .lengths import MakeVector, Shape, ShapeI, lengths_of
+from .lengths import MakeVector, Shape, ShapeI, known_length, lengths_of
 from .matrices import MatrixOp
 from .nn import AlongAxis
+from .pooling import Pool
 from .reduce import ArgReduce, Reduce, SumTo
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import System
@@ -216,6 +218,49 @@ def _search_sorted(node: Apply, inputs: list[Variable], flags: Flags, examples: 
     return node.op(*inputs)
 
 
+def _convolution(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    """Examples of images are more images; those of kernels are groups, as many as are known now."""
+    op, (x, w) = node.op, inputs
+    assert isinstance(op, Convolution)
+    if not flags[1]:
+        return _split(op(_merged(x, 0), w), 0, examples.length)
+    x, w = _all_stretched(inputs, flags, examples)
+    return _moved(_split(_as_groups(op, examples)(_merged(_behind(x), 1), _merged(w, 0)), 1, examples.length), 1)
+
+
+def _kernel_gradient(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    op = node.op
+    assert isinstance(op, KernelGradient)
+    _require_shared(flags[2:], "the lengths of its result")
+    x, g = (_merged(_behind(v), 1) for v in _all_stretched(inputs[:2], flags[:2], examples))
+    return _split(_as_groups(op, examples)(x, g, *inputs[2:]), 0, examples.length)
+
+
+def _as_groups(op: Any, examples: Examples) -> Any:
+    """The op on the groups of all examples side by side."""
+    count = known_length(examples.length)
+    if count is None:
+        raise NoBatch("the number of examples must be known where they have kernels of their own")
+    return replace(op, groups=op.groups * count)
+
+
+def _behind(x: Variable) -> Any:
+    """`x` with the axis of the examples behind that of the images."""
+    return DimShuffle((1, 0, *range(2, x.ndim)))(x)
+
+
+def _merged(x: Variable, axis: int) -> Any:
+    """`x` with `axis` and the next one made one."""
+    own = lengths_of(x)
+    return T.reshape(x, (*own[:axis], T.mul(own[axis], own[axis + 1]), *own[axis + 2 :]))
+
+
+def _split(x: Any, axis: int, length: Variable) -> Any:
+    """The inverse: `axis` made one of `length` and a next one."""
+    own = lengths_of(x)
+    return T.reshape(x, (*own[:axis], length, T.floor_div(own[axis], length), *own[axis + 1 :]))
+
+
 # --- indexing
 
 
@@ -323,6 +368,9 @@ RULES: dict[type, Callable[[Apply, list[Variable], Flags, Examples], Any]] = {
     System: _aligned_op,
     MatrixOp: _batched_op,
     Assume: _batched_op,
+    Convolution: _convolution,
+    KernelGradient: _kernel_gradient,
+    Pool: _batched_op,
     Diagonal: _batched_op,
     DiagonalMatrix: _batched_op,
     Triangle: _batched_op,

@@ -16,19 +16,22 @@ from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
 from ..record import record
 from .checks import describe, normalize_axes, normalize_axis, require_count, require_keepdims
+from .convolution import conv1d, conv2d, conv3d
 from .creation import arange
 from .elementwise import sigmoid, softplus, stop_gradient, tanh
 from .functions import relu
 from .getitem import take_along_axis
 from .lengths import ShapeI, lengths_of
 from .operands import with_dtype
+from .pooling import avg_pool2d, max_pool2d
 from .shape import DimShuffle, expand_dims, reshape, squeeze
 from .tensor import TensorOp, as_tensor
 
 __all__ = [
-    "LogSoftmax", "LogSumExp", "Softmax", "batch_norm", "binary_crossentropy", "categorical_crossentropy", "dropout",
-    "elu", "embedding", "gelu", "layer_norm", "leaky_relu", "log_softmax", "logsumexp", "one_hot", "relu", "sigmoid",
-    "sigmoid_crossentropy", "silu", "softmax", "softmax_crossentropy", "softplus", "stop_gradient", "tanh",
+    "LogSoftmax", "LogSumExp", "Softmax", "avg_pool2d", "batch_norm", "binary_crossentropy", "categorical_crossentropy",
+    "conv1d", "conv2d", "conv3d", "dropout", "elu", "embedding", "gelu", "layer_norm", "leaky_relu", "log_softmax",
+    "logsumexp", "max_pool2d", "one_hot", "relu", "sigmoid", "sigmoid_crossentropy", "silu", "softmax",
+    "softmax_crossentropy", "softplus", "stop_gradient", "tanh",
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .assembled import Assembled
 from .assumptions import Assume
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from .convolution import Convolution, KernelGradient
 from .creation import Alloc, Arange, Eye
 from .cumulative import CUMULATIVE, Cumulative
 from .determinants import Det, SlogDet
@@ -24,6 +25,7 @@ from .join import Join
 from .lengths import MakeVector, Shape, ShapeI
 from .nn import LogSoftmax, LogSumExp, Softmax
 from .pipeline import Pipeline
+from .pooling import MaxPool, SumPool
 from .reduce import REDUCTIONS, ArgReduce, Reduce, SumTo
 from .rows import Top
 from .shape import BroadcastTo, DimShuffle, Reshape
@@ -40,9 +42,9 @@ _WITHOUT_FIELDS = (
     Shape(), SingularValues(), SlogDet(), SumTo(), Unique(),
 )  # fmt: skip
 _WITH_FIELDS = (
-    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Cast, DimShuffle, Eye, Fused,
-    FusedProduct, InPlace, IncSubtensor, Join, LogSoftmax, LogSumExp, Pipeline, SearchSorted, ShapeI, Softmax, Solve,
-    SolveTriangular, Sort, Subtensor, Top, Triangle,
+    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Cast, Convolution, DimShuffle, Eye,
+    Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp, MaxPool, Pipeline,
+    SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, Subtensor, SumPool, Top, Triangle,
 )  # fmt: skip
 
 

@@ -6,9 +6,10 @@ KINDS = ("input", "elementwise", "reduction", "product", "shape", "index", "fuse
 """Kinds of boxes and of kernels; each has a colour."""
 
 _REDUCTIONS = (
-    "sum prod max min any all argmax argmin sum_to cumsum cumprod logsumexp softmax log_softmax mean var sort argsort"
+    "sum prod max min any all argmax argmin sum_to cumsum cumprod logsumexp softmax log_softmax mean var sort argsort "
+    "max_pool sum_pool"
 )
-_PRODUCTS = "dot matmul dot22 dot22scalar gemm gemv ger batched_dot conv"
+_PRODUCTS = "dot matmul dot22 dot22scalar gemm gemv ger batched_dot convolution kernel_gradient"
 _SHAPES = (
     "dimshuffle reshape broadcast_to shape shape_i make_vector alloc arange eye join cast squeeze expand_dims split"
 )

@@ -1,0 +1,253 @@
+"""Pooling: the largest number, or the sum, of every window.  The functions pad; the ops know nothing of padding.
+
+    MaxPool(kernel, stride, dilation)(x)      over the last axes of x, as many as the kernel has
+    SumPool(kernel, stride, dilation)(x)
+
+Their derivatives are written back window position by window position, in ops that have derivatives themselves.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Apply, Dim, TensorType, Variable, dims
+from ..record import record
+from .checks import describe, require_count
+from .convolution import Numbers, no_window, numbers_an_axis
+from .lengths import lengths_of
+from .operands import with_dtype
+from .shape import DimShuffle, reshape
+from .tensor import TensorOp, as_tensor, constant
+
+
+@record(repr=False)
+class Pool(TensorOp):
+    """The base of both ops: windows of `kernel` positions that lie `dilation` apart, `stride` from one to the next."""
+
+    kernel: Numbers
+    stride: Numbers
+    dilation: Numbers
+
+    def __post_init__(self) -> None:
+        if not self.kernel or not len(self.kernel) == len(self.stride) == len(self.dilation):
+            raise ValueError(f"{self.name}: kernel, stride, dilation have a number an axis, got {self.parameters()}")
+        if min(*self.kernel, *self.stride, *self.dilation) < 1:
+            raise ValueError(f"{self.name}: kernel, stride and dilation are 1 or more, got {self.parameters()}")
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (x,), rank = inputs, len(self.kernel)
+        if x.ndim < rank or x.type.kind not in "iuf":
+            raise TypeError(f"{self.name} takes real numbers of rank {rank} or more, got {describe(x)}")
+        front, lengths = x.type.shape[: x.ndim - rank], x.type.shape[x.ndim - rank :]
+        known = [n if n is None else self.count(k, n, len(front)) for k, n in enumerate(lengths)]
+        return (x.type.with_shape((*front, *known)),)
+
+    def extent(self, axis: int) -> int:
+        """How many positions of an axis a window spans."""
+        return self.dilation[axis] * (self.kernel[axis] - 1) + 1
+
+    def count(self, axis: int, length: int, front: int) -> int:
+        """How many windows an axis of `length` has.  Raises ValueError for none; `front` axes are not pooled."""
+        extent = self.extent(axis)
+        if extent > length:
+            raise ValueError(f"{self.name}: {no_window(axis + front, self.kernel[axis], extent, length)}")
+        return (length - extent) // self.stride[axis] + 1
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        (x,) = inputs
+        front = len(x) - len(self.kernel)
+        counts = (
+            dims.add(dims.floordiv(dims.add(n, -self.extent(k)), self.stride[k]), 1) for k, n in enumerate(x[front:])
+        )
+        return ((*x[:front], *counts),)
+
+    def windows(self, x: np.ndarray) -> np.ndarray:
+        """A view with the positions in a window behind the axes of the result."""
+        front = x.ndim - len(self.kernel)
+        counts = [self.count(k, n, front) for k, n in enumerate(x.shape[front:])]
+        steps = [s * m for s, m in zip(self.stride, x.strides[front:], strict=True)]
+        within = [d * m for d, m in zip(self.dilation, x.strides[front:], strict=True)]
+        shape, strides = (*x.shape[:front], *counts, *self.kernel), (*x.strides[:front], *steps, *within)
+        return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=False)
+
+    def taps(self, x: Any) -> Iterator[tuple[Any, Any]]:
+        """For each position in a window its slice of x, and that in the brackets of x."""
+        front = (slice(None),) * (x.ndim - len(self.kernel))
+        counts: Sequence[Any] = lengths_of(self(x))[len(front) :]
+        for position in itertools.product(*map(range, self.kernel)):
+            starts = [p * d for p, d in zip(position, self.dilation, strict=True)]
+            stops = [(n - 1) * s + (first + 1) for n, s, first in zip(counts, self.stride, starts, strict=True)]
+            place = (*front, *map(slice, starts, stops, self.stride))
+            yield x[place], place
+
+
+@record(repr=False)
+class MaxPool(Pool):
+    """The largest number of each window; NaN if there is one.
+
+    Positions that are largest together share the derivative, as those of `T.max` do.
+    """
+
+    name = "max_pool"
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (np.asarray(self.windows(values[0]).max(axis=tuple(range(-len(self.kernel), 0)))),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,), (x,) = cotangents, node.inputs
+        if g is None or x.type.kind != "f":
+            return [None]
+        taps = list(self.taps(x))
+        reached = [T.eq(part, node.out) for part, _ in taps]
+        share = g if len(taps) == 1 else T.true_div(g, T.add(*(T.cast(r, g.dtype) for r in reached)))
+        zero, back = constant(0, g.dtype), T.zeros_like(x)
+        for (_, place), r in zip(taps, reached, strict=True):
+            back = T.inc_subtensor(back[place], T.switch(r, share, zero))
+        return [back]
+
+
+@record(repr=False)
+class SumPool(Pool):
+    """The sum of each window, in the dtype of x; float16 is added in float32."""
+
+    name = "sum_pool"
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        (x,) = values
+        wide = np.float32 if x.dtype == np.float16 else x.dtype
+        with np.errstate(all="ignore"):
+            y = self.windows(x).sum(axis=tuple(range(-len(self.kernel), 0)), dtype=wide)
+        return (np.asarray(y).astype(x.dtype, copy=False),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,), (x,) = cotangents, node.inputs
+        if g is None or x.type.kind != "f":
+            return [None]
+        back = T.zeros_like(x)
+        for _, place in self.taps(x):
+            back = T.inc_subtensor(back[place], g)
+        return [back]
+
+
+# --- what users call: PyTorch's conventions, for NumPy has none
+
+
+def max_pool2d(
+    x: Any, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+) -> Any:
+    """The largest number of each window of x (images, channels, height, width); NaN if there is one, as in NumPy.
+
+    The conventions are PyTorch's: `kernel`, `stride` (None: that of the kernel), `padding` and `dilation` are one
+    integer or two, known now; padding counts as less than every number, and is at most half of the kernel; with
+    `ceil_mode` a last window may hang over the end if it begins before it.  Where several positions are largest they
+    share the derivative equally, as with `T.max` (PyTorch takes the first).  Raises TypeError for another rank or
+    complex numbers, ValueError for numbers that do not fit.
+    """
+    window = _Window("max_pool2d", x, kernel, stride, padding, dilation, ceil_mode)
+    x = window.x
+    lowest = -math.inf if x.type.kind == "f" else np.iinfo(x.dtype).min
+    return window.pooled(MaxPool, window.padded(lowest))
+
+
+def avg_pool2d(
+    x: Any, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True
+) -> Any:
+    """The mean of each window of x (images, channels, height, width).
+
+    The conventions are PyTorch's, see `max_pool2d`: padding is zeros, which are counted unless `count_include_pad` is
+    False; what hangs over the end in `ceil_mode` is never counted.  Integers give float64.
+    """
+    x = as_tensor(x)
+    window = _Window("avg_pool2d", x if x.type.kind == "f" else _as_float(x), kernel, stride, padding, 1, ceil_mode)
+    total = window.pooled(SumPool, window.padded(0))
+    return T.true_div(total, window.counted(bool(count_include_pad)))
+
+
+def _as_float(x: Variable) -> Variable:
+    return x if x.type.kind == "c" else with_dtype(x, "float64")
+
+
+class _Window:
+    """The arguments of a pooling function, checked, and what they mean for x."""
+
+    def __init__(
+        self, name: str, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    ) -> None:
+        x = as_tensor(x)
+        if x.ndim != 4 or x.type.kind not in "iuf":
+            form = "real numbers of rank 4, (images, channels, height, width)"
+            raise TypeError(f"{name}: x is {form}, got {describe(x)}")
+        self.x, self.name = x, name
+        self.kernel = numbers_an_axis(kernel, 2, name, "kernel")
+        self.stride = self.kernel if stride is None else numbers_an_axis(stride, 2, name, "stride")
+        self.padding = numbers_an_axis(padding, 2, name, "padding", least=0)
+        self.dilation = numbers_an_axis(dilation, 2, name, "dilation")
+        for k, p in zip(self.kernel, self.padding, strict=True):
+            if 2 * p > k:
+                raise ValueError(f"{name}: padding is at most half of the kernel, got {self.padding} for {self.kernel}")
+        self.extents = tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilation, strict=True))
+        self.behind = [self._behind(axis) if ceil_mode else p for axis, p in enumerate(self.padding)]
+        """How much is put behind the last position of each axis."""
+        for axis, length in enumerate(x.type.shape[2:]):
+            if length is not None and self.extents[axis] > length + self.padding[axis] + self.behind[axis]:
+                why = no_window(axis + 2, self.kernel[axis], self.extents[axis], length + 2 * self.padding[axis])
+                raise ValueError(f"{name}: {why}: x is {describe(x)}")
+
+    def _behind(self, axis: int) -> Any:
+        """The padding, and as much as a last window needs that begins before the padding behind."""
+        p, s, extent, length = self.padding[axis], self.stride[axis], self.extents[axis], self.x.type.shape[2 + axis]
+        if length is not None:
+            count = min((length + 2 * p - extent + s - 1) // s + 1, (length + p - 1) // s + 1)
+            return max(p, (count - 1) * s + extent - length - p)
+        n = lengths_of(self.x)[2 + axis]
+        starts = T.minimum(T.floor_div(n + (2 * p - extent + s - 1), s), T.floor_div(n + (p - 1), s))
+        return T.maximum(p, starts * s + (extent - p) - n)
+
+    def padded(self, value: Any) -> Any:
+        """x with a number around it."""
+        around = list(zip(self.padding, self.behind, strict=True))
+        if all(isinstance(n, int) and n == 0 for pair in around for n in pair):
+            return self.x
+        return T.pad(self.x, ((0, 0), (0, 0), *around), constant_values=constant(value, self.x.dtype))
+
+    def pooled(self, kind: type[Pool], x: Any) -> Any:
+        """Windows that are large and lie side by side are axes; others that are large are pooled axis by axis."""
+        if math.prod(self.kernel) <= MOST_TAPS:
+            return kind(self.kernel, self.stride, self.dilation)(x)
+        if self.kernel == self.stride and max(self.dilation) == 1:
+            return _side_by_side(kind, x, self.kernel)
+        (rows, columns), (down, across), (far, wide) = self.kernel, self.stride, self.dilation
+        return kind((rows, 1), (down, 1), (far, 1))(kind((1, columns), (1, across), (1, wide))(x))
+
+    def counted(self, with_padding: bool) -> Any:
+        """How many positions of each window count, as a number or a matrix of the dtype of x."""
+        exact = all(isinstance(b, int) and b == p for b, p in zip(self.behind, self.padding, strict=True))
+        if exact and (with_padding or max(self.padding) == 0):
+            return constant(math.prod(self.kernel), self.x.dtype)
+        along = []
+        for axis, length in enumerate(lengths_of(self.x)[2:]):
+            p, behind = self.padding[axis], self.behind[axis]
+            inside = T.full((T.add(length, 2 * p if with_padding else 0),), constant(1, self.x.dtype))
+            around = (0, T.sub(behind, p)) if with_padding else (p, behind)
+            ones = T.pad(inside, (around,))
+            along.append(SumPool(self.kernel[axis : axis + 1], self.stride[axis : axis + 1], (1,))(ones))
+        return T.mul(DimShuffle((0, "x"))(along[0]), along[1])
+
+
+MOST_TAPS = 32
+"""Positions of a window up to which a program reads them one by one."""
+
+
+def _side_by_side(kind: type[Pool], x: Any, kernel: Numbers) -> Any:
+    (images, channels, height, width), (rows, columns) = lengths_of(x), kernel
+    down, across = T.floor_div(height, rows), T.floor_div(width, columns)
+    whole = x[:, :, : down * rows, : across * columns]
+    apart = reshape(whole, (images, channels, down, rows, across, columns))
+    return (T.max if kind is MaxPool else T.sum)(apart, axis=(3, 5))

@@ -1,0 +1,187 @@
+"""Pooling against windows taken one by one: values, derivatives, errors, in every mode."""
+
+import itertools
+
+import numpy as np
+import pytest
+from gradients import assert_gradient
+
+import arignote as ag
+from arignote import ops as T
+
+MODES = ("FAST_RUN", "FAST_COMPILE", "NUMPY")
+
+
+def windows(x, kernel, stride=None, padding=0, dilation=1, ceil_mode=False):
+    """((i, j), what of x is in the window, how many positions of padded x) for each window, and how many there are."""
+    kernel, padding, dilation = ((v, v) if isinstance(v, int) else v for v in (kernel, padding, dilation))
+    stride = kernel if stride is None else (stride, stride) if isinstance(stride, int) else stride
+    places = []
+    for n, k, s, p, d in zip(x.shape[2:], kernel, stride, padding, dilation):
+        starts = range(-p, n + p, s)
+        reach = d * (k - 1)
+        kept = [a for a in starts if a + reach < n + p or (ceil_mode and a < n)]
+        if ceil_mode:  # at most one hangs over
+            whole = [a for a in kept if a + reach < n + p]
+            over = [a for a in kept if a + reach >= n + p][:1]
+            kept = whole + (over if not whole or whole[-1] + reach < n + p - 1 else [])
+        places.append([[a + i * d for i in range(k)] for a in kept])
+    for (i, rows), (j, columns) in itertools.product(*map(list, map(enumerate, places))):
+        inside = [[a for a in some if 0 <= a < n] for some, n in zip((rows, columns), x.shape[2:])]
+        padded = [sum(a < n + p for a in some) for some, n, p in zip((rows, columns), x.shape[2:], padding)]
+        yield (i, j), x[:, :, inside[0]][:, :, :, inside[1]], padded[0] * padded[1], tuple(map(len, places))
+
+
+def reference(x, *args, mean=False, count_include_pad=True, **keywords):
+    y = None
+    for (i, j), part, padded, counts in windows(x, *args, **keywords):
+        y = np.zeros((*x.shape[:2], *counts), x.dtype) if y is None else y
+        if mean:
+            y[:, :, i, j] = part.sum((2, 3)) / (padded if count_include_pad else part.shape[2] * part.shape[3])
+        else:
+            y[:, :, i, j] = part.max((2, 3))
+    return y
+
+
+def parameters(seed):
+    rng = np.random.default_rng(seed)
+    kernel = tuple(int(k) for k in rng.integers(1, 6, 2))
+    padding = tuple(int(rng.integers(0, k // 2 + 1)) for k in kernel)
+    dilation = tuple(int(n) for n in rng.integers(1, 3, 2))
+    lengths = [d * (k - 1) + 1 + int(rng.integers(0, 9)) for k, d in zip(kernel, dilation)]
+    stride = None if rng.random() < 0.3 else tuple(int(n) for n in rng.integers(1, 4, 2))
+    return (int(rng.choice([0, 1, 2])), int(rng.choice([1, 3])), *lengths), kernel, stride, padding, dilation
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_parameters(seed):
+    shape, kernel, stride, padding, dilation = parameters(seed)
+    ceil_mode, counted = bool(seed % 2), bool(seed % 3)
+    for dtype, known in (("float32", None), ("float64", shape)):
+        value = np.random.default_rng(seed).normal(size=shape).astype(dtype)
+        x = T.tensor("x", dtype, known or (None,) * 4)
+        outputs = [
+            T.nn.max_pool2d(x, kernel, stride, padding, dilation, ceil_mode),
+            T.nn.avg_pool2d(x, kernel, stride, padding, ceil_mode, counted),
+        ]
+        for mode in MODES if seed % 4 == 0 else MODES[:1]:
+            largest, mean = ag.function([x], outputs, mode=mode)(value)
+            assert largest.dtype == mean.dtype == dtype
+            if value.size:
+                np.testing.assert_array_equal(largest, reference(value, kernel, stride, padding, dilation, ceil_mode))
+                expected = reference(
+                    value, kernel, stride, padding, ceil_mode=ceil_mode, mean=True, count_include_pad=counted
+                )
+                np.testing.assert_allclose(mean, expected, atol=1e-6 if dtype == "float32" else 1e-14)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_large_windows(mode):
+    value = np.random.default_rng(0).normal(size=(2, 3, 17, 23))
+    x = T.tensor4("x")
+    cases = [((17, 23), None), ((7, 8), None), ((7, 6), (3, 2)), ((9, 1), 1), ((1, 20), (2, 1))]
+    outputs = [f(x, k, s) for f in (T.nn.max_pool2d, T.nn.avg_pool2d) for k, s in cases]
+    found = ag.function([x], outputs, mode=mode)(value)
+    for k, (kernel, stride) in enumerate(cases):
+        np.testing.assert_array_equal(found[k], reference(value, kernel, stride))
+        np.testing.assert_allclose(found[k + len(cases)], reference(value, kernel, stride, mean=True), atol=1e-14)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_not_a_number_wins(mode):
+    value = np.random.default_rng(0).normal(size=(1, 2, 6, 7))
+    value[0, 0, 2, 2], value[0, 0, 5, 5], value[0, 1, 0, 0], value[0, 1] = np.nan, np.inf, -np.inf, -np.inf
+    x = T.tensor4("x")
+    found = ag.function([x], T.nn.max_pool2d(x, 3, 2, 1), mode=mode)(value)
+    np.testing.assert_array_equal(found, reference(value, 3, 2, 1))
+    assert np.isnan(found).any() and np.isneginf(found[0, 1]).all()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float16"])
+@pytest.mark.parametrize("mode", MODES)
+def test_other_dtypes(dtype, mode):
+    value = (np.random.default_rng(0).normal(size=(2, 2, 6, 7)) * 50).astype(dtype)
+    x = T.tensor4("x", dtype)
+    largest, mean = ag.function([x], [T.nn.max_pool2d(x, 2, 1, 1), T.nn.avg_pool2d(x, 2, 2)], mode=mode)(value)
+    assert largest.dtype == dtype and mean.dtype == (dtype if dtype == "float16" else "float64")
+    np.testing.assert_array_equal(largest, reference(value, 2, 1, 1))
+    tolerance = 2e-3 if dtype == "float16" else 1e-14
+    np.testing.assert_allclose(mean, reference(value.astype("float64"), 2, 2, mean=True), rtol=tolerance)
+
+
+def test_inputs_of_all_strides():
+    value = np.random.default_rng(0).normal(size=(2, 4, 12, 14)).astype("float32")
+    x = T.tensor4("x", "float32")
+    f = ag.function([x], [T.nn.max_pool2d(x, 3, 2, 1), T.nn.avg_pool2d(x, 3, 1, 1)])
+    for given in (value[..., ::-1, ::-1], value[:, ::2, ::2, ::3], value.transpose(1, 0, 3, 2), value[:1].repeat(2, 0)):
+        largest, mean = f(given)
+        np.testing.assert_array_equal(largest, reference(given, 3, 2, 1))
+        np.testing.assert_allclose(mean, reference(given, 3, 1, 1, mean=True), atol=1e-6)
+
+
+@pytest.mark.parametrize("static", [True, False])
+@pytest.mark.parametrize("keywords", [{}, {"stride": 1, "padding": 1}, {"stride": (2, 1), "ceil_mode": True}], ids=str)
+def test_gradients(keywords, static):
+    value = np.random.default_rng(1).permutation(2 * 2 * 5 * 6).reshape(2, 2, 5, 6) / 10.0
+    assert_gradient(lambda x: T.nn.max_pool2d(x, (3, 2), **keywords), value, static=static)
+    assert_gradient(lambda x: T.nn.avg_pool2d(x, (3, 2), **keywords), value, static=static)
+    assert_gradient(lambda x: T.nn.max_pool2d(x, 2, dilation=2, stride=1), value, static=static)
+    assert_gradient(lambda x: T.nn.max_pool2d(T.tanh(T.nn.avg_pool2d(x, 2, 1)), 2), value, static=static)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_positions_that_tie_share_the_gradient(mode):
+    x = T.tensor4("x")
+    f = ag.function([x], ag.grad(T.sum(T.nn.max_pool2d(x, 2)), x), mode=mode)
+    np.testing.assert_array_equal(f(np.ones((1, 1, 4, 2))), np.full((1, 1, 4, 2), 0.25))
+    np.testing.assert_array_equal(f(np.array([[[[1.0, 3], [3, 2]]]])), [[[[0, 0.5], [0.5, 0]]]])
+
+
+def test_second_derivatives():
+    value = np.random.default_rng(1).normal(size=(1, 1, 6, 6))
+    x = T.tensor4("x")
+    cost = T.sum(T.nn.max_pool2d(x, 2) ** 3) + T.sum(T.nn.avg_pool2d(x, 3, 1) ** 3)
+    inner = T.sum(ag.grad(cost, x) ** 2)
+    f = ag.function([x], [inner, ag.grad(inner, x)])
+    direction = np.random.default_rng(2).normal(size=value.shape)
+    slope = (f(value + 1e-6 * direction)[0] - f(value - 1e-6 * direction)[0]) / 2e-6
+    np.testing.assert_allclose(np.sum(f(value)[1] * direction), slope, rtol=1e-6)
+
+
+def test_many_examples_at_once():
+    value = np.random.default_rng(1).normal(size=(3, 2, 2, 6, 6))
+    xs = T.tensor("xs", shape=(3, None, None, None, None))
+    found = ag.function([xs], ag.vmap(lambda x: T.nn.max_pool2d(x, 3, 2, 1))(xs))(value)
+    np.testing.assert_array_equal(found, [reference(v, 3, 2, 1) for v in value])
+
+
+X = T.tensor("x", shape=(2, 4, 8, 8))
+
+
+@pytest.mark.parametrize(
+    ("build", "kind", "message"),
+    [
+        (lambda: T.nn.max_pool2d(T.matrix("m"), 2), TypeError, r"max_pool2d: x is .*rank 4.* got m \(float64"),
+        (lambda: T.nn.avg_pool2d(T.tensor4("z", "complex64"), 2), TypeError, r"avg_pool2d: x is real numbers .*got z"),
+        (lambda: T.nn.max_pool2d(X, 0), ValueError, r"kernel is 1 or more, got 0"),
+        (lambda: T.nn.max_pool2d(X, 2, 0), ValueError, r"stride is 1 or more, got 0"),
+        (lambda: T.nn.max_pool2d(X, 2, dilation=0), ValueError, r"dilation is 1 or more, got 0"),
+        (lambda: T.nn.max_pool2d(X, 9), ValueError, r"extends over 9 positions of axis 2, the padded input has 8"),
+        (lambda: T.nn.max_pool2d(X, 2, padding=2), ValueError, r"padding is at most half of the kernel"),
+        (lambda: T.nn.max_pool2d(X, (2, 2, 2)), ValueError, r"kernel has one number for each of 2 axes"),
+        (lambda: T.nn.avg_pool2d(X, "2"), TypeError, r"kernel is an integer or 2 of them, .*got '2'"),
+        (lambda: T.MaxPool((2,), (1,), (0,)), ValueError, r"max_pool: .* 1 or more"),
+    ],
+)
+def test_errors_when_it_is_built(build, kind, message):
+    with pytest.raises(kind, match=message):
+        build()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_errors_of_a_call(mode):
+    x = T.tensor4("x")
+    f = ag.function([x], T.nn.max_pool2d(x, 3), mode=mode)
+    with pytest.raises(ValueError, match="extends over 3 positions of axis 3"):
+        f(np.zeros((1, 1, 3, 2)))
+    assert f(np.zeros((1, 1, 3, 3))).shape == (1, 1, 1, 1)
