@@ -45,7 +45,7 @@ def reference(x, *args, mean=False, count_include_pad=True, **keywords):
 
 def parameters(seed):
     rng = np.random.default_rng(seed)
-    kernel = tuple(int(k) for k in rng.integers(1, 6, 2))
+    kernel = tuple(int(k) for k in rng.integers(1, 5, 2))
     padding = tuple(int(rng.integers(0, k // 2 + 1)) for k in kernel)
     dilation = tuple(int(n) for n in rng.integers(1, 3, 2))
     lengths = [d * (k - 1) + 1 + int(rng.integers(0, 9)) for k, d in zip(kernel, dilation)]
@@ -53,7 +53,7 @@ def parameters(seed):
     return (int(rng.choice([0, 1, 2])), int(rng.choice([1, 3])), *lengths), kernel, stride, padding, dilation
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(24))
 def test_random_parameters(seed):
     shape, kernel, stride, padding, dilation = parameters(seed)
     ceil_mode, counted = bool(seed % 2), bool(seed % 3)

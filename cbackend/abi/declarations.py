@@ -44,6 +44,9 @@ typedef struct ag_product {
     const struct ag_nest *after;
     void *const *data;
     const i64 *strides;
+    /* NULL, or where the numbers of b lie, in elements: that of row p and column j at b[b_rows[p] + b_columns[j]].  The
+       last two of b_strides then say nothing. */
+    const i64 *b_rows, *b_columns;
 } ag_product;
 
 /* Products of one dtype.  gemv: y = alpha * op(a[m, n]) @ x + beta * y; ger: a[m, n] += alpha * x * y; dot: sum(x * y),

@@ -11,6 +11,7 @@ import numpy as np
 from ...graph import Apply, Op, Variable, inheriting
 from ...graph.pointing import NAMED, NOWHERE, Names, Pointed, Shape, called, guilty_operands, pointing
 from ...ops.blas import Gemm, Gemv
+from ...ops.convolution import no_window
 from ...ops.fused import Fused, unmarked
 from ...ops.fused_product import FusedProduct
 from ...ops.nn import AlongAxis, LogSumExp
@@ -54,6 +55,9 @@ def _told(program: Program, outcome: int, step: int, operand: int, said: Sequenc
         whole = called(node.inputs[0]) if node else "an array"
         text = f"index {index} is out of bounds for axis {axis} of {whole} with size {size}"
         return IndexError, text, _where(node, _indices(node))
+    if outcome == Outcome.WINDOW and node is not None:
+        extent, length = (1, 0) if len(values) < 2 else values[:2]
+        return ValueError, f"{no_window(operand, len(values) - 1, extent, length)}", _where(node)
     if outcome in _UNSOLVABLE:
         return np.linalg.LinAlgError, _UNSOLVABLE[outcome], _where(node)
     numbers = _said(values) if outcome == Outcome.NEGATIVE_LENGTH else ""

@@ -3,7 +3,7 @@
    Which way a product goes depends on sizes, strides and processor alone, never on the moment.  Our own loops are taken
    where they keep up with the BLAS (float32 and float64 with AVX2 or AVX-512: 0.95 to 1.8 times OpenBLAS 0.3.31 at
    32 to 2048, one thread of a Zen 4) unless the result is narrower than a vector, and for operands that a BLAS can
-   only be told of by a copy. */
+   only be told of by a copy.  Only they know of operands that tables describe. */
 
 typedef struct batch {
     const ag_runtime *rt;
@@ -36,8 +36,8 @@ static i32 is_narrow(const product *x)
 static void multiply_matrices(const ag_runtime *rt, const product *x)
 {
     if (x->k <= 0) scale_rows(x->m, x->n, x->beta, x->c, x->c0);
-    else if ((x->m != 1 && x->n != 1) || !by_vector(rt, x)) {
-        if ((OWN_LOOPS && !is_narrow(x)) || !blas_gemm_of(rt, x)) {
+    else if (x->of->b_rows || (x->m != 1 && x->n != 1) || !by_vector(rt, x)) {
+        if (x->of->b_rows || (OWN_LOOPS && !is_narrow(x)) || !blas_gemm_of(rt, x)) {
             multiply(rt, x);
             return;
         }
@@ -49,7 +49,7 @@ static void multiply_matrices(const ag_runtime *rt, const product *x)
 static little_product *little_of(const ag_product *of)
 {
     const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;
-    if (!OWN_LOOPS || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1) return 0;
+    if (!OWN_LOOPS || of->b_rows || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1) return 0;
     return little_kernel(of->m, of->n, of->k);
 }
 

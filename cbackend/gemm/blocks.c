@@ -137,12 +137,14 @@ static void multiply_rows(const block *work, i64 i, i64 m, i64 next)
         i64 step = (1 + COMPLEX) * width;
         to.c = x->c + i * x->c0 + column, to.n = n, to.skip = 0;
         if (work->panels) from = work->panels + (1 + COMPLEX) * j * k;
-        else if (!COMPLEX && x->b1 == 1 && column + n >= width) { /* a last panel begins further left */
+        else if (!COMPLEX && !x->of->b_rows && x->b1 == 1 && column + n >= width) { /* a last panel begins further left */
             const i64 skip = width - n;
             from = (const REAL *)(b - skip), step = x->b0;
             if (j >= skip && to.alpha == 1 && to.beta == 0) to.c -= skip, to.n = width; /* the same numbers once more */
             else to.skip = skip;
-        } else pack_columns(k, n, width, b, x->b0, x->b1, right);
+        } else if (x->of->b_rows)
+            pack_by_tables(k, n, width, x->b, x->of->b_rows + work->row, x->of->b_columns + column, right);
+        else pack_columns(k, n, width, b, x->b0, x->b1, right);
         if (ahead.at_once) fetch_portion(&ahead);
         if (work->row) fetch_target(&to);
         (width == LANES ? multiply_one : m > ROWS / 2 ? multiply_two : multiply_half)(k, &panel, from, step, &to);
@@ -150,11 +152,22 @@ static void multiply_rows(const block *work, i64 i, i64 m, i64 next)
     if (work->row + k == x->k) follow(x, i, work->column, m, work->width);
 }
 
+/* Columns [j, j + n) of the block, of which none stand in whole panels. */
+static void pack_panel(const block *work, i64 j, i64 n, REAL *to)
+{
+    const product *x = work->of;
+    const i64 k = work->depth, column = work->column + j;
+    const i64 *rows = x->of->b_rows;
+    if (rows) pack_by_tables(k, n, panel_width(n), x->b, rows + work->row, x->of->b_columns + column, to);
+    else pack_columns(k, n, panel_width(n), x->b + work->row * x->b0 + column * x->b1, x->b0, x->b1, to);
+}
+
 /* Whole panels are packed row by row, as b is read fastest; rows are far apart, so those to come are asked for. */
 static void pack_block(const block *work, REAL *panels)
 {
     const product *x = work->of;
-    const i64 k = work->depth, whole = !COMPLEX && x->b1 == 1 ? work->width / COLUMNS * COLUMNS : 0;
+    const i32 lies_well = !COMPLEX && !x->of->b_rows && x->b1 == 1;
+    const i64 k = work->depth, whole = lies_well ? work->width / COLUMNS * COLUMNS : 0;
     const T *b = x->b + work->row * x->b0 + work->column * x->b1;
     for (i64 p = 0; p < k; p++) {
         const REAL *row = (const REAL *)(b + p * x->b0);
@@ -166,10 +179,8 @@ static void pack_block(const block *work, REAL *panels)
                 *(vector *)(to + v - j) = *(const unaligned *)(row + v);
             }
     }
-    for (i64 j = whole; j < work->width; j += COLUMNS) {
-        const i64 n = at_most(COLUMNS, work->width - j);
-        pack_columns(k, n, panel_width(n), b + j * x->b1, x->b0, x->b1, panels + (1 + COMPLEX) * j * k);
-    }
+    for (i64 j = whole; j < work->width; j += COLUMNS)
+        pack_panel(work, j, at_most(COLUMNS, work->width - j), panels + (1 + COMPLEX) * j * k);
 }
 
 static void multiply_block(block *work, REAL *panels, i64 first, i64 last)
@@ -233,7 +244,7 @@ static i32 multiply(const ag_runtime *rt, const product *x)
     const double all = (double)x->m * (double)x->n * (double)x->k;
     const i32 is_near = (double)x->n * (double)x->k <= (double)NEAR / sizeof(T);
     const i32 little = x->m <= (is_near ? FEW : FEWER) || (x->n >= LANES && x->n * at_most(x->k, DEPTH) <= LITTLE);
-    const i32 lies_well = !COMPLEX && x->b1 == 1 && little;
+    const i32 lies_well = !COMPLEX && !x->of->b_rows && x->b1 == 1 && little;
     if (all < ALONE && x->n <= WIDTH && x->k <= DEPTH) { /* nothing to share out, nor time to find that out */
         REAL *panels = lies_well ? 0 : rt->alloc((i64)sizeof(T) * round_up(x->n, COLUMNS) * x->k);
         block whole = {x, 0, x->n, 0, x->k, 0};

@@ -74,6 +74,39 @@ static void pack_columns(i64 k, i64 n, i64 width, const T *b, i64 b0, i64 b1, RE
     }
 }
 
+/* The same where tables say how far from b the numbers lie: rows[p] + columns[j].  Columns that are neighbours in memory
+   are read as vectors. */
+static void pack_by_tables(i64 k, i64 n, i64 width, const T *b, const i64 *rows, const i64 *columns, REAL *restrict to)
+{
+#if COMPLEX
+    for (i64 p = 0; p < k; p++, to += 2 * width)
+        for (i64 j = 0; j < width; j++) {
+            const T value = j < n ? b[rows[p] + columns[j]] : 0;
+            to[j] = __real__ value, to[width + j] = __imag__ value;
+        }
+#else
+    for (i64 v = 0; v < width; v += LANES) {
+        const i64 count = at_most(LANES, n - v), *column = columns + v;
+        i64 beside = 1;
+        while (beside < count && column[beside] == column[0] + beside) beside++;
+        REAL *out = to + v;
+        if (beside == LANES) {
+            const T *from = b + column[0];
+            for (i64 p = 0; p < k; p++, out += width) *(vector *)out = *(const unaligned *)(from + rows[p]);
+            continue;
+        }
+        for (i64 p = 0; p < k; p++, out += width) {
+            const T *from = b + rows[p];
+            if (count < LANES) *(vector *)out = (vector){0};
+            if (count == LANES)
+                for (i64 j = 0; j < LANES; j++) out[j] = from[column[j]];
+            else
+                for (i64 j = 0; j < count; j++) out[j] = from[column[j]];
+        }
+    }
+#endif
+}
+
 /* A panel of m rows of a as they lie in memory. */
 static left_panel unpacked_rows(i64 m, const T *a, i64 a0, i64 a1)
 {

@@ -2,8 +2,8 @@
 
 Most are compiled with the runtime already (abi/driver_functions.py): a file has their text for other compilers.  What
 runs once a call is not worth a compiler's time: gcc optimizes neither it nor the driver (that of a perceptron's step
-takes a third of the time so; a call of 30 steps takes 0.3 us longer, of 7).  Solvers, which go over elements, stand
-before that, with the kernels.
+takes a third of the time so; a call of 30 steps takes 0.3 us longer, of 7).  Solvers and tables, which go over
+elements, stand before that, with the kernels.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ..abi.driver_functions import DRIVER_FUNCTIONS, INTERNAL
 from ..ctext.helper import Helper
 from .product_helpers import PRODUCTS
 from .solver_helpers import SOLVERS
+from .window_helpers import WINDOWS
 
 _NO_EFFORT = """\
 #if defined(__GNUC__) && !defined(__clang__)
@@ -112,8 +113,8 @@ def driver_helpers(driver: str) -> str:
     """The helpers that the text of a driver uses, directly or by other helpers, each once and in order; what stands
     after them is compiled without effort.
     """
-    wanted = _used(driver, {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS)})
-    solvers = [h.text for h in SOLVERS if h.name in wanted]
+    wanted = _used(driver, {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS, *WINDOWS)})
+    solvers = [h.text for h in (*SOLVERS, *WINDOWS) if h.name in wanted]
     others = [h.text for h in (*HELPERS, *PRODUCTS) if h.name in wanted and h.name not in DRIVER_FUNCTIONS]
     return "\n".join([_ahead([name for name in DRIVER_FUNCTIONS if name in wanted]), *solvers, _NO_EFFORT, *others])
 

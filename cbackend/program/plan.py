@@ -6,6 +6,7 @@ in-place work.
     Alloc, Join, Arange, Eye, SumTo                          copies and kernels    lower_creation.py
     IncSubtensor, AdvancedSubtensor ...                      copies and kernels    lower_indexing.py
     Dot, MatMul, Gemm, Gemv, Ger ...                         the runtime's BLAS    plan_blas.py
+    Convolution, KernelGradient, MaxPool, SumPool            products, kernels     plan_windows.py
     Diagonal, Triangle, DiagonalMatrix, Assume               descriptors, kernels  plan_matrices.py
     Solve, SolveTriangular, Inverse, Cholesky, Det, SlogDet  the runtime's LAPACK  plan_solvers.py
     anything else                                            a call back to Python
@@ -26,6 +27,7 @@ from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ...ops.assembled import Assembled
 from ...ops.assumptions import Assume
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ...ops.convolution import Convolution, KernelGradient
 from ...ops.creation import Alloc, Arange, Eye
 from ...ops.cumulative import Cumulative
 from ...ops.determinants import Det, SlogDet
@@ -39,21 +41,32 @@ from ...ops.join import Join
 from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.pipeline import Pipeline
+from ...ops.pooling import MaxPool, SumPool
 from ...ops.reduce import ArgReduce, Reduce, SumTo
 from ...ops.rows import Top
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.solving import Inverse, Solve, SolveTriangular
 from ..ir.kernel import Kernel
-from . import plan_assembly, plan_blas, plan_epilogue, plan_matrices, plan_pipeline, plan_solvers, plan_views
+from . import (
+    plan_assembly,
+    plan_blas,
+    plan_epilogue,
+    plan_matrices,
+    plan_pipeline,
+    plan_solvers,
+    plan_views,
+    plan_windows,
+)
 from . import plan_creation as lower_creation
 from . import plan_indexing as lower_indexing
 from .buffers import assign_slots
 from .choices import Choices
 from .late import cannot_fail_late, checks_first
 from .nest_text import runs_in_any_order
+from .plan_host import plan_host
 from .plan_order import ordered_strides, result_in_order
 from .planner import Planner, has_all_loops
-from .program import Array, Buffer, Finish, Host, Lengths, Outcome, Program, Site
+from .program import Array, Buffer, Finish, Lengths, Outcome, Program, Site
 
 Plan = Callable[[Planner, Apply], None]
 
@@ -285,18 +298,7 @@ def _overwritten(p: Planner, node: Apply, output: int, destroyed: Mapping[int, i
     return p.put(node.outputs[output], victim)
 
 
-# --- ops without C
-
-
-def plan_host(p: Planner, node: Apply) -> None:
-    """Run the NumPy meaning of the op: one call back into Python."""
-    results = tuple(p.name("h", "void *") for _ in node.outputs)
-    lengths = [tuple(p.name("n", "i64") for _ in range(o.ndim)) for o in node.outputs]
-    p.steps.append(Host(p.site, results, tuple(n for row in lengths for n in row), tuple(p.inputs_of(node))))
-    for output, name, row in zip(node.outputs, results, lengths, strict=True):
-        p.keep_promises(output, row)
-        p.put(output, p.dense(name, output.dtype, row))
-
+# --- the tables
 
 KERNEL_OPS = (Pointwise, Fused, Reduce, ArgReduce, Cumulative, Softmax, LogSoftmax, LogSumExp, Top)
 """Ops that lower.py makes one kernel of."""
@@ -330,6 +332,10 @@ PLANS: dict[type[Op], Plan] = {
     Ger: plan_blas.plan_ger,
     FusedProduct: plan_epilogue.plan_fused_product,
     Pipeline: plan_pipeline.plan_pipeline,
+    Convolution: plan_windows.plan_convolution,
+    KernelGradient: plan_windows.plan_kernel_gradient,
+    MaxPool: plan_windows.plan_pool,
+    SumPool: plan_windows.plan_pool,
     Assume: plan_matrices.plan_assume,
     Diagonal: plan_matrices.plan_diagonal,
     DiagonalMatrix: plan_matrices.plan_diagonal_matrix,

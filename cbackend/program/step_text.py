@@ -66,6 +66,8 @@ FAILS_IF = {
     "not_negative": "{0} < 0",
     "fits": "{0} != {1} && {0} != 1",
     "reached": "{0} == 0 && {1} != 0",
+    "positive": "{0} < 1",
+    "has_room": "{0} > {1}",
 }
 IN_PARTS = {"ag_copy": "ag_copy_in_parts", "ag_eye": "ag_eye", "ag_iota": "ag_iota"}
 """What the runtime may share out among threads, and what is called for it, which may end early."""

@@ -1,0 +1,207 @@
+"""Convolutions and pooling.
+
+A convolution is one product of matrices for each image and group, whose right operand is read out of the windows of x
+where it lies; so is the gradient of its kernels.  Where each channel has a kernel of its own there is nothing to
+multiply matrices for: that, and pooling, are kernels that read x at each position of a window, as views.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ...graph import Apply, FunctionGraph, TensorType, Variable
+from ...ops.blas import BLAS_DTYPES
+from ...ops.convolution import Convolution, KernelGradient
+from ...ops.elementwise import Cast, add, maximum, mul
+from ...ops.fused import Fused
+from ...ops.join import Join
+from ...ops.pooling import MOST_TAPS, MaxPool
+from ...ops.reduce import Reduce
+from ...ops.shape import DimShuffle
+from ...ops.tensor import TensorVariable
+from .plan_host import plan_host
+from .plan_views import slice_of
+from .planner import Planner
+from .program import Array, Lengths, Number, Outcome, Quantity, Table, Vector
+
+
+def plan_convolution(p: Planner, node: Apply) -> None:
+    op, (x, w) = node.op, p.inputs_of(node)
+    assert isinstance(op, Convolution)
+    if node.out.dtype not in BLAS_DTYPES:
+        _without_products(p, node)
+        return
+    groups, (outputs, group, *kernel) = op.groups, w.lengths
+    p.guard("equal", x.lengths[1], p.product((group, groups)), failure=Outcome.LENGTHS, axis=1)
+    each = _each(p, outputs, groups, 0)
+    counts = _counts(p, op, x.lengths[2:], tuple(kernel))
+    if _own_kernels(op, node.inputs[1].type.shape):
+        _plan_own_kernels(p, node, counts)
+        return
+    packed = p.packed(w)
+    depth = p.product(w.lengths[1:])
+    result = p.result(node.out, (x.lengths[0], outputs, *counts))
+    within, between = _steps(p, op, x)
+    left = (0, p.product((each, depth)), depth, 1)
+    right = (x.strides[0], p.product((group, x.strides[1])), 0, 0)
+    rows, columns = (w.lengths[1:], (x.strides[1], *within)), (counts, between)
+    _multiply(p, result, (x.lengths[0], groups), each, (packed, left), (x, right), rows, columns)
+
+
+def plan_kernel_gradient(p: Planner, node: Apply) -> None:
+    op, (x, g) = node.op, p.inputs_of(node)[:2]
+    assert isinstance(op, KernelGradient)
+    if node.out.dtype not in BLAS_DTYPES:
+        _without_products(p, node)
+        return
+    kernel = p.lengths(node.inputs[2:])
+    group, each = _each(p, x.lengths[1], op.groups, 1), _each(p, g.lengths[1], op.groups, 1)
+    counts = _counts(p, op, x.lengths[2:], kernel)
+    for axis, (have, want) in enumerate(zip(g.lengths, (x.lengths[0], g.lengths[1], *counts), strict=True)):
+        p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
+    if _own_kernels(op, node.out.type.shape) and node.inputs[0].type.shape[1] == op.groups:
+        _plan_gradient_of_own_kernels(p, node, counts)
+        return
+    order = (1, 0, *range(2, len(g.lengths)))  # all numbers of an output side by side
+    turned = Array(
+        g.base, g.dtype, tuple(g.lengths[k] for k in order), tuple(g.strides[k] for k in order), False, g.memory
+    )
+    packed = p.packed(turned)
+    depth = p.product((x.lengths[0], *counts))
+    result = p.result(node.out, (g.lengths[1], group, *kernel))
+    within, between = _steps(p, op, x)
+    left, right = (p.product((each, depth)), depth, 1), (p.product((group, x.strides[1])), 0, 0)
+    rows = ((x.lengths[0], *counts), (x.strides[0], *between))
+    columns = ((group, *kernel), (x.strides[1], *within))
+    _multiply(p, result, (op.groups,), each, (packed, left), (x, right), rows, columns)
+
+
+Axes = tuple[Lengths, Lengths]
+"""Lengths of axes, and how many elements each step along them is."""
+
+
+def _multiply(
+    p: Planner, result: Array, batch: Lengths, m: Quantity, a: tuple[Array, Lengths], b: tuple[Array, Lengths],
+    rows: Axes, columns: Axes,
+) -> None:  # fmt: skip
+    """result[batch, m, columns] = a[batch, m, rows] @ b, of which rows and columns are places along axes."""
+    p.products[result.dtype] = None
+    one, zero = Number(result.dtype, 1), Number(result.dtype, 0)
+    places = (len(rows[0]), *map(Vector, rows), len(columns[0]), *map(Vector, columns))
+    arguments = (len(batch), Vector(batch), m, one, a[0], Vector(a[1]), b[0], Vector(b[1]), *places, zero, result)
+    p.call("ag_multiply_windows", (Table(result.dtype), *arguments), (result,), (a[0], b[0]), fallible=True)
+
+
+def _without_products(p: Planner, node: Apply) -> None:
+    """float16 in float32; integers by NumPy."""
+    if node.out.dtype != "float16":
+        plan_host(p, node)
+        return
+    wide = [Cast("float32")(v) if v.dtype == "float16" else v for v in node.inputs]
+    p.expand(node, [Cast("float16")(node.op(*wide))])
+
+
+def _each(p: Planner, length: Quantity, groups: int, axis: int) -> Quantity:
+    """The length of one of `groups` equal parts."""
+    if groups == 1:
+        return length
+    part = slice_of(p, length, None, None, groups, axis)[1]
+    p.guard("equal", length, p.product((part, groups)), failure=Outcome.LENGTHS, axis=axis)
+    return part
+
+
+def _counts(p: Planner, op: Any, lengths: Lengths, kernel: Lengths, front: int = 2) -> Lengths:
+    """How many windows there are along each axis.  A kernel for which there is no room fails."""
+    counts = []
+    for k, (length, positions) in enumerate(zip(lengths, kernel, strict=True)):
+        stride, dilation = op.stride[k], op.dilation[k]
+        if isinstance(positions, str):
+            p.guard("positive", positions, failure=Outcome.WINDOW, axis=front + k)
+        extent = p.sum((p.product((dilation, positions)), 1 - dilation))
+        p.guard("has_room", extent, length, failure=Outcome.WINDOW, axis=front + k)
+        starts = p.sum((length, p.product((-dilation, positions)), dilation))
+        counts.append(starts if stride == 1 else slice_of(p, length, None, starts, stride, front + k)[1])
+    return tuple(counts)
+
+
+def _steps(p: Planner, op: Any, x: Array) -> tuple[Lengths, Lengths]:
+    """Elements from one position to the next, within a window and from window to window, along each axis."""
+    along = x.strides[len(x.strides) - len(op.stride) :]
+    within = tuple(p.product((d, s)) for d, s in zip(op.dilation, along, strict=True))
+    return within, tuple(p.product((d, s)) for d, s in zip(op.stride, along, strict=True))
+
+
+# --- what reads x at each position of a window
+
+
+def plan_pool(p: Planner, node: Apply) -> None:
+    """The largest of, or the sum of, as many views of x as a window has positions."""
+    op, (x,) = node.op, p.inputs_of(node)
+    if node.out.dtype == "float16" and not isinstance(op, MaxPool):
+        p.expand(node, [Cast("float16")(op(Cast("float32")(node.inputs[0])))])
+        return
+    front = len(x.lengths) - len(op.stride)  # type: ignore[attr-defined]
+    counts = _counts(p, op, x.lengths[front:], op.kernel, front)  # type: ignore[attr-defined]
+    taps = _taps(p, op, x, counts, op.kernel, node.out.type)  # type: ignore[attr-defined]
+    fold = maximum if isinstance(op, MaxPool) else add
+    while len(taps) > 1:
+        parts = [taps[k : k + MOST_TAPS] for k in range(0, len(taps), MOST_TAPS)]
+        taps = [fold(*part) if len(part) > 1 else part[0] for part in parts]
+    p.expand(node, taps)
+
+
+def _taps(p: Planner, op: Any, x: Array, counts: Lengths, kernel: Sequence[int], kind: TensorType) -> list[Variable]:
+    """The views of x, one for each position in a window."""
+    front = len(x.lengths) - len(kernel)
+    within, between = _steps(p, op, x)
+    lengths, strides = (*x.lengths[:front], *counts), (*x.strides[:front], *between)
+    found: list[Variable] = []
+    for position in itertools.product(*map(range, kernel)):
+        offset = p.sum(p.product(pair) for pair in zip(position, within, strict=True))
+        found.append(TensorVariable(kind))
+        p.put(found[-1], p.view(x, lengths, strides, offset))
+    return found
+
+
+def _own_kernels(op: Any, shape: tuple[int | None, ...]) -> bool:
+    """Whether each channel certainly has one kernel of its own, of few positions."""
+    kernel = shape[2:]
+    known = shape[:2] == (op.groups, 1) and None not in kernel
+    return known and math.prod(n or 0 for n in kernel) <= MOST_TAPS
+
+
+def _plan_own_kernels(p: Planner, node: Apply, counts: Lengths) -> None:
+    """The sum, over the positions of the kernels, of a view of x times a number a channel."""
+    x, w = p.inputs_of(node)
+    shape = node.inputs[1].type.shape
+    kernel = [n or 0 for n in shape[2:]]
+    taps = _taps(p, node.op, x, counts, kernel, node.out.type)
+    numbers: list[Variable] = []
+    for position in itertools.product(*map(range, kernel)):
+        offset = p.sum(p.product(pair) for pair in zip(position, w.strides[2:], strict=True))
+        numbers.append(TensorVariable(TensorType(w.dtype, shape[:1])))
+        p.put(numbers[-1], p.view(w, w.lengths[:1], w.strides[:1], offset))
+    inner = [TensorVariable(v.type) for v in (*taps, *numbers)]
+    order = DimShuffle(("x", 0, *"x" * len(kernel)))
+    terms = [mul(a, order(b)) for a, b in zip(inner[: len(taps)], inner[len(taps) :], strict=True)]
+    group = FunctionGraph(inner, [add(*terms) if len(terms) > 1 else terms[0]])
+    p.expand(node, [Fused(group)(*taps, *numbers)])
+
+
+def _plan_gradient_of_own_kernels(p: Planner, node: Apply, counts: Lengths) -> None:
+    """For each position of the kernels the sum of a view of x times g: all in one pass over them."""
+    shape = node.out.type.shape
+    kernel, g = [n or 0 for n in shape[2:]], node.inputs[1]
+    taps = _taps(p, node.op, p.arrays[node.inputs[0]], counts, kernel, g.type)
+    inner = [TensorVariable(v.type) for v in (*taps, g)]
+    axes = (0, *range(2, g.ndim))
+    sums = [Reduce(add, axes)(mul(a, inner[-1])) for a in inner[:-1]]
+    found = Fused(FunctionGraph(inner, sums))(*taps, g)
+    columns = [DimShuffle((0, "x"))(v) for v in (found if len(sums) > 1 else [found])]
+    joined = Join(1)(*columns)
+    p.plan_all([joined])
+    lengths = (p.arrays[joined].lengths[0], 1, *kernel)
+    p.put(node.out, p.view(p.arrays[joined], lengths, p.strides(lengths), dense=True))
