@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from ...graph import Apply, Op
 from ...ops.assembled import Assembled
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ...ops.convolution import Convolution, KernelGradient
 from ...ops.creation import Alloc
 from ...ops.cumulative import Cumulative
 from ...ops.determinants import Det, SlogDet
@@ -32,9 +33,10 @@ from ...ops.indexing import IncSubtensor
 from ...ops.join import Join
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.pipeline import Pipeline
+from ...ops.pooling import SumPool
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.solving import Inverse, Solve, SolveTriangular
-from .program import Allocate, Array, Buffer, Call, Pack, Program, Quantity, Release, Site, Stages, Step
+from .program import Allocate, Array, Buffer, Call, Pack, Program, Quantity, Release, Site, Stages, Step, Vector
 
 COLUMNS = 4
 """Numbers a node: runs, ticks of the clock, bytes, floating-point operations; of the call the first two."""
@@ -49,6 +51,8 @@ THIRDS: dict[type[Op], int] = {Inverse: 6, Cholesky: 1, Det: 2, SlogDet: 2, Solv
 """Operations of what is done to a matrix of n rows, in thirds of n^3."""
 SIDES: dict[type[Op], int] = {Solve: 2, SolveTriangular: 1}
 """Operations for each right side, in n^2."""
+ROW_LENGTHS = 3
+"""Which of the vectors that ag_multiply_windows is given has the lengths that are summed over."""
 ROWS = {Softmax: 19, LogSoftmax: 16, LogSumExp: 15}
 """Additions an element: the largest found, subtracted, exp, summed up, divided or logarithm."""
 
@@ -89,6 +93,8 @@ def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
     if isinstance(op, Pipeline):
         found = [a for s in steps if isinstance(s, Call) for a in s.arguments if isinstance(a, Stages)]
         return [(stage.cost, stage.extents, 1) for stages in found for stage in stages.stages if stage.cost]
+    if isinstance(op, (Convolution, KernelGradient, SumPool)):
+        return _windows(node, steps)
     ranks = {kernel.name: kernel.rank for kernel in program.kernels}
     launches = [s for s in steps if isinstance(s, Call) and s.kernel and s.function in ranks]
     extents = [tuple(a for a in s.arguments[: ranks[s.function]] if isinstance(a, (int, str))) for s in launches]
@@ -96,6 +102,19 @@ def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
     if len(costs) > len(extents):
         return []
     return [(each, lengths, 1) for each, lengths in zip(costs, extents, strict=False) if each]
+
+
+def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
+    """Two for each number of the result and each row of what is multiplied; of kernels over views, one a view."""
+    found: list[Term] = []
+    for s in steps:
+        if isinstance(s, Call) and s.function == "ag_multiply_windows":
+            rows = [a for a in s.arguments if isinstance(a, Vector)][ROW_LENGTHS]
+            found.append((2, (*s.writes[0].lengths, *rows.values), 1))
+        elif isinstance(s, Call) and s.kernel and node.out.type.kind in "fc":
+            views = len(dict.fromkeys(a.base for a in s.reads))
+            found.append((views - isinstance(node.op, SumPool), s.writes[0].lengths, 1))
+    return found
 
 
 def _costs_of_parts(op: Assembled) -> list[int]:

@@ -17,6 +17,7 @@ from ...ops.blas import BLAS_DTYPES
 from ...ops.convolution import Convolution, KernelGradient
 from ...ops.elementwise import Cast, add, maximum, mul
 from ...ops.fused import Fused
+from ...ops.indexing import Subtensor
 from ...ops.join import Join
 from ...ops.pooling import MOST_TAPS, MaxPool
 from ...ops.reduce import Reduce
@@ -41,14 +42,28 @@ def plan_convolution(p: Planner, node: Apply) -> None:
     if _own_kernels(op, node.inputs[1].type.shape):
         _plan_own_kernels(p, node, counts)
         return
-    packed = p.packed(w)
-    depth = p.product(w.lengths[1:])
+    kernels, apart, next_row = _kernels(p, node.inputs[1])
     result = p.result(node.out, (x.lengths[0], outputs, *counts))
     within, between = _steps(p, op, x)
-    left = (0, p.product((each, depth)), depth, 1)
+    left = (0, p.product((each, apart)), apart, next_row)
     right = (x.strides[0], p.product((group, x.strides[1])), 0, 0)
     rows, columns = (w.lengths[1:], (x.strides[1], *within)), (counts, between)
-    _multiply(p, result, (x.lengths[0], groups), each, (packed, left), (x, right), rows, columns)
+    _multiply(p, result, (x.lengths[0], groups), each, (kernels, left), (x, right), rows, columns)
+
+
+def _kernels(p: Planner, w: Variable) -> tuple[Array, Quantity, Quantity]:
+    """Kernels as the rows of a matrix; how far apart these are, and the numbers in them.
+
+    What has been turned around is copied with its outputs side by side: that is how they lie apart evenly.
+    """
+    array = p.arrays[w]
+    if w.owner is None or not isinstance(w.owner.op, (DimShuffle, Subtensor)):
+        depth = p.product(array.lengths[1:])
+        return p.packed(array), depth, 1
+    order = (*range(1, len(array.lengths)), 0)
+    lengths, strides = (tuple(given[k] for k in order) for given in (array.lengths, array.strides))
+    turned = p.copied(Array(array.base, array.dtype, lengths, strides, False, array.memory))
+    return turned, 1, array.lengths[0]
 
 
 def plan_kernel_gradient(p: Planner, node: Apply) -> None:
@@ -150,7 +165,7 @@ def plan_pool(p: Planner, node: Apply) -> None:
     while len(taps) > 1:
         parts = [taps[k : k + MOST_TAPS] for k in range(0, len(taps), MOST_TAPS)]
         taps = [fold(*part) if len(part) > 1 else part[0] for part in parts]
-    p.expand(node, taps)
+    _plan_as(p, node, taps[0])
 
 
 def _taps(p: Planner, op: Any, x: Array, counts: Lengths, kernel: Sequence[int], kind: TensorType) -> list[Variable]:
@@ -188,7 +203,14 @@ def _plan_own_kernels(p: Planner, node: Apply, counts: Lengths) -> None:
     order = DimShuffle(("x", 0, *"x" * len(kernel)))
     terms = [mul(a, order(b)) for a, b in zip(inner[: len(taps)], inner[len(taps) :], strict=True)]
     group = FunctionGraph(inner, [add(*terms) if len(terms) > 1 else terms[0]])
-    p.expand(node, [Fused(group)(*taps, *numbers)])
+    _plan_as(p, node, Fused(group)(*taps, *numbers))
+
+
+def _plan_as(p: Planner, node: Apply, value: Any) -> None:
+    """Plan what the result of the node is, in the memory of an output if the node's is to become one."""
+    if node.out in p.direct and value.owner is not None:
+        p.direct[value] = p.direct[node.out]
+    p.expand(node, [value])
 
 
 def _plan_gradient_of_own_kernels(p: Planner, node: Apply, counts: Lengths) -> None:
