@@ -30,6 +30,8 @@ from .tensor import TensorOp, as_tensor, constant
 
 Numbers = tuple[int, ...]
 Lengths = tuple["int | None", ...]
+MOST = 2**31 - 1
+"""The largest stride, dilation, kernel or padding: nothing that is computed with them overflows."""
 
 
 @record(repr=False)
@@ -44,11 +46,9 @@ class Windowed(TensorOp):
     def __post_init__(self) -> None:
         if not self.stride or len(self.stride) != len(self.dilation):
             raise ValueError(f"{self.name} takes a stride and a dilation an axis, got {self.stride}, {self.dilation}")
-        if min(*self.stride, *self.dilation, self.groups) < 1:
-            raise ValueError(
-                f"{self.name}: stride, dilation and groups are 1 or more, got {self.stride}, {self.dilation}, "
-                f"{self.groups}"
-            )
+        numbers = (*self.stride, *self.dilation, self.groups)
+        if min(numbers) < 1 or max(numbers) > MOST:
+            raise ValueError(f"{self.name}: stride, dilation and groups are 1 to {MOST}, got {self.parameters()}")
 
     @property
     def axes(self) -> range:
@@ -390,8 +390,9 @@ def numbers_an_axis(value: Any, axes: int, name: str, role: str, least: int = 1)
         raise TypeError(f"{name}: {role} is {kinds}, known when the graph is built, got {shown(value)}") from None
     if len(found) != axes:
         raise ValueError(f"{name}: {role} has one number for each of {axes} axes, got {shown(value)}")
-    if min(found) < least:
-        raise ValueError(f"{name}: {role} is {least} or more, got {shown(value)}")
+    if min(found) < least or max(found) > MOST:
+        bound = f"{least} or more" if min(found) < least else f"at most {MOST}"
+        raise ValueError(f"{name}: {role} is {bound}, got {shown(value)}")
     return found
 
 

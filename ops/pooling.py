@@ -19,7 +19,7 @@ from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable, dims
 from ..record import record
 from .checks import describe, require_count
-from .convolution import Numbers, no_window, numbers_an_axis
+from .convolution import MOST, Numbers, no_window, numbers_an_axis
 from .lengths import lengths_of
 from .operands import with_dtype
 from .shape import DimShuffle, reshape
@@ -37,8 +37,9 @@ class Pool(TensorOp):
     def __post_init__(self) -> None:
         if not self.kernel or not len(self.kernel) == len(self.stride) == len(self.dilation):
             raise ValueError(f"{self.name}: kernel, stride, dilation have a number an axis, got {self.parameters()}")
-        if min(*self.kernel, *self.stride, *self.dilation) < 1:
-            raise ValueError(f"{self.name}: kernel, stride and dilation are 1 or more, got {self.parameters()}")
+        numbers = (*self.kernel, *self.stride, *self.dilation)
+        if min(numbers) < 1 or max(numbers) > MOST:
+            raise ValueError(f"{self.name}: kernel, stride and dilation are 1 to {MOST}, got {self.parameters()}")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)

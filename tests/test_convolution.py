@@ -259,6 +259,7 @@ X, W = T.tensor("x", shape=(2, 4, 8, 8)), T.tensor("w", shape=(6, 4, 3, 3))
         (lambda: T.nn.conv2d(X, W, stride=0), ValueError, r"conv2d: stride is 1 or more, got 0"),
         (lambda: T.nn.conv2d(X, W, dilation=(1, -1)), ValueError, r"conv2d: dilation is 1 or more, got \(1, -1\)"),
         (lambda: T.nn.conv2d(X, W, padding=-1), ValueError, r"conv2d: padding is 0 or more, got -1"),
+        (lambda: T.nn.conv2d(X, W, dilation=2**62), ValueError, r"conv2d: dilation is at most 2147483647"),
         (lambda: T.nn.conv2d(X, W, groups=0), ValueError, r"conv2d: groups is 1 or more, got 0"),
         (lambda: T.nn.conv2d(X, W, stride=(1, 2, 3)), ValueError, r"stride has one number for each of 2 axes"),
         (lambda: T.nn.conv2d(X, W, stride=1.5), TypeError, r"stride is an integer or 2 of them, .*got 1.5"),
@@ -267,7 +268,7 @@ X, W = T.tensor("x", shape=(2, 4, 8, 8)), T.tensor("w", shape=(6, 4, 3, 3))
         (lambda: T.nn.conv2d(X, W, T.matrix("b")), TypeError, r"bias is a vector, .*got b"),
         (lambda: T.nn.conv2d(X, W, T.tensor("b", shape=(5,))), ValueError, r"bias has 5 elements, expected 6"),
         (lambda: T.Convolution((1,), (1,))(X, W), TypeError, r"convolution takes tensors of rank 3, got x"),
-        (lambda: T.Convolution((0,), (1,)), ValueError, r"stride, dilation and groups are 1 or more"),
+        (lambda: T.Convolution((0,), (1,)), ValueError, r"stride, dilation and groups are 1 to"),
     ],
 )  # fmt: skip
 def test_errors_when_it_is_built(build, kind, message):
@@ -291,3 +292,92 @@ def test_errors_of_a_call(mode, shapes, keywords):
         f(*map(np.zeros, shapes))
     assert 0 < len(str(error.value).splitlines()) <= 4
     f(np.zeros((1, 4, 6, 6)), np.zeros((4, 4 // keywords.get("groups", 1), 2, 2)))  # and it works again
+
+
+# --- how it is computed
+
+X1, W1 = T.tensor3("x", "float32"), T.tensor3("w", "float32")
+
+
+def test_no_step_is_run_by_python():
+    for dtype, keywords in [("float16", CASES[2]), ("complex64", CASES[5]), *(("float32", case) for case in CASES[:7])]:
+        x, w = T.tensor4("x", dtype), T.tensor("w", dtype, (None, 1 if keywords.get("groups") == 4 else None, 3, 3))
+        y = T.nn.conv2d(x, w, **keywords)
+        cost = T.sum(T.real(y * T.conj(y)) if dtype == "complex64" else T.cast(y, "float32") ** 2)
+        f = ag.function([x, w], [y, *ag.grad(cost, [x, w])])
+        assert not f.remarks.of("in Python"), (dtype, keywords)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "keywords"),
+    [
+        (((2, 40, 37, 41), (50, 40, 3, 3)), {"padding": 1}), (((1, 3, 90, 90), (64, 3, 7, 7)), {"stride": 2}),
+        (((40, 8, 9, 9), (8, 4, 3, 3)), {"groups": 2, "dilation": 2}),
+        (((4, 32, 60, 60), (32, 1, 3, 3)), {"groups": 32}),
+    ],
+)  # fmt: skip
+def test_bits_do_not_depend_on_threads(shapes, keywords):
+    values = [RNG.normal(size=s).astype("float32") for s in shapes]
+    inputs = [T.tensor(n, "float32", s) for n, s in zip("xw", shapes)]
+    y = T.nn.conv2d(*inputs, **keywords)
+    outputs = [y, *ag.grad(T.sum(y * y), inputs)]
+    first, *others = (ag.function(inputs, outputs, threads=n)(*values) for n in (1, 2, 5))
+    assert_near(first[0], *values, **keywords)
+    for found, same in itertools.product(others, range(3)):
+        np.testing.assert_array_equal(found[same], first[same])
+
+
+def test_one_compiled_function_takes_all_lengths():
+    f = function(2, "float32", padding=1)
+    text = f.c_source()
+    for n in (1, 3, 5, 17, 40):
+        x, w = (RNG.normal(size=s).astype("float32") for s in ((n % 4, n, n + 2, 2 * n), (n + 1, n, 3, 3)))
+        assert_near(f(x, w), x, w, padding=1)
+    assert f.c_source() == text
+
+
+def test_results_that_have_no_room():
+    """They are views of one number, which exist."""
+    x, w = (np.broadcast_to(np.float32(1), s) for s in ((1, 2**20, 2**20, 1), (2**20, 2**20, 1, 1)))
+    for h in (function(2, "float32"), function(2, "float32", dilation=2)):
+        with pytest.raises((MemoryError, ValueError)) as error:
+            h(x, w)
+        assert len(str(error.value).splitlines()) <= 4
+        assert h(np.ones((1, 1, 3, 3), "float32"), np.ones((1, 1, 1, 1), "float32")).sum() == 9
+
+
+def test_kernels_whose_reach_overflows():
+    """A kernel of 2**40 positions, a view of one number, 2**31 apart."""
+    f = ag.function([X1, W1], T.nn.conv1d(X1, W1, dilation=2**31 - 1))
+    for length, k in ((5, 2**40), (2**34, 2**33), (2**40, 2**40), (2**33, 6)):
+        x, w = (np.broadcast_to(np.float32(1), (1, 1, n)) for n in (length, k))
+        with pytest.raises(ValueError, match=rf"extends over {(2**31 - 1) * (k - 1) + 1} positions"):
+            f(x, w)
+    assert f(np.ones((1, 1, 2), "float32"), np.ones((1, 1, 1), "float32")).tolist() == [[[1, 1]]]
+
+
+def test_the_driver(golden):
+    """Two tables and one product, of operands that lie where they are."""
+    text = function(2, "float32", stride=2, groups=2).c_source()
+    start = text.index("    /* 0: ")
+    golden("convolution.c", text[start : text.index("    /* 1: outputs */", start)])
+
+
+def test_bodies_of_networks_are_trained_by_it():
+    """A step along the gradients of all parameters lessens a loss as much as their squares say."""
+    rng = np.random.default_rng(0)
+    x, labels = T.tensor4("x", "float32"), T.ivector("labels")
+    shapes = [(8, 1, 3, 3), (8,), (16, 8, 3, 3), (16,), (16 * 9, 10)]
+    weights = [ag.shared((0.2 * rng.normal(size=s)).astype("float32"), name=f"w{k}") for k, s in enumerate(shapes)]
+    h = T.nn.max_pool2d(T.nn.relu(T.nn.conv2d(x, weights[0], weights[1], padding=1)), 2)
+    h = T.nn.avg_pool2d(T.nn.relu(T.nn.conv2d(h, weights[2], weights[3], stride=2, padding=1)), 2, 1)
+    loss = T.mean(T.nn.softmax_crossentropy(T.reshape(h, (x.shape[0], -1)) @ weights[4], labels))
+    gradients = ag.grad(loss, weights)
+    rate = np.float32(1e-4)
+    step = ag.function(
+        [x, labels], [loss, sum(T.sum(g * g) for g in gradients)],
+        updates=[(w, w - rate * g) for w, g in zip(weights, gradients)],
+    )  # fmt: skip
+    given = rng.normal(size=(6, 1, 15, 15)).astype("float32"), rng.integers(0, 10, 6).astype("int32")
+    (before, squares), (after, _) = step(*given), step(*given)
+    np.testing.assert_allclose(before - after, rate * squares, rtol=0.05)

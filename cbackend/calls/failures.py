@@ -56,8 +56,8 @@ def _told(program: Program, outcome: int, step: int, operand: int, said: Sequenc
         text = f"index {index} is out of bounds for axis {axis} of {whole} with size {size}"
         return IndexError, text, _where(node, _indices(node))
     if outcome == Outcome.WINDOW and node is not None:
-        extent, length = (1, 0) if len(values) < 2 else values[:2]
-        return ValueError, f"{no_window(operand, len(values) - 1, extent, length)}", _where(node)
+        kernel, length, dilation = (*values, 0, 1)[:3]
+        return ValueError, no_window(operand, kernel, dilation * (kernel - 1) + 1, length), _where(node)
     if outcome in _UNSOLVABLE:
         return np.linalg.LinAlgError, _UNSOLVABLE[outcome], _where(node)
     numbers = _said(values) if outcome == Outcome.NEGATIVE_LENGTH else ""

@@ -135,8 +135,7 @@ def _counts(p: Planner, op: Any, lengths: Lengths, kernel: Lengths, front: int =
         stride, dilation = op.stride[k], op.dilation[k]
         if isinstance(positions, str):
             p.guard("positive", positions, failure=Outcome.WINDOW, axis=front + k)
-        extent = p.sum((p.product((dilation, positions)), 1 - dilation))
-        p.guard("has_room", extent, length, failure=Outcome.WINDOW, axis=front + k)
+        p.guard("has_room", positions, length, dilation, failure=Outcome.WINDOW, axis=front + k)
         starts = p.sum((length, p.product((-dilation, positions)), dilation))
         counts.append(starts if stride == 1 else slice_of(p, length, None, starts, stride, front + k)[1])
     return tuple(counts)

@@ -67,7 +67,7 @@ FAILS_IF = {
     "fits": "{0} != {1} && {0} != 1",
     "reached": "{0} == 0 && {1} != 0",
     "positive": "{0} < 1",
-    "has_room": "{0} > {1}",
+    "has_room": "{1} < 1 || {0} - 1 > ({1} - 1) / {2}",
 }
 IN_PARTS = {"ag_copy": "ag_copy_in_parts", "ag_eye": "ag_eye", "ag_iota": "ag_iota"}
 """What the runtime may share out among threads, and what is called for it, which may end early."""

@@ -22,6 +22,7 @@ from . import (
     canonizer,
     casts,
     constants,
+    convolutions,
     dimshuffles,
     dots,
     dropping,
@@ -69,7 +70,7 @@ CARRIED = (
 """What carries axes, parts and lengths towards the inputs, where they meet and vanish."""
 CANONICAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.LIFTED, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST],
-    *CARRIED, reductions.FACTORS, dots.DOTS,
+    *CARRIED, reductions.FACTORS, dots.DOTS, convolutions.CONVOLUTIONS,
 )  # fmt: skip
 STABLE = (
     softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, stability.LOGISTIC, stability.ERROR_FUNCTION,

@@ -1,0 +1,33 @@
+    /* 0: v0 = convolution{stride=(2, 2), dilation=(1, 1), groups=2}(in0, in1) */
+    const i64 n18 = in1_n1 * 2;
+    if (in0_n1 != n18) return ag_fail(call, 3 /* LENGTHS */, 0, 1, 11, (const i64[]){2, in0_n1, n18, in0_n0, in0_n1, in0_n2, in0_n3, in1_n0, in1_n1, in1_n2, in1_n3});
+    const i64 n19 = ag_slice_count(in1_n0, 0, 0, 0, 2);
+    if (n19 < 0) return ag_fail(call, 7 /* ZERO_STEP */, 0, 0, 6, (const i64[]){5, in1_n0, 0, 0, 0, 2});
+    const i64 n21 = n19 * 2;
+    if (in1_n0 != n21) return ag_fail(call, 3 /* LENGTHS */, 0, 0, 11, (const i64[]){2, in1_n0, n21, in0_n0, in0_n1, in0_n2, in0_n3, in1_n0, in1_n1, in1_n2, in1_n3});
+    if (in1_n2 < 1) return ag_fail(call, 16 /* WINDOW */, 0, 2, 2, (const i64[]){1, in1_n2});
+    if (in0_n2 < 1 || in1_n2 - 1 > (in0_n2 - 1) / 1) return ag_fail(call, 16 /* WINDOW */, 0, 2, 4, (const i64[]){3, in1_n2, in0_n2, 1});
+    const i64 n22 = in1_n2 * -1;
+    const i64 n23 = in0_n2 + n22 + 1;
+    const i64 n24 = ag_slice_count(in0_n2, 2, 0, n23, 2);
+    if (n24 < 0) return ag_fail(call, 7 /* ZERO_STEP */, 0, 2, 6, (const i64[]){5, in0_n2, 2, 0, n23, 2});
+    if (in1_n3 < 1) return ag_fail(call, 16 /* WINDOW */, 0, 3, 2, (const i64[]){1, in1_n3});
+    if (in0_n3 < 1 || in1_n3 - 1 > (in0_n3 - 1) / 1) return ag_fail(call, 16 /* WINDOW */, 0, 3, 4, (const i64[]){3, in1_n3, in0_n3, 1});
+    const i64 n26 = in1_n3 * -1;
+    const i64 n27 = in0_n3 + n26 + 1;
+    const i64 n28 = ag_slice_count(in0_n3, 2, 0, n27, 2);
+    if (n28 < 0) return ag_fail(call, 7 /* ZERO_STEP */, 0, 3, 6, (const i64[]){5, in0_n3, 2, 0, n27, 2});
+    const i64 n30 = in1_n1 * in1_n2 * in1_n3;
+    void *const p31 = ag_pack(rt, &f->b[0], 4, 4, (const i64[]){in1_n0, in1_n1, in1_n2, in1_n3}, in1, (const i64[]){in1_s0, in1_s1, in1_s2, in1_s3});
+    if (!p31) return ag_fail(call, 2 /* MEMORY */, 0, 0, 5, (const i64[]){4, in1_n0, in1_n1, in1_n2, in1_n3});
+    f->o[0] = ag_output(call, 2, 8, 4, 4, 4, (const i64[]){in0_n0, in1_n0, n24, n28});
+    if (!f->o[0]) return ag_fail(call, 2 /* MEMORY */, 0, 0, 5, (const i64[]){4, in0_n0, in1_n0, n24, n28});
+    const i64 n35 = in0_s2 * 2;
+    const i64 n36 = in0_s3 * 2;
+    const i64 n37 = n19 * n30;
+    const i64 n38 = in1_n1 * in0_s1;
+    f->outcome = ag_multiply_windows(rt, &rt->f32, 2, (const i64[]){in0_n0, 2}, n19, (const f32[]){1}, p31, (const i64[]){0, n37, n30, 1}, in0, (const i64[]){in0_s0, n38, 0, 0}, 3, (const i64[]){in1_n1, in1_n2, in1_n3}, (const i64[]){in0_s1, in0_s2, in0_s3}, 2, (const i64[]){n24, n28}, (const i64[]){n35, n36}, (const f32[]){0}, f->o[0]);
+    if (f->outcome) return ag_fail(call, f->outcome, 0, 0, 0, 0);
+    if (*rt->stop && rt->stopped()) return ag_fail(call, 12 /* INTERRUPTED */, 0, 0, 0, 0);
+    rt->release(f->b[0]), f->b[0] = 0;
+
