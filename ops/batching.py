@@ -219,34 +219,51 @@ def _search_sorted(node: Apply, inputs: list[Variable], flags: Flags, examples: 
 
 
 def _convolution(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
-    """Examples of images are more images; those of kernels are groups, as many as are known now."""
+    """Examples of images are more images; those of kernels are groups, or all by all if their number is not known."""
     op, (x, w) = node.op, inputs
     assert isinstance(op, Convolution)
     if not flags[1]:
         return _split(op(_merged(x, 0), w), 0, examples.length)
     x, w = _all_stretched(inputs, flags, examples)
-    return _moved(_split(_as_groups(op, examples)(_merged(_behind(x), 1), _merged(w, 0)), 1, examples.length), 1)
+    count = known_length(examples.length)
+    if count is not None:
+        found = replace(op, groups=op.groups * count)(_merged(_swapped(x, 0, 1), 1), _merged(w, 0))
+        return _moved(_split(found, 1, examples.length), 1)
+    by_group = _swapped(_split(w, 1, _number(op.groups)), 0, 1)
+    pairs = _split(op(_merged(x, 0), _merged(_merged(by_group, 0), 0)), 0, examples.length)
+    each = _split(_split(pairs, 2, _number(op.groups)), 3, examples.length)  # examples, images, groups, examples, ...
+    return _merged(_of_same(each, 0, 3), 2)
 
 
 def _kernel_gradient(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
     op = node.op
     assert isinstance(op, KernelGradient)
     _require_shared(flags[2:], "the lengths of its result")
-    x, g = (_merged(_behind(v), 1) for v in _all_stretched(inputs[:2], flags[:2], examples))
-    return _split(_as_groups(op, examples)(x, g, *inputs[2:]), 0, examples.length)
-
-
-def _as_groups(op: Any, examples: Examples) -> Any:
-    """The op on the groups of all examples side by side."""
+    x, g = (_swapped(v, 0, 1) for v in _all_stretched(inputs[:2], flags[:2], examples))
     count = known_length(examples.length)
-    if count is None:
-        raise NoBatch("the number of examples must be known where they have kernels of their own")
-    return replace(op, groups=op.groups * count)
+    if count is not None:
+        found = replace(op, groups=op.groups * count)(_merged(x, 1), _merged(g, 1), *inputs[2:])
+        return _split(found, 0, examples.length)
+    x, g = (_merged(_merged(_swapped(_split(v, 2, _number(op.groups)), 1, 2), 1), 1) for v in (x, g))
+    pairs = _split(_split(op(x, g, *inputs[2:]), 0, _number(op.groups)), 1, examples.length)
+    each = _split(pairs, 3, examples.length)  # groups, examples, outputs, examples, channels, ...
+    return _merged(_of_same(each, 1, 3), 1)
 
 
-def _behind(x: Variable) -> Any:
-    """`x` with the axis of the examples behind that of the images."""
-    return DimShuffle((1, 0, *range(2, x.ndim)))(x)
+def _number(n: int) -> Variable:
+    return T.constant(n, "int64")
+
+
+def _swapped(x: Variable, first: int, second: int) -> Any:
+    """`x` with two axes interchanged."""
+    order = list(range(x.ndim))
+    order[first], order[second] = second, first
+    return DimShuffle(tuple(order))(x)
+
+
+def _of_same(x: Variable, first: int, second: int) -> Any:
+    """What of `x`, which has the axis of the examples twice, is of one example; the axis in front."""
+    return T.moveaxis(T.diagonal(x, 0, first, second), -1, 0)
 
 
 def _merged(x: Variable, axis: int) -> Any:

@@ -288,7 +288,8 @@ def turned_around(op: Convolution, w: Variable) -> Any:
     if op.groups == 1:
         return DimShuffle((1, 0, *range(2, rank)))(flipped)
     outputs, group, *kernel = lengths_of(w)
-    each = T.floor_div(outputs, op.groups) if known_length(outputs) is None else known_length(outputs) // op.groups
+    known = known_length(outputs)
+    each = T.floor_div(outputs, op.groups) if known is None else constant(known // op.groups, "int64")
     apart = reshape(flipped, (op.groups, each, group, *kernel))
     return reshape(DimShuffle((0, 2, 1, *range(3, rank + 1)))(apart), (T.mul(group, op.groups), each, *kernel))
 

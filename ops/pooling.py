@@ -207,7 +207,7 @@ class _Window:
         if length is not None:
             count = min((length + 2 * p - extent + s - 1) // s + 1, (length + p - 1) // s + 1)
             return max(p, (count - 1) * s + extent - length - p)
-        n = lengths_of(self.x)[2 + axis]
+        n: Any = lengths_of(self.x)[2 + axis]
         starts = T.minimum(T.floor_div(n + (2 * p - extent + s - 1), s), T.floor_div(n + (p - 1), s))
         return T.maximum(p, starts * s + (extent - p) - n)
 

@@ -26,7 +26,7 @@ from ...ops.tensor import TensorVariable
 from .plan_host import plan_host
 from .plan_views import slice_of
 from .planner import Planner
-from .program import Array, Lengths, Number, Outcome, Quantity, Table, Vector
+from .program import Argument, Array, Lengths, Number, Outcome, Quantity, Table, Vector
 
 
 def plan_convolution(p: Planner, node: Apply) -> None:
@@ -105,9 +105,12 @@ def _multiply(
     """result[batch, m, columns] = a[batch, m, rows] @ b, of which rows and columns are places along axes."""
     p.products[result.dtype] = None
     one, zero = Number(result.dtype, 1), Number(result.dtype, 0)
-    places = (len(rows[0]), *map(Vector, rows), len(columns[0]), *map(Vector, columns))
-    arguments = (len(batch), Vector(batch), m, one, a[0], Vector(a[1]), b[0], Vector(b[1]), *places, zero, result)
-    p.call("ag_multiply_windows", (Table(result.dtype), *arguments), (result,), (a[0], b[0]), fallible=True)
+    arguments: list[Argument] = [
+        Table(result.dtype), len(batch), Vector(batch), m, one, a[0], Vector(a[1]), b[0], Vector(b[1])
+    ]  # fmt: skip
+    for lengths, steps in (rows, columns):
+        arguments += [len(lengths), Vector(lengths), Vector(steps)]
+    p.call("ag_multiply_windows", (*arguments, zero, result), (result,), (a[0], b[0]), fallible=True)
 
 
 def _without_products(p: Planner, node: Apply) -> None:
