@@ -233,7 +233,7 @@ class Sweep:
         if not in_graph:  # the constants of the graph itself are merged before the walk
             constants = [i for i in node.inputs if isinstance(i, Constant)]
             if any(self._constants.setdefault(c.key, c) is not c for c in constants):
-                inputs = [self._constants[i.key] if isinstance(i, Constant) else i for i in node.inputs]
+                inputs = [self._constants.setdefault(i.key, i) if isinstance(i, Constant) else i for i in node.inputs]
                 node = node.with_inputs(inputs)
                 self.applier.known.add(node)
         first = self._equal.setdefault((node.op, node.inputs), node)

@@ -235,6 +235,12 @@ def test_an_equilibrium_that_merges_constants_alone_is_at_its_end():
     assert len(profile.passes) == 1
 
 
+def test_a_rule_may_bring_a_constant_that_is_known_and_one_that_is_not():
+    spread = rule("spread", cos(x), lambda x: T.clip(x, T.constant(1.0), T.constant(2.0)))
+    result, _ = equilibrium(spread)(graph(T.cos(A) * 1.0, inputs=(A,)))
+    assert sorted(float(c.data) for c in result.constants) == [1, 2]
+
+
 def test_merging_keeps_different_ops_and_orders_apart():
     g = graph(A - B, B - A, M.sum(axis=0), M.sum(axis=1))
     assert MergeOptimizer()(g)[0] is g
