@@ -17,8 +17,8 @@ typedef REAL eight __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(
 #define EVEN_4 0, 1, 2, 3, 8, 9, 10, 11
 #define ODD_4 4, 5, 6, 7, 12, 13, 14, 15
 
-/* Eight columns of eight rows, one column after the other. */
-INLINE void transpose_eight(const T *const *row, i64 at, REAL *to)
+/* Eight columns of eight rows, each column `step` numbers after the other. */
+INLINE void transpose_eight(const T *const *row, i64 at, REAL *to, i64 step)
 {
     eight r[8];
 #pragma GCC unroll 8
@@ -30,7 +30,7 @@ INLINE void transpose_eight(const T *const *row, i64 at, REAL *to)
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) EXCHANGE(r[i], r[i + 4], EVEN_4, ODD_4);
 #pragma GCC unroll 8
-    for (int i = 0; i < 8; i++) *(eight *)(to + 8 * i) = r[i];
+    for (int i = 0; i < 8; i++) *(eight *)(to + step * i) = r[i];
 }
 #else
 #define TRANSPOSES 0
@@ -47,7 +47,7 @@ static void pack_rows(i64 m, i64 k, const T *a, i64 a0, i64 a1, REAL *restrict t
         for (; p < k; p++, to += ROWS) __builtin_memcpy(to, a + p * a1, ROWS * sizeof(REAL));
 #if TRANSPOSES
     if (a1 == 1)
-        for (; p + 8 <= k; p += 8, to += 8 * ROWS) transpose_eight(row, p, to);
+        for (; p + 8 <= k; p += 8, to += 8 * ROWS) transpose_eight(row, p, to, 8);
 #endif
     for (; p < k; p++, to += (1 + COMPLEX) * ROWS)
         for (i64 i = 0; i < ROWS; i++) {
@@ -74,6 +74,36 @@ static void pack_columns(i64 k, i64 n, i64 width, const T *b, i64 b0, i64 b1, RE
     }
 }
 
+#if !COMPLEX
+/* Numbers of a vector's columns that are no neighbours, in k rows: eight rows at once where these are. */
+static void gather_columns(i64 k, i64 count, i64 width, const T *b, const i64 *rows, const i64 *column, REAL *out)
+{
+    i64 p = 0;
+    while (p < k) {
+#if TRANSPOSES
+        i32 beside = count == LANES && p + 8 <= k && rows[p + 7] == rows[p] + 7;
+        for (i64 i = 1; beside && i < 8; i++) beside = rows[p + i] == rows[p] + i;
+        if (beside) {
+            for (i64 j = 0; j < LANES; j += 8) {
+                const T *from[8];
+                for (i64 i = 0; i < 8; i++) from[i] = b + column[j + i];
+                transpose_eight(from, rows[p], out + j, width);
+            }
+            p += 8, out += 8 * width;
+            continue;
+        }
+#endif
+        const T *from = b + rows[p];
+        if (count < LANES) *(vector *)out = (vector){0};
+        if (count == LANES)
+            for (i64 j = 0; j < LANES; j++) out[j] = from[column[j]];
+        else
+            for (i64 j = 0; j < count; j++) out[j] = from[column[j]];
+        p++, out += width;
+    }
+}
+#endif
+
 /* The same where tables say how far from b the numbers lie: rows[p] + columns[j].  Columns that are neighbours in memory
    are read as vectors. */
 static void pack_by_tables(i64 k, i64 n, i64 width, const T *b, const i64 *rows, const i64 *columns, REAL *restrict to)
@@ -90,19 +120,10 @@ static void pack_by_tables(i64 k, i64 n, i64 width, const T *b, const i64 *rows,
         i64 beside = 1;
         while (beside < count && column[beside] == column[0] + beside) beside++;
         REAL *out = to + v;
-        if (beside == LANES) {
-            const T *from = b + column[0];
+        const T *from = b + column[0];
+        if (beside == LANES)
             for (i64 p = 0; p < k; p++, out += width) *(vector *)out = *(const unaligned *)(from + rows[p]);
-            continue;
-        }
-        for (i64 p = 0; p < k; p++, out += width) {
-            const T *from = b + rows[p];
-            if (count < LANES) *(vector *)out = (vector){0};
-            if (count == LANES)
-                for (i64 j = 0; j < LANES; j++) out[j] = from[column[j]];
-            else
-                for (i64 j = 0; j < count; j++) out[j] = from[column[j]];
-        }
+        else gather_columns(k, count, width, b, rows, column, out);
     }
 #endif
 }
