@@ -25,6 +25,7 @@ try:
     from .calculus import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
     from .compiled import Function
     from .completion import load_ipython_extension as load_ipython_extension
+    from .cond import cond
     from .function import function, parse
     from .graph import FunctionGraph
     from .jit import jit
@@ -35,6 +36,7 @@ try:
     from .profiling.collection import profile
     from .profiling.difference import difference as profile_diff
     from .rewriting import rewrite
+    from .scan import scan, until, while_loop
     from .tune import tune
     from .vmap import vectorize, vmap
 
@@ -44,7 +46,7 @@ finally:
         _gc.enable()
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "bisect", "dprint", "function", "grad", "hessian", "hvp", "jacobian",
-    "jit", "jvp", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "rewrite", "shared", "tune",
-    "value_and_grad", "vectorize", "vjp", "vmap",
+    "Function", "FunctionGraph", "Mode", "Query", "bisect", "cond", "dprint", "function", "grad", "hessian", "hvp",
+    "jacobian", "jit", "jvp", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "rewrite", "scan",
+    "shared", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

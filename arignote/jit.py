@@ -112,3 +112,22 @@ def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
         return {k: unflatten(v, leaves) for k, v in parts}
     values = [unflatten(p, leaves) for p in parts]
     return kind(values) if kind in (list, tuple) else kind(*values)  # a named tuple takes its fields one by one
+
+
+def in_form(value: Any, structure: Structure) -> list[Any]:
+    """The leaves of a value that has this structure, keys of dicts in its order.
+
+    Raises TypeError or KeyError for a value of another structure.
+    """
+    if structure is None:
+        if isinstance(value, (list, tuple, Mapping)):
+            raise TypeError("expected a value")
+        return [value]
+    kind, parts = structure
+    if kind is dict:
+        if not isinstance(value, Mapping) or len(value) != len(parts):
+            raise TypeError("expected a dict with other keys")
+        return [leaf for key, part in parts for leaf in in_form(value[key], part)]
+    if not isinstance(value, kind) or len(value) != len(parts):
+        raise TypeError("expected another sequence")
+    return [leaf for v, part in zip(value, parts, strict=True) for leaf in in_form(v, part)]

@@ -87,6 +87,26 @@ class inheriting:  # noqa: N801  # a context, spelt as contextlib spells them
         _inherited.reset(self._token)
 
 
+class marking(inheriting):  # noqa: N801
+    """Nodes built inside carry the user's lines as ever, and are told from older ones by `made`."""
+
+    __slots__ = ("_marks",)
+
+    def __init__(self) -> None:
+        self._marks: dict[int, Origin] = {}
+
+    @property
+    def origin(self) -> Origin:  # type: ignore[override]
+        """The user's line, as an object of its own: what is derived from the node hands it on."""
+        line = _users_line()
+        self._marks[id(line)] = line
+        return line
+
+    def made(self, origin: Origin) -> bool:
+        """Whether a node of this origin was built inside; no for one without lines."""
+        return bool(origin) and id(origin) in self._marks
+
+
 _inherited: ContextVar[inheriting | None] = ContextVar("arignote_inherited_origin", default=None)
 
 
@@ -95,7 +115,11 @@ def here() -> Origin:
     cell = _inherited.get()
     if cell is not None:
         return cell.origin
-    frame = sys._getframe(1)
+    return _users_line()
+
+
+def _users_line() -> Origin:
+    frame = sys._getframe(2)
     while frame is not None:
         file = frame.f_code.co_filename
         own = _is_own_file.get(file)

@@ -39,6 +39,7 @@ from .assembled import Assembled
 from .assumptions import Assume, assume
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from .cond import Cond
 from .convolution import Convolution, KernelGradient
 from .creation import (
     Alloc, Arange, Eye, alloc, arange, empty, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like,
@@ -53,6 +54,7 @@ from .getitem import getitem, inc_subtensor, scatter_add, set_subtensor, take, t
 from .indexing import IncSubtensor, Subtensor
 from .join import Join, concatenate, flip, hstack, pad, repeat, roll, split, stack, tile, vstack
 from .lengths import lengths_of
+from .loops import Scan, While
 from .nn import (
     LogSoftmax, LogSumExp, Softmax, binary_crossentropy, categorical_crossentropy, gelu, log_softmax, logsumexp,
     one_hot, sigmoid_crossentropy, silu, softmax, softmax_crossentropy,
@@ -72,17 +74,17 @@ from .sorting import (
 
 __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
-    "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "BroadcastTo", "Cast", "Cholesky", "Container",
+    "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "BroadcastTo", "Cast", "Cholesky", "Cond", "Container",
     "Convolution", "Cumulative", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
     "Eigh", "Eigvalsh", "Elementwise", "Eye", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor",
     "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MatMul", "MaxPool", "Nonzero",
-    "Pipeline", "Pointwise", "PseudoInverse", "Reduce", "Reshape", "SearchSorted", "Shape", "ShapeI", "SharedVariable",
-    "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "Subtensor", "SumPool", "SumTo",
-    "TensorConstant", "TensorOp", "TensorVariable", "Top", "Triangle", "Unique", "abs", "absolute", "acos", "acosh",
-    "add", "all", "alloc", "and_", "angle", "any", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan",
-    "arctan2", "arctanh", "argmax", "argmin", "argsort", "around", "as_tensor", "asin", "asinh", "assume", "astype",
-    "atan", "atan2", "atanh", "binary_crossentropy", "bitwise_and", "bitwise_invert", "bitwise_left_shift",
-    "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "broadcast_to", "cast",
+    "Pipeline", "Pointwise", "PseudoInverse", "Reduce", "Reshape", "Scan", "SearchSorted", "Shape", "ShapeI",
+    "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "Subtensor",
+    "SumPool", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "Top", "Triangle", "Unique", "While", "abs",
+    "absolute", "acos", "acosh", "add", "all", "alloc", "and_", "angle", "any", "arange", "arccos", "arccosh", "arcsin",
+    "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort", "around", "as_tensor", "asin", "asinh",
+    "assume", "astype", "atan", "atan2", "atanh", "binary_crossentropy", "bitwise_and", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "broadcast_to", "cast",
     "categorical_crossentropy", "cbrt", "ceil", "clip", "col", "concatenate", "conj", "conjugate", "constant",
     "copysign", "cos", "cosh", "cumprod", "cumsum", "deg2rad", "degrees", "diag", "diagonal", "digamma",
     "dim_to_tensor", "dimshuffle", "div", "divide", "divmod", "dot", "einsum", "empty", "eq", "equal", "erf", "erfc",

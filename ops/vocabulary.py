@@ -11,6 +11,7 @@ from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .assembled import Assembled
 from .assumptions import Assume
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from .cond import Cond
 from .convolution import Convolution, KernelGradient
 from .creation import Alloc, Arange, Eye
 from .cumulative import CUMULATIVE, Cumulative
@@ -23,6 +24,7 @@ from .fused_product import FusedProduct
 from .indexing import IncSubtensor, Subtensor
 from .join import Join
 from .lengths import MakeVector, Shape, ShapeI
+from .loops import Scan, While
 from .nn import LogSoftmax, LogSumExp, Softmax
 from .pipeline import Pipeline
 from .pooling import MaxPool, SumPool
@@ -42,9 +44,9 @@ _WITHOUT_FIELDS = (
     Shape(), SingularValues(), SlogDet(), SumTo(), Unique(),
 )  # fmt: skip
 _WITH_FIELDS = (
-    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Cast, Convolution, DimShuffle, Eye,
-    Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp, MaxPool, Pipeline,
-    SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, Subtensor, SumPool, Top, Triangle,
+    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Cast, Cond, Convolution, DimShuffle,
+    Eye, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp, MaxPool, Pipeline,
+    Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, Subtensor, SumPool, Top, Triangle, While,
 )  # fmt: skip
 
 

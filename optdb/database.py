@@ -358,8 +358,10 @@ class SequenceDB(Database):
     def _build(
         self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
     ) -> Any:
-        members = [as_optimizer(e, built, settings) for e, built in self._taken(query, entries, around, settings)]
-        return SeqOptimizer(name=name, optimizers=tuple(members), strict=settings.strict) if members else None
+        taken = self._taken(query, entries, around, settings)
+        members = tuple(as_optimizer(e, built, settings) for e, built in taken)
+        members = tuple(member.among(members) for member in members)
+        return SeqOptimizer(name=name, optimizers=members, strict=settings.strict) if members else None
 
 
 class EquilibriumDB(Database):

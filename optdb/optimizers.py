@@ -75,6 +75,10 @@ class Optimizer:
             nodes_created=0 if result is graph else len(result.nodes - graph.nodes),
         )
 
+    def among(self: Self, members: tuple[Optimizer, ...]) -> Self:
+        """The optimizer as one of a sequence, `members`; one that optimizes inner graphs takes the others for it."""
+        return self
+
     def _check(self, graph: FunctionGraph, result: FunctionGraph) -> None:
         if not isinstance(result, FunctionGraph):
             raise TypeError(f"{self.name or type(self).__name__} gave {result!r}; expected a FunctionGraph")

@@ -8,6 +8,7 @@ import pkgutil
 import numpy as np
 import pytest
 
+import arignote as ag
 import arignote.ops as T
 from arignote.graph import FunctionGraph, Op, ParseError, parse
 from arignote.ops.elementwise import ELEMENTWISE
@@ -34,6 +35,11 @@ def stages():
     return T.Pipeline(FunctionGraph([x], [b[1:] - b[:-1]]))
 
 
+def loops():
+    scan = ag.scan(lambda v, s: s + v, V, T.constant(0.0))[0]
+    return scan, ag.while_loop(lambda s: s < A, lambda s: s + 1, B), ag.cond(A > 0, lambda: T.exp(V), lambda: V)
+
+
 ZOO = [
     X.shape, T.ShapeI(1)(X), T.stack([K, X.shape[0]]), X.T[None], X.dimshuffle(1, "x", 0), X.reshape((K, -1)),
     T.broadcast_to(V, (K, V.shape[0])), T.zeros((K, 3), "int8"), T.arange(0, K, 2), T.eye(K, 4, 1, "complex64"),
@@ -51,6 +57,7 @@ ZOO = [
     T.Convolution((2,), (1,))(X[None], X[None]), T.KernelGradient((2,), (1,), 3)(X[None], X[None], K),
     T.MaxPool((2, 3), (1, 2), (2, 1))(X), T.SumPool((2,), (1,), (2,))(X), T.constant([1.5, np.nan]) + V,
     T.constant(np.zeros((0, 3))) + X[0, :3], T.constant(np.arange(40.0)) * A, T.constant(1 + 2j) * A, ~(X > 0),
+    *loops(),
     product()(X, Y, V), *group()(X, V), T.InPlace(T.add, ((0, 1),))(X, Y), T.InPlace(group(), ((0, 0),))(X, V)[1],
     T.InPlace(T.IncSubtensor(("s100",), set=True), ((0, 0),))(X, Y, K),
 ]  # fmt: skip

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...graph import FunctionGraph
 from ...ops.interpret import interpret
+from ...ops.laziness import made_lazy
 from ...profiling import RunProfile
 from .binding import Binding, bind_plain
 from .caller import bound, parameters
@@ -33,7 +34,8 @@ class Reference:
     def __init__(
         self, graph: FunctionGraph, name: str, shared: Sequence[Any], profile: RunProfile | None, downcast: bool | None
     ) -> None:
-        self.graph, self.name, self.shared, self.profile = graph, name, tuple(shared), profile
+        self.graph = made_lazy(graph)
+        self.name, self.shared, self.profile = name, tuple(shared), profile
         self.parameters = parameters(name, graph, self.shared, downcast)
         written = [self.shared[i] for i, _ in graph.updates]
         self._turn = one_at_a_time(self._call, written) if written else self._call

@@ -49,6 +49,7 @@ from .destroy import AddDestroyHandler
 from .epilogues import EpilogueOptimizer
 from .fusion import FlattenOptimizer, FusionOptimizer
 from .gemm import GemmOptimizer
+from .loops import InnerGraphs, LazyBranches
 from .names import other_names
 from .pipelines import PipelineOptimizer
 from .sum_to import SumToOptimizer
@@ -127,6 +128,8 @@ def default_db() -> SequenceDB:
     db.register("specialize", equilibrium(SPECIAL), *run, position=2)
     db.register("crossentropy_to_crossentropy_with_softmax", cross_entropy, *run, "xent", position=2.01)
     db.register("uncanonicalize", last_db(), *run, position=3)
+    db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
+    db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
     db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
     db.register("merge2", merge, *run, "merge", position=49)
     db.register("add_destroy_handler", AddDestroyHandler(), *in_place, position=49.5)

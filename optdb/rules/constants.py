@@ -13,6 +13,7 @@ import numpy as np
 
 from ...graph import Constant, ConstantHead, Head, Op, Variable
 from ...ops.elementwise import Elementwise
+from ...ops.loops import Scan
 from ...ops.tensor import constant
 from ..rule import NodeRule, node_rule
 from .facts import Node, Value, preserves
@@ -27,7 +28,7 @@ _ALWAYS_SMALL = 1 << 10
 
 def constant_folding(node: Node) -> Sequence[Variable] | None:
     """The values of a node whose inputs are constants.  What raises is left alone: it will raise when it is run."""
-    if not _is_small(node):
+    if isinstance(node.op, Scan) or not _is_small(node):  # a loop may take any time
         return None
     try:
         with np.errstate(all="ignore"):

@@ -1,0 +1,92 @@
+"""Choices that are lazy: `ag.cond` does the work of one branch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import ops as T
+from .graph import Apply, Constant, Variable, rebuild, toposort
+from .graph.provenance import marking
+from .jit import flatten, in_form, unflatten
+from .ops.checks import describe, shown
+from .ops.cond import chosen
+from .ops.promotion import result_type, weak_type
+from .ops.tensor import TensorVariable, as_tensor
+
+
+def cond(condition: Any, then: Any, otherwise: Any) -> Any:
+    """`then` if `condition` holds, else `otherwise`; only that one is computed.
+
+        ag.cond(n > 0, lambda: total / n, lambda: T.zeros_like(total))
+
+    Args:
+        condition: a scalar; numbers other than 0 hold.
+        then, otherwise: functions without arguments, which use whatever variables they like, or values.  Both give a
+            variable, or lists, tuples or dicts of the same form.
+
+    What a function builds is evaluated if its branch is taken, in all modes, and so are its derivatives: an error or a
+    NaN of the other branch does no harm.  Of a branch that is given as a value, compiled functions compute what no one
+    else needs only if it is taken, and its derivative is multiplied by zero if it is not.
+
+    Raises TypeError for values whose ranks differ or whose dtypes have none in common; dtypes are promoted as NumPy
+    does it.  `T.where` chooses element by element and computes both.
+    """
+    test = as_tensor(condition)
+    if test.ndim:
+        raise TypeError(f"cond: the condition is a scalar, got {describe(test)}; T.where chooses by element")
+    test = test if test.dtype == "bool" else T.ne(test, 0)
+    one, other = _Branch(then), _Branch(otherwise)
+    try:
+        other.values = in_form(other.given, one.form)
+    except (TypeError, KeyError):
+        given = f"{shown(one.given)} and {shown(other.given)}"
+        raise TypeError(f"cond: the branches give values of different forms, {given}") from None
+    values = [_alike(k, a, b) for k, (a, b) in enumerate(zip(one.values, other.values, strict=True))]
+    outside: dict[Variable, Variable] = {}
+    inner = [branch.inner([pair[n] for pair in values], outside) for n, branch in enumerate((one, other))]
+    return unflatten(one.form, iter(chosen(test, list(outside.values()), list(outside), *inner)))
+
+
+class _Branch:
+    """What one branch gives, and which nodes were built for it alone."""
+
+    def __init__(self, given: Any) -> None:
+        self.marks = marking()
+        if callable(given):
+            with self.marks:
+                given = given()
+        self.given = given
+        self.values: list[Any] = []
+        self.form = flatten(given, self.values)
+
+    def inner(self, values: Sequence[Variable], outside: dict[Variable, Variable]) -> list[Variable]:
+        """The values written in terms of leaves, which `outside` gives for what they are computed from."""
+        own = {o for node in toposort(values) if self._is_own(node) for o in node.outputs}
+        stop: dict[Variable, None] = {}
+        nodes = toposort(values, stop_at=_border(values, own))
+        for v in [i for node in nodes for i in node.inputs] + list(values):
+            if v not in own and not isinstance(v, Constant):
+                stop[v] = None
+        for v in stop:
+            outside.setdefault(v, TensorVariable(v.type, name=v.name))
+        return rebuild(values, {v: outside[v] for v in stop})
+
+    def _is_own(self, node: Apply) -> bool:
+        return self.marks.made(node.origin)
+
+
+def _border(values: Sequence[Variable], own: set[Variable]) -> set[Variable]:
+    """What the values are computed from that is not of the branch itself."""
+    met = {i for node in toposort(values) for i in node.inputs}.union(values)
+    return {v for v in met if v not in own}
+
+
+def _alike(k: int, a: Any, b: Any) -> tuple[Any, Any]:
+    """Two values as variables of one dtype and rank."""
+    kinds = [weak_type(v) if weak_type(v) is not None else as_tensor(v).dtype for v in (a, b)]
+    dtype = result_type(kinds)
+    found = [T.cast(v, dtype) if v.dtype != dtype else v for v in (as_tensor(a), as_tensor(b))]
+    if found[0].ndim != found[1].ndim:
+        raise TypeError(f"cond: value {k} is {describe(found[0])} or {describe(found[1])}; expected one rank")
+    return found[0], found[1]

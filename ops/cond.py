@@ -1,0 +1,107 @@
+"""A choice between two computations, of which one is done: `cond{then, otherwise}(condition, *operands)`.
+
+Both branches are graphs over the same operands; the other one is not evaluated, in no mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Apply, Dim, FunctionGraph, TensorType, Variable, rebuild
+from ..graph.dims import opaque_dims
+from ..record import record
+from .backward import pull_back
+from .checks import describe
+from .interpret import interpret
+from .loops import lengths_of_body
+from .tensor import TensorOp, TensorVariable
+
+
+@record(repr=False)
+class Cond(TensorOp):
+    """`then` of the operands where the condition holds, else `otherwise` of them."""
+
+    then: FunctionGraph
+    otherwise: FunctionGraph
+    name = "cond"
+
+    @property
+    def branches(self) -> tuple[FunctionGraph, FunctionGraph]:
+        return self.then, self.otherwise
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        for graph in self.branches:
+            if len(inputs) != len(graph.inputs) + 1:
+                raise TypeError(f"cond takes {len(graph.inputs) + 1} inputs, got {len(inputs)}")
+            for given, inner in zip(inputs[1:], graph.inputs, strict=True):
+                if not given.type.refines(inner.type):
+                    raise TypeError(f"cond: a branch takes {inner.type} where it is given {describe(given)}")
+        if inputs[0].ndim or inputs[0].dtype != "bool":
+            raise TypeError(f"cond: the condition is a bool scalar, got {describe(inputs[0])}")
+        if len(self.then.outputs) != len(self.otherwise.outputs):
+            raise TypeError(f"cond: {len(self.then.outputs)} values or {len(self.otherwise.outputs)}")
+        return tuple(_joint(a, b) for a, b in zip(self.then.outputs, self.otherwise.outputs, strict=True))
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return tuple(interpret(self.then if values[0] else self.otherwise, values[1:]))
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        one, other = (
+            [tuple(inputs[1 + n[0]][n[1]] if isinstance(n, tuple) else n for n in row) for row in lengths_of_body(g)]
+            for g in self.branches
+        )
+        return tuple(
+            tuple(mine if a is None or a != b else a for a, b, mine in zip(x, y, opaque_dims(o), strict=True))
+            for x, y, o in zip(one, other, node.outputs, strict=True)
+        )
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        condition, *operands = node.inputs
+        given = [k for k, g in enumerate(cotangents) if g is not None]
+        leaves = [TensorVariable(i.type, name=i.name) for i in self.then.inputs]
+        sent = [TensorVariable(cotangents[k].type) for k in given]  # type: ignore[union-attr]
+        wrt = [v for v in leaves if v.type.kind in "fc"]
+        pulled = []
+        for graph in self.branches:
+            outputs = rebuild(graph.outputs, dict(zip(graph.inputs, leaves, strict=True)))
+            pulled.append(pull_back([outputs[k] for k in given], sent, wrt))
+        found = [v for v, a, b in zip(wrt, *pulled, strict=True) if a is not None or b is not None]
+        if not found:
+            return [None] * len(node.inputs)
+        full = [
+            [T.zeros_like(v) if g is None else g for v, g in zip(wrt, branch, strict=True) if v in found]
+            for branch in pulled
+        ]
+        received = [g for g in cotangents if g is not None]
+        results = chosen(condition, [*leaves, *sent], [*operands, *received], *full)
+        place = dict(zip(found, results, strict=True))
+        return [None, *(place.get(v) for v in leaves)]
+
+    @property
+    def fallible(self) -> bool:  # type: ignore[override]
+        return any(inner.op.fallible for graph in self.branches for inner in graph.order)
+
+
+def _joint(a: Variable, b: Variable) -> TensorType:
+    """The type of a value that comes from either branch.  Raises TypeError if there is none."""
+    if a.dtype != b.dtype or a.ndim != b.ndim:
+        raise TypeError(f"cond: {describe(a)} or {describe(b)}: expected one dtype and one rank")
+    return a.type.with_shape(tuple(m if m == n else None for m, n in zip(a.type.shape, b.type.shape, strict=True)))
+
+
+def chosen(
+    condition: Variable, inside: Sequence[Variable], operands: Sequence[Variable], then: Sequence[Variable],
+    otherwise: Sequence[Variable],
+) -> tuple[Variable, ...]:  # fmt: skip
+    """The outputs of a choice between values that are written in terms of the leaves `inside`, which stand for
+    `operands`.  Operands that no branch needs are left out.
+    """
+    graphs = [FunctionGraph(inside, branch) for branch in (then, otherwise)]
+    read = {i for graph in graphs for node in graph.order for i in node.inputs}.union(then, otherwise)
+    kept = [k for k, v in enumerate(inside) if v in read]
+    leaves = [inside[k] for k in kept]
+    op = Cond(*(FunctionGraph(leaves, graph.outputs) for graph in graphs))
+    return Apply(op, (condition, *(operands[k] for k in kept))).outputs

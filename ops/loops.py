@@ -1,0 +1,362 @@
+"""Loops as ops: a body, which is a graph, applied step after step to a state.
+
+    scan{graph, sequences=s, traced=(...), until=..., truncate=...}(n, *sequences, *states, *others)
+
+The body takes one slice of each sequence (along its first axis), the states, and what is the same in every step; it
+gives the next states, values of the step, and, for a loop `until` a condition, a bool scalar that ends it.  What the op
+gives is, for each state, all that it became (a trace, along a new first axis) or only the last of it, and each value of
+the step along a new first axis.  `while_loop` is a scan without traces whose number of steps nobody knows before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Apply, Constant, Dim, FunctionGraph, NoGradient, TensorType, Variable, dims_of, rebuild, toposort
+from ..graph.dims import opaque_dims
+from ..record import record
+from .backward import pull_back
+from .checks import describe, require_index_scalar
+from .interpret import interpret
+from .lengths import ShapeI, tensor_to_dim
+from .tensor import TensorOp, TensorVariable
+
+ENDLESS = 2**63 - 1
+"""The number of steps of a loop that only its condition ends."""
+
+Length = tuple[int, int] | int | None
+"""A length that a body makes: a number, (input, axis) of the body, or unknown."""
+
+
+@record(repr=False)
+class Scan(TensorOp):
+    """`graph` applied n times, or until it says so.  Equal loops are equal ops.
+
+    The graph's inputs are slices of the `sequences`, the states, the others; its outputs the next states, the values of
+    a step, and with `until` the condition to end.  `traced`: for each state whether all its values are wanted, or only
+    the last.  `truncate`: how many of the last steps a gradient goes through; -1: all.
+    """
+
+    graph: FunctionGraph
+    sequences: int = 0
+    traced: tuple[bool, ...] = ()
+    until: bool = False
+    truncate: int = -1
+    name = "scan"
+    fallible = True
+
+    # --- the parts
+    @property
+    def states(self) -> slice:
+        """Where the states stand among the inputs of the body."""
+        return slice(self.sequences, self.sequences + len(self.traced))
+
+    @property
+    def values(self) -> slice:
+        """Where the values of a step stand among the outputs of the body."""
+        return slice(len(self.traced), len(self.graph.outputs) - self.until)
+
+    def parts(self, node: Apply) -> tuple[Variable, Sequence[Variable], Sequence[Variable], Sequence[Variable]]:
+        """The number of steps, the sequences, the first states and the others among the inputs of a node."""
+        n, *rest = node.inputs
+        return n, rest[: self.sequences], rest[self.states], rest[self.states.stop :]
+
+    # --- types
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        body = self.graph
+        if len(inputs) != len(body.inputs) + 1:
+            raise TypeError(f"{self.name} takes {len(body.inputs) + 1} inputs, got {len(inputs)}")
+        require_index_scalar(self.name, inputs[0], "the number of steps")
+        for k, (given, inner) in enumerate(zip(inputs[1:], body.inputs, strict=True)):
+            kind = given.type
+            if k < self.sequences:
+                if not kind.shape:
+                    raise TypeError(f"{self.name}: sequence {k}, {describe(given)}, has no axis to go along")
+                kind = kind.with_shape(kind.shape[1:])
+            if not kind.refines(inner.type):
+                raise TypeError(f"{self.name}: the body takes {inner.type} where it is given {describe(given)}")
+        for state, new in zip(body.inputs[self.states], body.outputs, strict=False):
+            if not new.type.refines(state.type):
+                raise TypeError(f"{self.name}: the state {_called(state)} becomes {new.type} in a step")
+        steps = None if self.until else tensor_to_dim(inputs[0])
+        count = steps if isinstance(steps, int) and 0 <= steps < ENDLESS else None
+        stacked = [_stacked(o.type, count) for o in body.outputs[self.values]]
+        old = body.inputs[self.states]
+        return (*(_stacked(s.type, count) if t else s.type for s, t in zip(old, self.traced, strict=True)), *stacked)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        outer = (*(d[1:] for d in inputs[1 : 1 + self.sequences]), *inputs[1 + self.sequences :])
+        steps = tensor_to_dim(node.inputs[0])
+        found = []
+        for k, result in enumerate(node.outputs):
+            own = opaque_dims(result)
+            first: tuple[Dim, ...] = own[:1] if self.until else (steps,)
+            if k < len(self.traced):
+                lengths = inputs[1 + self.sequences + k]
+                found.append((*first, *lengths) if self.traced[k] else lengths)
+            else:
+                known = (_outer(length, outer) for length in lengths_of_body(self.graph)[k])
+                rest = (mine if dim is None else dim for dim, mine in zip(known, own[1:], strict=True))
+                found.append((*first, *rest))
+        return tuple(found)
+
+    # --- the meaning
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        n, rest = int(values[0]), values[1:]
+        sequences, states, others = rest[: self.sequences], list(rest[self.states]), rest[self.states.stop :]
+        self._check(n, sequences)
+        rows: list[list[np.ndarray]] = [[] for _ in self.graph.outputs]
+        for step in range(n):
+            found = interpret(self.graph, [*(s[step] for s in sequences), *states, *others])
+            found = [np.asarray(value) for value in found]
+            for k, (old, new) in enumerate(zip(states, found, strict=False)):
+                if old.shape != new.shape:
+                    raise ValueError(self.changed(k, old.shape, new.shape, step))
+            states = found[: len(states)]
+            for k, value in enumerate(found):
+                if k >= len(states) or self.traced[k]:
+                    rows[k].append(value)
+            if self.until and found[-1]:
+                break
+        shapes = self._empty_shapes(rest)
+        kept = len(self.graph.outputs) - self.until
+        return tuple(
+            _array(rows[k], shapes[k], o) if k >= len(states) or self.traced[k] else np.array(states[k])
+            for k, o in enumerate(self.graph.outputs[:kept])
+        )
+
+    def _check(self, n: int, sequences: Sequence[np.ndarray]) -> None:
+        if n < 0:
+            raise ValueError(f"{self.name}: the number of steps is {n}; expected 0 or more")
+        for k, s in enumerate(sequences):
+            if len(s) < n:
+                raise ValueError(f"{self.name}: sequence {k} has {len(s)} elements for {n} steps")
+
+    def changed(self, state: int, before: tuple[int, ...], after: tuple[int, ...], step: int) -> str:
+        """What is said of a state that does not keep its shape."""
+        name = _called(self.graph.inputs[self.states][state])
+        return f"{self.name}: the state {name} of shape {before} becomes one of shape {after} in step {step}"
+
+    def _empty_shapes(self, values: Sequence[np.ndarray]) -> list[tuple[int, ...]]:
+        """The shapes of what a body gives, were it run: a length that only a run tells is 0."""
+        shapes = [v.shape[1:] if k < self.sequences else v.shape for k, v in enumerate(values)]
+        lengths = lengths_of_body(self.graph)
+        found = [tuple(_outer(length, shapes) or 0 for length in row) for row in lengths]
+        return [*shapes[self.states], *found[len(self.traced) :]]
+
+    # --- the derivative
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        forward = node if all(self.traced) else node.with_op(replace(self, traced=(True,) * len(self.traced)))
+        return Backward(node, forward).cotangents(cotangents)
+
+
+@record(repr=False)
+class While(Scan):
+    """A scan that its condition alone ends, of which the last states are all there is."""
+
+    name = "while_loop"
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        raise NoGradient(
+            "a while_loop keeps no states to go back through. Use ag.scan with n_steps, and ag.until for a condition"
+        )
+
+
+def _called(state: Variable) -> str:
+    return state.name or f"({state.type})"
+
+
+def _stacked(kind: TensorType, steps: int | None) -> TensorType:
+    return kind.with_shape((steps, *kind.shape))
+
+
+def _array(rows: list[np.ndarray], shape: tuple[int, ...], like: Variable) -> np.ndarray:
+    return np.array(rows) if rows else np.empty((0, *shape), like.type.numpy)
+
+
+def lengths_of_body(graph: FunctionGraph) -> list[tuple[Length, ...]]:
+    """The lengths of the outputs of a body, as far as they are numbers or those of its inputs."""
+    place = {i: k for k, i in enumerate(graph.inputs)}
+    return [tuple(_length(dim, place) for dim in dims_of(o)) for o in graph.outputs]
+
+
+def _length(dim: Dim, place: Mapping[Variable, int]) -> Length:
+    if isinstance(dim, int):
+        return dim
+    if dim.kind == "extent" and dim.args[0] in place:
+        return place[dim.args[0]], dim.args[1]  # type: ignore[index,return-value]
+    return None
+
+
+def _outer(length: Length, shapes: Sequence[Sequence[Any]]) -> Any:
+    """A length of a body in terms of what it is given; None if it is not known."""
+    return shapes[length[0]][length[1]] if isinstance(length, tuple) else length
+
+
+# --- making
+
+
+def fitted_body(
+    inputs: Sequence[Variable], outputs: Sequence[Variable], states: slice
+) -> tuple[list[Variable], list[Variable]]:
+    """The body with states of types that hold in every step: of a length that a step does not keep nothing is known.
+
+    Output k is the next value of state k.  Raises TypeError for a state that becomes one of another dtype or rank, or
+    of another known length.
+    """
+    inputs, outputs = list(inputs), list(outputs)
+    while True:
+        looser: dict[Variable, Variable] = {}
+        for old, new in zip(inputs[states], outputs, strict=False):
+            if not new.type.refines(old.type):
+                pairs = list(zip(old.type.shape, new.type.shape, strict=False))
+                if new.dtype != old.dtype or new.ndim != old.ndim or any(None not in p and p[0] != p[1] for p in pairs):
+                    raise TypeError(f"the state {_called(old)} is {old.type}, and becomes {new.type} in a step")
+                shape = tuple(mine if mine == theirs else None for mine, theirs in pairs)
+                looser[old] = TensorVariable(old.type.with_shape(shape), name=old.name)
+        if not looser:
+            return inputs, outputs
+        outputs = rebuild(outputs, dict(looser))
+        inputs = [looser.get(i, i) for i in inputs]
+
+
+def closed(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> tuple[FunctionGraph, list[Variable]]:
+    """The graph from `inputs` to `outputs`, and what it takes besides: whatever does not depend on the inputs.
+
+    What is taken stays outside of the graph and is computed there, once; constants stay inside.
+    """
+    known: dict[Variable, Variable] = {i: i for i in inputs}
+    taken: list[Variable] = []
+    order = toposort(outputs)
+    dependent = set(inputs)
+    for node in order:
+        if not dependent.isdisjoint(node.inputs):
+            dependent.update(node.outputs)
+    read = [i for node in order if node.outputs[0] in dependent for i in node.inputs]
+    for v in [*read, *outputs]:
+        if v not in dependent and v not in known and not isinstance(v, Constant):
+            known[v] = TensorVariable(v.type, name=v.name)
+            taken.append(v)
+    inside = rebuild(outputs, dict(known))
+    return FunctionGraph([*inputs, *(known[v] for v in taken)], inside), taken
+
+
+# --- the derivative
+
+
+class Backward:
+    """The gradient of a scan: another one, from the last step to the first.
+
+    Its states are the cotangents of the states, and the sums of those of what is the same in every step; it goes along
+    the states that the first one went through (`forward` gives them all).
+    Source: Griewank and Walther, Evaluating Derivatives, section 3.2.
+    """
+
+    def __init__(self, node: Apply, forward: Apply) -> None:
+        self.op, self.body = forward.op, node.op.graph  # type: ignore[attr-defined]
+        self.traced: tuple[bool, ...] = node.op.traced  # type: ignore[attr-defined]
+        self.forward = forward
+        n, self.sequences, self.firsts, others = self.op.parts(forward)  # type: ignore[attr-defined]
+        self.others = list(others)
+        self.steps: Any = ShapeI(0)(forward.outputs[0]) if node.op.until else n  # type: ignore[attr-defined]
+        truncate = node.op.truncate  # type: ignore[attr-defined]
+        self.count: Any = self.steps if truncate < 0 else T.minimum(self.steps, T.constant(truncate, "int64"))
+        self.whole = truncate < 0
+
+    def cotangents(self, received: Sequence[Variable | None]) -> list[Variable | None]:
+        """The cotangents of the inputs of the node, for those of its outputs."""
+        states = len(self.firsts)
+        leaves = [TensorVariable(i.type, name=i.name) for i in self.body.inputs[: len(self.sequences) + states]]
+        slices, olds = leaves[: len(self.sequences)], leaves[len(self.sequences) :]
+        rows = [*self.sequences, *map(self._before, range(states))]
+        outputs = rebuild(self.body.outputs, dict(zip(self.body.inputs, [*leaves, *self.others], strict=True)))
+        adjoints = [TensorVariable(o.type, name=f"d_{o.name}" if o.name else None) for o in olds]
+        sent: list[Any] = [a if a.type.kind in "fc" else None for a in adjoints]
+        starts = [T.zeros_like(first) for first in self.firsts]
+        for k, g in enumerate(received):
+            if g is None:
+                sent += [None] * (k >= states)
+            elif k < states and not self.traced[k]:
+                starts[k] = g
+            else:
+                leaf = TensorVariable(g.type.with_shape(outputs[k].type.shape))
+                leaves.append(leaf)
+                rows.append(g)
+                if k < states:
+                    sent[k] = T.add(sent[k], leaf)
+                else:
+                    sent.append(leaf)
+        return self._applied(leaves, rows, slices, olds, adjoints, starts, outputs, sent)
+
+    def _applied(
+        self, leaves: list[Any], rows: list[Any], slices: list[Any], olds: list[Any], adjoints: list[Any],
+        starts: list[Any], outputs: list[Variable], sent: list[Any],
+    ) -> list[Variable | None]:  # fmt: skip
+        shared = [o for o in dict.fromkeys(self.others) if o.type.kind in "fc" and not isinstance(o, Constant)]
+        wrt = [v for v in (*slices, *olds, *shared) if v.type.kind in "fc"]
+        pulled = pull_back(outputs[: len(sent)], sent, wrt, stop_at={*leaves, *self.others})
+        found = dict(zip(wrt, pulled, strict=True))
+        carried = [k for k, old in enumerate(olds) if old.type.kind in "fc"]
+        summed = [o for o in shared if found[o] is not None]
+        sums = [TensorVariable(o.type) for o in summed]
+        new = [T.zeros_like(olds[k]) if found[olds[k]] is None else found[olds[k]] for k in carried]
+        new += [T.add(s, found[o]) for s, o in zip(sums, summed, strict=True)]
+        read = [k for k, s in enumerate(slices) if found.get(s) is not None]
+        results = looped(
+            Scan, self.count, [self._reversed(r) for r in rows], leaves,
+            [*(starts[k] for k in carried), *map(T.zeros_like, summed)], [*(adjoints[k] for k in carried), *sums],
+            new, [found[slices[k]] for k in read], traced=(False,) * len(new),
+        )  # fmt: skip
+        ends = dict(zip(carried, results, strict=False))
+        totals = dict(zip(summed, results[len(carried) :], strict=False))
+        parts = dict(zip(read, results[len(new) :], strict=True))
+        return [
+            None,
+            *(self._of_sequence(s, parts[k]) if k in parts else None for k, s in enumerate(self.sequences)),
+            *(self._of_first(ends[k]) if k in ends else None for k in range(len(self.firsts))),
+            *(totals.pop(o, None) for o in self.others),
+        ]
+
+    def _before(self, k: int) -> Any:
+        """The values of state `k` that the steps began with."""
+        return T.concatenate([T.expand_dims(self.firsts[k], 0), self.forward.outputs[k][:-1]])  # type: ignore[index]
+
+    def _reversed(self, rows: Any) -> Any:
+        """The rows from the last step on, as many as the gradient goes through."""
+        found = rows[: self.steps][::-1]
+        return found if self.whole else found[: self.count]
+
+    def _of_sequence(self, sequence: Any, rows: Any) -> Any:
+        """The cotangent of a sequence, of which the steps may have read a part."""
+        if self.whole and dims_of(sequence)[0] == tensor_to_dim(self.steps):
+            return rows[::-1]
+        return T.set_subtensor(T.zeros_like(sequence)[self.steps - self.count : self.steps], rows[::-1])
+
+    def _of_first(self, end: Any) -> Any:
+        return end if self.whole else T.switch(T.eq(self.count, self.steps), end, T.zeros_like(end))
+
+
+def looped(
+    kind: type[Scan], steps: Variable, sequences: Sequence[Variable], slices: Sequence[Variable],
+    firsts: Sequence[Variable], states: Sequence[Variable], new: Sequence[Variable], values: Sequence[Variable] = (),
+    condition: Variable | None = None, traced: tuple[bool, ...] = (), truncate: int = -1,
+) -> tuple[Variable, ...]:  # fmt: skip
+    """The outputs of a loop whose body is written in terms of `slices` of the sequences and of `states`.
+
+    `new` are the next states, `values` what a step gives, `condition` what ends the loop.  Whatever else the body
+    depends on is taken from around it.  Raises TypeError for a state that changes its type.
+    """
+    place = slice(len(slices), len(slices) + len(states))
+    inputs, outputs = fitted_body([*slices, *states], [*new, *values, *_known(condition)], place)
+    graph, taken = closed(inputs, outputs)
+    op = kind(graph, len(slices), traced, condition is not None, truncate)
+    return Apply(op, (steps, *sequences, *firsts, *taken)).outputs
+
+
+def _known(condition: Variable | None) -> list[Variable]:
+    return [] if condition is None else [condition]

@@ -1,0 +1,76 @@
+"""Graphs inside of loops and choices: what one branch alone needs goes into it, and bodies are optimized themselves.
+
+    cond{a, b}(c, exp(x), log(x))      -->   cond{exp(x), log(x)}(c, x)
+    scan{body}(n, x)                   -->   scan{the body after all passes that the query takes}(n, x)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from ...graph import Apply, Door, FunctionGraph, Op, Variable
+from ...ops.cond import Cond
+from ...ops.laziness import made_lazy
+from ...ops.loops import Scan
+from ...profiling import OptimizerProfile
+from ...record import record
+from ..contract import Contract, exact
+from ..optimizers import Optimizer, Result
+
+
+@record(kw_only=True)
+class LazyBranches(Optimizer):
+    """Puts what only one branch of a choice needs into that branch; linear in the graph but for nested choices."""
+
+    contract: ClassVar[Contract | None] = exact
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        return admitted(graph, made_lazy(graph), self.name, door), OptimizerProfile()
+
+
+@record(kw_only=True)
+class InnerGraphs(Optimizer):
+    """Optimizes the graphs inside of loops and choices by all other passes that the query takes."""
+
+    before: tuple[Optimizer, ...] = ()
+    after: tuple[Optimizer, ...] = ()
+
+    def among(self, members: tuple[Optimizer, ...]) -> InnerGraphs:
+        at = next(k for k, member in enumerate(members) if member is self)
+        return replace(self, before=members[:at], after=members[at + 1 :])
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        return admitted(graph, self._with_bodies(graph), self.name, door), OptimizerProfile()
+
+    def _with_bodies(self, graph: FunctionGraph) -> FunctionGraph:
+        """The graph with all ops optimized inside, those inside of them first halfway through their own passes."""
+        ops = {op: self._inside(op) for op in graph.ops if isinstance(op, (Scan, Cond))}
+        if all(new is op for op, new in ops.items()):
+            return graph
+
+        def visit(node: Apply) -> tuple[Variable, ...]:
+            op = ops.get(node.op, node.op)
+            return node.outputs if op is node.op else node.with_op(op).outputs
+
+        return graph.rebuilt(visit)
+
+    def _inside(self, op: Op) -> Op:
+        if isinstance(op, Scan):
+            return replace(op, graph=self._body(op.graph))
+        assert isinstance(op, Cond)
+        return Cond(self._body(op.then), self._body(op.otherwise))
+
+    def _body(self, graph: FunctionGraph) -> FunctionGraph:
+        found = graph
+        for member in self.before:
+            found, _ = member(found)
+        found = self._with_bodies(found)
+        for member in self.after:
+            found, _ = member(found)
+        return found
+
+
+def admitted(graph: FunctionGraph, after: FunctionGraph, by: str, door: Door) -> FunctionGraph:
+    """`graph` with its outputs replaced by those of `after`, as far as the door lets them."""
+    return graph if after is graph else graph.replace(zip(graph.outputs, after.outputs, strict=True), by, door)

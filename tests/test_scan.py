@@ -1,0 +1,276 @@
+"""`ag.scan`: values against loops of Python in every mode, taps, conditions, closures, updates, errors."""
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+
+MODES = ["FAST_RUN", "FAST_COMPILE", "NUMPY"]
+RNG = np.random.default_rng(3)
+
+
+@pytest.fixture(params=MODES)
+def mode(request):
+    return request.param
+
+
+def test_powers(mode):
+    x, k = T.vector("x"), T.lscalar("k")
+    powers, updates = ag.scan(lambda before, x: before * x, outputs_info=T.ones_like(x), non_sequences=x, n_steps=k)
+    f = ag.function([x, k], powers, mode=mode)
+    assert updates == {}
+    np.testing.assert_array_equal(f([1.0, 2.0, 3.0], 3), [[1, 2, 3], [1, 4, 9], [1, 8, 27]])
+    assert f([1.0, 2.0, 3.0], 0).shape == (0, 3)
+    assert f([], 5).shape == (5, 0)
+
+
+def test_a_sequence_and_no_recurrence(mode):
+    x = T.matrix("x")
+    squares, _ = ag.scan(lambda row: [row**2, row.sum()], x)
+    f = ag.function([x], squares, mode=mode)
+    value = RNG.normal(size=(5, 3))
+    rows, sums = f(value)
+    np.testing.assert_allclose(rows, value**2)
+    np.testing.assert_allclose(sums, value.sum(1))
+    assert [o.shape for o in f(np.zeros((0, 3)))] == [(0, 3), (0,)]
+    np.testing.assert_allclose(f(value.T.copy().T)[0], value**2)
+    np.testing.assert_allclose(f(value[::2])[1], value[::2].sum(1))
+
+
+def test_a_recurrent_network(mode):
+    x, h, w, u = T.matrix("x"), T.vector("h"), T.matrix("w"), T.matrix("u")
+    states, _ = ag.scan(lambda x, h, w, u: T.tanh(x @ w + h @ u), x, h, [w, u])
+    f = ag.function([x, h, w, u], states, mode=mode)
+    values = [RNG.normal(size=s) for s in ((50, 4), (3,), (4, 3), (3, 3))]
+    expected, state = [], values[1]
+    for row in values[0]:
+        state = np.tanh(row @ values[2] + state @ values[3])
+        expected.append(state)
+    np.testing.assert_allclose(f(*values), expected, rtol=1e-10)
+
+
+def test_taps_of_outputs_and_of_sequences(mode):
+    s = T.vector("s")
+    found, _ = ag.scan(
+        lambda past, now, ahead, two_ago, last: past + 2 * now + 3 * ahead + two_ago - last / 2,
+        {"input": s, "taps": [-1, 0, 2]}, {"initial": T.constant([0.5, 1.0]), "taps": [-2, -1]},
+    )  # fmt: skip
+    f = ag.function([s], found, mode=mode)
+    value = RNG.normal(size=9)
+    two, one, expected = 0.5, 1.0, []
+    for t in range(1, 7):
+        two, one = one, value[t - 1] + 2 * value[t] + 3 * value[t + 2] + two - one / 2
+        expected.append(one)
+    np.testing.assert_allclose(f(value), expected)
+    assert f(value[:2]).shape == (0,)
+
+
+def test_a_tap_far_back(mode):
+    first = T.matrix("first")
+    found, _ = ag.scan(lambda old: old + 1, outputs_info={"initial": first, "taps": [-3]}, n_steps=7)
+    value = RNG.normal(size=(3, 2))
+    expected = [value[t % 3] + t // 3 + 1 for t in range(7)]
+    np.testing.assert_allclose(ag.function([first], found, mode=mode)(value), expected)
+
+
+def test_going_backwards(mode):
+    x, k = T.vector("x"), T.lscalar("k")
+    found, _ = ag.scan(lambda x, s: s + x, x, np.float64(0), n_steps=k, go_backwards=True)
+    f = ag.function([x, k], found, mode=mode)
+    np.testing.assert_array_equal(f([1.0, 2.0, 4.0, 8.0], 3), [8, 12, 14])
+
+
+def test_the_shortest_sequence_counts(mode):
+    x, y = T.vector("x"), T.vector("y")
+    found, _ = ag.scan(lambda x, y: x * y, [x, y])
+    f = ag.function([x, y], found, mode=mode)
+    np.testing.assert_array_equal(f([1.0, 2.0, 3.0], [5.0, 6.0]), [5, 12])
+    np.testing.assert_array_equal(f([1.0], [5.0, 6.0]), [5])
+
+
+def test_until(mode):
+    x, most = T.scalar("x"), T.lscalar("most")
+    found, _ = ag.scan(lambda s: (s * 2, ag.until(s * 2 > 100)), outputs_info=x, n_steps=most)
+    f = ag.function([x, most], [found, found[-1]], mode=mode)
+    np.testing.assert_array_equal(f(10.0, 1000)[0], [20, 40, 80, 160])
+    np.testing.assert_array_equal(f(10.0, 2)[0], [20, 40])
+    assert f(3.0, 1000)[1] == 192
+
+
+def test_several_outputs_and_dtypes(mode):
+    x = T.vector("x", dtype="float32")
+    outputs, _ = ag.scan(
+        lambda x, n, flag: [n + 1, T.logical_xor(flag, x > 0), x.astype("complex128") * 1j],
+        x, [T.constant(0, "int8"), T.constant(False), None],
+    )  # fmt: skip
+    value = np.array([1, -2, 3, 4], np.float32)
+    counts, flags, turned = ag.function([x], outputs, mode=mode)(value)
+    np.testing.assert_array_equal(counts, [1, 2, 3, 4])
+    assert counts.dtype == np.int8
+    np.testing.assert_array_equal(flags, [True, True, False, True])
+    np.testing.assert_array_equal(turned, value * 1j)
+
+
+def test_variables_that_are_not_given(mode):
+    x, w = T.vector("x"), T.vector("w")
+    bias = ag.shared(np.float64(3.0), "bias")
+    scaled = T.exp(w)
+    found, _ = ag.scan(lambda x, s: s + (x * scaled).sum() + bias, x, T.constant(0.0))
+    f = ag.function([x, w], found, mode=mode)
+    expected = np.cumsum([v * np.exp([0.5, 1.5]).sum() + 3 for v in (1.0, 2.0)])
+    np.testing.assert_allclose(f([1.0, 2.0], [0.5, 1.5]), expected)
+    gradient = ag.function([x, w], ag.grad(found[-1], scaled), mode=mode)
+    np.testing.assert_allclose(gradient([1.0, 2.0], [0.5, 1.5]), [3, 3])
+
+
+def test_updates_of_shared_variables(mode):
+    total = ag.shared(np.float64(1.0), "total")
+    x = T.vector("x")
+    found, updates = ag.scan(lambda x: (total * x, {total: total + x}), x)
+    f = ag.function([x], found, updates=updates, mode=mode)
+    np.testing.assert_array_equal(f([1.0, 2.0, 3.0]), [1, 4, 12])
+    assert total.get_value() == 7
+    np.testing.assert_array_equal(f([1.0]), [7])
+
+
+def test_draws_differ_from_step_to_step_and_call_to_call(mode):
+    stream = T.random.RandomStream(5)
+    found, _ = ag.scan(lambda: stream.uniform(size=(2,)), n_steps=4)
+    f = ag.function([], found, mode=mode)
+    numbers = np.concatenate([f(), f(), f()])
+    assert len(np.unique(numbers)) == numbers.size
+
+
+def test_a_draw_from_outside_is_the_same_in_every_step(mode):
+    noise = T.random.RandomStream(5).uniform()
+    found, _ = ag.scan(lambda s: s + noise, outputs_info=T.constant(0.0), n_steps=3)
+    value = ag.function([], found, mode=mode)()
+    np.testing.assert_allclose(np.diff(value), value[0])
+
+
+def test_a_loop_in_a_loop(mode):
+    x = T.matrix("x")
+    found, _ = ag.scan(lambda row: ag.scan(lambda v, s: s * v, row, T.constant(1.0))[0][-1], x)
+    value = RNG.uniform(0.5, 2, size=(4, 5))
+    np.testing.assert_allclose(ag.function([x], found, mode=mode)(value), value.prod(1))
+
+
+def test_operations_without_c_in_the_body(mode):
+    x = T.matrix("x")
+    found, _ = ag.scan(lambda row, best: [T.sort(row), T.maximum(best, T.sort(row)[0])], x, [None, T.constant(-9.0)])
+    rows, best = ag.function([x], found, mode=mode)(value := RNG.normal(size=(6, 4)))
+    np.testing.assert_array_equal(rows, np.sort(value, 1))
+    np.testing.assert_array_equal(best, np.maximum.accumulate(value.min(1)))
+
+
+def test_a_thousand_steps(mode):
+    x = T.vector("x")
+    found, _ = ag.scan(lambda s, x: T.cos(s) + x, outputs_info=T.zeros_like(x), non_sequences=x, n_steps=1000)
+    value, state = RNG.normal(size=3), np.zeros(3)
+    expected = []
+    for _ in range(1000):
+        state = np.cos(state) + value
+        expected.append(state)
+    np.testing.assert_allclose(ag.function([x], found, mode=mode)(value), expected, rtol=1e-9)
+
+
+def test_a_state_whose_length_is_known_only_at_first(mode):
+    k = T.lscalar("k")
+    found, _ = ag.scan(lambda s, k: (s[:k] + 1), outputs_info=T.zeros((3,)), non_sequences=k, n_steps=2)
+    f = ag.function([k], found, mode=mode)
+    np.testing.assert_array_equal(f(3), [[1, 1, 1], [2, 2, 2]])
+    with pytest.raises(ValueError, match=r"scan: the state .*\(3,\) becomes one of shape \(2,\)"):
+        f(2)
+
+
+def test_errors_at_run_time(mode):
+    x, k = T.vector("x"), T.lscalar("k")
+    found, _ = ag.scan(lambda x, s: s + x, x, T.constant(0.0), n_steps=k)
+    f = ag.function([x, k], found, mode=mode)
+    with pytest.raises(ValueError, match="scan: sequence 0 has 2 elements for 3 steps"):
+        f([1.0, 2.0], 3)
+    with pytest.raises(ValueError, match="scan: the number of steps is -1; expected 0 or more"):
+        f([1.0, 2.0], -1)
+    np.testing.assert_array_equal(f([1.0, 2.0], 2), [1, 3])
+
+
+def test_an_error_inside_of_a_step(mode):
+    x, i = T.vector("x"), T.lvector("i")
+    found, _ = ag.scan(lambda i: x[i], i)
+    f = ag.function([x, i], found, mode=mode)
+    np.testing.assert_array_equal(f([1.0, 2.0], [1, 0, -1]), [2, 1, 2])
+    with pytest.raises(IndexError, match="out of bounds"):
+        f([1.0, 2.0], [0, 2])
+    y = T.vector("y")
+    found, _ = ag.scan(lambda v, s: s + v * y, x, T.zeros_like(y[:3]))
+    f = ag.function([x, y], found, mode=mode)
+    with pytest.raises(ValueError, match=r"becomes one of shape \(4,\)|4"):
+        f([1.0], np.ones(4))
+
+
+def test_wrong_arguments():
+    x = T.vector("x")
+    with pytest.raises(TypeError, match="scan: fn is a function of variables, got 3"):
+        ag.scan(3, x)
+    with pytest.raises(TypeError, match=r"scan: sequence 0, 2.0 \(float64\), has no axis"):
+        ag.scan(lambda x: x, 2.0)
+    with pytest.raises(ValueError, match="nothing says how many steps"):
+        ag.scan(lambda s: s, outputs_info=x)
+    with pytest.raises(ValueError, match="n_steps is -2; expected 0 or more"):
+        ag.scan(lambda s: s, outputs_info=x, n_steps=-2)
+    with pytest.raises(ValueError, match="outputs_info has 2 entries, and fn returns 1"):
+        ag.scan(lambda a, b: a, outputs_info=[x, x], n_steps=2)
+    with pytest.raises(ValueError, match=r"outputs_info\[0\]: taps of outputs are negative"):
+        ag.scan(lambda a: a, outputs_info={"initial": x, "taps": [0]}, n_steps=2)
+    with pytest.raises(ValueError, match="take 2 values before the first step"):
+        ag.scan(lambda a: a, outputs_info={"initial": T.scalar("s"), "taps": [-2]}, n_steps=2)
+    with pytest.raises(ValueError, match="expected dict"):
+        ag.scan(lambda a: a, {"inputs": x})
+    with pytest.raises(TypeError, match=r"scan: the state n \(?.*int64, and becomes float64 in a step; cast"):
+        ag.scan(lambda n: n + 0.5, outputs_info=T.lscalar("n"), n_steps=2)
+    with pytest.raises(TypeError, match="until: expected a scalar"):
+        ag.scan(lambda s: (s, ag.until(s > 0)), outputs_info=x, n_steps=2)
+
+
+def test_lists_of_outputs():
+    x = T.vector("x")
+    assert isinstance(ag.scan(lambda x: [x], x)[0], T.TensorVariable)
+    assert isinstance(ag.scan(lambda x: x, x, return_list=True)[0], list)
+    assert len(ag.scan(lambda x: (x, x + 1), x)[0]) == 2
+
+
+def test_equal_loops_are_one(mode):
+    x = T.vector("x")
+    a, b = (ag.scan(lambda x, s: s + x, x, T.constant(0.0))[0] for _ in range(2))
+    f = ag.function([x], [a, b], mode=mode)
+    if mode != "NUMPY":
+        assert sum(isinstance(n.op, T.Scan) for n in f.graph.order) == 1
+    np.testing.assert_array_equal(f([1.0, 2.0])[1], [1, 3])
+
+
+def test_pickled_and_called_from_threads(mode):
+    x = T.vector("x")
+    f = ag.function([x], ag.scan(lambda x, s: s * 0.5 + x, x, T.constant(0.0))[0], mode=mode)
+    g = pickle.loads(pickle.dumps(f))
+    value = RNG.normal(size=200)
+    expected = f(value)
+    np.testing.assert_array_equal(g(value), expected)
+    found = []
+    threads = [threading.Thread(target=lambda: found.extend(f(value) for _ in range(20))) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(found) == 80
+    for one in found:
+        np.testing.assert_array_equal(one, expected)
+
+
+def test_a_scan_is_printed_and_read_back():
+    x = T.vector("x")
+    graph = ag.FunctionGraph([x], [ag.scan(lambda x, s: s + x, x, T.constant(0.0))[0]])
+    assert ag.parse(str(graph)) == graph

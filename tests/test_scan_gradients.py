@@ -1,0 +1,136 @@
+"""Derivatives through scans against differences, to a relative error of 1e-6, and those that are cut short."""
+
+import numpy as np
+import pytest
+from gradients import assert_gradient
+
+import arignote as ag
+from arignote import ops as T
+
+RNG = np.random.default_rng(8)
+MODES = ["FAST_RUN", "FAST_COMPILE", "NUMPY"]
+
+
+def uniform(*shape):
+    return RNG.uniform(0.5, 1.5, shape)
+
+
+CASES = {
+    "a sum": (lambda x: ag.scan(lambda x, s: s + x**2, x, T.constant(0.0))[0], [uniform(5)]),
+    "a network": (
+        lambda x, h, w, u: ag.scan(lambda x, h: T.tanh(x @ w + h @ u), x, h)[0],
+        [uniform(4, 3), uniform(2), uniform(3, 2), uniform(2, 2)],
+    ),
+    "the last of it": (
+        lambda x, h: ag.scan(lambda x, h: T.sin(x * h), x, h)[0][-1], [uniform(4, 3), uniform(3)],
+    ),
+    "taps": (
+        lambda x, first: ag.scan(
+            lambda past, now, two, one: past * now + two * one, {"input": x, "taps": [-1, 0]},
+            {"initial": first, "taps": [-2, -1]},
+        )[0],
+        [uniform(6), uniform(2)],
+    ),
+    "several outputs": (
+        lambda x, a: T.add(*ag.scan(lambda x, a: [a * x, x**3], x, [a, None])[0]), [uniform(4), np.array(1.2)],
+    ),
+    "backwards": (
+        lambda x, s: ag.scan(lambda x, s: s * x + x, x, s, go_backwards=True, n_steps=3)[0],
+        [uniform(5), np.array(0.3)],
+    ),
+    "no sequence": (lambda x: ag.scan(lambda b: b * x, outputs_info=T.ones_like(x), n_steps=4)[0], [uniform(3)]),
+    "sequences of two lengths": (lambda x, y: ag.scan(lambda x, y: x * y, [x, y])[0], [uniform(4), uniform(6)]),
+    "a loop in a loop": (
+        lambda x: ag.scan(lambda row: ag.scan(lambda v, s: s * v, row, T.constant(1.0))[0][-1], x)[0], [uniform(3, 4)],
+    ),
+    "until": (
+        lambda x: ag.scan(lambda s: (s * x, ag.until(s * x > 5)), outputs_info=x, n_steps=100)[0],
+        [np.array(1.3)],
+    ),
+    "a choice": (
+        lambda x: ag.scan(lambda v, s: ag.cond(v > 1, lambda: s * v, lambda: s + v**2), x, T.constant(1.0))[0],
+        [uniform(6)],
+    ),
+    "an index": (
+        lambda x: ag.scan(lambda i, s: s + x[i] ** 2, T.constant([2, 0, 2]), T.constant(0.0))[0], [uniform(3)],
+    ),
+    "complex": (
+        lambda x: ag.scan(lambda x, s: s * x, x, T.constant(1j))[0], [uniform(3) + 1j * uniform(3)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("static", [True, False], ids=["known lengths", "unknown lengths"])
+@pytest.mark.parametrize("case", CASES)
+def test_against_differences(case, static):
+    function, values = CASES[case]
+    assert_gradient(function, *values, static=static)
+
+
+@pytest.mark.parametrize("case", ["a sum", "taps", "a network", "no sequence", "a choice"])
+def test_second_derivatives(case):
+    function, values = CASES[case]
+
+    def first(*inputs):
+        return ag.grad(function(*inputs).sum(), inputs[0])
+
+    assert_gradient(first, *values)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("case", CASES)
+def test_compiled(case, mode):
+    function, values = CASES[case]
+    inputs = [T.tensor(f"x{n}", v.dtype, (None,) * v.ndim) for n, v in enumerate(values)]
+    found = function(*inputs)
+    cost = (found.real**2).sum() if found.type.kind == "c" else (found**2).sum()
+    gradients = ag.grad(cost, inputs)
+    compiled = ag.function(inputs, [cost, *gradients], mode=mode)(*values)
+    given = dict(zip(inputs, values))
+    for result, variable in zip(compiled, [cost, *gradients]):
+        np.testing.assert_allclose(result, variable.eval(given), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_steps(mode):
+    x, s, k = T.matrix("x"), T.vector("s"), T.lscalar("k")
+    found, _ = ag.scan(lambda x, s: s * x, x, s, n_steps=k)
+    f = ag.function([x, s, k], ag.grad(found.sum(), [x, s], disconnected="zero"), mode=mode)
+    for gradient, shape in zip(f(uniform(4, 3), uniform(3), 0), [(4, 3), (3,)]):
+        np.testing.assert_array_equal(gradient, np.zeros(shape))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_truncated(mode):
+    x, s = T.vector("x"), T.scalar("s")
+    value = uniform(6)
+
+    def gradient(steps):
+        found, _ = ag.scan(lambda x, s: s * x, x, s, truncate_gradient=steps)
+        return ag.function([x, s], ag.grad(found[-1], [x, s]), mode=mode)(value, 2.0)
+
+    whole, of_first = gradient(-1)
+    np.testing.assert_allclose(whole, 2 * value.prod() / value)
+    cut, none = gradient(2)
+    np.testing.assert_allclose(cut, [0, 0, 0, 0, *whole[4:]])
+    assert none == 0
+    np.testing.assert_allclose(gradient(6)[1], of_first)
+    np.testing.assert_allclose(gradient(99)[0], whole)
+
+
+def test_forward_mode():
+    x, t = T.vector("x"), T.vector("t")
+    found, _ = ag.scan(lambda x, s: T.sin(s) * x, x, T.constant(1.0))
+    value, direction = uniform(4), uniform(4)
+    tangent = ag.function([x, t], ag.jvp(found, x, t))(value, direction)
+    ahead, behind = (found.eval({x: value + h * direction}) for h in (1e-5, -1e-5))
+    np.testing.assert_allclose(tangent, (ahead - behind) / 2e-5, rtol=1e-6)
+
+
+def test_a_thousand_steps():
+    x = T.scalar("x")
+    found, _ = ag.scan(lambda s: T.cos(s) * x, outputs_info=T.constant(0.0), n_steps=1000)
+    cost = found.mean()
+    f = ag.function([x], [cost, ag.grad(cost, x)])
+    difference = (f(0.9 + 1e-5)[0] - f(0.9 - 1e-5)[0]) / 2e-5
+    np.testing.assert_allclose(f(0.9)[1], difference, rtol=1e-6)

@@ -1,0 +1,105 @@
+"""`ag.while_loop`: values against loops of Python in every mode, forms of states, errors, Ctrl-C."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+
+MODES = ["FAST_RUN", "FAST_COMPILE", "NUMPY"]
+
+
+@pytest.fixture(params=MODES)
+def mode(request):
+    return request.param
+
+
+def collatz(n):
+    steps = 0
+    while n != 1:
+        n, steps = (3 * n + 1 if n % 2 else n // 2), steps + 1
+    return steps
+
+
+def test_a_dict(mode):
+    n = T.lscalar("n")
+    last = ag.while_loop(
+        lambda s: T.ne(s["n"], 1),
+        lambda s: {"steps": s["steps"] + 1, "n": T.where(T.eq(s["n"] % 2, 1), 3 * s["n"] + 1, s["n"] // 2)},
+        {"n": n, "steps": 0},
+    )  # fmt: skip
+    f = ag.function([n], last["steps"], mode=mode)
+    assert [f(k) for k in (1, 2, 27)] == [collatz(1), collatz(2), collatz(27)]
+
+
+def test_a_variable_a_list_a_tuple(mode):
+    x = T.vector("x")
+    halved = ag.while_loop(lambda x: x.sum() > 1, lambda x: x / 2, x)
+    a, (b, c) = ag.while_loop(lambda s: s[0] < 5, lambda s: [s[0] + 1, (s[1][1], s[1][0])], [0, (x, x * 2)])
+    f = ag.function([x], [halved, a, b, c], mode=mode)
+    found = f([4.0, 4.0])
+    np.testing.assert_array_equal(found[0], [0.5, 0.5])
+    assert found[1] == 5
+    np.testing.assert_array_equal(found[2], [8, 8])
+    np.testing.assert_array_equal(found[3], [4, 4])
+    np.testing.assert_array_equal(f([0.1, 0.1])[0], [0.1, 0.1])
+
+
+def test_newton_in_a_scan(mode):
+    x = T.vector("x")
+
+    def root(a):
+        return ag.while_loop(lambda r: T.abs(r * r - a) > 1e-12 * a, lambda r: (r + a / r) / 2, a)
+
+    f = ag.function([x], ag.scan(root, x)[0], mode=mode)
+    np.testing.assert_allclose(f([2.0, 3.0, 1e4]), np.sqrt([2.0, 3.0, 1e4]), rtol=1e-12)
+
+
+def test_a_state_that_changes_its_shape(mode):
+    x = T.vector("x")
+    f = ag.function([x], ag.while_loop(lambda x: x.sum() > 1, lambda x: x[1:], x), mode=mode)
+    with pytest.raises(ValueError, match=r"while_loop: the state state of shape \(3,\) becomes one of shape \(2,\)"):
+        f([1.0, 2.0, 3.0])
+
+
+def test_what_is_refused():
+    n = T.lscalar("n")
+    with pytest.raises(TypeError, match=r"while_loop: the state state\['n'\] is int64, and becomes float64 in a step"):
+        ag.while_loop(lambda s: s["n"] > 0, lambda s: {"n": s["n"] / 2}, {"n": n})
+    with pytest.raises(TypeError, match="another form"):
+        ag.while_loop(lambda s: s[0] > 0, lambda s: s[0], [n])
+    with pytest.raises(TypeError, match="condition: expected a scalar"):
+        ag.while_loop(lambda s: s > 0, lambda s: s, T.vector("x"))
+    with pytest.raises(TypeError, match="body is a function of the state, got 3"):
+        ag.while_loop(lambda s: s > 0, 3, n)
+    x = T.scalar("x")
+    with pytest.raises(TypeError, match=r"(?s)no gradient through while_loop.*keeps no states"):
+        ag.grad(ag.while_loop(lambda s: s > 1, lambda s: s / 2, x), x)
+
+
+INTERRUPT = """
+import os, signal, threading, time
+import arignote as ag
+from arignote import ops as T
+n = T.lscalar("n")
+f = ag.function([n], ag.while_loop(lambda k: k < n, lambda k: k + 1, 0), mode={mode!r})
+assert f(10) == 10
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+begin = time.perf_counter()
+try:
+    f(2**62)
+except KeyboardInterrupt:
+    print("stopped", time.perf_counter() - begin < 20)
+print(f(5))
+"""
+
+
+@pytest.mark.parametrize("how", ["FAST_RUN", "NUMPY"])
+def test_ctrl_c_ends_a_long_loop(how):
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPT.format(mode=how)], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.stdout.split() == ["stopped", "True", "5"], done.stderr
