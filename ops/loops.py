@@ -114,9 +114,10 @@ class Scan(TensorOp):
         for step in range(n):
             found = interpret(self.graph, [*(s[step] for s in sequences), *states, *others])
             found = [np.asarray(value) for value in found]
-            for k, (old, new) in enumerate(zip(states, found, strict=False)):
-                if old.shape != new.shape:
-                    raise ValueError(self.changed(k, old.shape, new.shape, step))
+            before = [*(s.shape for s in states), *(r[0].shape if r else None for r in rows[len(states) :])]
+            for k, (shape, new) in enumerate(zip(before, found, strict=True)):
+                if shape not in (None, new.shape):
+                    raise ValueError(self.changed(k, shape, new.shape, step))  # type: ignore[arg-type]
             states = found[: len(states)]
             for k, value in enumerate(found):
                 if k >= len(states) or self.traced[k]:
@@ -132,15 +133,23 @@ class Scan(TensorOp):
 
     def _check(self, n: int, sequences: Sequence[np.ndarray]) -> None:
         if n < 0:
-            raise ValueError(f"{self.name}: the number of steps is {n}; expected 0 or more")
+            raise ValueError(self.negative(n))
         for k, s in enumerate(sequences):
             if len(s) < n:
-                raise ValueError(f"{self.name}: sequence {k} has {len(s)} elements for {n} steps")
+                raise ValueError(self.too_short(k, len(s), n))
 
-    def changed(self, state: int, before: tuple[int, ...], after: tuple[int, ...], step: int) -> str:
-        """What is said of a state that does not keep its shape."""
-        name = _called(self.graph.inputs[self.states][state])
-        return f"{self.name}: the state {name} of shape {before} becomes one of shape {after} in step {step}"
+    # --- what is said when it fails
+    def negative(self, n: int) -> str:
+        return f"{self.name}: the number of steps is {n}; expected 0 or more"
+
+    def too_short(self, sequence: int, length: int, n: int) -> str:
+        return f"{self.name}: sequence {sequence} has {length} elements for {n} steps"
+
+    def changed(self, output: int, before: tuple[int, ...], after: tuple[int, ...], step: int) -> str:
+        """What is said of a state, or another output of the body, that does not keep its shape."""
+        states = self.graph.inputs[self.states]
+        name = f"the state {_called(states[output])}" if output < len(states) else f"value {output - len(states)}"
+        return f"{self.name}: {name} of shape {before} becomes one of shape {after} in step {step}"
 
     def _empty_shapes(self, values: Sequence[np.ndarray]) -> list[tuple[int, ...]]:
         """The shapes of what a body gives, were it run: a length that only a run tells is 0."""

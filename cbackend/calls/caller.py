@@ -312,7 +312,7 @@ def parameters(name: str, program_or_graph: Any, shared: Sequence[Any], downcast
 
 def _constants(program: Program) -> tuple[Any, Any, list[np.ndarray]]:
     """Addresses and lengths of the constants, and the arrays that keep them alive."""
-    arrays = [np.ascontiguousarray(c.data).reshape(c.data.shape) for c in program.graph.constants]
+    arrays = [np.ascontiguousarray(c.data).reshape(c.data.shape) for c in program.all_constants]
     aligned = [a if a.flags.aligned and a.dtype.isnative else np.array(a, a.dtype.newbyteorder("=")) for a in arrays]
     addresses = ffi.new("char *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in aligned] or 1)
     lengths = ffi.new("i64[]", [n for a in aligned for n in a.shape] or 1)

@@ -14,6 +14,7 @@ from ...ops.blas import Gemm, Gemv
 from ...ops.convolution import no_window
 from ...ops.fused import Fused, unmarked
 from ...ops.fused_product import FusedProduct
+from ...ops.loops import Scan
 from ...ops.nn import AlongAxis, LogSumExp
 from ...ops.pipeline import Pipeline
 from ...ops.rows import Top
@@ -36,7 +37,9 @@ def failure(name: str, program: Program, outcome: int, step: int, operand: int, 
 
 
 def _told(program: Program, outcome: int, step: int, operand: int, said: Sequence[int]) -> Said:
-    node = program.sites[step].node if 0 <= step < len(program.sites) else None
+    sites = program.all_sites if step >= len(program.sites) else program.sites
+    site = sites[step] if 0 <= step < len(sites) else None
+    node = site.node if site is not None else None
     if node is not None and isinstance(node.op, Pipeline) and outcome > Outcome.KERNEL:
         with inheriting(node.origin):
             node = node.op.stages(node)[said[STAGE]]
@@ -58,10 +61,25 @@ def _told(program: Program, outcome: int, step: int, operand: int, said: Sequenc
     if outcome == Outcome.WINDOW and node is not None:
         kernel, length, dilation = (*values, 0, 1)[:3]
         return ValueError, no_window(operand, kernel, dilation * (kernel - 1) + 1, length), _where(node)
+    if node is not None and isinstance(node.op, Scan):
+        said_of_loop = _loop_failure(node.op, outcome, operand, values)
+        if said_of_loop:
+            return ValueError, said_of_loop, _where(node)
     if outcome in _UNSOLVABLE:
         return np.linalg.LinAlgError, _UNSOLVABLE[outcome], _where(node)
     numbers = _said(values) if outcome == Outcome.NEGATIVE_LENGTH else ""
     return ValueError, f"{_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{numbers}", _where(node)
+
+
+def _loop_failure(op: Scan, outcome: int, operand: int, values: list[int]) -> str:
+    if outcome == Outcome.NEGATIVE_STEPS:
+        return op.negative(values[0])
+    if outcome == Outcome.TOO_SHORT:
+        return op.too_short(operand, *values)
+    if outcome == Outcome.CHANGED:
+        k, t, rank, *lengths = values
+        return op.changed(k, tuple(lengths[:rank]), tuple(lengths[rank:]), t)
+    return ""
 
 
 _UNSOLVABLE = {

@@ -14,8 +14,10 @@ import numpy as np
 from ...graph.types import numpy_dtype
 from ...ops.interpret import evaluate_node
 from ..abi._abi import ffi
-from ..program.program import Host, Program
+from ..program.program import Program
 
+DONE = -1
+"""Instead of a step: a body of a loop has run, and its results are copied."""
 _SIGNATURE = "i32(*)(ag_call *, i32, char * *, i64 *, const i64 *)"
 
 
@@ -23,35 +25,37 @@ class HostSteps:
     """The host steps of a program.  `callback`: what goes into ag_call.host; NULL if there are none."""
 
     def __init__(self, program: Program) -> None:
-        self._sites = program.sites
+        self._sites = program.all_sites
         self._held: dict[int, list[np.ndarray]] = {}
         self._errors: dict[int, BaseException] = {}
-        self._early: dict[int, BaseException] = {}
-        """By thread: what was raised outside of the `try`."""
-        self.any = any(isinstance(step, Host) for step in program.steps)
+        """By thread: a body of a loop has a call of its own."""
+        self.any = program.calls_back
         self.callback = ffi.callback(_SIGNATURE, self._run, 1, self._passed_by) if self.any else ffi.NULL
 
     def release(self, call: Any) -> BaseException | None:
         """Forget the results of a call that is over; the exception that ended it, if one did."""
-        key = _key(call)
-        self._held.pop(key, None)
-        early = self._early.pop(get_ident(), None)
-        return self._errors.pop(key, early)
+        self._held.pop(_key(call), None)
+        return self._errors.pop(get_ident(), None)
 
     def _run(self, call: Any, step: int, arrays: Any, lengths: Any, strides: Any) -> int:
         try:
+            if step == DONE:
+                self._held.pop(_key(call), None)
+                return 0
             self._evaluate(call, step, arrays, lengths, strides)
         except BaseException as error:  # it travels to the caller through C: nothing may pass by
-            self._errors[_key(call)] = error
+            self._errors[get_ident()] = error
             return 1
         return 0
 
     def _passed_by(self, kind: Any, error: BaseException, traceback: Any) -> None:
         """Keep a KeyboardInterrupt that came as `_run` was entered or left; the step then counts as failed."""
-        self._early[get_ident()] = error
+        self._errors.setdefault(get_ident(), error)
 
     def _evaluate(self, call: Any, step: int, arrays: Any, lengths: Any, strides: Any) -> None:
-        node = self._sites[step].node
+        site = self._sites[step]
+        assert site is not None
+        node = site.node
         values, at = [], 0
         for k, i in enumerate(node.inputs):
             values.append(_view(arrays[k], i.dtype, list(lengths[at : at + i.ndim]), list(strides[at : at + i.ndim])))

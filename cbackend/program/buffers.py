@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from ...graph.types import numpy_dtype
-from .program import Allocate, Buffer, Finish, Pack, Release, Step, arrays_of
+from .program import Allocate, Buffer, Choice, Finish, Loop, Pack, Release, Step, arrays_of
 
 Size = tuple[object, ...]
 
@@ -32,8 +32,7 @@ def assign_slots(steps: Sequence[Step]) -> tuple[tuple[Step, ...], dict[Buffer, 
     releases: dict[int, list[int]] = defaultdict(list)  # step -> slots given back after it
     inherited: set[int] = set()  # steps that allocate nothing, since they take over a slot
     for at, step in enumerate(steps):
-        made = _made_by(step)
-        if made is not None:
+        for made in _made_by(step):
             size = sizes[made] = _size(step)
             waiting = free[size] if size else []
             if waiting:
@@ -53,9 +52,7 @@ def _last_uses(steps: Sequence[Step]) -> list[list[Buffer]]:
     """For each step the buffers that nobody uses after it."""
     at: dict[Buffer, int] = {}
     for k, step in enumerate(steps):
-        made = _made_by(step)
-        if made is not None:
-            at[made] = k
+        at.update(dict.fromkeys(_made_by(step), k))
         for array in arrays_of(step):
             at.update(dict.fromkeys(array.buffers, k))
     handed_over = {step.array.base for step in steps if isinstance(step, Finish)}
@@ -66,10 +63,12 @@ def _last_uses(steps: Sequence[Step]) -> list[list[Buffer]]:
     return ends
 
 
-def _made_by(step: Step) -> Buffer | None:
-    """The buffer that a step makes; the memory of an output is the caller's and has no slot."""
-    made = step.buffer if isinstance(step, (Allocate, Pack)) else None
-    return None if made is None or made.output is not None else made
+def _made_by(step: Step) -> list[Buffer]:
+    """The buffers that a step makes; the memory of an output is the caller's and has no slot."""
+    if isinstance(step, (Loop, Choice)):
+        made = [array.base for array, is_made in zip(step.results, step.made, strict=True) if is_made]
+        return [base for base in made if isinstance(base, Buffer)]
+    return [step.buffer] if isinstance(step, (Allocate, Pack)) and step.buffer.output is None else []
 
 
 def _size(step: Step) -> Size:

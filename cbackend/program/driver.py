@@ -23,8 +23,9 @@ from ..ctext.preamble import preamble, used
 from .accounts import memory_at, whole_call
 from .driver_helpers import driver_helpers
 from .like_steps import in_runs
+from .loop_text import body_name
 from .nest_text import fold_lines, nest_lines
-from .program import Array, Call, Commit, Host, Outcome, Pack, Program, Release, Step
+from .program import Array, Call, Choice, Commit, Host, Loop, Outcome, Pack, Program, Release, Step
 from .step_text import StepText
 from .units import in_units
 
@@ -54,15 +55,23 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 class _Driver:
     """Prints everything after the kernels."""
 
-    def __init__(self, program: Program, profile: bool) -> None:
+    def __init__(self, program: Program, profile: bool, body: str = "", base: int = 0) -> None:
         self.program = program
         self.profile = profile
+        self.body = body
+        """The name of the function, for the body of a loop; empty for the driver itself."""
+        self.base = base
+        self.frame = f"{body}_frame" if body else "frame"
+        self.part = f"{body}_part" if body else "part"
         self.parts = _parts(_by_site(program.steps))
         self.long = len(self.parts) > 1
-        self.text = StepText(program, self.long)
+        self.text = StepText(program, self.long, base)
         self.slots = max(program.slots.values(), default=-1) + 1
 
     def lines(self) -> Iterator[str]:
+        for number, body in enumerate(self.program.bodies):
+            name = body_name(self.program, self.base, number)
+            yield from _Driver(body, False, name, self.program.body_base(self.base, number)).lines()
         yield from self._frame()
         for number, sites in enumerate(self.parts):
             yield from self._part(number, sites) if self.long else _without_unused(list(self._part(number, sites)))
@@ -71,7 +80,7 @@ class _Driver:
 
     # --- the frame
     def _frame(self) -> Iterator[str]:
-        yield "struct frame {"
+        yield f"struct {self.frame} {{"
         yield "    i32 outcome;"
         yield f"    void *o[{max(len(self.program.graph.outputs), 1)}]; /* outputs */"
         if self.slots:
@@ -91,7 +100,8 @@ class _Driver:
 
     # --- a part
     def _part(self, number: int, sites: Sequence[tuple[int, Sequence[Step]]]) -> Iterator[str]:
-        yield f"static i32 part_{number}(ag_call *call, struct frame *f)"
+        effort = "AG_EFFORT " if self.body else ""
+        yield f"{effort}static i32 {self.part}_{number}(ag_call *call, struct {self.frame} *f)"
         yield "{"
         yield "    const ag_runtime *const rt = call->rt;"
         yield "    (void)rt;"
@@ -175,8 +185,9 @@ class _Driver:
     def _site(self, site: int, steps: Sequence[Step]) -> Iterator[str]:
         known = self.program.sites
         yield ""
-        yield f"    /* {site}: {_comment(known[site].text) if site < len(known) else 'outputs'} */"
-        works = self.profile and any(isinstance(s, (Call, Host, Pack)) for s in steps)
+        number = f"{self.body}, {site}" if self.body else str(site)
+        yield f"    /* {number}: {_comment(known[site].text) if site < len(known) else 'outputs'} */"
+        works = self.profile and any(isinstance(s, (Call, Host, Pack, Loop, Choice)) for s in steps)
         looped = self.long and not self.profile
         for step, count in in_runs(steps, self.program.slots) if looped else ((step, 1) for step in steps):
             yield from ("    " + line for line in self.text.lines(step, count))
@@ -190,22 +201,22 @@ class _Driver:
     # --- the entry
     def _entry(self) -> Iterator[str]:
         outputs, first = len(self.program.graph.outputs), len(self.program.inputs)
-        yield "i32 ag_entry(ag_call *call)"
+        yield f"AG_EFFORT static i32 {self.body}(ag_call *call)" if self.body else "i32 ag_entry(ag_call *call)"
         yield "{"
         yield "    const ag_runtime *const rt = call->rt;"
         if self.long:
-            yield "    struct frame *const f = rt->alloc(sizeof *f);"
+            yield f"    struct {self.frame} *const f = rt->alloc(sizeof *f);"
             yield f"    if (!f) return {int(Outcome.MEMORY)};"
             yield "    __builtin_memset(f, 0, sizeof *f);"
         else:
-            yield "    struct frame frame = {0}, *const f = &frame;"
-        yield "    i32 outcome = part_0(call, f);"
+            yield f"    struct {self.frame} frame = {{0}}, *const f = &frame;"
+        yield f"    i32 outcome = {self.part}_0(call, f);"
         for number in range(1, len(self.parts)):
-            yield f"    if (!outcome) outcome = part_{number}(call, f);"
+            yield f"    if (!outcome) outcome = {self.part}_{number}(call, f);"
         buffers = f"{self.slots}, {'f->b' if self.slots else '0'}"
         yield f"    ag_leave(rt, call, outcome, {buffers}, {outputs}, f->o, {first});"
         yield "    if (!outcome) outcome = f->outcome;"
-        if any(isinstance(step, (Call, Commit)) for step in self.program.steps):
+        if not self.body and any(isinstance(step, (Call, Commit, Loop, Choice)) for step in self.program.steps):
             yield "    rt->end();"
         if self.long:
             yield "    rt->release(f);"

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from ..abi.driver_functions import DRIVER_FUNCTIONS, INTERNAL
 from ..ctext.helper import Helper
+from .loop_text import RUNNER
 from .product_helpers import PRODUCTS
 from .solver_helpers import SOLVERS
 from .window_helpers import WINDOWS
@@ -20,6 +21,14 @@ from .window_helpers import WINDOWS
 _NO_EFFORT = """\
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O0")
+#endif
+"""
+_EFFORT = """\
+/* Bodies of loops run once a step. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define AG_EFFORT __attribute__((optimize("O1")))
+#else
+#define AG_EFFORT
 #endif
 """
 
@@ -98,6 +107,8 @@ static void ag_spared(ag_call *call, i64 at, i64 bytes, i32 lasting)
 """),
 )  # fmt: skip
 
+LOOPS = (Helper("ag_looped", RUNNER),)
+
 _WORD = re.compile(r"ag_\w+(?=\()")
 _HOME = {
     "ag_copy_row": "ag_copy",
@@ -113,8 +124,9 @@ def driver_helpers(driver: str) -> str:
     """The helpers that the text of a driver uses, directly or by other helpers, each once and in order; what stands
     after them is compiled without effort.
     """
-    wanted = _used(driver, {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS, *WINDOWS)})
-    solvers = [h.text for h in (*SOLVERS, *WINDOWS) if h.name in wanted]
+    wanted = _used(driver, {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS, *WINDOWS, *LOOPS)})
+    solvers = [h.text for h in (*SOLVERS, *WINDOWS, *LOOPS) if h.name in wanted]
+    solvers += [_EFFORT] if "ag_looped" in wanted else []
     others = [h.text for h in (*HELPERS, *PRODUCTS) if h.name in wanted and h.name not in DRIVER_FUNCTIONS]
     return "\n".join([_ahead([name for name in DRIVER_FUNCTIONS if name in wanted]), *solvers, _NO_EFFORT, *others])
 

@@ -13,11 +13,13 @@ from collections.abc import Collection, Iterator, Sequence
 from .program import (
     Allocate,
     Call,
+    Choice,
     Commit,
     Fill,
     Guard,
     Host,
     Let,
+    Loop,
     Memory,
     Order,
     Pack,
@@ -61,7 +63,7 @@ def _first_overwrite(steps: Sequence[Step], mutable: Collection[str]) -> int:
 def _can_fail(step: Step) -> bool:
     if isinstance(step, Let):
         return step.failure is not None
-    return isinstance(step, (Guard, Allocate, Pack, Host)) or (isinstance(step, Call) and step.fallible)
+    return isinstance(step, (Guard, Allocate, Pack, Host, Loop, Choice)) or (isinstance(step, Call) and step.fallible)
 
 
 def _needs(step: Step) -> Iterator[Memory]:
@@ -99,5 +101,9 @@ def _makes(step: Step) -> Iterator[Memory]:
         yield from (m for array in step.writes for m in array.memory)
     elif isinstance(step, Host):
         yield from (*step.results, *step.lengths)
+    elif isinstance(step, (Loop, Choice)):
+        for array in step.results:
+            yield from array.memory
+            yield from (n for n in array.lengths if isinstance(n, str))
     if isinstance(step, (Allocate, Pack)):
         yield step.buffer

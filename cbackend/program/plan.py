@@ -9,6 +9,7 @@ in-place work.
     Convolution, KernelGradient, MaxPool, SumPool            products, kernels     plan_windows.py
     Diagonal, Triangle, DiagonalMatrix, Assume               descriptors, kernels  plan_matrices.py
     Solve, SolveTriangular, Inverse, Cholesky, Det, SlogDet  the runtime's LAPACK  plan_solvers.py
+    Scan, While, Cond                                        programs of their own plan_loops.py
     anything else                                            a call back to Python
 
 Outputs are computed in the memory of the caller's arrays where they can be; one that is an input, a constant, a view or
@@ -27,6 +28,7 @@ from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ...ops.assembled import Assembled
 from ...ops.assumptions import Assume
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ...ops.cond import Cond
 from ...ops.convolution import Convolution, KernelGradient
 from ...ops.creation import Alloc, Arange, Eye
 from ...ops.cumulative import Cumulative
@@ -39,6 +41,7 @@ from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor, Subtensor
 from ...ops.join import Join
 from ...ops.lengths import MakeVector, Shape, ShapeI
+from ...ops.loops import Scan, While
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.pipeline import Pipeline
 from ...ops.pooling import MaxPool, SumPool
@@ -51,6 +54,7 @@ from . import (
     plan_assembly,
     plan_blas,
     plan_epilogue,
+    plan_loops,
     plan_matrices,
     plan_pipeline,
     plan_solvers,
@@ -89,11 +93,15 @@ def plan(graph: FunctionGraph, choices: Choices | None = None) -> Program:
     return program
 
 
-def _planned(graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str, int], choices: Choices) -> Program:
+def _planned(
+    graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str, int], choices: Choices, is_body: bool = False
+) -> Program:
+    """`is_body`: it is called by a driver, with C-contiguous arrays."""
+    dense = is_body or bool(mutable)
     p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes), mutable, plan_node, choices)
-    inputs = tuple(p.put(v, _leaf(p, v, f"in{k}", dense=bool(mutable))) for k, v in enumerate(graph.inputs))
+    inputs = tuple(p.put(v, _leaf(p, v, f"in{k}", dense=dense)) for k, v in enumerate(graph.inputs))
     constants = tuple(p.put(v, _leaf(p, v, f"k{k}", dense=True)) for k, v in enumerate(graph.constants))
-    p.ordered = _in_any_order(graph, p)
+    p.ordered = set() if is_body else _in_any_order(graph, p)
     for p.site, node in enumerate(nodes):
         plan_node(p, node)
     p.site = len(nodes)
@@ -103,8 +111,27 @@ def _planned(graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str,
     steps, slots = assign_slots(checks_first(p.steps, mutable))
     return Program(
         graph, inputs, constants, steps, _sites(p, nodes), tuple(p.kernels.values()), p.locals, slots,
-        tuple(p.products), tuple(p.solvers), in_place, bool(mutable),
+        tuple(p.products), tuple(p.solvers), in_place, dense, tuple(p.bodies.values()),
     )  # fmt: skip
+
+
+def plan_body(p: Planner, graph: FunctionGraph) -> int:
+    """Plan a graph as a body of the program in the making: its number.  Equal graphs are one body."""
+    if graph not in p.bodies:
+        body = _planned(graph, schedule(graph), {}, p.choices, is_body=True)
+        p.bodies[graph] = body
+        p.kernels.update((kernel.name, kernel) for kernel in body.kernels)
+        p.products.update(dict.fromkeys(body.products))
+        p.solvers.update(dict.fromkeys(body.solvers))
+    return list(p.bodies).index(graph)
+
+
+def _plan_scan(p: Planner, node: Apply) -> None:
+    plan_loops.plan_scan(p, node, plan_body)
+
+
+def _plan_cond(p: Planner, node: Apply) -> None:
+    plan_loops.plan_cond(p, node, plan_body)
 
 
 def plan_node(p: Planner, node: Apply) -> None:
@@ -346,4 +373,7 @@ PLANS: dict[type[Op], Plan] = {
     Cholesky: plan_solvers.plan_cholesky,
     SlogDet: plan_solvers.plan_slogdet,
     Det: plan_solvers.plan_det,
+    Scan: _plan_scan,
+    While: _plan_scan,
+    Cond: _plan_cond,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ...graph import Apply, Constant, Dim, Op, TensorType, Variable, dims_of, toposort
+from ...graph import Apply, Constant, Dim, FunctionGraph, Op, TensorType, Variable, dims_of, toposort
 from ...graph.dims import broadcast
 from ...graph.types import numpy_dtype
 from ..ir.kernel import Extent, Kernel, Pointer, Stride
@@ -27,6 +27,7 @@ from .program import (
     Outcome,
     Pack,
     Point,
+    Program,
     Quantity,
     Read,
     Select,
@@ -46,7 +47,7 @@ class Planner:
         plan_node: Callable[[Planner, Apply], None], choices: Choices,
     ) -> None:  # fmt: skip
         self.plan_node = plan_node
-        self._choices = choices
+        self.choices = choices
         self.mutable = mutable
         """The inputs, by name, that may be overwritten, and the output that each becomes."""
         self.direct = direct
@@ -63,6 +64,8 @@ class Planner:
         """The dtypes of which the program needs the runtime's products of matrices."""
         self.solvers: dict[str, None] = {}
         """The dtypes of which it needs the runtime's LAPACK."""
+        self.bodies: dict[FunctionGraph, Program] = {}
+        """The inner graphs of loops and choices, planned."""
         self.site = 0
         self.taken: set[int] = set()
         """Outputs whose memory is in use."""
@@ -297,7 +300,7 @@ class Planner:
         key = (node.op, tuple(i.type for i in node.inputs), same, pairs)
         found = self._lowered.get(key)
         if found is None:
-            found = self._lowered[key] = self._choices.lowered(node, pairs)
+            found = self._lowered[key] = self.choices.lowered(node, pairs)
         return found
 
     def launch(self, kernel: Kernel, extents: Lengths, outputs: Sequence[Array], inputs: Sequence[Array]) -> None:

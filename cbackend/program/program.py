@@ -14,6 +14,8 @@ prints it.
                 | Call(function, arguments)             a kernel or a helper
                 | Commit()                              from here on inputs are overwritten, and Ctrl-C waits
                 | Host(arrays)                          an op without C: back to Python
+                | Loop(body, steps, arrays)             a body of the program, step after step
+                | Choice(bodies, condition, arrays)     one of two bodies
                 | Finish(output, array)                 the array is output number so-and-so
     argument  ::= quantity | Array (its address) | Vector(quantity, ...) | Table(dtype) | Number(dtype, value)
                 | After(kernel, arguments) | Stages(stage, ...) | Said()
@@ -28,11 +30,13 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ...graph import Apply, FunctionGraph
+from ...graph import Apply, Constant, FunctionGraph
 from ...record import record
 from ..ir.kernel import Kernel
 
 Quantity = int | str
+Length = Quantity | None
+"""None: only a run tells."""
 Lengths = tuple[Quantity, ...]
 
 
@@ -69,6 +73,11 @@ class Outcome(IntEnum):
     """A kernel has no positions, or extends over more than there are."""
     KERNEL = 16
     """Plus the Status of a kernel."""
+    CHANGED = 64
+    """A result of a step has other lengths than in the steps before."""
+    TOO_SHORT = 65
+    """A sequence ends before a loop does."""
+    NEGATIVE_STEPS = 66
 
 
 # --- descriptors
@@ -300,6 +309,40 @@ class Host:
 
 
 @record(slots=True)
+class Loop:
+    """Runs body number `body`, with a row of each sequence, the states and the others, `steps` times at most.
+
+    `kept`: the lengths of each output of the body, as far as they are known; `made`: whether the loop allocates a
+    result itself; `count`: the name of how many steps it took, where a condition ends it.
+    """
+
+    site: int
+    body: int
+    steps: Quantity
+    sequences: tuple[Array, ...]
+    states: tuple[Array, ...]
+    others: tuple[Array, ...]
+    traced: tuple[bool, ...]
+    kept: tuple[tuple[Length, ...], ...]
+    results: tuple[Array, ...]
+    made: tuple[bool, ...]
+    count: str | None
+
+
+@record(slots=True)
+class Choice:
+    """Runs the first of two bodies if `condition` is not 0, else the second; see Loop."""
+
+    site: int
+    bodies: tuple[int, int]
+    condition: Quantity
+    operands: tuple[Array, ...]
+    kept: tuple[tuple[Length, ...], ...]
+    results: tuple[Array, ...]
+    made: tuple[bool, ...]
+
+
+@record(slots=True)
 class Finish:
     site: int
     output: int
@@ -313,7 +356,10 @@ class Release:
     slot: int
 
 
-Step = Let | Guard | Read | Fill | Order | Allocate | Point | Select | Pack | Call | Commit | Host | Finish | Release
+Step = (
+    Let | Guard | Read | Fill | Order | Allocate | Point | Select | Pack | Call | Commit | Host | Loop | Choice
+    | Finish | Release
+)  # fmt: skip
 
 
 def arrays_of(step: Step) -> tuple[Array, ...]:
@@ -322,11 +368,22 @@ def arrays_of(step: Step) -> tuple[Array, ...]:
         return step.writes + step.reads
     if isinstance(step, Host):
         return step.reads
+    if isinstance(step, Loop):
+        return step.sequences + step.states + step.others + step.results
+    if isinstance(step, Choice):
+        return step.operands + step.results
     if isinstance(step, Select):
         return (step.first, step.second)
     if isinstance(step, (Read, Point, Pack, Finish)):
         return (step.array,)
     return ()
+
+
+def bodies_of(step: Step) -> tuple[int, ...]:
+    """The numbers of the bodies that a step runs."""
+    if isinstance(step, Choice):
+        return step.bodies
+    return (step.body,) if isinstance(step, Loop) else ()
 
 
 # --- the whole
@@ -365,3 +422,29 @@ class Program:
     """Outputs that are written over an input: output -> input."""
     dense_inputs: bool
     """Whether all inputs must be C-contiguous."""
+    bodies: tuple[Program, ...] = ()
+    """The inner graphs of loops and choices."""
+
+    @property
+    def all_constants(self) -> list[Constant]:
+        """The constants, and then those of the bodies, one body after the other."""
+        return [*self.graph.constants, *(c for body in self.bodies for c in body.all_constants)]
+
+    @property
+    def all_sites(self) -> list[Site | None]:
+        """The nodes by the numbers that messages give them: the program's own, one that is none, those of bodies."""
+        return [*self.sites, None, *(site for body in self.bodies for site in body.all_sites)]
+
+    @property
+    def calls_back(self) -> bool:
+        """Whether it calls Python, or a body does."""
+        return any(isinstance(step, Host) for step in self.steps) or any(body.calls_back for body in self.bodies)
+
+    def body_base(self, base: int, number: int) -> int:
+        """The number of the first node of a body, where that of the program is `base`."""
+        return base + len(self.sites) + 1 + sum(len(body.all_sites) for body in self.bodies[:number])
+
+    def constants_before(self, number: int) -> tuple[int, int]:
+        """How many constants stand before those of a body, and how many lengths they have."""
+        before = [*self.graph.constants, *(c for body in self.bodies[:number] for c in body.all_constants)]
+        return len(before), sum(c.ndim for c in before)

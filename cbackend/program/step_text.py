@@ -12,6 +12,7 @@ from ..ctext.emit import unread
 from ..ctext.helper import storage_type
 from ..ir.kernel import Extent, Extra, Kernel, Pointer, Stride
 from . import accounts
+from .loop_text import choice_lines, loop_lines
 from .nest_text import is_launched, runs_in_any_order, steps_alone
 from .program import (
     After,
@@ -20,6 +21,7 @@ from .program import (
     Array,
     Buffer,
     Call,
+    Choice,
     Commit,
     Fill,
     Finish,
@@ -27,6 +29,7 @@ from .program import (
     Host,
     Lengths,
     Let,
+    Loop,
     Memory,
     Number,
     Order,
@@ -68,6 +71,7 @@ FAILS_IF = {
     "reached": "{0} == 0 && {1} != 0",
     "positive": "{0} < 1",
     "has_room": "{1} < 1 || {0} - 1 > ({1} - 1) / {2}",
+    "reaches": "{0} < {1}",
 }
 IN_PARTS = {"ag_copy": "ag_copy_in_parts", "ag_eye": "ag_eye", "ag_iota": "ag_iota"}
 """What the runtime may share out among threads, and what is called for it, which may end early."""
@@ -77,8 +81,10 @@ TABLES = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": 
 class StepText:
     """Prints steps.  Locals are declared where they get their value, or else (`in_frame`) are fields of the frame."""
 
-    def __init__(self, program: Program, in_frame: bool) -> None:
+    def __init__(self, program: Program, in_frame: bool, base: int = 0) -> None:
         self.program = program
+        self.base = base
+        """The number that messages give the first node."""
         self.prefix = "f->" if in_frame else ""
         self.kernels = {kernel.name: kernel for kernel in program.kernels}
         self.launched = {kernel.name: kernel for kernel in program.kernels if is_launched(kernel)}
@@ -159,7 +165,7 @@ class StepText:
         if site < len(self.program.sites) and outcome in (Outcome.LENGTHS, Outcome.RESHAPE):
             shapes = tuple(n for array in self.program.sites[site].operands for n in array.lengths)
         said = (len(operands), *operands, *shapes)[:DETAIL]
-        why = f"{int(outcome)} /* {outcome.name} */, {site}, {axis}"
+        why = f"{int(outcome)} /* {outcome.name} */, {self.base + site}, {axis}"
         return f"return ag_fail(call, {why}, {len(said)}, {self.vector(said)});"
 
     # --- the kinds of steps
@@ -240,13 +246,13 @@ class StepText:
             negative = f"f->outcome == AG_STOPPED ? {int(Outcome.INTERRUPTED)} : {int(Outcome.MEMORY)}"
             status = f"f->outcome < 0 ? {negative} : {int(Outcome.KERNEL)} + f->outcome"
             yield from f"f->outcome = {text};".split("\n")
-            yield f"if (f->outcome) return ag_fail(call, {status}, {step.site}, 0, 0, 0);"
+            yield f"if (f->outcome) return ag_fail(call, {status}, {self.base + step.site}, 0, 0, 0);"
             return
         if step.fallible:
             base = int(Outcome.KERNEL) if step.kernel else 0
             yield f"f->outcome = {text};"
             status = f"{base} + f->outcome" if base else "f->outcome"
-            yield f"if (f->outcome) return ag_fail(call, {status}, {step.site}, 0, 0, 0);"
+            yield f"if (f->outcome) return ag_fail(call, {status}, {self.base + step.site}, 0, 0, 0);"
         else:
             yield f"{text};"
         if any(isinstance(argument, Table) for argument in step.arguments):  # a product, which may have ended early
@@ -265,7 +271,7 @@ class StepText:
         return given
 
     def interrupted(self, site: int) -> str:
-        return f"return ag_fail(call, {int(Outcome.INTERRUPTED)} /* INTERRUPTED */, {site}, 0, 0, 0);"
+        return f"return ag_fail(call, {int(Outcome.INTERRUPTED)} /* INTERRUPTED */, {self.base + site}, 0, 0, 0);"
 
     def _launch(self, step: Call, kernel: Kernel, alone: str) -> Iterator[str]:
         """The kernel in a plain call if there is little to do, else by the runtime, which may cut it into parts."""
@@ -284,7 +290,7 @@ class StepText:
             yield from launch[1:-1]
             yield f"{launch[-1]};"
             status = f"f->outcome < 0 ? {int(Outcome.INTERRUPTED)} : {int(Outcome.KERNEL)} + f->outcome"
-            yield f"if (f->outcome) return ag_fail(call, {status}, {step.site}, 0, 0, 0);"
+            yield f"if (f->outcome) return ag_fail(call, {status}, {self.base + step.site}, 0, 0, 0);"
         else:
             yield f"if ({little}) {alone};"
             yield f"else if ({launch[0]}"
@@ -318,10 +324,16 @@ class StepText:
         values, sizes = f"arrays{step.site}", f"lengths{step.site}"
         yield f"char *{values}[] = {{{', '.join(arrays)}}};"
         yield f"i64 {sizes}[] = {{{', '.join(lengths)}}};"
-        yield f"if (call->host(call, {step.site}, {values}, {sizes}, {self.vector(strides)}))"
-        yield f"    return ag_fail(call, {int(Outcome.HOST)} /* HOST */, {step.site}, 0, 0, 0);"
+        yield f"if (call->host(call, {self.base + step.site}, {values}, {sizes}, {self.vector(strides)}))"
+        yield f"    return ag_fail(call, {int(Outcome.HOST)} /* HOST */, {self.base + step.site}, 0, 0, 0);"
         yield from (f"{self.new(name)} = {values}[{k}];" for k, name in enumerate(step.results, start=len(step.reads)))
         yield from (f"{self.new(name)} = {sizes}[{k}];" for k, name in enumerate(step.lengths, start=len(shapes)))
+
+    def loop(self, step: Loop) -> Iterator[str]:
+        yield from loop_lines(self.program, self.base, step, self.q, self.argument, self.new)
+
+    def choice(self, step: Choice) -> Iterator[str]:
+        yield from choice_lines(self.program, self.base, step, self.q, self.argument, self.new)
 
     def finish(self, step: Finish) -> Iterator[str]:
         address, k = self.memory(step.array.base), step.output
@@ -391,6 +403,8 @@ _PRINTERS: dict[type[Any], Callable[[StepText, Any], Iterator[str]]] = {
     Call: StepText.call,
     Commit: StepText.commit,
     Host: StepText.host,
+    Loop: StepText.loop,
+    Choice: StepText.choice,
     Finish: StepText.finish,
     Release: StepText.release,
 }
