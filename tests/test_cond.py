@@ -134,7 +134,7 @@ def test_the_gradient_of_the_branch_that_is_taken(mode):
 def test_a_gradient_with_respect_to_what_is_computed_before(mode):
     c, x = T.scalar("c"), T.vector("x")
     h = x * 2
-    chosen = ag.cond(c > 0, lambda: (h**2).sum(), lambda: h.sum() * 0)
+    chosen = ag.cond(c > 0, (h**2).sum(), h[0] * 0)
     f = ag.function([c, x], [ag.grad(chosen, h), ag.grad(chosen, x)], mode=mode)
     np.testing.assert_array_equal(f(1.0, [1.0, 3.0]), [[4, 12], [8, 24]])
     np.testing.assert_array_equal(f(0.0, [1.0, 3.0]), [[0, 0], [0, 0]])

@@ -54,12 +54,16 @@ FUNCTIONS = {
     "made": ([v, n], [T.zeros((3,)) + v, T.arange(n), T.eye(n)]),
     "matrices": ([x], [T.diag(x), T.tril(x), x.T.reshape((-1,))]),
     "linear algebra": ([x, v], [T.linalg.solve(x, v), T.linalg.cholesky(x), T.linalg.det(x)]),
+    "a loop": ([v], ag.scan(lambda e, s: (s * e, ag.until(s > 9)), v, T.constant(1.0))[0]),
+    "a loop of rows": ([x, v], ag.scan(lambda r, s: [T.tanh(s @ x) + r, r[:2]], x, [v, None])[0]),
+    "a loop until": ([v], ag.while_loop(lambda s: s.sum() < 9, lambda s: T.sort(s) * 2, v)),
+    "a choice": ([v, n], ag.cond(n > 0, lambda: T.exp(v), lambda: v[1:])),
     "on the host": ([v], [T.cumsum(v), T.sort(v)]),
     "a training step": ([x], LOSS, [(w, w - 0.1 * ag.grad(LOSS, w))]),
     "a long chain": ([v], chain(v)),
 }
 
-PROFILED = ("products", "a training step", "on the host")
+PROFILED = ("products", "a loop", "a choice", "a training step", "on the host")
 
 MAIN = """
 #include <stdio.h>

@@ -48,7 +48,7 @@ def c_text(program: Program, profile: bool = False) -> str:
 
 
 _DECLARATIONS = f"{abi.RUNTIME_DECLARATIONS}\n{abi.CALL_DECLARATIONS}"
-_LENGTH = re.compile(r"    const i64 (\w+) = ")
+_LENGTH = re.compile(r"    (?:const i64 (\w+) = |i64 (v\d+)\[\d+\];|(v\d+)\[\d+\] = )")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -228,12 +228,14 @@ class _Driver:
 
 
 def _without_unused(lines: list[str]) -> list[str]:
-    """The lines of a C function without the lengths that it computes and never uses: compilers complain of them."""
+    """The lines of a C function without the lengths that it computes, or keeps in memory, and never uses: compilers
+    complain of them.
+    """
     kept: list[str] = []
     words: set[str] = set()
     for line in reversed(lines):
         found = _LENGTH.match(line)
-        if found is None or found[1] in words:
+        if found is None or not words.isdisjoint(found.groups()):
             words.update(_WORD.findall(line))
             kept.append(line)
     return kept[::-1]

@@ -52,6 +52,7 @@ from .gemm import GemmOptimizer
 from .loops import InnerGraphs, LazyBranches
 from .names import other_names
 from .pipelines import PipelineOptimizer
+from .scan import PushOutNonSequences, RemoveConstants, SaveMemory
 from .sum_to import SumToOptimizer
 
 __all__ = ["QUERIES", "default_db", "is_default"]
@@ -112,6 +113,7 @@ def default_db() -> SequenceDB:
     in_place = (*run, "inplace")
     db = SequenceDB("optdb", conform=TensorConform())
     db.register("merge1", merge, *both, "merge", position=0)
+    db.register("scan_eqopt1", scan_db(), *both, "scan", position=0.05)
     lengths = filled(TopoDB(), (shapes.LENGTHS,), "fast_compile")
     db.register("ShapeOpt", lengths, *both, position=0.1, provides=("shape",))
     db.register("useless", filled(TopoDB(), IDENTITIES, "fast_compile"), *both, position=0.6)
@@ -123,6 +125,7 @@ def default_db() -> SequenceDB:
     db.register("local_elemwise_alloc", fills.THROUGH[1], *run, "local_alloc_elemwise", position=1.52)
     drain = solving.drain_specify_assumptions
     db.register(drain.name, drain, *both, position=1.6)
+    db.register("scanOp_save_mem", SaveMemory(), *both, "scan", "scan_save_mem", position=1.61)
     db.register("useless_sum_to", SumToOptimizer(), *run, position=1.65)
     db.register("BlasOpt", blas_db(), *both, position=1.7)
     db.register("specialize", equilibrium(SPECIAL), *run, position=2)
@@ -139,6 +142,16 @@ def default_db() -> SequenceDB:
     elemwise_tags = (*in_place, "inplace_elemwise_opt")
     db.register("inplace_elemwise_optimizer", inplace.inplace_elemwise(), *elemwise_tags, position=75)
     db.register("merge3", merge, *run, "merge", position=100)
+    return db
+
+
+def scan_db() -> SequenceDB:
+    """Work of loops put where it is done once."""
+    db = SequenceDB()
+    inputs = RemoveConstants(), "fast_run", "fast_compile", "scan"
+    db.register("scanOp_remove_constants_and_unused_inputs0", *inputs, position=1)
+    out = PushOutNonSequences(), "fast_run", "fast_compile", "scan", "scan_pushout"
+    db.register("scanOp_pushout_nonseqs_ops", *out, position=2)
     return db
 
 

@@ -1,0 +1,131 @@
+"""Passes over loops and choices: before and after, by name; values stay."""
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+
+X, W, S = T.vector("x"), T.vector("w"), T.scalar("s")
+VALUES = {X: [1.0, 2.0, 3.0], W: [0.5, 0.25], S: 2.0}
+BODY = T.scalar("a"), T.scalar("b"), T.scalar("c")
+
+
+def scan(outputs, traced, inputs, sequences=0, until=False):
+    """A loop of three steps over the variables of BODY that `inputs` has values for."""
+    graph = ag.FunctionGraph(BODY[: len(inputs)], outputs)
+    found = T.Scan(graph, sequences, traced, until)(T.constant(3), *inputs)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def rewritten(outputs, name):
+    """The loops of the graph after one pass, which leaves the values as they are."""
+    graph = ag.FunctionGraph([X, W, S], outputs)
+    found = ag.rewrite(graph, name)
+    inputs = [np.array(VALUES[v]) for v in graph.inputs]
+    for mine, expected in zip(T.interpret(found, inputs), T.interpret(graph, inputs)):
+        np.testing.assert_allclose(mine, expected, rtol=1e-14)
+    return [node for node in found.order if isinstance(node.op, (T.Scan, T.Cond))], found
+
+
+def names(graph):
+    return [node.op.name for node in graph.order]
+
+
+def test_work_that_every_step_would_repeat():
+    a, b, _ = BODY
+    (loop,), graph = rewritten(scan([a * T.exp(b) + T.exp(b)], (True,), [S, S + 1]), "scanOp_pushout_nonseqs_ops")
+    assert names(loop.op.graph) == ["mul", "add"]
+    assert "exp" in names(graph)
+
+
+def test_what_may_raise_stays_inside():
+    a, v, i = T.scalar("a"), T.vector("v"), T.lscalar("i")
+    loop = T.Scan(ag.FunctionGraph([a, v, i], [a + v[i]]), 0, (True,))(T.constant(0), S, X, i)
+    graph = ag.FunctionGraph([S, X, i], [loop])
+    assert ag.rewrite(graph, "scanOp_pushout_nonseqs_ops") == graph
+    assert ag.function([S, X, i], loop)(1.0, [1.0], 9).shape == (0,)
+
+
+def test_constants_and_what_is_not_read():
+    a, b, _ = BODY
+    (loop,), _ = rewritten(
+        scan([a * b], (True,), [S, T.constant(2.0), S]), "scanOp_remove_constants_and_unused_inputs0"
+    )  # fmt: skip
+    assert len(loop.inputs) == 2
+    assert len(loop.op.graph.constants) == 1
+
+
+def test_the_same_thing_given_twice():
+    a, b, c = BODY
+    (loop,), _ = rewritten(scan([a + b * c], (True,), [S, S, S]), "scanOp_remove_constants_and_unused_inputs0")
+    assert len(loop.inputs) == 3
+
+
+def test_values_that_nobody_reads():
+    a, b, _ = BODY
+    trace, value = scan([b + a, T.exp(a)], (True,), [X, S], 1)
+    (loop,), _ = rewritten([trace], "scanOp_save_mem")
+    assert len(loop.outputs) == 1
+    (loop,), _ = rewritten([value], "scanOp_save_mem")
+    assert loop.op.traced == ()
+    assert len(rewritten([trace, value], "scanOp_save_mem")[0][0].outputs) == 2
+
+
+def test_a_state_of_which_the_last_is_read():
+    a, b, _ = BODY
+    first, second = scan([a + b, b * 2], (True, True), [S, S + 1])
+    (loop,), graph = rewritten([first[-1]], "scanOp_save_mem")
+    assert loop.op.traced == (False, False)
+    assert "subtensor" not in names(graph)
+    (loop,), _ = rewritten([second[-1]], "scanOp_save_mem")
+    assert loop.op.traced == (False,)
+    (loop,), _ = rewritten([first[-1], second[0]], "scanOp_save_mem")
+    assert loop.op.traced == (False, True)
+
+
+def test_loops_that_feed_loops():
+    a, b, _ = BODY
+    trace, _ = scan([b + a, T.exp(a)], (True,), [X, S], 1)
+    doubled, squared = scan([b * 2, a**2], (True,), [trace, S], 1)
+    (loop,), _ = rewritten([doubled[-1]], "scanOp_remove_constants_and_unused_inputs0 scanOp_save_mem")[0][-1:], None
+    assert loop.op.traced == (False,)
+    first, second = rewritten([squared], "scanOp_save_mem")[0]
+    assert (first.op.traced, second.op.traced) == ((True,), ())
+
+
+def test_work_of_one_branch():
+    chosen = ag.cond(S > 0, T.exp(X) * S, T.log(X) + S)
+    (choice,), graph = rewritten([chosen], "cond_lazy")
+    assert names(choice.op.then) == ["exp", *names(choice.op.then)[1:]]
+    assert "exp" not in names(graph)
+    assert "log" not in names(graph)
+    (choice,), graph = rewritten([chosen, T.exp(X).sum()], "merge cond_lazy")
+    assert "exp" in names(graph)
+
+
+def test_bodies_are_optimized_by_the_passes_of_the_query():
+    loop = ag.scan(lambda x, s: T.exp(x * 1.0) * s + T.sin(s), X, S)[0]
+    f = ag.function([X, S], loop)
+    (op,) = [n.op for n in f.graph.order if isinstance(n.op, T.Scan)]
+    assert names(op.graph) == ["fused"]
+    f = ag.function([X, S], loop, mode="fast_run -fusion")
+    (op,) = [n.op for n in f.graph.order if isinstance(n.op, T.Scan)]
+    assert "fused" not in names(op.graph)
+    assert names(op.graph).count("mul") == 1
+    nested = ag.scan(lambda x: ag.scan(lambda v, s: T.exp(v) * s, X, x)[0][-1], X)[0]
+    f = ag.function([X], nested)
+    (outer,) = [n.op for n in f.graph.order if isinstance(n.op, T.Scan)]
+    (inner,) = [n.op for n in outer.graph.order if isinstance(n.op, T.Scan)]
+    assert inner.traced == (False,)
+    assert len(inner.graph) == 1
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE", "fast_run -scan"])
+def test_values_stay(mode):
+    outputs, _ = ag.scan(lambda x, s, w: [s + x * T.exp(w).sum(), x * 2, w], X, [S, None, None], [W])
+    f = ag.function([X, W, S], [outputs[0][-1], outputs[1][0], ag.grad(outputs[0][-1], W)], mode=mode)
+    total, first, gradient = f(VALUES[X], VALUES[W], VALUES[S])
+    np.testing.assert_allclose(total, 2 + 6 * np.exp(VALUES[W]).sum())
+    assert first == 2
+    np.testing.assert_allclose(gradient, 6 * np.exp(VALUES[W]))
