@@ -178,7 +178,7 @@ def opaque_dims(variable: Variable) -> tuple[Dim, ...]:
 def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
     """NumPy's broadcasting of whole shapes, aligned at the right."""
     stretching = [shape for shape in shapes if shape]
-    if stretching and all(shape == stretching[0] for shape in stretching):
+    if stretching and stretching.count(stretching[0]) == len(stretching):
         return stretching[0]
     ndim = max(map(len, shapes), default=0)
     return tuple(
@@ -197,7 +197,10 @@ def dims_of(variable: Variable) -> tuple[Dim, ...]:
         results = node.op.dims(node, [dims_of(i) for i in node.inputs])
         for output, dims in zip(node.outputs, results, strict=True):
             # A length that type inference knows wins: it may look into constants that the shape rule does not.
-            output._dims = tuple(d if n is None else n for d, n in zip(dims, output.type.shape, strict=True))
+            shape = output.type.shape
+            if shape.count(None) < len(shape) or len(shape) != len(dims):
+                dims = tuple([d if n is None else n for d, n in zip(dims, shape, strict=True)])
+            output._dims = dims
     return variable._dims  # type: ignore[return-value]
 
 

@@ -118,10 +118,10 @@ class FunctionGraph:
     @cached_property
     def has_repeats(self) -> bool:
         """Whether a node computes what another one does, by the same op on the same inputs, or a constant is a copy."""
-        ops: dict[tuple[Variable, ...], list[Op]] = {}
-        for node in self.order:
-            ops.setdefault(node.inputs, []).append(node.op)
-        if any(len(alike) > 1 and len(set(alike)) < len(alike) for alike in ops.values()):
+        first: dict[tuple[Variable, ...], Apply] = {}
+        others = [node for node in self.order if first.setdefault(node.inputs, node) is not node]
+        alike = {*others, *[first[node.inputs] for node in others]}  # some other one has the same inputs
+        if len({(node.op, node.inputs) for node in alike}) < len(alike):
             return True
         return len({constant.key for constant in self.constants}) < len(self.constants)
 

@@ -65,8 +65,11 @@ def neighbourhood_of(node: Apply) -> Neighbourhood:
     """The neighbourhood of a node, looked for once."""
     found = node._neighbourhood
     if found is None:
-        key = (node.op, tuple([head(i) for i in node.inputs]))
-        if len(_known) >= MOST_KEPT:
-            _known.clear()
-        found = node._neighbourhood = _known.setdefault(key, Neighbourhood(*key))
+        key = (node.op, tuple([head(i) if i.owner is None else i.owner.op for i in node.inputs]))
+        found = _known.get(key)
+        if found is None:
+            if len(_known) >= MOST_KEPT:
+                _known.clear()
+            found = _known.setdefault(key, Neighbourhood(*key))
+        node._neighbourhood = found
     return found

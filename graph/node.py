@@ -151,9 +151,10 @@ class Apply:
 
     def over(self, images: Mapping[Variable, Variable]) -> Apply:
         """The same op on the images of its inputs; this node itself where none of them has another image."""
-        if images.keys().isdisjoint(self.inputs):
+        inputs = self.inputs
+        if images.keys().isdisjoint(inputs):
             return self
-        return self.with_inputs([images.get(i, i) for i in self.inputs])
+        return self.with_inputs(tuple(map(images.get, inputs, inputs)))
 
     def with_op(self, op: Op) -> Apply:
         """Another op on the same inputs, from the same lines."""

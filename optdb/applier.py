@@ -160,8 +160,7 @@ class Applier:
 
     def offers(self, node: Apply) -> Offers:
         """The rules that may match the node, by its op and what computes its operands."""
-        around = neighbourhood_of(node)
-        return self._offers.get(around) or self.offers_to(around)
+        return self.offers_to(neighbourhood_of(node))
 
     def offers_to(self, around: Neighbourhood) -> Offers:
         """The rules that may match nodes that look so."""
@@ -185,7 +184,13 @@ class Applier:
         now = time.perf_counter()
         for tally in tallies:
             tally.tried += 1
-            change = self._attempt(tally.rule, node, users)
+            rule: Any = tally.rule
+            try:
+                proposal = rule.propose(node, users)
+                change = None if proposal is None else self._taken(rule, node, proposal)
+            except Exception as error:  # a rule may be anybody's; what it raises must not cost the user his program
+                self.failures.record(rule.name, repr(node), error)
+                change = None
             then = time.perf_counter()
             tally.time += then - now
             now = then
@@ -198,43 +203,38 @@ class Applier:
                 return Firing(tally, outputs, fresh)
         return None
 
-    def _attempt(self, rule: Any, node: Apply, users: Users) -> tuple[Outputs, list[Apply]] | None:
-        try:
-            proposal = rule.propose(node, users)
-            if proposal is None:
-                return None
-            outputs = self._fitted(rule, node, proposal)
-            if outputs is None:
-                return None
-            fresh = fresh_nodes(outputs, self.known)
-            self._refuse_strangers(outputs, fresh)
-            admitted = self._admitted(rule, node, outputs)
-            if admitted is None:
-                return None
-            self.known.update(fresh)
-            self._meet(new.op for new in fresh)
-            hand_on_names(node, admitted, fresh)
-            return admitted, fresh
-        except Exception as error:  # a rule may be anybody's; what it raises must not cost the user his program
-            self.failures.record(rule.name, repr(node), error)
+    def _taken(self, rule: Rule, node: Apply, proposal: Proposal) -> tuple[Outputs, list[Apply]] | None:
+        """The change that is proposed, and the nodes made for it, if it fits and the door lets it pass."""
+        outputs = self._fitted(rule, node, proposal)
+        if outputs is None:
             return None
+        fresh = fresh_nodes(outputs, self.known)
+        self._refuse_strangers(outputs, fresh)
+        admitted = self._admitted(rule, node, outputs)
+        if admitted is None:
+            return None
+        self.known.update(fresh)
+        self._meet([new.op for new in fresh])
+        hand_on_names(node, admitted, fresh)
+        return admitted, fresh
 
     def _fitted(self, rule: Rule, node: Apply, proposal: Proposal) -> Outputs | None:
         """The proposal with dtypes and shapes made right; None if it changes nothing, or only says less of lengths."""
         if len(proposal.outputs) != len(node.outputs):
             raise ValueError(f"the rule gives {len(proposal.outputs)} values for {len(node.outputs)} outputs")
+        outputs: list[Variable | None] = []
+        changes = forgets = False
         for after, before in zip(proposal.outputs, node.outputs, strict=True):
-            if isinstance(after, Variable) and after.dtype != before.dtype and not rule.lossy:
+            if after is None or after is before:
+                outputs.append(None)
+                continue
+            if isinstance(after, Variable) and after.type.dtype != before.type.dtype and not rule.lossy:
                 self._refuse_narrower(after, before)
-        outputs = tuple(
-            None
-            if after is None or after is before
-            else conformed(after, before, proposal.leaves, proposal.inner, self.conform, rule.lossy)
-            for after, before in zip(proposal.outputs, node.outputs, strict=True)
-        )
-        changes = any(o is not None and not _is_output_of(o, node, k) for k, o in enumerate(outputs))
-        forgets = any(o is not None and o.type.forgets(before.type) for o, before in zip(outputs, node.outputs))
-        return outputs if changes and not forgets else None
+            new = conformed(after, before, proposal.leaves, proposal.inner, self.conform, rule.lossy)
+            changes = changes or not _is_output_of(new, node, before.index)
+            forgets = forgets or (new.type != before.type and new.type.forgets(before.type))
+            outputs.append(new)
+        return tuple(outputs) if changes and not forgets else None
 
     def _refuse_narrower(self, after: Variable, before: Variable) -> None:
         """Raise ReplacementRefused for a new value that was computed in a narrower dtype of the same kind.
@@ -257,11 +257,11 @@ class Applier:
                 raise ValueError(f"the result depends on {name} ({leaf.type}), which is no input of the graph")
 
     def _admitted(self, rule: Rule, node: Apply, outputs: Outputs) -> Outputs | None:
+        admit, name = self.door.admit, rule.name
         admitted = tuple(
-            after if after is not None and self.door.admit(rule.name, before, after) else None
-            for before, after in zip(node.outputs, outputs, strict=True)
+            [o if o is not None and admit(name, old, o) else None for old, o in zip(node.outputs, outputs, strict=True)]
         )
-        return None if all(after is None for after in admitted) else admitted
+        return admitted if any([o is not None for o in admitted]) else None
 
 
 def node_key(node: Apply) -> tuple[Any, ...]:
@@ -271,6 +271,12 @@ def node_key(node: Apply) -> tuple[Any, ...]:
 
 def fresh_nodes(outputs: Outputs, known: Collection[Apply]) -> list[Apply]:
     """The nodes of a proposal that are not known yet, inputs before users."""
+    if len(outputs) == 1 and outputs[0] is not None:  # most proposals are one new node on known values
+        top = outputs[0].owner
+        if top is None or top in known:
+            return []
+        if all([i.owner is None or i.owner in known for i in top.inputs]):
+            return [top]
     order: list[Apply] = []
     entered: set[Apply] = set()
     stack = [(o.owner, False) for o in outputs if o is not None and o.owner is not None]
@@ -295,4 +301,6 @@ def hand_on_names(node: Apply, after: Outputs, fresh: Sequence[Apply]) -> None:
 def _is_output_of(variable: Variable, node: Apply, index: int) -> bool:
     """Whether the variable is what the node computes as its output `index`, by the same op on the same inputs."""
     made = variable.owner
-    return made is not None and variable.index == index and (made is node or node_key(made) == node_key(node))
+    if made is None or variable.index != index or made.op != node.op:
+        return False
+    return made is node or node_key(made) == node_key(node)

@@ -203,8 +203,8 @@ class NodeRule(Rule):
 
     def propose(self, node: Apply, users: Users) -> Proposal | None:
         result = self.function(node, users) if self.uses else self.function(node)
-        outputs = _as_outputs(result, node)
-        return None if outputs is None else Proposal(outputs, tuple(i for i in node.inputs if _gives_shape(i)))
+        outputs = None if result is None else _as_outputs(result, node)
+        return None if outputs is None else Proposal(outputs, tuple([i for i in node.inputs if i.type.shape]))
 
 
 def node_rule(

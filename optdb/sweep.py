@@ -121,7 +121,10 @@ class Sweep:
         new = node.over(self._image)
         if new is not node:
             self.applier.known.add(new)
-            return self._met(node, new, True)
+            if self.merging:
+                return self._met(node, new, True)
+            self._stands_for(node, new, True)  # nothing equals it, nor has a rule seen it: it is new
+            return self._offered(node, new, True)
         unmet = self.merging and node not in self._settled
         if unmet and self._equal.setdefault((node.op, node.inputs), node) is not node:
             return self._met(node, node, True)

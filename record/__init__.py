@@ -149,6 +149,9 @@ def _equality(names: list[str]) -> Callable[[Any, Any], bool]:
 
 
 def _hash(names: list[str]) -> Callable[[Any], int]:
+    if len(names) == 1:  # most ops: one call less for each that is looked up
+        get = attrgetter(names[0])
+        return lambda self: hash((get(self),))
     key = _key(names)
 
     def hashed(self: Any) -> int:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Union
 
-from ...graph import Apply, Constant, Door, FunctionGraph, Variable, same_shape, union
+from ...graph import Apply, Constant, Door, FunctionGraph, Origin, Variable, same_shape, union
+from ...graph.dims import carry_dims
 from ...ops.elementwise import add, mul
 from ...ops.fused import Fused
 from ...ops.rows import is_row_graph, with_waiting
@@ -53,8 +54,8 @@ def fuse(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
     """`graph` with each group of two or more nodes as one `Fused` node; the door is asked once a group."""
     facts = Facts(graph)
     known: dict[Variable, Variable] = {}
-    met: dict[Hashable, Fused] = {}
-    groups = join_hoped(graph, join_rows(partition(graph, facts), facts), facts)
+    met: dict[Hashable, tuple[Fused, Origin]] = {}
+    groups = join_hoped(graph, join_rows(partition(facts), facts), facts)
     for group in join_positions(groups, facts):
         if len(group.nodes) > 1 or searches_all(group.nodes[0]):
             outputs, stand_ins = results(group, facts)
@@ -64,7 +65,7 @@ def fuse(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
                 known.update((v, known[o]) for v, o in stand_ins.items())
                 continue
         for node in group.nodes:
-            rebuilt = node.with_inputs([image(i, known) for i in node.inputs])
+            rebuilt = node.with_inputs([known[i] if i in known else image(i, known) for i in node.inputs])
             if rebuilt is not node:
                 known.update(zip(node.outputs, rebuilt.outputs, strict=True))
     return FunctionGraph(graph.inputs, [image(o, known) for o in graph.outputs], graph.updates)
@@ -80,9 +81,9 @@ def results(group: Group, facts: Facts) -> tuple[list[Variable], dict[Variable, 
     for node in group.nodes:
         outer = [(reader, operand) for reader, operand in facts.readers.get(node, ()) if reader not in inside]
         if node in facts.kept or any(reads_elements(reader, operand) for reader, operand in outer):
-            outputs.append(node.out)
+            outputs.append(node.outputs[0])
         elif outer:
-            shapes.append(node.out)
+            shapes.append(node.outputs[0])
     stand_ins: dict[Variable, Variable] = {}
     for value in shapes:
         like = next((o for o in outputs if same_shape(o, value) and _knows_lengths_of(o, value)), None)
@@ -102,7 +103,7 @@ def needed(group: Group, outputs: list[Variable], facts: Facts) -> list[Apply]:
     wanted = set(outputs)
     nodes = []
     for node in reversed(group.nodes):
-        if node.out in wanted:
+        if node.outputs[0] in wanted:
             nodes.append(node)
             wanted.update(map(facts.source, node.inputs))
     return nodes[::-1]
@@ -113,13 +114,14 @@ def fused(
     outputs: list[Variable],
     facts: Facts,
     known: dict[Variable, Variable],
-    met: dict[Hashable, Fused],
+    met: dict[Hashable, tuple[Fused, Origin]],
 ) -> Apply:
-    """`nodes` as one that computes `outputs`, on the images of their operands; equal groups have one op, kept in `met`.
+    """`nodes` as one that computes `outputs`, on the images of their operands; equal groups have one op and origin, kept
+    in `met`.
 
     A network of a hundred layers has a few different groups, so most are not built a second time.
     """
-    inside = {node.out for node in nodes}
+    inside = {node.outputs[0] for node in nodes}
     place: dict[Variable, Place] = {}
     operands: list[Variable] = []
     constants: dict[Any, int] = {}
@@ -128,23 +130,27 @@ def fused(
         for i in node.inputs:
             if i in place:
                 continue
-            if facts.source(i) in inside:
-                place[i] = place[facts.source(i)], *((m.op, m.origin) for m in index_maps(i, inside))
+            source = facts.source(i)
+            if source in inside:
+                place[i] = place[source], *((m.op, m.origin) for m in index_maps(i, inside))
                 continue
             at = constants.setdefault(i.key, len(operands)) if isinstance(i, Constant) else len(operands)
             if at == len(operands):
                 operands.append(i)
             place[i] = at
-        place[node.out] = -1 - n
-        rows.append((node.op, node.origin, node.out.dtype, node.out.type.shape, *[place[i] for i in node.inputs]))
-    types = [(i.dtype, i.type.shape) for i in operands]
+        out = node.outputs[0]
+        place[out] = -1 - n
+        rows.append((node.op, node.origin, out.type.dtype, out.type.shape, *[place[i] for i in node.inputs]))
+    types = [(i.type.dtype, i.type.shape) for i in operands]
     key = (*rows, *types, *[place[o] for o in outputs])
-    op = met.get(key)
-    if op is None:
-        op = met[key] = _as_op(nodes, outputs, operands, place)
-    made = Apply(op, [image(i, known) for i in operands], union(*(node.origin for node in nodes)))
+    found = met.get(key)
+    if found is None:
+        found = met[key] = _as_op(nodes, outputs, operands, place), union(*[node.origin for node in nodes])
+    made = Apply(found[0], [known[i] if i in known else image(i, known) for i in operands], found[1])
     for new, old in zip(made.outputs, outputs, strict=False):
         new.name = old.name
+        if new.type == old.type:
+            carry_dims((old,), (new,))
     return made
 
 

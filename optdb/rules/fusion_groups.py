@@ -45,7 +45,7 @@ Axes = tuple["int | None", ...]
 """For each axis of a value the axis of another value, or the loop, that it runs along; None: its length is 1."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Group:
     """Nodes that share a nest of loops over `space`; a node that fits no nest is a group of its own, without space."""
 
@@ -62,15 +62,16 @@ class Group:
     """Whether a node reduces other axes than the last."""
 
 
-def partition(graph: FunctionGraph, facts: Facts) -> list[Group]:
-    """The groups of `graph`, each after the groups whose results it reads.
+def partition(facts: Facts) -> list[Group]:
+    """The groups of a graph, each after the groups whose results it reads.
 
     `DimShuffle` nodes belong to no group: each is a free view of its operand wherever it is needed.
     """
-    groups = _join_siblings(_join_producers(_join_readers(graph, facts), facts), facts)
-    position = {node: n for n, node in enumerate(graph.order)}
+    groups = _join_siblings(_join_producers(_join_readers(facts), facts), facts)
+    position = {node: n for n, node in enumerate(facts.nodes)}
     for group in groups:
-        group.nodes.sort(key=position.__getitem__)
+        if len(group.nodes) > 1:
+            group.nodes.sort(key=position.__getitem__)
     return sorted(groups, key=lambda g: (g.level, position[g.nodes[0]]))
 
 
@@ -86,15 +87,20 @@ def folds_rows(node: Apply) -> bool:
     """Whether the node, of the softmax family or a reduction, looks at all elements of a row: along the last axis of
     several, whose length is not known to be 1.
     """
-    op, x = node.op, node.inputs[0]
-    if x.ndim < 2 or x.type.shape[-1] == 1 or dims_of(x)[-1] == 1:
+    op = node.op
+    if not isinstance(op, (Reduce, AlongAxis)):
         return False
-    return op.axis == x.ndim - 1 if isinstance(op, AlongAxis) else isinstance(op, Reduce) and op.axis == (x.ndim - 1,)
+    x = node.inputs[0]
+    last = x.ndim - 1
+    if last < 1 or op.axis != (last if isinstance(op, AlongAxis) else (last,)):
+        return False
+    return x.type.shape[last] != 1 and dims_of(x)[last] != 1
 
 
 def is_index_map(node: Apply) -> bool:
     """Whether the node only permutes and adds axes."""
-    return isinstance(node.op, DimShuffle) and not node.op.dropped(node.inputs[0].ndim)
+    op = node.op
+    return isinstance(op, DimShuffle) and len(op.order) - op.order.count("x") == len(node.inputs[0].type.shape)
 
 
 _SHAPE_ALONE: dict[type[Op], int] = {Shape: 0, ShapeI: 0, SumTo: 1}
@@ -112,14 +118,20 @@ class Facts:
 
     def __init__(self, graph: FunctionGraph) -> None:
         self._seen_through: dict[Variable, tuple[Variable, Axes]] = {}
+        self.nodes: list[Apply] = []
+        """The nodes, in order, but for index maps."""
+        self.above: dict[Variable, Apply | None] = {}
+        """What computes each operand of `nodes`, perhaps seen through index maps."""
         self.readers: dict[Apply, list[tuple[Apply, Variable]]] = {}
         """The nodes that read a node's results, perhaps through index maps, and the operand that they read."""
         for node in graph.order:
             if is_index_map(node):
                 self._seen_through[node.out] = self._compose(node)
                 continue
+            self.nodes.append(node)
             for operand in node.inputs:
-                source = self.source(operand).owner
+                seen = self._seen_through.get(operand)
+                source = self.above[operand] = operand.owner if seen is None else seen[0].owner
                 if source is not None:
                     self.readers.setdefault(source, []).append((node, operand))
         self.kept: set[Apply] = {o.owner for o in map(self.source, graph.outputs) if o.owner is not None}
@@ -142,7 +154,7 @@ class Facts:
         """(reader, operand, node that computes it) for all operands of `nodes` that are computed."""
         for node in nodes:
             for operand in node.inputs:
-                above = self.source(operand).owner
+                above = self.above[operand]
                 if above is not None:
                     yield node, operand, above
 
@@ -177,26 +189,20 @@ def _may_be_in_nest(value: Variable) -> bool:
     return value.ndim > 0 or value.type.kind in "fc"
 
 
-def _whole(group: Group) -> Axes:
-    assert group.space is not None
-    return tuple(range(len(group.space)))
-
-
 def _one_space(groups: list[Group]) -> bool:
     first = groups[0].space
-    return first is not None and all(g.space == first for g in groups)
+    return first is not None and all([g.space == first for g in groups])
 
 
 def _has_whole_space(node: Apply, loops: Axes, group: Group) -> bool:
-    assert group.space is not None
-    return loops == _whole(group) and dims_of(node.out) == group.space
+    space = group.space
+    assert space is not None
+    return loops == tuple(range(len(space))) and dims_of(node.outputs[0]) == space
 
 
 def _is_stretched(node: Apply, loops: Axes, group: Group) -> bool:
-    """Whether the value is certainly smaller than the space: no axis of it runs along some loop."""
+    """Whether a value that has not the whole space is certainly smaller: no axis of it runs along some loop."""
     assert group.space is not None
-    if _has_whole_space(node, loops, group):
-        return False
     run_along = {loop for loop, length in zip(loops, dims_of(node.out), strict=True) if length != 1}
     return any(length != 1 and loop not in run_along for loop, length in enumerate(group.space))
 
@@ -224,7 +230,7 @@ def fits(groups: list[Group], facts: Facts) -> bool:
     if inputs <= MAX_INPUTS:
         return True
     inside = {node for g in groups for node in g.nodes}
-    return len({i for g in groups for i in g.inputs if facts.source(i).owner not in inside}) <= MAX_INPUTS
+    return len({i for g in groups for i in g.inputs if facts.above[i] not in inside}) <= MAX_INPUTS
 
 
 def merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> Group:
@@ -237,21 +243,19 @@ def merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> Group:
             into.stretched_cost += group.stretched_cost
             into.reads_rows |= group.reads_rows
             into.folds_across |= group.folds_across
+            group_of.update(dict.fromkeys(group.nodes, into))
             for node in group.nodes:
-                group_of[node] = into
                 into.inputs.difference_update([operand for _, operand in facts.readers.get(node, ())])
-            into.inputs.update([i for i in group.inputs if group_of.get(facts.source(i).owner) is not into])
+            into.inputs.update([i for i in group.inputs if group_of.get(facts.above[i]) is not into])
     return into
 
 
-def _join_readers(graph: FunctionGraph, facts: Facts) -> list[Group]:
+def _join_readers(facts: Facts) -> list[Group]:
     """Pass 1: groups with levels counted from the outputs, the last readers first."""
     group_of: GroupOf = {}
-    for node in reversed(graph.order):
-        if is_index_map(node):
-            continue
-        level, targets = _highest([group_of[reader] for reader, _ in facts.readers.get(node, ())])
-        inside = None if not targets else _in_nest_of(node, targets, group_of, facts)
+    for node in reversed(facts.nodes):
+        level, targets = highest([group_of[reader] for reader, _ in facts.readers.get(node, ())])
+        inside = _in_nest_of(node, targets, group_of, facts) if targets and is_pointwise(node) else None
         if inside is None or not fits([*targets, inside], facts):
             group_of[node] = group_alone(node, level + 1)
         else:
@@ -260,8 +264,10 @@ def _join_readers(graph: FunctionGraph, facts: Facts) -> list[Group]:
     return list(dict.fromkeys(group_of.values()))
 
 
-def _highest(groups: Iterable[Group]) -> tuple[int, list[Group]]:
+def highest(groups: list[Group]) -> tuple[int, list[Group]]:
     """The highest level, -1 where there is no group, and the groups of it."""
+    if len(groups) == 1:
+        return groups[0].level, groups
     level, found = -1, dict[Group, None]()
     for group in groups:
         if group.level > level:
@@ -272,22 +278,20 @@ def _highest(groups: Iterable[Group]) -> tuple[int, list[Group]]:
 
 
 def _in_nest_of(node: Apply, targets: list[Group], group_of: GroupOf, facts: Facts) -> Group | None:
-    """`node` as a group that can be merged with `targets`, groups that read it; None if they cannot share a nest."""
-    target = targets[0]
-    if not is_pointwise(node) or not _may_be_in_nest(node.out):
-        return None
-    if target.space is None or bool(target.space) != bool(node.out.ndim) or not _one_space(targets):
+    """`node`, pointwise, as a group that can be merged with `targets`, groups that read it; None if they cannot share
+    a nest."""
+    target, out = targets[0], node.outputs[0]
+    if not _may_be_in_nest(out) or bool(target.space) != bool(out.type.shape) or not _one_space(targets):
         return None
     readers = facts.readers[node]
-    chosen = set(targets)
-    inside = [(reader, operand) for reader, operand in readers if group_of[reader] in chosen]
+    inside = readers if len(readers) == 1 else [(r, operand) for r, operand in readers if group_of[r] in targets]
     loops, *others = {facts.loops_of(operand, reader, group_of[reader]) for reader, operand in inside}
     if others:
         return None
-    read_outside = node in facts.kept or len(inside) < len(readers)
-    if read_outside and not _has_whole_space(node, loops, target):
+    whole = _has_whole_space(node, loops, target)
+    if not whole and (node in facts.kept or len(inside) < len(readers)):
         return None
-    cost = _cost(node) if _is_stretched(node, loops, target) else 0
+    cost = _cost(node) if not whole and _is_stretched(node, loops, target) else 0
     return Group(target.space, target.level, [node], set(node.inputs), cost, {node: loops})
 
 
@@ -296,9 +300,9 @@ def _join_producers(groups: list[Group], facts: Facts) -> list[Group]:
     group_of: GroupOf = {}
     for group in sorted(groups, key=lambda g: -g.level):
         edges = [edge for edge in facts.sources(group.nodes) if edge[2] in group_of]
-        group.level, targets = _highest([group_of[producer] for _, _, producer in edges])
+        group.level, targets = highest([group_of[producer] for _, _, producer in edges])
         group_of.update(dict.fromkeys(group.nodes, group))
-        if targets and _continues(group, targets, edges, group_of, facts) and fits([*targets, group], facts):
+        if targets and group.space is not None and _continues(group, targets, edges, group_of, facts) and fits([*targets, group], facts):
             merge([*targets, group], group_of, facts)
         else:
             group.level += 1

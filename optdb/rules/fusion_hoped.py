@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from ...graph import Apply, Dim, FunctionGraph
 from ...graph.dims import broadcast_dims
-from .fusion_groups import Facts, Group, GroupOf, fits, is_pointwise, merge
+from .fusion_groups import Facts, Group, GroupOf, fits, highest, is_pointwise, merge
 
 MAX_COST_AGAIN = 11
 """Work, in additions, on values that a nest may turn out to do again in every iteration: less than an exponential."""
@@ -29,14 +29,13 @@ def join_hoped(graph: FunctionGraph, groups: Sequence[Group], facts: Facts) -> l
     group_of: GroupOf = {node: group for group in groups for node in group.nodes}
     place = {group: n for n, group in enumerate(groups)}
     again: dict[Group, float] = {}
-    elementwise = {group: all(map(is_pointwise, group.nodes)) for group in groups}
+    elementwise: dict[Group, bool] = {}
     for group in reversed(groups):
-        readers = {group_of[r]: None for node in group.nodes for r, _ in facts.readers.get(node, ())}
+        readers = dict.fromkeys([group_of[r] for node in group.nodes for r, _ in facts.readers.get(node, ())])
         readers.pop(group, None)
-        level = max((r.level for r in readers), default=-1)
-        targets = [r for r in readers if r.level == level]
+        level, targets = highest(list(readers))
         group.level = level + 1
-        if not targets or not all(elementwise[g] for g in (group, *targets)):
+        if not targets or not all([_is_elementwise(g, elementwise) for g in (group, *targets)]):
             continue
         cost = sum(float(getattr(node.op, "cost", 1)) for node in group.nodes)
         cost += sum(again.get(t, 0) for t in targets)
@@ -46,6 +45,14 @@ def join_hoped(graph: FunctionGraph, groups: Sequence[Group], facts: Facts) -> l
             again[joined] = cost
             place[joined] = min(place[g] for g in (*targets, group))
     return _in_order(graph, group_of, place) if again else list(groups)
+
+
+def _is_elementwise(group: Group, known: dict[Group, bool]) -> bool:
+    """Whether all nodes of the group are; `known` keeps the answers, which a group that joins others does not change."""
+    found = known.get(group)
+    if found is None:
+        found = known[group] = all(map(is_pointwise, group.nodes))
+    return found
 
 
 def _in_order(graph: FunctionGraph, group_of: GroupOf, place: dict[Group, int]) -> list[Group]:

@@ -24,6 +24,8 @@ _FOLDED = {"argmax": maximum, "argmin": minimum}
 
 def join_positions(groups: Sequence[Group], facts: Facts) -> list[Group]:
     """`groups`, each after those whose results it reads, with positions joined to what they search."""
+    if not any([_is_position(group) for group in groups]):
+        return list(groups)
     group_of = {node: group for group in groups for node in group.nodes}
     first: dict[tuple[Variable, Reduce], Group] = {}
     joined = []
@@ -61,7 +63,7 @@ def with_extremum(graph: FunctionGraph) -> FunctionGraph:
 
 def searches_all(node: Apply) -> bool:
     """Whether the node gives the position of an extremum among all elements of an array."""
-    return _sought(node) is not None and 0 < node.inputs[0].ndim == len(_axes(node))
+    return isinstance(node.op, ArgReduce) and _sought(node) is not None and 0 < node.inputs[0].ndim == len(_axes(node))
 
 
 def _sought(node: Apply) -> tuple[Variable, Reduce] | None:
@@ -87,7 +89,7 @@ def _extremum(group: Group) -> tuple[Variable, Reduce] | None:
 
 
 def _is_position(group: Group) -> bool:
-    return any(isinstance(node.op, ArgReduce) for node in group.nodes)
+    return any([isinstance(node.op, ArgReduce) for node in group.nodes])
 
 
 def _may_search(group: Group, position: Apply, facts: Facts) -> bool:

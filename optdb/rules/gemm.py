@@ -88,6 +88,8 @@ class Reader:
     def sums(self) -> dict[Apply, Sum]:
         """The outermost sums that are worth a call, by node."""
         found: dict[Apply, Sum] = {}
+        if not any(isinstance(op, (Dot, Dot22)) for op in self.graph.ops):
+            return found
         for node in reversed(self.graph.order):
             if (
                 node.op in (add, sub)

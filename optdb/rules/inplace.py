@@ -88,7 +88,7 @@ def mark(
     graph: FunctionGraph, kinds: tuple[type[Op], ...], candidates: Candidates, by: str, door: Door
 ) -> tuple[FunctionGraph, Tally]:
     """`graph` with each node of `kinds` as `InPlace` that may overwrite an operand."""
-    if not any(isinstance(node.op, kinds) for node in graph.order):
+    if not any(issubclass(kind, kinds) for kind in {type(node.op) for node in graph.order}):
         return graph, Tally()
     live, tally = Liveness(graph), Tally()
     known: dict[Variable, Variable] = {}
