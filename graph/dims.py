@@ -209,12 +209,13 @@ def carry_dims(olds: Sequence[Variable], news: Sequence[Variable]) -> None:
 
     What speaks of the old nodes is not said again: it would keep them alive, and rules would build upon them.
     """
-    for old, new in zip(olds, news, strict=True):
-        for dim in old._dims or ():
+    for old, new in zip(olds, news):
+        dims = old._dims
+        for dim in dims or ():
             if dim.__class__ is not int and not dim.of_leaves:  # type: ignore[union-attr]
                 break
         else:
-            new._dims = old._dims
+            new._dims = dims
 
 
 def lengths_may_differ(new: Variable, old: Variable) -> bool:

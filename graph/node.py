@@ -132,21 +132,24 @@ class Apply:
                 same_types = False
             if same_dims and not (new._dims and new._dims is old._dims) and lengths_may_differ(new, old):
                 same_dims = False
-        op = self.op
+        op, before = self.op, self.outputs
         node = object.__new__(Apply)
         node.op = op
         node.inputs = inputs
         node.origin = self.origin
         node._neighbourhood = self._neighbourhood if same_ops else None
         make = op.variable_class
-        before = self.outputs
-        if same_types:
-            node.outputs = tuple([make(o.type, node, o.index, o.name) for o in before])
-            if same_dims:
-                carry_dims(before, node.outputs)
-        else:
+        if not same_types:
             types = op.infer(inputs)
             node.outputs = tuple([make(t, node, o.index, o.name) for t, o in zip(types, before, strict=True)])
+            return node
+        if len(before) == 1:
+            (old,) = before
+            node.outputs = (make(old.type, node, 0, old.name),)
+        else:
+            node.outputs = tuple([make(o.type, node, o.index, o.name) for o in before])
+        if same_dims:
+            carry_dims(before, node.outputs)
         return node
 
     def over(self, images: Mapping[Variable, Variable]) -> Apply:

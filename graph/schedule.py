@@ -18,10 +18,16 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from .fgraph import FunctionGraph
 from .node import Apply, Constant, Variable
+from .op import Op
 
 
 class InconsistencyError(ValueError):
     """The graph overwrites a value that is still needed; the message names it and who needs it."""
+
+
+def says_of_memory(kind: type[Op]) -> bool:
+    """Whether ops of this class may give views, or write over operands."""
+    return kind.views is not Op.views or kind.destroys is not Op.destroys
 
 
 class Destroyers:
@@ -38,9 +44,11 @@ class Destroyers:
         """The value that first lay in the memory of each value that is a view of, or written over, another."""
         self.destroyer: dict[Variable, Apply] = {}
         """The node that overwrites a family, by root."""
+        kinds = {kind for kind in {type(node.op) for node in graph.order} if says_of_memory(kind)}
         for node in graph.order:
-            self._follow_views(node)
-            self._follow_destruction(node)
+            if type(node.op) in kinds:
+                self._follow_views(node)
+                self._follow_destruction(node)
         self.readers = self._readers()
         """The nodes that read a family which is overwritten, by root."""
         self._check_inputs_and_outputs()

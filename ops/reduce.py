@@ -253,9 +253,11 @@ def unbroadcast(cotangent: Variable, like: Variable) -> Variable:
 
 def stretched_axes(wide: Variable, narrow: Variable) -> tuple[list[int], bool]:
     """The axes of `wide` along which `narrow` was certainly stretched to it; whether it was along no other."""
-    added = wide.ndim - narrow.ndim
+    narrow_dims, wide_dims = dims_of(narrow), dims_of(wide)
+    added = len(wide_dims) - len(narrow_dims)
     stretched, certain = list(range(added)), True
-    for axis, (mine, theirs) in enumerate(zip(dims_of(narrow), dims_of(wide)[added:], strict=True), start=added):
+    for axis in range(added, len(wide_dims)):
+        mine, theirs = narrow_dims[axis - added], wide_dims[axis]
         if mine == 1:
             stretched += [axis] if theirs != 1 else []
         elif mine is not theirs and not isinstance(mine, int):

@@ -22,7 +22,6 @@ from ..graph import (
     Op,
     ReplacementRefused,
     Variable,
-    neighbourhood_of,
 )
 from ..profiling import Failure, RuleProfile
 from . import later
@@ -141,7 +140,8 @@ class Applier:
         self.known: set[Apply] = set()
         self.inputs: Collection[Variable] = ()
         self.looks_at_users = self.index.looks_at_users
-        self._offers: dict[Neighbourhood, Offers] = {}
+        self.offers: dict[Neighbourhood, Offers] = {}
+        """What `offers_to` has found."""
         self._absent = {op for rule in self.index.rules for op in rule.needs}
         """Ops that some rule needs and that have not been met; until then it is not offered anything."""
 
@@ -156,19 +156,14 @@ class Applier:
         met = self._absent.intersection(ops) if self._absent else ()
         if met:
             self._absent = self._absent.difference(met)
-            self._offers.clear()
-
-    def offers(self, node: Apply) -> Offers:
-        """The rules that may match the node, by its op and what computes its operands."""
-        return self.offers_to(neighbourhood_of(node))
+            self.offers.clear()
 
     def offers_to(self, around: Neighbourhood) -> Offers:
-        """The rules that may match nodes that look so."""
-        found = self._offers.get(around)
+        """The rules that may match nodes that look so: they have such an op, and such ops compute their operands."""
+        found = self.offers.get(around)
         if found is None:
             upwards, by_users = self.index.of_neighbourhood(around, self._failed)
-            found = self._able(upwards), self._able(by_users)
-            self._offers[around] = found
+            found = self.offers[around] = self._able(upwards), self._able(by_users)
         return found
 
     def _able(self, places: Places) -> tuple[Tally, ...]:
@@ -261,7 +256,7 @@ class Applier:
         admitted = tuple(
             [o if o is not None and admit(name, old, o) else None for old, o in zip(node.outputs, outputs, strict=True)]
         )
-        return admitted if any([o is not None for o in admitted]) else None
+        return None if admitted.count(None) == len(admitted) else admitted
 
 
 def node_key(node: Apply) -> tuple[Any, ...]:
@@ -275,7 +270,7 @@ def fresh_nodes(outputs: Outputs, known: Collection[Apply]) -> list[Apply]:
         top = outputs[0].owner
         if top is None or top in known:
             return []
-        if all([i.owner is None or i.owner in known for i in top.inputs]):
+        if not [i for i in top.inputs if i.owner is not None and i.owner not in known]:
             return [top]
     order: list[Apply] = []
     entered: set[Apply] = set()

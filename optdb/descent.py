@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..graph import Apply, FunctionGraph, Variable, inheriting, rebuild
+from ..graph import Apply, FunctionGraph, Variable, inheriting, neighbourhood_of, rebuild
 from ..graph.fgraph import Use
 from .applier import Applier, Divergence, Outputs, fresh_nodes, node_key
 from .sweep import limit_reached, surroundings
@@ -57,7 +57,7 @@ class Descent:
         if any(key == earlier for earlier, _ in chain):
             self._diverged(node, [name for _, name in chain])
         elif self.stop is None and node not in self._kept:
-            plain, by_users = self.applier.offers(node)
+            plain, by_users = self.applier.offers_to(neighbourhood_of(node))
             self._lines.origin = node.origin
             firing = self.applier.fire(node, (*plain, *by_users), self._users)
         if firing is None:

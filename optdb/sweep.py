@@ -21,6 +21,7 @@ from ..graph import (
     Neighbourhood,
     Variable,
     inheriting,
+    neighbourhood_of,
     rebuild,
     show,
     toposort,
@@ -35,13 +36,14 @@ MERGE = "MergeOptimizer"
 class Frame:
     """A replacement that is being visited."""
 
-    __slots__ = ("after", "names", "node", "rest", "source")
+    __slots__ = ("after", "key", "names", "node", "rest", "source")
 
     def __init__(self, source: Apply, node: Apply, after: Outputs, fresh: list[Apply], name: str) -> None:
         self.source = source
         """The node as it was met."""
         self.node = node
         """The node as it was offered: rebuilt, merged."""
+        self.key = node_key(node)
         self.after = after
         self.rest: Iterator[Apply] = iter(fresh)
         """What of the replacement is still to be visited."""
@@ -165,7 +167,8 @@ class Sweep:
 
     def _offered(self, source: Apply, node: Apply, in_graph: bool) -> Frame | None:
         """Let the rules have a node unless it is settled; the frame of its replacement if one takes it."""
-        plain, by_users = self.applier.offers(node)
+        around = neighbourhood_of(node)
+        plain, by_users = self.applier.offers.get(around) or self.applier.offers_to(around)
         if plain and node not in self._settled and (frame := self._offer(source, node, plain)) is not None:
             return frame
         if plain or self.merging:
@@ -174,9 +177,10 @@ class Sweep:
 
     def _stands_for(self, source: Apply, node: Apply, in_graph: bool) -> None:
         """From now on `node`, or what has taken its place, is read where `source` was."""
-        for old, new in zip(source.outputs, node.outputs, strict=True):
-            final = self._image[old] = self._image.get(new, new)
-            if in_graph and self.applier.looks_at_users:
+        image, noted = self._image, in_graph and self.applier.looks_at_users
+        for old, new in zip(source.outputs, node.outputs):
+            final = image[old] = image.get(new, new)
+            if noted:
                 self._stand_ins.setdefault(final, []).append(old)
 
     def _offer(self, source: Apply, node: Apply, tallies: Sequence[Tally]) -> Frame | None:
@@ -187,8 +191,9 @@ class Sweep:
             return None
         tally, after, fresh = firing
         self._count(fresh, tally.name)
-        frame = self._open[node_key(node)] = Frame(source, node, after, fresh, tally.name)
-        stays = any(a is None for a in after) or any(i.owner is node for inner in fresh for i in inner.inputs)
+        frame = Frame(source, node, after, fresh, tally.name)
+        self._open[frame.key] = frame
+        stays = None in after or any(i.owner is node for inner in fresh for i in inner.inputs)
         (self._settled.add if stays else self._settled.discard)(node)
         return frame
 
@@ -202,8 +207,8 @@ class Sweep:
 
     def _close(self, frame: Frame) -> None:
         """All of a replacement is settled: it takes the place of what it is for."""
-        del self._open[node_key(frame.node)]
-        for old, before, after in zip(frame.source.outputs, frame.node.outputs, frame.after, strict=True):
+        del self._open[frame.key]
+        for old, before, after in zip(frame.source.outputs, frame.node.outputs, frame.after):
             if after is None:
                 continue
             final = self._image.get(after, after)

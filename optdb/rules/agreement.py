@@ -16,6 +16,7 @@ from ...ops.fused_product import FusedProduct
 
 _FIRST_OPERAND: dict[type[Op], int] = {Dot: 0, Dot22: 0, Dot22Scalar: 0, MatMul: 0, Gemm: 2, Gemv: 2}
 """Where the two operands of the product stand among the inputs."""
+_DEMANDING: set[type[Op]] = {*_FIRST_OPERAND, Ger, FusedProduct}
 
 
 def demanded(node: Apply) -> Iterator[tuple[Dim, Dim]]:
@@ -40,7 +41,8 @@ class Agreement:
 
     def __init__(self, graph: FunctionGraph, besides: Collection[Apply] = ()) -> None:
         self._known_as: dict[Symbol, Dim] = {}
-        demands = dict.fromkeys(chain.from_iterable(demanded(node) for node in graph.order if node not in besides))
+        nodes = [node for node in graph.order if type(node.op) in _DEMANDING and node not in besides]
+        demands = dict.fromkeys(chain.from_iterable(map(demanded, nodes)))
         # What one demand says of the parts of a joint length may let an earlier one say more.
         for _ in range(2):
             for a, b in demands:

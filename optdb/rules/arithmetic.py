@@ -6,6 +6,8 @@ alone (they are computed modulo a power of two) stands in integers.py, what reor
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...graph import Constant, Variable
@@ -40,6 +42,8 @@ def same_float(node: Node, x: Variable, y: Variable) -> bool:
 def _inverse_of_power_of_two(number: Constant) -> Value | None:
     """The constant 1/number if that is exact and normal, else None."""
     data = number.data
+    if data.size == 1 and math.frexp(data.item())[0] not in (0.5, -0.5):  # most numbers, by far
+        return None
     with np.errstate(all="ignore"):
         mantissa, _ = np.frexp(data)
         inverse = np.asarray(1 / data, dtype=data.dtype)

@@ -54,8 +54,6 @@ def _bytes_of(variable: Variable) -> float:
 def local_upcast_elemwise_constant_inputs(node: Node) -> Value | None:
     """The node with constants in the dtype that they are converted to anyway, so that `1 - x` and `1.0 - x` merge."""
     op = node.op
-    if not isinstance(op, Elementwise) or not any(isinstance(i, Constant) for i in node.inputs):
-        return None
     dtypes = tuple([i.type.dtype for i in node.inputs])
     operands, _ = op.loop(dtypes)
     if operands == dtypes:

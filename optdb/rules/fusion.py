@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Union
 
 from ...graph import Apply, Constant, Door, FunctionGraph, Origin, Variable, same_shape, union
 from ...graph.dims import carry_dims
-from ...ops.elementwise import add, mul
+from ...ops.elementwise import Elementwise, add, mul
 from ...ops.fused import Fused
 from ...ops.rows import is_row_graph, with_waiting
 from ...ops.tensor import TensorVariable
@@ -116,8 +116,7 @@ def fused(
     known: dict[Variable, Variable],
     met: dict[Hashable, tuple[Fused, Origin]],
 ) -> Apply:
-    """`nodes` as one that computes `outputs`, on the images of their operands; equal groups have one op and origin, kept
-    in `met`.
+    """`nodes` as one that computes `outputs`, on the images of their operands; equal groups have one op, kept in `met`.
 
     A network of a hundred layers has a few different groups, so most are not built a second time.
     """
@@ -207,7 +206,7 @@ def flatten_add_mul(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
     known: dict[Variable, Variable] = {}
     for node in graph.order:
         copy = node.over(known)
-        if node.op in (add, mul):
+        if isinstance(node.op, Elementwise) and node.op in (add, mul):
             flat = _flat(node, copy, graph)
             if flat is not None and door.admit(by, node.out, flat.out):
                 flat.out.name = node.out.name

@@ -191,7 +191,7 @@ def _may_be_in_nest(value: Variable) -> bool:
 
 def _one_space(groups: list[Group]) -> bool:
     first = groups[0].space
-    return first is not None and all([g.space == first for g in groups])
+    return first is not None and (len(groups) == 1 or all(g.space == first for g in groups))
 
 
 def _has_whole_space(node: Apply, loops: Axes, group: Group) -> bool:
@@ -302,7 +302,8 @@ def _join_producers(groups: list[Group], facts: Facts) -> list[Group]:
         edges = [edge for edge in facts.sources(group.nodes) if edge[2] in group_of]
         group.level, targets = highest([group_of[producer] for _, _, producer in edges])
         group_of.update(dict.fromkeys(group.nodes, group))
-        if targets and group.space is not None and _continues(group, targets, edges, group_of, facts) and fits([*targets, group], facts):
+        joins = bool(targets) and group.space is not None and _continues(group, targets, edges, group_of, facts)
+        if joins and fits([*targets, group], facts):
             merge([*targets, group], group_of, facts)
         else:
             group.level += 1

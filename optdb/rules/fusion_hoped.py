@@ -35,7 +35,9 @@ def join_hoped(graph: FunctionGraph, groups: Sequence[Group], facts: Facts) -> l
         readers.pop(group, None)
         level, targets = highest(list(readers))
         group.level = level + 1
-        if not targets or not all([_is_elementwise(g, elementwise) for g in (group, *targets)]):
+        if not targets or not _is_elementwise(group, elementwise):
+            continue
+        if not all(_is_elementwise(target, elementwise) for target in targets):
             continue
         cost = sum(float(getattr(node.op, "cost", 1)) for node in group.nodes)
         cost += sum(again.get(t, 0) for t in targets)
@@ -48,7 +50,7 @@ def join_hoped(graph: FunctionGraph, groups: Sequence[Group], facts: Facts) -> l
 
 
 def _is_elementwise(group: Group, known: dict[Group, bool]) -> bool:
-    """Whether all nodes of the group are; `known` keeps the answers, which a group that joins others does not change."""
+    """Whether all nodes of the group are; `known` keeps the answers, which elementwise groups that join it leave."""
     found = known.get(group)
     if found is None:
         found = known[group] = all(map(is_pointwise, group.nodes))

@@ -24,7 +24,8 @@ _FOLDED = {"argmax": maximum, "argmin": minimum}
 
 def join_positions(groups: Sequence[Group], facts: Facts) -> list[Group]:
     """`groups`, each after those whose results it reads, with positions joined to what they search."""
-    if not any([_is_position(group) for group in groups]):
+    kinds = {type(node.op) for group in groups for node in group.nodes}
+    if not any(issubclass(kind, ArgReduce) for kind in kinds):
         return list(groups)
     group_of = {node: group for group in groups for node in group.nodes}
     first: dict[tuple[Variable, Reduce], Group] = {}
@@ -89,7 +90,7 @@ def _extremum(group: Group) -> tuple[Variable, Reduce] | None:
 
 
 def _is_position(group: Group) -> bool:
-    return any([isinstance(node.op, ArgReduce) for node in group.nodes])
+    return any(isinstance(node.op, ArgReduce) for node in group.nodes)
 
 
 def _may_search(group: Group, position: Apply, facts: Facts) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ...graph import Apply, Constant, Door, FunctionGraph, Op, Variable, inheriting, union
 from ...ops.blas import BLAS_DTYPES, Dot, Dot22, Dot22Scalar, Gemm, Gemv
-from ...ops.elementwise import add, cast, mul, neg, sub
+from ...ops.elementwise import Elementwise, add, cast, mul, neg, sub
 from ...ops.shape import DimShuffle
 from ...ops.tensor import constant
 from ...profiling import GemmProfile
@@ -92,7 +92,8 @@ class Reader:
             return found
         for node in reversed(self.graph.order):
             if (
-                node.op in (add, sub)
+                isinstance(node.op, Elementwise)
+                and node.op in (add, sub)
                 and node not in self._absorbed
                 and node.out.dtype in BLAS_DTYPES
                 and node.out.ndim in (1, 2)

@@ -57,6 +57,8 @@ class _Tree:
 
 def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
     """The nodes of each tree of two or more stages, by the last one."""
+    if not any(issubclass(kind, (Subtensor, AdvancedSubtensor)) for kind in {type(node.op) for node in graph.order}):
+        return {}  # nothing reads parts, or gathers
     trees: dict[Apply, _Tree] = {}
     updated = {graph.outputs[o] for _, o in graph.updates}
     for node in graph.order:

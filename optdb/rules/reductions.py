@@ -75,6 +75,8 @@ def without_ones(node: Node) -> Value | None:
     """Axes of length 1 dropped; the others, if there are any, reduced."""
     (x,), op = node.inputs, node.op
     axes = op.axis
+    if 1 not in x.type.shape:
+        return None
     short = [axis for axis in axes if x.type.shape[axis] == 1]
     if not short or (op.scalar in (logical_and, logical_or) and x.dtype != "bool"):
         return None
