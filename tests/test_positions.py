@@ -61,6 +61,24 @@ def test_one_kernel_gives_extremum_and_position(dtype, axis):
                     np.testing.assert_array_equal(ours, numpys, strict=True, err_msg=f"{shape} {view.strides}")
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8"])
+def test_any_element_may_be_the_extremum_whatever_the_length(dtype):
+    x, v = T.tensor("x", dtype=dtype, shape=(None, None)), T.tensor("v", dtype=dtype, shape=(None,))
+    f = ag.function([x], [x.max(1), T.argmax(x, axis=1), (-x).min(1), x.max(0)])
+    one = ag.function([v], [v.max(), v.min(), T.argmax(v)])
+    for n in (1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 95, 127, 128, 129, 130, 161, 255, 257, 513):
+        rows = np.eye(n, dtype=dtype)
+        for value in (1, *([np.nan] if dtype.startswith("float") else [])):
+            rows[np.eye(n, dtype=bool)] = value
+            found = f(rows)
+            np.testing.assert_array_equal(found[0], np.full(n, value, dtype))
+            np.testing.assert_array_equal(found[1], np.arange(n))
+            np.testing.assert_array_equal(found[2], np.full(n, -value, dtype))
+            np.testing.assert_array_equal(found[3], np.full(n, value, dtype))
+            for row in rows[:: max(1, n // 20)]:
+                np.testing.assert_array_equal(one(row), [row.max(), row.min(), row.argmax()])
+
+
 def test_cheap_work_before_a_search_needs_no_array():
     x, w = T.matrix("x", "float32"), T.vector("w", "float32")
     scaled = x * w + 1

@@ -114,7 +114,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     # (helpers_reduce.py)
     "both": {"b": BOTH},
     "either": {"b": EITHER},
-    "stream_length": {"i": template("{0} / {1} * {2}", Binding.PRODUCT)},
+    "stream_length": {"i": Form("({0} + {1}) / {2} * {3}", Binding.PRODUCT, (Binding.SUM, *(Binding.ATOM,) * 3))},
     "is_turned": {"i": call("ag_is_turned", 2)},
     "tile_rows": {"i": call("ag_tile_rows", 2)},
     "run_in": {"biufce": call("ag_run_in_{T}", 5)},

@@ -88,7 +88,7 @@ def in_blocks(general: For, slots: Sequence[Slot], elements: int = BLOCK) -> Bod
     """The innermost loop, cut into blocks of so many elements if sums of floats are among its accumulators."""
     blocked = [s for s in slots if s.lane.blocked]
     if not blocked:
-        return in_streams(general, [(s.lane, s.total) for s in slots])
+        return in_streams(general, [(s.lane, s.total, s.fed) for s in slots])
     begin, end = index("block"), index("block_end")
     block = replace(general, start=begin, stop=end)
     body = (

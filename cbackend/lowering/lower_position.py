@@ -112,7 +112,8 @@ def _best_block(nest: Nest, element: Expr, name: str, others: Sequence[int]) -> 
     begin, end = index("block"), index("block_end")
     how = recipe(name, element.dtype)
     totals = [Local(lane.dtype, f"best{k}") for k, lane in enumerate(how.lanes)]
-    updates = [Assign(t.name, l.step(t, f)) for t, l, f in zip(totals, how.lanes, how.feed(element), strict=True)]
+    accumulators = list(zip(how.lanes, (t.name for t in totals), how.feed(element), strict=True))
+    updates = [Assign(name, l.step(Local(l.dtype, name), fed)) for l, name, fed in accumulators]
     signs = [(l.sign, t.name) for t, l in zip(totals, how.lanes, strict=True) if l.sign is not None]
     general = replace(nest.inner_loop(updates, signs, simd=len(signs) == len(totals)), start=begin, stop=end)
     found = Local(element.dtype, "found")
@@ -124,7 +125,7 @@ def _best_block(nest: Nest, element: Expr, name: str, others: Sequence[int]) -> 
     body = (
         Let(end.name, smaller(plus(begin, index("size")), index(f"n{inner}"))),
         *(Var(t.name, l.start) for t, l in zip(totals, how.lanes, strict=True)),
-        *in_streams(general, [(l, t.name) for t, l in zip(totals, how.lanes, strict=True)]),
+        *in_streams(general, accumulators),
         Let(found.name, how.result(tuple(totals))),
         If(is_better(found, Local(element.dtype, "extremum"), name), remember),
     )

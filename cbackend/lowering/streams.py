@@ -1,22 +1,48 @@
-"""Extrema in several streams: one accumulator waits four cycles for each comparison, four of them for one.
+"""Extrema in several streams: one accumulator waits four cycles for each comparison, so it is given the best of four.
 
     for (i = a; i < b; i++) best = x[i] > best ? x[i] : best;
     -->
-    const i64 stream = (b - a) / 128 * 32;
-    for (i = a; i < a + stream; i++) { best = ... x[i] ...; best_u1 = ... x[i + stream] ...; ... }
-    for (i = a + 4 * stream; i < b; i++) best = x[i] > best ? x[i] : best;
-    best = best_u1 > best ? best_u1 : best; ...
+    if (31 < b - a) {
+        const i64 stream = (b - a + 127) / 128 * 32, last = b - a - stream;
+        const i64 stream_u1 = stream < last ? stream : last, ...;
+        for (i = a; i < a + stream; i++) best = the best of x[i], x[i + stream_u1], ..., x[i + stream_u3], best;
+    } else {
+        for (i = a; i < b; i++) best = x[i] > best ? x[i] : best;
+    }
 
-Only for what may be accumulated in any order without a change: extrema, and whether there was a NaN.
+Only for what may be accumulated in any order, and twice, without a change: extrema, and whether there was a NaN.  A NaN
+may hide a number that it is compared with, but then what is made of the extremum is NaN anyway.  Streams overlap where
+lengths ask for it, so that they consist of whole vectors: compilers make no loop for what is left over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...graph.types import numpy_dtype
-from ..ir.loops import ZERO, Assign, Body, Expr, For, If, Let, Local, Op, Var, index, minus, number, plus, times
+from ..ir.loops import (
+    ZERO,
+    Assign,
+    Body,
+    Expr,
+    For,
+    If,
+    Let,
+    Local,
+    Op,
+    Statement,
+    Store,
+    every,
+    index,
+    less,
+    minus,
+    number,
+    plus,
+    smaller,
+    substitute,
+    times,
+)
 from .accumulate import Lane
 from .arrange import side_by_side
 from .nest import specialized
@@ -26,51 +52,66 @@ STREAMS = 4
 CHEAP = 4
 """Statements of a step beside those of the accumulators; with more it is they that take the time."""
 LEAST_BYTES = 128
-"""The length of a stream is a multiple of this: shorter ones do not pay."""
+"""The length of a stream is a multiple of this; fewer elements are taken one by one."""
 
-Accumulator = tuple[Lane, str]
-"""A lane and the name of the local that it accumulates in."""
+Accumulator = tuple[Lane, str, Expr]
+"""A lane, the name of the local that it accumulates in, and what feeds it."""
 
 
 def in_streams(general: For, accumulators: Sequence[Accumulator]) -> Body:
-    """The loop over contiguous operands in streams, over others as it is."""
+    """The loop over contiguous operands in streams, over others and over a few elements as it is."""
     only = specialized(general)
     if not _may_be_streams(general, accumulators):
         return (only,)
+    least = LEAST_BYTES // max(numpy_dtype(lane.dtype).itemsize for lane, _, _ in accumulators)
+    count = general.stop if general.start == ZERO else minus(general.stop, general.start)
+    long = less(number(least - 1), count)
     if isinstance(only, If):
         (unit,) = only.body
         assert isinstance(unit, For)
-        return (replace(only, body=_streams(unit, accumulators)),)
-    return _streams(general, accumulators)
+        body = _streams(unit, accumulators, count, least)
+        return (replace(only, condition=every([only.condition, long]), body=body),)
+    plain = replace(general, simd=False, reductions=())
+    return (If(long, _streams(general, accumulators, count, least), (plain,)),)
 
 
 def _may_be_streams(general: For, accumulators: Sequence[Accumulator]) -> bool:
     """Whether the loop finds extrema, and does little else."""
-    signs = {lane.sign for lane, _ in accumulators}
+    signs = {lane.sign for lane, _, _ in accumulators}
     cheap = general.simd and len(general.body) <= CHEAP + len(accumulators) and not is_costly(general)
-    return cheap and bool(signs & {"max", "min"}) and signs <= {"max", "min", "|"}
+    stores = any(isinstance(s, Store) for s in general.body)
+    return cheap and not stores and bool(signs & {"max", "min"}) and signs <= {"max", "min", "|"}
 
 
-def _streams(general: For, accumulators: Sequence[Accumulator]) -> Body:
-    own = [(lane, name) for lane, name in accumulators if lane.sign != "|"]  # one flag serves all streams
-    length = index("stream")
-    least = LEAST_BYTES // max(numpy_dtype(lane.dtype).itemsize for lane, _ in accumulators)
-    count = general.stop if general.start == ZERO else minus(general.stop, general.start)
-    whole = Op("stream_length", "int64", (count, number(STREAMS * least), number(least)))
-    steps: list[dict[str, Expr]] = [{}]
-    for k in range(1, STREAMS):
-        others: dict[str, Expr] = {name: Local(lane.dtype, f"{name}_u{k}") for lane, name in own}
-        steps.append({general.index: plus(index(general.index), times(number(k), length)), **others})
-    together = side_by_side((replace(general, stop=plus(general.start, length)),), steps)
-    joined = [
-        Assign(name, lane.step(Local(lane.dtype, name), Local(lane.dtype, f"{name}_u{k}")))
-        for lane, name in own
-        for k in range(1, STREAMS)
-    ]
+def _streams(general: For, accumulators: Sequence[Accumulator], count: Expr, least: int) -> Body:
+    length, last = index("stream"), index("last")
+    whole = Op("stream_length", "int64", (count, number(STREAMS * least - 1), number(STREAMS * least), number(least)))
+    starts = [index(f"{length.name}_u{k}") for k in range(1, STREAMS)]
+    steps: list[dict[str, Expr]] = [{}, *({general.index: plus(index(general.index), start)} for start in starts)]
+    names = {name for _, name, _ in accumulators}
+    read = tuple(s for s in general.body if not (isinstance(s, Assign) and s.name in names))
+    found = side_by_side(read, steps)
+    joined = (s for accumulator in accumulators for s in _joined(accumulator, steps))
+    stop = plus(general.start, length)
     return (
         Let(length.name, whole),
-        *(Var(f"{name}_u{k}", lane.start) for lane, name in own for k in range(1, STREAMS)),
-        *together,
-        replace(general, start=plus(general.start, times(number(STREAMS), length))),
-        *joined,
+        Let(last.name, minus(count, length)),
+        *(Let(start.name, smaller(times(number(k), length), last)) for k, start in enumerate(starts, start=1)),
+        replace(general, stop=stop, body=(*found, *joined)),
     )
+
+
+def _joined(accumulator: Accumulator, steps: Sequence[dict[str, Expr]]) -> Iterator[Statement]:
+    """What the streams feed one accumulator, in pairs."""
+    lane, name, fed = accumulator
+    values: list[Expr] = [substitute(fed, step) for step in steps]
+    if lane.sign == "|":
+        yield from (Assign(name, lane.step(Local(lane.dtype, name), value)) for value in values)
+        return
+    numbers = iter(range(len(steps)))
+    while len(values) > 1:
+        better = [lane.step(a, b) for a, b in zip(values[::2], values[1::2], strict=True)]
+        joined = [Local(lane.dtype, f"{name}_b{next(numbers)}") for _ in better]
+        yield from (Let(local.name, value) for local, value in zip(joined, better, strict=True))
+        values = list(joined)
+    yield Assign(name, lane.step(Local(lane.dtype, name), values[0]))

@@ -18,7 +18,7 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = argmax{axis=(1,)}(x0) */
-static i32 k_fa7b3b31c0757411(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static i32 k_56a24342c89e54f7(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 == 0) {
         return 2;
@@ -71,35 +71,27 @@ static i32 k_fa7b3b31c0757411(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const
                 const i64 block_end = block + size < n1 ? block + size : n1;
                 f32 best0 = -__builtin_inff();
                 i32 best1 = 0;
-                if (x0_s1 == 1) {
-                    const i64 stream = (block_end - block) / 128 * 32;
-                    f32 best0_u1 = -__builtin_inff();
-                    f32 best0_u2 = -__builtin_inff();
-                    f32 best0_u3 = -__builtin_inff();
-                    #pragma omp simd reduction(max:best0, best0_u1, best0_u2, best0_u3) reduction(|:best1)
+                if (x0_s1 == 1 && 31 < block_end - block) {
+                    const i64 stream = (block_end - block + 127) / 128 * 32;
+                    const i64 last = block_end - block - stream;
+                    const i64 stream_u1 = stream < last ? stream : last;
+                    const i64 stream_u2 = 2 * stream < last ? 2 * stream : last;
+                    const i64 stream_u3 = 3 * stream < last ? 3 * stream : last;
+                    #pragma omp simd reduction(max:best0) reduction(|:best1)
                     for (i64 i1 = block; i1 < block + stream; i1++) {
                         const f32 v0 = x0_0[i1];
-                        const f32 v0_u1 = x0_0[i1 + stream];
-                        const f32 v0_u2 = x0_0[i1 + 2 * stream];
-                        const f32 v0_u3 = x0_0[i1 + 3 * stream];
-                        best0 = v0 > best0 ? v0 : best0;
-                        best0_u1 = v0_u1 > best0_u1 ? v0_u1 : best0_u1;
-                        best0_u2 = v0_u2 > best0_u2 ? v0_u2 : best0_u2;
-                        best0_u3 = v0_u3 > best0_u3 ? v0_u3 : best0_u3;
+                        const f32 v0_u1 = x0_0[i1 + stream_u1];
+                        const f32 v0_u2 = x0_0[i1 + stream_u2];
+                        const f32 v0_u3 = x0_0[i1 + stream_u3];
+                        const f32 best0_b0 = v0_u1 > v0 ? v0_u1 : v0;
+                        const f32 best0_b1 = v0_u3 > v0_u2 ? v0_u3 : v0_u2;
+                        const f32 best0_b2 = best0_b1 > best0_b0 ? best0_b1 : best0_b0;
+                        best0 = best0_b2 > best0 ? best0_b2 : best0;
                         best1 = best1 | (i32)(v0 != v0);
                         best1 = best1 | (i32)(v0_u1 != v0_u1);
                         best1 = best1 | (i32)(v0_u2 != v0_u2);
                         best1 = best1 | (i32)(v0_u3 != v0_u3);
                     }
-                    #pragma omp simd reduction(max:best0) reduction(|:best1)
-                    for (i64 i1 = block + 4 * stream; i1 < block_end; i1++) {
-                        const f32 v0 = x0_0[i1];
-                        best0 = v0 > best0 ? v0 : best0;
-                        best1 = best1 | (i32)(v0 != v0);
-                    }
-                    best0 = best0_u1 > best0 ? best0_u1 : best0;
-                    best0 = best0_u2 > best0 ? best0_u2 : best0;
-                    best0 = best0_u3 > best0 ? best0_u3 : best0;
                 } else {
                     for (i64 i1 = block; i1 < block_end; i1++) {
                         const f32 v0 = x0_0[i1 * x0_s1];
