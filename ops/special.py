@@ -163,7 +163,8 @@ def _sum_of_powers(s: np.ndarray, x: np.ndarray, scale: np.ndarray) -> np.ndarra
     for k, c in enumerate(_TAIL):
         series += c * factor
         factor = factor * ((s + (2 * k + 1)) / end) * ((s + (2 * k + 2)) / end)
-    return total + power * (scale / (s - 1)) + power * (scale / end) * series
+    result: np.ndarray = total + power * (scale / (s - 1)) + power * (scale / end) * series
+    return result
 
 
 def _polygamma_of_negative(s: np.ndarray, x: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -171,7 +172,8 @@ def _polygamma_of_negative(s: np.ndarray, x: np.ndarray, scale: np.ndarray) -> n
     above = -x - np.floor(-x)
     even = np.where(s % 2 == 0, 1.0, -1.0)
     everywhere = _sum_of_powers(s, 1 - above, scale) + even * _sum_of_powers(s, above, scale)
-    return everywhere - even * _sum_of_powers(s, 1 - x, scale)
+    result: np.ndarray = everywhere - even * _sum_of_powers(s, 1 - x, scale)
+    return result
 
 
 def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
