@@ -84,7 +84,7 @@ def _border(values: Sequence[Variable], own: set[Variable]) -> set[Variable]:
 
 def _alike(k: int, a: Any, b: Any) -> tuple[Any, Any]:
     """Two values as variables of one dtype and rank."""
-    kinds = [weak_type(v) if weak_type(v) is not None else as_tensor(v).dtype for v in (a, b)]
+    kinds = [weak_type(v) or as_tensor(v).dtype for v in (a, b)]
     dtype = result_type(kinds)
     found = [T.cast(v, dtype) if v.dtype != dtype else v for v in (as_tensor(a), as_tensor(b))]
     if found[0].ndim != found[1].ndim:

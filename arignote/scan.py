@@ -75,8 +75,8 @@ def scan(
     infos = _for_each(outputs, infos)
     drawn = {v: v.default_update for v in _moved_inside([*outputs, *updates.values(), *stop], marks)}
     new = {**{v: u for v, u in drawn.items() if v not in updates}, **updates}
-    replaced = {v: TensorVariable(v.type, name=v.name) for v in new}
-    changed = rebuild([*outputs, *new.values(), *stop], dict(replaced))
+    replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in new}
+    changed = rebuild([*outputs, *new.values(), *stop], {**replaced})
     body = _Body(changed[: len(outputs)], changed[len(outputs) : len(outputs) + len(new)], infos)
     try:
         results = looped(
@@ -118,11 +118,11 @@ def _sequences(given: Sequence[Any], go_backwards: bool) -> list[_Along]:
         if not x.ndim:
             raise TypeError(f"{what}, {describe(x)}, has no axis to go along")
         low, high = min(0, *taps), max(0, *taps)
-        length = lengths_of(x)[0]
+        length: Any = lengths_of(x)[0]
         rows = [x if low == high else x[tap - low : T.maximum(length + tap - high, 0)] for tap in taps]
         rows = [r[::-1] for r in rows] if go_backwards else rows
         names = [f"{x.name}[t{tap:+}]" if tap else f"{x.name}[t]" for tap in taps] if x.name else [None] * len(taps)
-        slices = [
+        slices: list[Variable] = [
             TensorVariable(r.type.with_shape(r.type.shape[1:]), name=n) for r, n in zip(rows, names, strict=True)
         ]
         found.append(_Along(rows, slices))

@@ -95,6 +95,10 @@ class marking(inheriting):  # noqa: N801
     def __init__(self) -> None:
         self._marks: dict[int, Origin] = {}
 
+    def __enter__(self) -> marking:
+        super().__enter__()
+        return self
+
     @property
     def origin(self) -> Origin:  # type: ignore[override]
         """The user's line, as an object of its own: what is derived from the node hands it on."""

@@ -117,7 +117,7 @@ class Scan(TensorOp):
             before = [*(s.shape for s in states), *(r[0].shape if r else None for r in rows[len(states) :])]
             for k, (shape, new) in enumerate(zip(before, found, strict=True)):
                 if shape not in (None, new.shape):
-                    raise ValueError(self.changed(k, shape, new.shape, step))  # type: ignore[arg-type]
+                    raise ValueError(self.changed(k, shape, new.shape, step))
             states = found[: len(states)]
             for k, value in enumerate(found):
                 if k >= len(states) or self.traced[k]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...graph import Apply, SourceLine
 from ...record import record
-from .program import Call, Program, bodies_of
+from .program import Call, Choice, Loop, Program, bodies_of
 
 LINES = 3
 """The user's lines that a comment names."""
@@ -41,9 +41,9 @@ def places(source: str, program: Program) -> list[Place]:
     for step in program.steps:
         if isinstance(step, Call) and step.kernel:
             users.setdefault(step.function, []).append(step.site)
-        for body in bodies_of(step):
-            for kernel in program.bodies[body].kernels:
-                users.setdefault(kernel.name, []).append(step.site)
+        elif isinstance(step, (Loop, Choice)):
+            for inner in (kernel for body in bodies_of(step) for kernel in program.bodies[body].kernels):
+                users.setdefault(inner.name, []).append(step.site)
     lines, found = source.split("\n"), []
     open_at: tuple[int, tuple[int, ...], str] | None = None
     for number, line in enumerate(lines, start=1):

@@ -45,7 +45,7 @@ class InnerGraphs(Optimizer):
 
     def _with_bodies(self, graph: FunctionGraph) -> FunctionGraph:
         """The graph with all ops optimized inside, those inside of them first halfway through their own passes."""
-        ops = {op: self._inside(op) for op in graph.ops if isinstance(op, (Scan, Cond))}
+        ops: dict[Op, Op] = {op: self._inside(op) for op in graph.ops if isinstance(op, (Scan, Cond))}
         if all(new is op for op, new in ops.items()):
             return graph
 
