@@ -13,10 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 from .. import ops as T
-from ..graph import Apply, Variable, collector_at_rest, inheriting, toposort
+from ..graph import Apply, TensorType, Variable, collector_at_rest, inheriting, rebuild, toposort
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
 from .assumptions import Assume
 from .blas import Dot, MatMul
+from .cond import Cond, chosen
 from .convolution import Convolution, KernelGradient
 from .creation import Alloc, arange
 from .cumulative import Cumulative
@@ -25,6 +26,7 @@ from .elementwise import Pointwise
 from .indexing import IncSubtensor, Subtensor, entries
 from .join import Join
 from .lengths import MakeVector, Shape, ShapeI, known_length, lengths_of
+from .loops import Scan, looped
 from .matrices import MatrixOp
 from .nn import AlongAxis
 from .pooling import Pool
@@ -32,6 +34,7 @@ from .reduce import ArgReduce, Reduce, SumTo
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import System
 from .sorting import SearchSorted, Sorting
+from .tensor import TensorVariable
 
 Flags = Sequence[bool]
 """For each input of a node whether it has the axis of the examples."""
@@ -361,6 +364,92 @@ def _write(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples
     return type(node.op)(spec, set=is_set)(x, y, *indices)  # type: ignore[call-arg]
 
 
+# --- loops and choices
+
+
+def _scan(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    """One loop for all examples: they take the same steps."""
+    op = node.op
+    assert isinstance(op, Scan)
+    _require_shared(flags[:1], "the number of steps")
+    body, states = op.graph, op.states
+    steps, *rest = inputs
+    given: dict[Variable, Variable] = {}
+    same: dict[Variable, Variable] = {}
+    varied = _varied(op, flags[1:])
+    sequences, leaves, firsts, olds = [], [], [], []
+    for k, (outer, inner, has_axis) in enumerate(zip(rest, body.inputs, flags[1:], strict=True)):
+        if k < states.start:
+            sequences.append(_swapped(outer) if has_axis else outer)
+            leaves.append(_leaf(sequences[-1].type.with_shape(sequences[-1].type.shape[1:]), inner))
+            (given if has_axis else same)[inner] = leaves[-1]
+        elif k < states.stop:
+            firsts.append(examples.stretched(outer) if inner in varied and not has_axis else outer)
+            olds.append(_leaf(firsts[-1].type, inner))
+            (given if inner in varied else same)[inner] = olds[-1]
+        else:
+            (given if has_axis else same)[inner] = outer
+    outputs = rebuild(body.outputs, dict(same))
+    depends = [o in varied for o in body.outputs]
+    depends[: len(olds)] = [inner in varied for inner in body.inputs[states]]
+    if op.until and depends[-1]:
+        raise NoBatch("the number of steps would differ from one example to the next")
+    many = iter(carried([o for o, d in zip(outputs, depends, strict=True) if d], given))
+    kept = [next(many) if d else o for o, d in zip(outputs, depends, strict=True)]
+    count, last = len(olds), len(outputs) - op.until
+    found = looped(
+        type(op), steps, sequences, leaves, firsts, olds, kept[:count], kept[count:last],
+        kept[-1] if op.until else None, op.traced, op.truncate,
+    )  # fmt: skip
+    stacked = (*op.traced, *(True for _ in found[count:]))
+    return [
+        examples.stretched(o) if not d else _swapped(o) if s else o
+        for o, s, d in zip(found, stacked, depends, strict=False)
+    ]
+
+
+def _varied(op: Scan, flags: Flags) -> set[Variable]:
+    """The values of a body that differ from example to example."""
+    body, states = op.graph, op.states
+    found = {i for i, f in zip(body.inputs, flags, strict=True) if f}
+    while True:
+        for inner in body.order:
+            if not found.isdisjoint(inner.inputs):
+                found.update(inner.outputs)
+        new = {s for s, o in zip(body.inputs[states], body.outputs, strict=False) if o in found and s not in found}
+        if not new:
+            return found
+        found |= new
+
+
+def _cond(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    """One choice for all examples; where it differs from one to the next both branches are computed."""
+    op = node.op
+    assert isinstance(op, Cond)
+    leaves = [_leaf(outer.type, inner) for outer, inner in zip(inputs[1:], op.then.inputs, strict=True)]
+    branches = []
+    for graph in op.branches:
+        if flags[0]:
+            leaves = inputs[1:]
+        pairs = list(zip(graph.inputs, leaves, flags[1:], strict=True))
+        outputs = rebuild(graph.outputs, {inner: leaf for inner, leaf, f in pairs if not f})
+        given = {inner: leaf for inner, leaf, f in pairs if f}
+        branches.append(carried(outputs, given) if given else [examples.stretched(o) for o in outputs])
+    if not flags[0]:
+        return chosen(inputs[0], leaves, inputs[1:], *branches)
+    test = inputs[0]
+    return [T.switch(_aligned(test, True, 0, a.ndim - 1), a, b) for a, b in zip(*branches, strict=True)]
+
+
+def _leaf(kind: TensorType, like: Variable) -> Variable:
+    return TensorVariable(kind, name=like.name)
+
+
+def _swapped(x: Variable) -> Any:
+    """`x` with its first two axes in the other order: examples and steps."""
+    return DimShuffle((1, 0, *range(2, x.ndim)))(x)
+
+
 RULES: dict[type, Callable[[Apply, list[Variable], Flags, Examples], Any]] = {
     Pointwise: _pointwise,
     Reduce: _reduce,
@@ -376,6 +465,8 @@ RULES: dict[type, Callable[[Apply, list[Variable], Flags, Examples], Any]] = {
     Alloc: _stretch,
     MakeVector: _make_vector,
     Join: _join,
+    Scan: _scan,
+    Cond: _cond,
     Subtensor: _read,
     AdvancedSubtensor: _read,
     IncSubtensor: _write,

@@ -18,6 +18,8 @@ F, I, M = "float64", "int64", "positive definite"
 """Kinds of arguments: numbers, indices, matrices A @ A.T + I."""
 
 CASES = {
+    "scan": (lambda x, s: ag.scan(lambda x, s: s * x, x, s)[0], [(F, (4,)), (F, ())]),
+    "cond": (lambda x, s: ag.cond(s > 0, lambda: x * s, lambda: x - s), [(F, (4,)), (F, ())]),
     "elementwise": (lambda x, y: T.exp(x) * y - T.maximum(x, y), [(F, (2, 4)), (F, (4,))]),
     "scalars": (lambda x, y: T.where(x > y, x, y) + x, [(F, ()), (F, ())]),
     "rank grows": (lambda x, y: x + y, [(F, ()), (F, (2, 3))]),
