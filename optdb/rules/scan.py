@@ -129,6 +129,8 @@ def _slimmed(graph: FunctionGraph) -> FunctionGraph:
     """The graph with each loop giving no more than is read of it; itself if that is so."""
     known: dict[Variable, Variable] = {}
     lasts: dict[Variable, Variable] = {}
+    if not any(isinstance(op, Scan) for op in graph.ops):
+        return graph
     for node in graph.order:
         if node.inputs and node.inputs[0] in lasts:
             known[node.out] = lasts[node.inputs[0]]
