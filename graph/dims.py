@@ -177,6 +177,8 @@ def opaque_dims(variable: Variable) -> tuple[Dim, ...]:
 
 def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
     """NumPy's broadcasting of whole shapes, aligned at the right."""
+    if len(shapes) == 1:
+        return shapes[0]
     stretching = [shape for shape in shapes if shape]
     if stretching and stretching.count(stretching[0]) == len(stretching):
         return stretching[0]
@@ -194,7 +196,7 @@ def dims_of(variable: Variable) -> tuple[Dim, ...]:
         variable._dims = opaque_dims(variable)
         return variable._dims
     for node in _unknown_above(variable.owner):
-        results = node.op.dims(node, [dims_of(i) for i in node.inputs])
+        results = node.op.dims(node, [dims_of(i) if i._dims is None else i._dims for i in node.inputs])
         for output, dims in zip(node.outputs, results, strict=True):
             # A length that type inference knows wins: it may look into constants that the shape rule does not.
             shape = output.type.shape

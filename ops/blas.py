@@ -30,9 +30,9 @@ BLAS_DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
 def _require_one_dtype(name: str, inputs: Sequence[Variable]) -> str:
-    dtype = inputs[0].dtype
+    dtype = inputs[0].type.dtype
     for i in inputs:
-        if i.dtype != dtype:
+        if i.type.dtype != dtype:
             raise TypeError(f"{name} takes operands of one dtype ({dtype} here), got {describe(i)}")
     return dtype
 
@@ -156,7 +156,7 @@ class BlasOp(TensorOp):
         """The dtype of the operands.  Raises TypeError for a wrong number, rank or dtype of them."""
         require_count(self.name, inputs, len(self.ranks))
         for i, rank in zip(inputs, self.ranks, strict=True):
-            if i.ndim != rank:
+            if len(i.type.shape) != rank:
                 raise TypeError(f"{self.name} takes operands of ranks {self.ranks}, got {describe(i)}")
         dtype = _require_one_dtype(self.name, inputs)
         if dtype not in BLAS_DTYPES:

@@ -56,7 +56,9 @@ def conformed(
         value = _number(after, before, how)
     else:
         raise ReplacementRefused(f"the result is the number {after!r}, and nothing says how constants are made")
-    if how is None or (value.type == before.type and None not in value.type.shape):
+    if how is None:
+        return value
+    if value.type == before.type and (None not in value.type.shape or same_shape(value, before)):
         return value
     if value.dtype != before.dtype:
         if not lossy and not np.can_cast(value.dtype, before.dtype, "safe"):

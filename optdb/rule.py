@@ -320,6 +320,8 @@ def _lines_of(bound: Bound) -> Origin:
 
 def _as_outputs(result: Any, node: Apply) -> tuple[Any, ...] | None:
     """A rule's answer with one entry an output; None if it does not apply.  Raises ValueError for nonsense."""
+    if isinstance(result, Variable) and len(node.outputs) == 1:
+        return (result,)
     if result is None or result is False:
         return None
     if isinstance(result, Mapping):

@@ -193,7 +193,8 @@ class Sweep:
         self._count(fresh, tally.name)
         frame = Frame(source, node, after, fresh, tally.name)
         self._open[frame.key] = frame
-        stays = None in after or any(i.owner is node for inner in fresh for i in inner.inputs)
+        read = {i for inner in fresh for i in inner.inputs}
+        stays = None in after or not read.isdisjoint(node.outputs)
         (self._settled.add if stays else self._settled.discard)(node)
         return frame
 

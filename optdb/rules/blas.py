@@ -34,7 +34,8 @@ def _is_column(x: Variable) -> bool:
 
 def dot_to_dot22(node: Apply) -> Variable | None:
     x, y = node.inputs
-    return call(Dot22(), x, y) if x.ndim == y.ndim == 2 and x.dtype in BLAS_DTYPES else None
+    are_matrices = len(x.type.shape) == len(y.type.shape) == 2
+    return call(Dot22(), x, y) if are_matrices and x.type.dtype in BLAS_DTYPES else None
 
 
 def dot22_to_dot22scalar(node: Apply, users: Users) -> Variable | None:

@@ -160,7 +160,7 @@ def moved_inputs(op: Fused) -> set[Variable]:
     """The inputs of a group that are read along other axes than its outputs are written: none may be overwritten."""
     moved: set[Variable] = set()
     for node in reversed(op.graph.order):
-        if isinstance(node.op, DimShuffle) or any(o in moved for o in node.outputs):
+        if isinstance(node.op, DimShuffle) or not moved.isdisjoint(node.outputs):
             moved.update(node.inputs)
     return moved.intersection(op.graph.inputs)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...graph import Apply, Constant, Door, FunctionGraph, Op, Variable, union
+from ...graph.dims import carry_dims
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, MatMul
 from ...ops.elementwise import Pointwise, add, mul
 from ...ops.fused import Fused
@@ -47,10 +48,13 @@ def fuse_epilogues(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
     met: dict[tuple[Op, Op, int], FusedProduct] = {}
     for node in graph.order:
         new = node.over(known)
-        fused = _with_product(node, new, graph, met) if _is_epilogue(node, updated) else None
+        joins = isinstance(node.op, (Pointwise, Fused)) and _is_epilogue(node, updated)
+        fused = _with_product(node, new, graph, met) if joins else None
         if fused is not None and door.admit(by, node.outputs[0], fused.outputs[0]):
             for made, old in zip(fused.outputs, node.outputs, strict=True):
                 made.name = old.name
+                if made.type == old.type:
+                    carry_dims((old,), (made,))
             new = fused
         if new is not node:
             known.update(zip(node.outputs, new.outputs, strict=True))
@@ -60,8 +64,8 @@ def fuse_epilogues(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
 
 
 def _is_epilogue(node: Apply, updated: set[Variable]) -> bool:
-    """Whether the node computes its outputs element by element and may do so block by block."""
-    if not isinstance(node.op, (Pointwise, Fused)) or node.op.fallible or not updated.isdisjoint(node.outputs):
+    """Whether an elementwise node or a group computes its outputs element by element and may do so block by block."""
+    if not updated.isdisjoint(node.outputs) or node.op.fallible:
         return False
     inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
     return (

@@ -80,7 +80,7 @@ def results(group: Group, facts: Facts) -> tuple[list[Variable], dict[Variable, 
     outputs, shapes = [], []
     for node in group.nodes:
         outer = [(reader, operand) for reader, operand in facts.readers.get(node, ()) if reader not in inside]
-        if node in facts.kept or any(reads_elements(reader, operand) for reader, operand in outer):
+        if node in facts.kept or (outer and any(reads_elements(reader, operand) for reader, operand in outer)):
             outputs.append(node.outputs[0])
         elif outer:
             shapes.append(node.outputs[0])
@@ -139,7 +139,7 @@ def fused(
             place[i] = at
         out = node.outputs[0]
         place[out] = -1 - n
-        rows.append((node.op, node.origin, out.type.dtype, out.type.shape, *[place[i] for i in node.inputs]))
+        rows.append((node.op, node.origin, out.type.dtype, out.type.shape, *map(place.__getitem__, node.inputs)))
     types = [(i.type.dtype, i.type.shape) for i in operands]
     key = (*rows, *types, *[place[o] for o in outputs])
     found = met.get(key)

@@ -24,7 +24,7 @@ The first two complement each other: with `relu(dot(a, b) + exp(c))`, exp must w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...graph import Apply, Dim, FunctionGraph, Op, Variable, dims_of
@@ -163,7 +163,7 @@ class Facts:
         assert group.space is not None
         along = group.axes.get(reader) or tuple(range(len(group.space)))
         if operand not in self._seen_through:
-            return along[len(along) - operand.ndim :]
+            return along[len(along) - len(operand.type.shape) :]
         source, axes = self._seen_through[operand]
         loops: list[int | None] = [None] * source.ndim
         for axis, loop in zip(axes, along[len(along) - operand.ndim :], strict=True):
@@ -216,9 +216,12 @@ def _cost(node: Apply) -> float:
 GroupOf = dict["Apply | None", Group]
 
 
-def fits(groups: list[Group], facts: Facts) -> bool:
-    """Whether the groups together keep within the limits, and all can go along rows if one of them must."""
-    nodes, inputs, cost, rows, across = 0, 0, 0.0, False, False
+def fits(groups: list[Group], facts: Facts, extra: Sequence[Apply] = (), cost: float = 0.0) -> bool:
+    """Whether the groups together keep within the limits, and all can go along rows if one of them must.
+
+    `extra`: pointwise nodes that would be added to them, `cost`: what these add to the cost of stretched values.
+    """
+    nodes, inputs, rows, across = len(extra), sum([len(node.inputs) for node in extra]), False, False
     for group in groups:
         nodes += len(group.nodes)
         inputs += len(group.inputs)
@@ -229,13 +232,15 @@ def fits(groups: list[Group], facts: Facts) -> bool:
         return False
     if inputs <= MAX_INPUTS:
         return True
-    inside = {node for g in groups for node in g.nodes}
-    return len({i for g in groups for i in g.inputs if facts.above[i] not in inside}) <= MAX_INPUTS
+    inside = {*extra, *[node for g in groups for node in g.nodes]}
+    read = {i for g in groups for i in g.inputs}.union(*[node.inputs for node in extra])
+    return len([i for i in read if facts.above[i] not in inside]) <= MAX_INPUTS
 
 
 def merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> Group:
     """Make one group of all: the largest takes the others in, so no node moves more than log n times.  Returns it."""
-    into = max(groups, key=lambda g: len(g.nodes))
+    sizes = [len(group.nodes) for group in groups]
+    into = groups[sizes.index(max(sizes))]
     for group in groups:
         if group is not into:
             into.nodes += group.nodes
@@ -244,10 +249,18 @@ def merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> Group:
             into.reads_rows |= group.reads_rows
             into.folds_across |= group.folds_across
             group_of.update(dict.fromkeys(group.nodes, into))
-            for node in group.nodes:
-                into.inputs.difference_update([operand for _, operand in facts.readers.get(node, ())])
-            into.inputs.update([i for i in group.inputs if group_of.get(facts.above[i]) is not into])
+            _read_less(into, group.nodes, group.inputs, group_of, facts)
     return into
+
+
+def _read_less(into: Group, nodes: Iterable[Apply], read: Iterable[Variable], group_of: GroupOf, facts: Facts) -> None:
+    """Note that a group has taken in `nodes`, which read `read`: it no longer reads their results, nor its own."""
+    for node in nodes:
+        for _, operand in facts.readers.get(node, ()):
+            into.inputs.discard(operand)
+    for i in read:
+        if group_of.get(facts.above[i]) is not into:
+            into.inputs.add(i)
 
 
 def _join_readers(facts: Facts) -> list[Group]:
@@ -255,12 +268,15 @@ def _join_readers(facts: Facts) -> list[Group]:
     group_of: GroupOf = {}
     for node in reversed(facts.nodes):
         level, targets = highest([group_of[reader] for reader, _ in facts.readers.get(node, ())])
-        inside = _in_nest_of(node, targets, group_of, facts) if targets and is_pointwise(node) else None
-        if inside is None or not fits([*targets, inside], facts):
+        place = _in_nest_of(node, targets, group_of, facts) if targets and is_pointwise(node) else None
+        if place is None or not fits(targets, facts, (node,), place[1]):
             group_of[node] = group_alone(node, level + 1)
-        else:
-            group_of[node] = inside
-            merge([*targets, inside], group_of, facts)
+            continue
+        group = group_of[node] = targets[0] if len(targets) == 1 else merge(targets, group_of, facts)
+        group.nodes.append(node)
+        group.axes[node], cost = place
+        group.stretched_cost += cost
+        _read_less(group, (node,), node.inputs, group_of, facts)
     return list(dict.fromkeys(group_of.values()))
 
 
@@ -277,22 +293,23 @@ def highest(groups: list[Group]) -> tuple[int, list[Group]]:
     return level, list(found)
 
 
-def _in_nest_of(node: Apply, targets: list[Group], group_of: GroupOf, facts: Facts) -> Group | None:
-    """`node`, pointwise, as a group that can be merged with `targets`, groups that read it; None if they cannot share
-    a nest."""
+def _in_nest_of(node: Apply, targets: list[Group], group_of: GroupOf, facts: Facts) -> tuple[Axes, float] | None:
+    """The loops of `targets`, groups that read the pointwise `node`, that its axes run along, and what it adds to the
+    cost of stretched values; None if they cannot share a nest."""
     target, out = targets[0], node.outputs[0]
     if not _may_be_in_nest(out) or bool(target.space) != bool(out.type.shape) or not _one_space(targets):
         return None
     readers = facts.readers[node]
-    inside = readers if len(readers) == 1 else [(r, operand) for r, operand in readers if group_of[r] in targets]
-    loops, *others = {facts.loops_of(operand, reader, group_of[reader]) for reader, operand in inside}
-    if others:
+    chosen = set(targets)
+    inside = [(reader, operand) for reader, operand in readers if group_of[reader] in chosen]
+    (reader, operand), *others = inside
+    loops = facts.loops_of(operand, reader, group_of[reader])
+    if any(facts.loops_of(operand, reader, group_of[reader]) != loops for reader, operand in others):
         return None
     whole = _has_whole_space(node, loops, target)
     if not whole and (node in facts.kept or len(inside) < len(readers)):
         return None
-    cost = _cost(node) if not whole and _is_stretched(node, loops, target) else 0
-    return Group(target.space, target.level, [node], set(node.inputs), cost, {node: loops})
+    return loops, _cost(node) if not whole and _is_stretched(node, loops, target) else 0.0
 
 
 def _join_producers(groups: list[Group], facts: Facts) -> list[Group]:
