@@ -79,6 +79,8 @@ def dtype_name(dtype: object) -> str:
 
     Raises TypeError for what no tensor can hold: objects, strings, dates, records, long doubles.
     """
+    if isinstance(dtype, str) and dtype in DTYPES:
+        return dtype
     try:
         name: str = np.dtype(dtype).name  # type: ignore[call-overload]
     except TypeError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...graph import Op, Variable
+from ...graph import Apply, Op, Variable
 from ...ops.elementwise import mul, neg, reciprocal, true_div
 from ...ops.tensor import constant
 from ...record import record
@@ -59,11 +59,11 @@ class Product:
 
 def may_be_one_number_times(variable: Variable) -> bool:
     """Whether a product may have no more than one factor that is no number: a glance at the nearest factors first."""
-    others, factors = 0, [variable]
+    others, factors, dtype = 0, [variable], variable.type.dtype
     for factor in factors:  # grows on the way
-        parts = _parts(factor, variable.dtype)
-        if parts is not None:
-            factors += [part for part, _ in parts]
+        node = _product(factor, dtype)
+        if node is not None:
+            factors += node.inputs
         elif not is_scalar_constant(factor):
             others += 1
         if others > 1 or len(factors) > 2 * MOST_FACTORS:
@@ -71,13 +71,24 @@ def may_be_one_number_times(variable: Variable) -> bool:
     return others <= 1
 
 
+def _product(factor: Variable, dtype: str) -> Apply | None:
+    """The node that computes `factor` as a product, or a quotient, of values of this dtype."""
+    node = factor.owner
+    if node is None or node.op not in _SIDES:
+        return None
+    for i in node.inputs:
+        if i.type.dtype != dtype:
+            return None
+    return node
+
+
 def _parts(factor: Variable, dtype: str) -> list[tuple[Variable, bool]] | None:
     """(operand, whether it stands on the same side of the line) for each operand; None for what is no product."""
-    node = factor.owner
-    sides = None if node is None else _SIDES.get(node.op)
-    if node is None or sides is None or {i.type.dtype for i in node.inputs} != {dtype}:
+    node = _product(factor, dtype)
+    if node is None:
         return None
-    return [(i, sides[n > 0]) for n, i in enumerate(node.inputs)]
+    first, others = _SIDES[node.op]
+    return [(i, others if n else first) for n, i in enumerate(node.inputs)]
 
 
 _SIDES: dict[Op, tuple[bool, bool]] = {
