@@ -11,8 +11,11 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.cbackend.ctext.preamble import preamble
+from arignote.cbackend.lowering.lower import lower
 from arignote.cbackend.program.driver import c_text
 from arignote.cbackend.program.plan import plan
+from arignote.cbackend.program.units import in_units
 from arignote.function import optimized
 from arignote.mode import as_mode
 from arignote.signature import make_signature
@@ -123,10 +126,27 @@ def test_either_unit_of_a_long_file_compiles_alone(gcc, tmp_path):
         subprocess.run(["nm", "--defined-only", *what], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
         for what in (["unit1.o"], ["unit2.o"], ["-D", "long.so"])
     ]
-    kernels = [set(re.findall(r" [tT] (k_[0-9a-f]{16})$", text, re.M)) for text in said[:2]]
+    kernels = [set(re.findall(r" [tT] (k_[0-9a-f]{16}(?:_short)?)$", text, re.M)) for text in said[:2]]
     assert kernels[0] and kernels[1] and not kernels[0] & kernels[1]
     assert re.findall(r" [tT] (ag_entry)$", said[0], re.M) == [] and " T ag_entry\n" in said[1]
     assert [line.split()[-1] for line in said[2].splitlines()] == ["ag_entry"]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_kernel_and_its_form_for_short_rows_are_in_one_unit_each(gcc, tmp_path, monkeypatch, first):
+    monkeypatch.setattr("arignote.cbackend.program.units.WORTH_IT", 0)
+    monkeypatch.setattr("arignote.cbackend.program.units._first_unit", lambda work, driver: {first})
+    kernel = lower(T.nn.softmax(x).owner)
+    text = in_units([kernel], "", f"void *caller = {kernel.name};")
+    (tmp_path / "long.c").write_text(preamble(kernel.helpers) + text)
+    symbols = []
+    for unit in (1, 2):
+        command = [gcc, "-std=gnu11", "-O1", "-fPIC", "-c", f"-DAG_UNIT={unit}", "-o", f"unit{unit}.o", "long.c"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+        said = subprocess.run(["nm", f"unit{unit}.o"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        symbols.append(set(re.findall(r" ([TtU]) k_[0-9a-f]{16}(|_short)$", said, re.M)))
+    calling, called = symbols if first else reversed(symbols)
+    assert ("U", "_short") in calling and ("T", "_short") in called
 
 
 def test_a_short_main_calls_it(gcc, tmp_path):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from ..ir.kernel import NAMELESS, Argument, Extent, Kernel, Operand, Pointer, Stride, arguments, named
 from ..ir.loops import (
+    Apart,
     Assign,
     Const,
     Declare,
@@ -132,6 +134,8 @@ def _simple(s: Statement) -> str:
         return f"{s.array}[{expression(s.index)}] = {expression(s.value)}"
     if isinstance(s, Do):
         return expression(s.value)
+    if isinstance(s, Apart):
+        return f"{NAMELESS}{s.name}({', '.join(s.arguments)})"
     assert isinstance(s, Return)
     return f"return {expression(s.value)}"
 
@@ -205,11 +209,31 @@ def kernel(
     """
     operands = outputs + inputs
     parameters = [_parameter(a, operands, len(outputs), shared) for a in arguments(rank, operands)] or ["void"]
-    head = _wrapped(f"static {'i32' if fallible else 'void'} {NAMELESS}(", parameters, ")")
-    lines = statements(body, 1)
-    code = "\n".join([*head, "{", *_unused(operands, len(outputs), rank, lines), *lines, "}", ""])
+
+    def function(kind: str, inside: Sequence[Statement]) -> list[str]:
+        lines = statements(inside, 1)
+        return [*_wrapped(f"static {kind}(", parameters, ")"), "{", *_unused(outputs, inputs, rank, lines), *lines, "}"]
+
+    apart = [[*function(f"void {NAMELESS}{s.name}", s.body), ""] for s in _apart(body)]
+    whole = function(f"{'i32' if fallible else 'void'} {NAMELESS}", body)
+    code = "\n".join([*itertools.chain(*apart), *whole, ""])
     name, text = named(f"/* {comment} */\n{code}")
     return Kernel(name, text, used(code), rank, outputs, inputs, fallible)
+
+
+def _apart(body: Iterable[Statement]) -> Iterator[Apart]:
+    for s in body:
+        if isinstance(s, Apart):
+            yield s
+        elif isinstance(s, If):
+            yield from _apart(s.body)
+
+
+def parameter_names(rank: int, outputs: tuple[Operand, ...], inputs: tuple[Operand, ...]) -> tuple[str, ...]:
+    """The names of a kernel's arguments, in order."""
+    operands = outputs + inputs
+    texts = [_parameter(a, operands, len(outputs), frozenset()) for a in arguments(rank, operands)]
+    return tuple(text.split()[-1].lstrip("*") for text in texts)
 
 
 def unread(kernel: Kernel, operand: int) -> bool:
@@ -232,12 +256,9 @@ def _wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 
 
-def _unused(operands: Sequence[Operand], outputs: int, rank: int, lines: Sequence[str]) -> list[str]:
+def _unused(
+    outputs: tuple[Operand, ...], inputs: tuple[Operand, ...], rank: int, lines: Sequence[str]
+) -> list[str]:
     """`(void)name;` for arguments that the lines do not mention, so that compilers stay silent."""
     words = set(_WORD.findall("\n".join(lines)))
-    names = []
-    for argument in arguments(rank, tuple(operands)):
-        name = _parameter(argument, operands, outputs, frozenset()).split()[-1].lstrip("*")
-        if name not in words:
-            names.append(name)
-    return [f"{INDENT}(void){name};" for name in names]
+    return [f"{INDENT}(void){name};" for name in parameter_names(rank, outputs, inputs) if name not in words]

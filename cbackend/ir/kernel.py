@@ -9,6 +9,7 @@ along none.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from enum import IntEnum
 
@@ -154,9 +155,13 @@ def arguments(rank: int, operands: tuple[Operand, ...]) -> Iterator[Argument]:
 
 NAMELESS = "k_"
 """What stands for the name in a text that has none yet."""
+_NAMELESS = re.compile(rf"\b{NAMELESS}([a-z]*)\(")
 
 
 def named(text: str) -> tuple[str, str]:
-    """The name that a kernel's text gives itself, and the text with that name in the place of `k_(`."""
+    """The name that a kernel's text gives itself, and the text with that name in the place of `k_(`.
+
+    Functions of its own, `k_part(`, are called so with `_part` behind it.
+    """
     name = NAMELESS + hashlib.sha256(text.encode()).hexdigest()[:16]
-    return name, text.replace(NAMELESS + "(", name + "(", 1)
+    return name, _NAMELESS.sub(lambda found: f"{name}{'_' * bool(found[1])}{found[1]}(", text)

@@ -10,6 +10,7 @@
                 | Do(expr)                               expr;
                 | For(index, start, stop, body)          for (i64 index = start; index < stop; index += step) { body }
                 | If(condition, body, orelse)            if (condition) { body } else { orelse }
+                | Apart(name, arguments, body)           name(arguments);  a function of its own, which does body
                 | Return(expr)                           return expr;
     expr      ::= Const(dtype, value)                    a number
                 | Local(dtype, name)                     a parameter, a loop index, or what Let, Var or Declare made
@@ -141,11 +142,23 @@ class If:
 
 
 @record(slots=True)
+class Apart:
+    """`body` as a function of its own, which two compilers may take at once.
+
+    `arguments` are parameters of the kernel, all that `body` knows, and have the same names there.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    body: tuple[Statement, ...]
+
+
+@record(slots=True)
 class Return:
     value: Expr
 
 
-Statement = Let | Var | Declare | Point | Assign | Store | Do | For | If | Return
+Statement = Let | Var | Declare | Point | Assign | Store | Do | For | If | Apart | Return
 Body = tuple[Statement, ...]
 
 
@@ -318,6 +331,8 @@ def names_read(s: Statement) -> Iterator[str]:
         yield s.array
     if isinstance(s, Point) and isinstance(s.array, str):
         yield s.array
+    if isinstance(s, Apart):
+        yield from s.arguments
     for expr in _expressions(s):
         yield from names_in(expr)
 
@@ -361,6 +376,8 @@ def _pruned(body: Body, used: set[str]) -> Body:
             s = replace(s, body=_pruned(s.body, used))
         elif isinstance(s, If):
             s = replace(s, body=_pruned(s.body, used), orelse=_pruned(s.orelse, used))
+        elif isinstance(s, Apart):
+            s = replace(s, body=pruned(s.body))
         used.update(names_read(s))
         kept.append(s)
     return tuple(reversed(kept))

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ..ir.loops import (
     ZERO,
+    Apart,
     Assign,
     Body,
     Declare,
@@ -192,5 +193,7 @@ def in_vectors(body: Body, numbers: int | None) -> Body:
                 s = replace(s, simd=False, reductions=()) if numbers == 1 else replace(s, lanes=numbers)
         elif isinstance(s, If):
             s = replace(s, body=in_vectors(s.body, numbers), orelse=in_vectors(s.orelse, numbers))
+        elif isinstance(s, Apart):
+            s = replace(s, body=in_vectors(s.body, numbers))
         found.append(s)
     return tuple(found)

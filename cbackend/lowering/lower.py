@@ -18,7 +18,7 @@ from ...ops.nn import AlongAxis
 from ...ops.rows import is_row_graph
 from ..ctext import emit
 from ..ir.kernel import Kernel, Status
-from ..ir.loops import ZERO, Body, Const, Expr, If, Return, Statement, Var, equal, index, pruned
+from ..ir.loops import ZERO, Apart, Body, Const, Expr, If, Return, Statement, Var, equal, index, pruned
 from ..ir.schedule import DEFAULT, Schedule, ScheduleError, check
 from .arrange import arranged, in_vectors
 from .cutting import cutting_of
@@ -100,14 +100,23 @@ def _row_kernel(node: Apply) -> _Pieces:
     order = range(rows.group.rank)
     along = frozenset((rows.along,))
     guards = tuple(_guards([*rows.group.results, *itertools.chain(*rows.folds)]))
-    body = (*guards, *folded_loops(order, operands, along), *_with_short_rows(rows, operands, body))
+    body = (*guards, *folded_loops(order, operands, along), *_with_short_rows(rows, operands, body, fallible))
     return _answering(body, fallible, bool(guards)), rows.group, operands, describe(rows.shown), along
 
 
-def _with_short_rows(rows: Rows, operands: Operands, body: Body) -> Body:
+def _with_short_rows(rows: Rows, operands: Operands, body: Body, fallible: bool = False) -> Body:
     """`body`, and a way of their own for short rows."""
-    short = short_rows(rows, operands)
-    return body if short is None else (If(are_short(rows.reductions, rows.along), short, body),)
+    return _or_short(body, short_rows(rows, operands), rows.reductions, operands, rows.group.rank, fallible)
+
+
+def _or_short(
+    body: Body, short: Body | None, reductions: Sequence[Result], operands: Operands, rank: int, fallible: bool = False
+) -> Body:
+    """`body`, or the statements for short rows: apart, for they take a compiler as long, unless they may fail."""
+    if short is None:
+        return body
+    names = emit.parameter_names(rank, operands.outputs, operands.inputs)
+    return (If(are_short(reductions, rank - 1), short if fallible else (Apart("short", names, short),), body),)
 
 
 def _along_kernel(node: Apply) -> _Pieces:
@@ -147,8 +156,7 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> 
 def _by_rows(node: Apply, group: Group, operands: Operands, body: Body) -> Body:
     """`body`, which reduces the last loop, and a way of their own for short rows."""
     if any(r.fold in POSITIONS for r in group.results):
-        short = short_positions(group, operands)
-        return body if short is None else (If(are_short(group.results, group.rank - 1), short, body),)
+        return _or_short(body, short_positions(group, operands), group.results, operands, group.rank)
     rank = max(len(r.place) for r in group.results)
     if any(r.fold is not None and (len(r.place), r.axes) != (rank, (rank - 1,)) for r in group.results):
         return body  # axes of length 1, which have no loops, stand in front of some operand or follow the reduced axis

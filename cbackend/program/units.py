@@ -1,8 +1,9 @@
 """A long C file in two units, which two compilers take at once: kernels alone, and the rest with the driver.
 
-The text stays one file that compiles as it is.  Told `-DAG_UNIT=1` or `-DAG_UNIT=2` a compiler sees one half; kernels
-of the first half are then known to both and to nobody else.  Halves are equal by what gcc takes for them: little for a
-driver, which it does not optimize, most for loops that it vectorizes.
+A kernel that has a form for short rows is two functions, which may be in a unit each.  The text stays one file that
+compiles as it is.  Told `-DAG_UNIT=1` or `-DAG_UNIT=2` a compiler sees one half; functions of the first half are then
+known to both and to nobody else.  Halves are equal by what gcc takes for them: little for a driver, which it does not
+optimize, most for loops that it vectorizes.
 """
 
 from __future__ import annotations
@@ -12,10 +13,15 @@ from collections.abc import Sequence
 
 from ..ir.kernel import Kernel
 
-WORTH_IT = 4_000
+WORTH_IT = 6_000
 """The work that a second compiler must be able to take over, as `_work` counts it, to be worth its start (20 ms)."""
 _DRIVER = 5
 """How many characters of a driver are as much work as one of a kernel."""
+
+_SHORT = re.compile(r"^static void k_\w+_short\(", re.M)
+_STATIC = re.compile(r"^static ", re.M)
+_NEXT = re.compile(r"(?<=\n)\n(?=static )")
+"""What stands between the functions of a kernel."""
 
 _HEAD = """\
 /* A long file: two compilers may take a half each, AG_UNIT 1 and 2. */
@@ -27,7 +33,8 @@ _HEAD = """\
 """
 
 _ALL_LOOPS = """\
-/* Where accumulators have several lanes, loops that set these up and combine them are vectorized too. */
+/* Where accumulators have several lanes, loops that set these up and combine them are vectorized too; where rows are
+   short, loops that turn them round. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define AG_ALL_LOOPS , optimize("tree-loop-vectorize")
 #else
@@ -38,23 +45,33 @@ _ALL_LOOPS = """\
 
 def in_units(kernels: Sequence[Kernel], declarations: str, driver: str) -> str:
     """The C text of kernels, and of the driver with its declarations; in two units if there is enough of it."""
-    texts = [_not_inlined(kernel.text) for kernel in kernels]
+    functions: list[str] = []
+    callers: list[int] = []
+    for kernel in kernels:
+        own = _NEXT.split(kernel.text)
+        functions += own
+        callers += [len(functions) - 1] * len(own)  # the last one calls those that stand apart
+    texts = [_not_inlined(text) for text in functions]
     head = [_ALL_LOOPS] if any("AG_ALL_LOOPS" in text for text in texts) else []
-    work = [_work(text) for text in texts]
+    work = [_work(text) for text in functions]
     alone = _first_unit(work, len(driver) // _DRIVER)
     taken_over = sum(work[k] for k in alone)
     if min(taken_over, sum(work) + len(driver) // _DRIVER - taken_over) < WORTH_IT:
         return "\n".join([*head, *texts, declarations, driver])
-    first = [texts[k].replace(" static ", " AG_SHARED ", 1) for k in sorted(alone)]
+    called = {k for k, caller in enumerate(callers) if caller in alone and k not in alone}
+    known = alone | called
+    texts = [text.replace(" static ", " AG_SHARED ", 1) if k in known else text for k, text in enumerate(texts)]
+    first = [*(_prototype(functions[k]) for k in sorted(called)), *(texts[k] for k in sorted(alone))]
     second = [text for k, text in enumerate(texts) if k not in alone]
-    prototypes = [_prototype(kernels[k].text) for k in sorted(alone)]
+    prototypes = [_prototype(functions[k]) for k in sorted(alone)]
     kernels_alone = ["#if AG_UNIT != 2", *first, "#else", *prototypes, "#endif", ""]
     return "\n".join([_HEAD, *head, *kernels_alone, "#if AG_UNIT != 1", *second, declarations, driver, "#endif", ""])
 
 
 def _work(kernel: str) -> int:
-    """What it takes to compile a kernel, in characters of plain code; fitted to 17 kernels, of 2 to 100 ms."""
-    return len(kernel) + 800 * kernel.count("omp simd") + 1500 * kernel.count(" ag_tile_")
+    """What it takes to compile a kernel, in characters of plain code; fitted to 70 functions, of 2 to 80 ms."""
+    copies = kernel.count(" ag_tile_") + kernel.count(" ag_run_")
+    return len(kernel) + 500 * kernel.count("for (") + 2500 * kernel.count(" reduction(") + 1400 * copies
 
 
 def _first_unit(work: Sequence[int], driver: int) -> set[int]:
@@ -69,11 +86,11 @@ def _first_unit(work: Sequence[int], driver: int) -> set[int]:
 
 def _not_inlined(kernel: str) -> str:
     """A kernel that the compiler keeps out of the driver, which is compiled with less effort."""
-    all_loops = " AG_ALL_LOOPS" if " reduction(" in kernel else ""
-    return kernel.replace("\nstatic ", f"\n__attribute__((noinline{all_loops})) static ", 1)
+    all_loops = " AG_ALL_LOOPS" if " reduction(" in kernel or _SHORT.search(kernel) else ""
+    return _STATIC.sub(f"__attribute__((noinline{all_loops})) static ", kernel, count=1)
 
 
-def _prototype(kernel: str) -> str:
-    signature = re.search(r"^static ([^{]*)\{", kernel, re.M)
-    assert signature is not None, kernel
+def _prototype(function: str) -> str:
+    signature = re.search(r"^static ([^{]*)\{", function, re.M)
+    assert signature is not None, function
     return f"AG_SHARED {signature[1].strip()};"

@@ -18,49 +18,54 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = argmax{axis=(1,)}(x0) */
-static i32 k_56a24342c89e54f7(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_d8b91cb561d9370d_short(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
+{
+    for (i64 tile = 0; tile < n0; tile += 64) {
+        const i64 rows = n0 - tile < 64 ? n0 - tile : 64;
+        const i64 last = rows - 1;
+        i64 y0_tile[64];
+        f32 x0_tile[4096];
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const f32 *x0_1 = x0 + i1 * x0_s1;
+            f32 *x0_tile_1 = x0_tile + i1 * 64;
+            for (i64 i0 = 0; i0 < 64; i0++) {
+                x0_tile_1[i0] = x0_1[(tile + (i0 < last ? i0 : last)) * x0_s0];
+            }
+        }
+        f32 best[64];
+        i32 position[64];
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 64; i0++) {
+            best[i0] = -__builtin_inff();
+            position[i0] = 0;
+        }
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const f32 *x0_tile_1 = x0_tile + i1 * 64;
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 64; i0++) {
+                const f32 v0 = x0_tile_1[i0];
+                const b8 better = (v0 > best[i0]) | ((v0 != v0) & !(best[i0] != best[i0]));
+                best[i0] = better ? v0 : best[i0];
+                position[i0] = better ? (i32)i1 : position[i0];
+            }
+        }
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 64; i0++) {
+            y0_tile[i0] = (i64)position[i0];
+        }
+        for (i64 i0 = 0; i0 < rows; i0++) {
+            y0[(tile + i0) * y0_s0] = y0_tile[i0];
+        }
+    }
+}
+
+static i32 k_d8b91cb561d9370d(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 == 0) {
         return 2;
     }
     if (n1 < 64 && 15 < n0) {
-        for (i64 tile = 0; tile < n0; tile += 64) {
-            const i64 rows = n0 - tile < 64 ? n0 - tile : 64;
-            const i64 last = rows - 1;
-            i64 y0_tile[64];
-            f32 x0_tile[4096];
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 *x0_1 = x0 + i1 * x0_s1;
-                f32 *x0_tile_1 = x0_tile + i1 * 64;
-                for (i64 i0 = 0; i0 < 64; i0++) {
-                    x0_tile_1[i0] = x0_1[(tile + (i0 < last ? i0 : last)) * x0_s0];
-                }
-            }
-            f32 best[64];
-            i32 position[64];
-            #pragma omp simd
-            for (i64 i0 = 0; i0 < 64; i0++) {
-                best[i0] = -__builtin_inff();
-                position[i0] = 0;
-            }
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 *x0_tile_1 = x0_tile + i1 * 64;
-                #pragma omp simd
-                for (i64 i0 = 0; i0 < 64; i0++) {
-                    const f32 v0 = x0_tile_1[i0];
-                    const b8 better = (v0 > best[i0]) | ((v0 != v0) & !(best[i0] != best[i0]));
-                    best[i0] = better ? v0 : best[i0];
-                    position[i0] = better ? (i32)i1 : position[i0];
-                }
-            }
-            #pragma omp simd
-            for (i64 i0 = 0; i0 < 64; i0++) {
-                y0_tile[i0] = (i64)position[i0];
-            }
-            for (i64 i0 = 0; i0 < rows; i0++) {
-                y0[(tile + i0) * y0_s0] = y0_tile[i0];
-            }
-        }
+        k_d8b91cb561d9370d_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f32 *x0_0 = x0 + i0 * x0_s0;

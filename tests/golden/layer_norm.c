@@ -1,87 +1,93 @@
 /* y0 = (x0 - (dimshuffle(sum{axis=(1,)}(x0), [0, 'x']) / x1)) / sqrt(dimshuffle(sum{axis=(1,)}(square(x0 - (dimshuffle(sum{axis=(1,)}(x0), [0, 'x']) / x1))), [0, 'x']) / x1) */
-static void k_6ef2ad4bbb56501c(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
+static void k_0c939e6aefed88f2_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
+    const f32 *x1)
+{
+    const f32 v2 = x1[0];
+    const f32 v12 = x1[0];
+    for (i64 tile = 0; tile < n0; tile += 128) {
+        const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
+        const i64 last = rows - 1;
+        f32 y0_tile[4096];
+        f32 x0_tile[4096];
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const f32 *x0_1 = x0 + i1 * x0_s1;
+            f32 *x0_tile_1 = x0_tile + i1 * 128;
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                x0_tile_1[i0] = x0_1[(tile + (i0 < last ? i0 : last)) * x0_s0];
+            }
+        }
+        f64 total0[128];
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            total0[i0] = 0.0;
+        }
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const f32 *x0_tile_1 = x0_tile + i1 * 128;
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                const f32 v0 = x0_tile_1[i0];
+                total0[i0] = total0[i0] + (f64)v0;
+            }
+        }
+        f32 s0[128];
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            const f32 v1 = (f32)total0[i0];
+            const f32 v3 = v1 / v2;
+            s0[i0] = v3;
+        }
+        f64 total1[128];
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            total1[i0] = 0.0;
+        }
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const f32 *x0_tile_1 = x0_tile + i1 * 128;
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                const f32 v5 = s0[i0];
+                const f32 v6 = x0_tile_1[i0];
+                const f32 v7 = v6 - v5;
+                const f32 v8 = v7 * v7;
+                total1[i0] = total1[i0] + (f64)v8;
+            }
+        }
+        f32 s1[128];
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            const f32 v11 = (f32)total1[i0];
+            const f32 v13 = v11 / v12;
+            const f32 v14 = sqrtf(v13);
+            s1[i0] = v14;
+        }
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const f32 *x0_tile_1 = x0_tile + i1 * 128;
+            f32 *y0_tile_1 = y0_tile + i1 * 128;
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                const f32 v16 = s0[i0];
+                const f32 v18 = s1[i0];
+                const f32 v19 = x0_tile_1[i0];
+                const f32 v20 = v19 - v16;
+                const f32 v21 = v20 / v18;
+                y0_tile_1[i0] = v21;
+            }
+        }
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            f32 *y0_1 = y0 + i1 * y0_s1;
+            const f32 *y0_tile_1 = y0_tile + i1 * 128;
+            for (i64 i0 = 0; i0 < rows; i0++) {
+                y0_1[(tile + i0) * y0_s0] = y0_tile_1[i0];
+            }
+        }
+    }
+}
+
+static void k_0c939e6aefed88f2(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
     const f32 *x1)
 {
     if (n1 < 32 && 15 < n0) {
-        const f32 v2 = x1[0];
-        const f32 v12 = x1[0];
-        for (i64 tile = 0; tile < n0; tile += 128) {
-            const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
-            const i64 last = rows - 1;
-            f32 y0_tile[4096];
-            f32 x0_tile[4096];
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 *x0_1 = x0 + i1 * x0_s1;
-                f32 *x0_tile_1 = x0_tile + i1 * 128;
-                for (i64 i0 = 0; i0 < 128; i0++) {
-                    x0_tile_1[i0] = x0_1[(tile + (i0 < last ? i0 : last)) * x0_s0];
-                }
-            }
-            f64 total0[128];
-            #pragma omp simd
-            for (i64 i0 = 0; i0 < 128; i0++) {
-                total0[i0] = 0.0;
-            }
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 *x0_tile_1 = x0_tile + i1 * 128;
-                #pragma omp simd
-                for (i64 i0 = 0; i0 < 128; i0++) {
-                    const f32 v0 = x0_tile_1[i0];
-                    total0[i0] = total0[i0] + (f64)v0;
-                }
-            }
-            f32 s0[128];
-            #pragma omp simd
-            for (i64 i0 = 0; i0 < 128; i0++) {
-                const f32 v1 = (f32)total0[i0];
-                const f32 v3 = v1 / v2;
-                s0[i0] = v3;
-            }
-            f64 total1[128];
-            #pragma omp simd
-            for (i64 i0 = 0; i0 < 128; i0++) {
-                total1[i0] = 0.0;
-            }
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 *x0_tile_1 = x0_tile + i1 * 128;
-                #pragma omp simd
-                for (i64 i0 = 0; i0 < 128; i0++) {
-                    const f32 v5 = s0[i0];
-                    const f32 v6 = x0_tile_1[i0];
-                    const f32 v7 = v6 - v5;
-                    const f32 v8 = v7 * v7;
-                    total1[i0] = total1[i0] + (f64)v8;
-                }
-            }
-            f32 s1[128];
-            #pragma omp simd
-            for (i64 i0 = 0; i0 < 128; i0++) {
-                const f32 v11 = (f32)total1[i0];
-                const f32 v13 = v11 / v12;
-                const f32 v14 = sqrtf(v13);
-                s1[i0] = v14;
-            }
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 *x0_tile_1 = x0_tile + i1 * 128;
-                f32 *y0_tile_1 = y0_tile + i1 * 128;
-                #pragma omp simd
-                for (i64 i0 = 0; i0 < 128; i0++) {
-                    const f32 v16 = s0[i0];
-                    const f32 v18 = s1[i0];
-                    const f32 v19 = x0_tile_1[i0];
-                    const f32 v20 = v19 - v16;
-                    const f32 v21 = v20 / v18;
-                    y0_tile_1[i0] = v21;
-                }
-            }
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                f32 *y0_1 = y0 + i1 * y0_s1;
-                const f32 *y0_tile_1 = y0_tile + i1 * 128;
-                for (i64 i0 = 0; i0 < rows; i0++) {
-                    y0_1[(tile + i0) * y0_s0] = y0_tile_1[i0];
-                }
-            }
-        }
+        k_0c939e6aefed88f2_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1);
     } else {
         const f32 v2 = x1[0];
         const f32 v7 = x1[0];

@@ -97,77 +97,82 @@ __attribute__((noinline, unused)) static void ag_run_back_f32(f32 *y, i64 at, i6
 }
 
 /* y0 = softmax{axis=1}(x0) */
-static void k_35d7e6a498d53f99(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_8ba6ec7587118e06_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
-    if (n1 < 32 && 15 < n0) {
-        for (i64 tile = 0; tile < n0; tile += 128) {
-            const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
-            const i64 last = rows - 1;
-            f32 y0_tile[4096];
-            f32 x0_tile[4096];
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 *x0_1 = x0 + i1 * x0_s1;
-                f32 *x0_tile_1 = x0_tile + i1 * 128;
-                for (i64 i0 = 0; i0 < 128; i0++) {
-                    x0_tile_1[i0] = x0_1[(tile + (i0 < last ? i0 : last)) * x0_s0];
-                }
-            }
-            f32 total0[128];
-            #pragma omp simd
+    for (i64 tile = 0; tile < n0; tile += 128) {
+        const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
+        const i64 last = rows - 1;
+        f32 y0_tile[4096];
+        f32 x0_tile[4096];
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const f32 *x0_1 = x0 + i1 * x0_s1;
+            f32 *x0_tile_1 = x0_tile + i1 * 128;
             for (i64 i0 = 0; i0 < 128; i0++) {
-                total0[i0] = -__builtin_inff();
-            }
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 *x0_tile_1 = x0_tile + i1 * 128;
-                #pragma omp simd
-                for (i64 i0 = 0; i0 < 128; i0++) {
-                    const f32 v0 = x0_tile_1[i0];
-                    total0[i0] = v0 > total0[i0] ? v0 : total0[i0];
-                }
-            }
-            f64 total1[128];
-            #pragma omp simd
-            for (i64 i0 = 0; i0 < 128; i0++) {
-                total1[i0] = 0.0;
-            }
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f32 *x0_tile_1 = x0_tile + i1 * 128;
-                f32 *y0_tile_1 = y0_tile + i1 * 128;
-                #pragma omp simd
-                for (i64 i0 = 0; i0 < 128; i0++) {
-                    const f32 v1 = total0[i0];
-                    const f32 v2 = x0_tile_1[i0];
-                    const f32 v3 = v2 - v1;
-                    const f32 v4 = ag_exp_f32(v3);
-                    total1[i0] = total1[i0] + (f64)v4;
-                    y0_tile_1[i0] = v4;
-                }
-            }
-            f32 s0[128];
-            #pragma omp simd
-            for (i64 i0 = 0; i0 < 128; i0++) {
-                const f32 v6 = (f32)total1[i0];
-                const f32 v7 = 1 / v6;
-                s0[i0] = v7;
-            }
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                f32 *y0_tile_1 = y0_tile + i1 * 128;
-                #pragma omp simd
-                for (i64 i0 = 0; i0 < 128; i0++) {
-                    const f32 v10 = s0[i0];
-                    const f32 v11 = y0_tile_1[i0];
-                    const f32 v12 = v11 * v10;
-                    y0_tile_1[i0] = v12;
-                }
-            }
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                f32 *y0_1 = y0 + i1 * y0_s1;
-                const f32 *y0_tile_1 = y0_tile + i1 * 128;
-                for (i64 i0 = 0; i0 < rows; i0++) {
-                    y0_1[(tile + i0) * y0_s0] = y0_tile_1[i0];
-                }
+                x0_tile_1[i0] = x0_1[(tile + (i0 < last ? i0 : last)) * x0_s0];
             }
         }
+        f32 total0[128];
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            total0[i0] = -__builtin_inff();
+        }
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const f32 *x0_tile_1 = x0_tile + i1 * 128;
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                const f32 v0 = x0_tile_1[i0];
+                total0[i0] = v0 > total0[i0] ? v0 : total0[i0];
+            }
+        }
+        f64 total1[128];
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            total1[i0] = 0.0;
+        }
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const f32 *x0_tile_1 = x0_tile + i1 * 128;
+            f32 *y0_tile_1 = y0_tile + i1 * 128;
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                const f32 v1 = total0[i0];
+                const f32 v2 = x0_tile_1[i0];
+                const f32 v3 = v2 - v1;
+                const f32 v4 = ag_exp_f32(v3);
+                total1[i0] = total1[i0] + (f64)v4;
+                y0_tile_1[i0] = v4;
+            }
+        }
+        f32 s0[128];
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            const f32 v6 = (f32)total1[i0];
+            const f32 v7 = 1 / v6;
+            s0[i0] = v7;
+        }
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            f32 *y0_tile_1 = y0_tile + i1 * 128;
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                const f32 v10 = s0[i0];
+                const f32 v11 = y0_tile_1[i0];
+                const f32 v12 = v11 * v10;
+                y0_tile_1[i0] = v12;
+            }
+        }
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            f32 *y0_1 = y0 + i1 * y0_s1;
+            const f32 *y0_tile_1 = y0_tile + i1 * 128;
+            for (i64 i0 = 0; i0 < rows; i0++) {
+                y0_1[(tile + i0) * y0_s0] = y0_tile_1[i0];
+            }
+        }
+    }
+}
+
+static void k_8ba6ec7587118e06(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+{
+    if (n1 < 32 && 15 < n0) {
+        k_8ba6ec7587118e06_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f32 *x0_0 = x0 + i0 * x0_s0;

@@ -48,56 +48,61 @@ static inline f64 ag_pairwise_total(const ag_pairwise *sum)
 }
 
 /* y0 = sum{axis=(1,)}(x0 * x0) */
-static void k_b64e9e9fc9f5301c(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
+static void k_d6ab8a2171f8fcc6_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
 {
-    if (n1 < 16 && 15 < n0) {
-        for (i64 tile = 0; tile < n0; tile += 128) {
-            const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
-            const i64 last = rows - 1;
-            f64 y0_tile[128];
-            f64 x0_tile[2048];
-            for (i64 i1 = 0; i1 < n1; i1++) {
-                const f64 *x0_1 = x0 + i1 * x0_s1;
-                f64 *x0_tile_1 = x0_tile + i1 * 128;
-                for (i64 i0 = 0; i0 < 128; i0++) {
-                    x0_tile_1[i0] = x0_1[(tile + (i0 < last ? i0 : last)) * x0_s0];
-                }
-            }
-            f64 total0[128];
-            #pragma omp simd
+    for (i64 tile = 0; tile < n0; tile += 128) {
+        const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
+        const i64 last = rows - 1;
+        f64 y0_tile[128];
+        f64 x0_tile[2048];
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const f64 *x0_1 = x0 + i1 * x0_s1;
+            f64 *x0_tile_1 = x0_tile + i1 * 128;
             for (i64 i0 = 0; i0 < 128; i0++) {
-                total0[i0] = 0.0;
-            }
-            for (i64 block = 0; block < n1; block += 8) {
-                const i64 block_end = block + 8 < n1 ? block + 8 : n1;
-                f64 part0[128];
-                #pragma omp simd
-                for (i64 i0 = 0; i0 < 128; i0++) {
-                    part0[i0] = 0.0;
-                }
-                for (i64 i1 = block; i1 < block_end; i1++) {
-                    const f64 *x0_tile_1 = x0_tile + i1 * 128;
-                    #pragma omp simd
-                    for (i64 i0 = 0; i0 < 128; i0++) {
-                        const f64 v0 = x0_tile_1[i0];
-                        const f64 v1 = v0 * v0;
-                        part0[i0] = part0[i0] + v1;
-                    }
-                }
-                #pragma omp simd
-                for (i64 i0 = 0; i0 < 128; i0++) {
-                    total0[i0] = total0[i0] + part0[i0];
-                }
-            }
-            #pragma omp simd
-            for (i64 i0 = 0; i0 < 128; i0++) {
-                const f64 v2 = total0[i0];
-                y0_tile[i0] = v2;
-            }
-            for (i64 i0 = 0; i0 < rows; i0++) {
-                y0[(tile + i0) * y0_s0] = y0_tile[i0];
+                x0_tile_1[i0] = x0_1[(tile + (i0 < last ? i0 : last)) * x0_s0];
             }
         }
+        f64 total0[128];
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            total0[i0] = 0.0;
+        }
+        for (i64 block = 0; block < n1; block += 8) {
+            const i64 block_end = block + 8 < n1 ? block + 8 : n1;
+            f64 part0[128];
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part0[i0] = 0.0;
+            }
+            for (i64 i1 = block; i1 < block_end; i1++) {
+                const f64 *x0_tile_1 = x0_tile + i1 * 128;
+                #pragma omp simd
+                for (i64 i0 = 0; i0 < 128; i0++) {
+                    const f64 v0 = x0_tile_1[i0];
+                    const f64 v1 = v0 * v0;
+                    part0[i0] = part0[i0] + v1;
+                }
+            }
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                total0[i0] = total0[i0] + part0[i0];
+            }
+        }
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            const f64 v2 = total0[i0];
+            y0_tile[i0] = v2;
+        }
+        for (i64 i0 = 0; i0 < rows; i0++) {
+            y0[(tile + i0) * y0_s0] = y0_tile[i0];
+        }
+    }
+}
+
+static void k_d6ab8a2171f8fcc6(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
+{
+    if (n1 < 16 && 15 < n0) {
+        k_d6ab8a2171f8fcc6_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f64 *x0_0 = x0 + i0 * x0_s0;
