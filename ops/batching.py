@@ -380,7 +380,7 @@ def _scan(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples)
     sequences, leaves, firsts, olds = [], [], [], []
     for k, (outer, inner, has_axis) in enumerate(zip(rest, body.inputs, flags[1:], strict=True)):
         if k < states.start:
-            sequences.append(_swapped(outer) if has_axis else outer)
+            sequences.append(_swapped(outer, 0, 1) if has_axis else outer)  # steps first
             leaves.append(_leaf(sequences[-1].type.with_shape(sequences[-1].type.shape[1:]), inner))
             (given if has_axis else same)[inner] = leaves[-1]
         elif k < states.stop:
@@ -403,7 +403,7 @@ def _scan(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples)
     )  # fmt: skip
     stacked = (*op.traced, *(True for _ in found[count:]))
     return [
-        examples.stretched(o) if not d else _swapped(o) if s else o
+        examples.stretched(o) if not d else _swapped(o, 0, 1) if s else o
         for o, s, d in zip(found, stacked, depends, strict=False)
     ]
 
@@ -443,11 +443,6 @@ def _cond(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples)
 
 def _leaf(kind: TensorType, like: Variable) -> Variable:
     return TensorVariable(kind, name=like.name)
-
-
-def _swapped(x: Variable) -> Any:
-    """`x` with its first two axes in the other order: examples and steps."""
-    return DimShuffle((1, 0, *range(2, x.ndim)))(x)
 
 
 RULES: dict[type, Callable[[Apply, list[Variable], Flags, Examples], Any]] = {
