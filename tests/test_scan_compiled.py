@@ -56,6 +56,20 @@ def test_a_value_whose_length_only_a_run_tells(steps):
         assert places.shape[0] == unique.shape[0] == 0
 
 
+def test_matrices_whose_lengths_only_a_run_tells():
+    m = T.matrix("m")
+    found, _ = ag.scan(lambda k, s: [s + 1, m[:2] * s[:2] + k], T.arange(K), [m, None])
+    rows, _ = ag.scan(lambda s: (s * 2, ag.until(s.sum() > 100)), outputs_info=m, n_steps=9)
+    part = ag.cond(K > 1, lambda: m[1:], lambda: T.concatenate([m, m]))
+    outputs = [found[1] * 2, rows * 2, part * 2, T.tanh(part).T @ part]
+    value = np.arange(6.0).reshape(3, 2)
+    functions = [ag.function([m, K], outputs, mode=mode) for mode in ("FAST_RUN", "NUMPY")]
+    for steps in (1, 3):
+        for mine, expected in zip(*(f(value, steps) for f in functions)):
+            np.testing.assert_allclose(mine, expected)
+    assert "body_" in functions[0].c_source()
+
+
 @pytest.mark.parametrize("mode", ["FAST_RUN", "NUMPY"])
 def test_a_value_that_changes_its_shape(mode):
     found, _ = ag.scan(lambda k: X[:k] * 2, T.arange(K))

@@ -47,8 +47,7 @@ def plan_scan(p: Planner, node: Apply, body: Body) -> None:
     p.steps.append(
         Loop(p.site, number, steps, *arrays, op.traced, tuple(kept), tuple(results), tuple(made), count)
     )
-    for output, array in zip(node.outputs, results, strict=True):
-        p.keep_promises(output, array.lengths)
+    _put(p, node, results)
 
 
 def plan_cond(p: Planner, node: Apply, body: Body) -> None:
@@ -69,8 +68,7 @@ def plan_cond(p: Planner, node: Apply, body: Body) -> None:
     bodies = body(p, op.then), body(p, op.otherwise)
     condition = p.read(node.inputs[0])
     p.steps.append(Choice(p.site, bodies, condition, tuple(operands), tuple(kept), tuple(results), tuple(made)))
-    for output, array in zip(node.outputs, results, strict=True):
-        p.keep_promises(output, array.lengths)
+    _put(p, node, results)
 
 
 def _by_rows(p: Planner, array: Array) -> Array:
@@ -88,6 +86,14 @@ def _result(p: Planner, output: Variable, lengths: tuple[Length, ...], grows: bo
     """Where a result goes, and whether the step itself makes that memory, since nobody knows before how much."""
     p.needed.add(output)
     if None not in lengths and not grows:
-        return p.put(output, p.fresh(output.dtype, lengths, p.direct.get(output))), False  # type: ignore[arg-type]
+        return p.fresh(output.dtype, lengths, p.direct.get(output)), False  # type: ignore[arg-type]
     told = tuple(p.name("n", "i64") if n is None else n for n in lengths)
-    return p.put(output, p.dense(p.buffer(), output.dtype, told)), True
+    buffer = p.buffer()
+    return Array(buffer, output.dtype, told, (), True, (buffer,)), True
+
+
+def _put(p: Planner, node: Apply, results: Sequence[Array]) -> None:
+    """Tell where the outputs lie, now that all lengths are known."""
+    for output, array in zip(node.outputs, results, strict=True):
+        p.keep_promises(output, array.lengths)
+        p.put(output, p.dense(array.base, array.dtype, array.lengths))
