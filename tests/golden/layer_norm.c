@@ -1,5 +1,5 @@
 /* y0 = (x0 - (dimshuffle(sum{axis=(1,)}(x0), [0, 'x']) / x1)) / sqrt(dimshuffle(sum{axis=(1,)}(square(x0 - (dimshuffle(sum{axis=(1,)}(x0), [0, 'x']) / x1))), [0, 'x']) / x1) */
-static void k_0c939e6aefed88f2_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
+static void k_681326bf233fe9b0_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
     const f32 *x1)
 {
     const f32 v2 = x1[0];
@@ -83,19 +83,19 @@ static void k_0c939e6aefed88f2_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_0c939e6aefed88f2(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
+static void k_681326bf233fe9b0(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
     const f32 *x1)
 {
     if (n1 < 32 && 15 < n0) {
-        k_0c939e6aefed88f2_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1);
+        k_681326bf233fe9b0_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1);
     } else {
         const f32 v2 = x1[0];
         const f32 v7 = x1[0];
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f32 *x0_0 = x0 + i0 * x0_s0;
             f64 total0 = 0.0;
-            for (i64 block = 0; block < n1; block += 256) {
-                const i64 block_end = block + 256 < n1 ? block + 256 : n1;
+            for (i64 block = 0; block < n1; block += 128) {
+                const i64 block_end = block + 128 < n1 ? block + 128 : n1;
                 f32 part0 = 0.0f;
                 if (x0_s1 == 1) {
                     #pragma omp simd reduction(+:part0)
@@ -114,8 +114,8 @@ static void k_0c939e6aefed88f2(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
             const f32 r0 = (f32)total0;
             const f32 v3 = r0 / v2;
             f64 total1 = 0.0;
-            for (i64 block = 0; block < n1; block += 256) {
-                const i64 block_end = block + 256 < n1 ? block + 256 : n1;
+            for (i64 block = 0; block < n1; block += 128) {
+                const i64 block_end = block + 128 < n1 ? block + 128 : n1;
                 f32 part1 = 0.0f;
                 if (x0_s1 == 1) {
                     #pragma omp simd reduction(+:part1)
