@@ -34,6 +34,7 @@ PRESENT = words("""
     local_inplace_incsubtensor1 local_inplace_setsubtensor InplaceBlasOpt log1p_neg_sigmoid
     local_useless_inc_subtensor_alloc local_subtensor_remove_broadcastable_index local_sumsqr2dot local_abs_lift
     local_alloc_dimshuffle local_dimshuffle_subtensor local_ultra_fast_sigmoid local_hard_sigmoid
+    scanOp_remove_constants_and_unused_inputs0 scanOp_pushout_nonseqs_ops scanOp_save_mem
 """)
 """Entries, or classes of entries, under the same name."""
 
@@ -49,22 +50,14 @@ TAGS = words("""
 """Tags of the rules that do the same here: optdb/rules/names.py says of which."""
 
 AWAITED = {
-    "loops": words("""
-        scanOp_remove_constants_and_unused_inputs0 scanOp_pushout_nonseqs_ops scanOp_pushout_seqs_ops
-        scan_pushout_dot1 scanOp_pushout_output constant_folding_for_scan2
-        scanOp_remove_constants_and_unused_inputs1 scanOp_merge scanop_remove_constants_and_unused_inputs2
-        scanOp_merge_inouts scanOp_remove_constants_and_unused_inputs3 scanOp_save_mem scanOp_make_inplace
+    "more that is moved out of loops, and loops joined": words("""
+        scanOp_pushout_seqs_ops scan_pushout_dot1 scanOp_pushout_output scanOp_merge scanOp_merge_inouts
     """),
     "sparse matrices": words("""
         local_dense_from_sparse_sparse_from_dense local_csm_properties_csm local_usmm
         local_usmm_csc_dense_inplace local_usmm_csx local_mul_s_d local_mul_s_v local_structured_add_s_v
         local_sampling_dot_csr local_inplace_addsd_ccode local_inplace_remove0
         local_inplace_sparse_block_gemv local_inplace_sparse_block_outer local_addsd_ccode
-    """),
-    "convolutions": words("""
-        local_abstractconv_gemm local_abstractconv_gradweight_gemm local_abstractconv_gradinputs_gemm
-        local_abstractconv3d_gemm local_abstractconv3d_gradweight_gemm local_abstractconv3d_gradinputs_gemm
-        local_conv2d_cpu local_conv2d_gradweight_cpu local_conv2d_gradinputs_cpu AbstractConvCheck
     """),
     "batch normalization as an op": words("""
         local_abstract_batch_norm_train local_abstract_batch_norm_train_grad
@@ -76,7 +69,7 @@ AWAITED = {
     "typed lists": words("""
         typed_list_inplace_opt
     """),
-    "a lazy ifelse": words("""
+    "choices in place": words("""
         cond_make_inplace
     """),
     "random numbers as ops": words("""
@@ -95,6 +88,18 @@ AWAITED = {
 """What is not there yet -> the rewrites that come with it."""
 
 UNNEEDED = {
+    "a convolution is a product in C, with no op between": words("""
+        local_abstractconv_gemm local_abstractconv_gradweight_gemm local_abstractconv_gradinputs_gemm
+        local_abstractconv3d_gemm local_abstractconv3d_gradweight_gemm local_abstractconv3d_gradinputs_gemm
+        local_conv2d_cpu local_conv2d_gradweight_cpu local_conv2d_gradinputs_cpu AbstractConvCheck
+    """),
+    "bodies of loops go through the passes of the query themselves": words("""
+        constant_folding_for_scan2 scanOp_remove_constants_and_unused_inputs1
+        scanop_remove_constants_and_unused_inputs2 scanOp_remove_constants_and_unused_inputs3
+    """),
+    "states of loops are written where they belong": words("""
+        scanOp_make_inplace
+    """),
     "there is no op for a promise about axes: broadcasting is decided at run time": words("""
         local_useless_rebroadcast local_rebroadcast_lift
     """),

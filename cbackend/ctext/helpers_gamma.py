@@ -67,7 +67,7 @@ _POLYGAMMA = Helper(
     "ag_polygamma_f64",
     """\
 /* The sum of ((x + k) / scale)**-s for k = 0, 1, ..., x > 0, by Euler and Maclaurin's formula (DLMF 2.10.1). */
-static f64 ag_sum_of_powers(f64 s, f64 x, f64 scale)
+static inline f64 ag_sum_of_powers(f64 s, f64 x, f64 scale)
 {
     static const f64 tail[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160,
         -5.284190138687493e-10, 1.3382536530684679e-11, -3.3896802963225827e-13, 8.586062056277845e-15,
@@ -85,7 +85,7 @@ static f64 ag_sum_of_powers(f64 s, f64 x, f64 scale)
 }
 /* The derivatives of digamma, (-1)**(n + 1) n! times the sum of (x + k)**-(n + 1) (DLMF 5.15.1); for x < 0 over all
    integers, less those on the other side. */
-static f64 ag_polygamma_f64(f64 n, f64 x)
+static inline f64 ag_polygamma_f64(f64 n, f64 x)
 {
     if (x != x || n != n)
         return x + n;
