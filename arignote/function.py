@@ -23,6 +23,7 @@ from .compiled import CheckedFunction, Function
 from .database import optdb
 from .graph import Door, FunctionGraph
 from .graph import parse as parse_text
+from .graph.pointing import printable
 from .mode import Mode, as_mode
 from .notices import notice
 from .ops.vocabulary import vocabulary
@@ -74,7 +75,7 @@ def function(
     options = process_options()
     mode = as_mode(options.mode if mode is None else mode)
     signature = make_signature(inputs, outputs, updates, givens, on_unused_input)
-    name = name or "function"
+    name = printable(name or "function")
     if mode.backend == "c":
         head_start()
     with progress(name) as shown:

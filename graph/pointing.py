@@ -73,11 +73,16 @@ def pointing(error: Error, pointed: Pointed) -> Error:
     return error
 
 
+def printable(name: str) -> str:
+    """A name as a part of a line: what is not printed, or would end the line, stands as its escape."""
+    return name if name.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
+
+
 def called(variable: Variable, names: Names = NAMED) -> str:
     """What to call a value in a message: its name, or the op that computes it."""
     variable = names.get(variable, variable)
     if variable.name:
-        return variable.name
+        return printable(variable.name)
     if variable.owner is None:
         data = getattr(variable, "data", None)
         unnamed = "a shared variable" if hasattr(variable, "container") else "an unnamed input"

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_report import tags_of
 
@@ -120,6 +120,7 @@ def said_about(name):
 
 @given(st.text(min_size=1, max_size=20).filter(lambda name: name.isprintable() or "<" in name))
 @settings(max_examples=25, deadline=None)
+@example("<\r\n")
 def test_names_are_text_whatever_is_in_them(name):
     for form, plain in zip(said_about(f"<b a='{name}\">&"), said_about("name"), strict=True):
         assert form.count("<b") == plain.count("<b") and form.count("<script") == plain.count("<script")
