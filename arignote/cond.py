@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import ops as T
-from .graph import Apply, Constant, Variable, rebuild, toposort
+from .graph import Constant, Variable, rebuild, toposort
 from .graph.provenance import marking
 from .jit import flatten, in_form, unflatten
 from .ops.checks import describe, shown
@@ -62,24 +62,14 @@ class _Branch:
 
     def inner(self, values: Sequence[Variable], outside: dict[Variable, Variable]) -> list[Variable]:
         """The values written in terms of leaves, which `outside` gives for what they are computed from."""
-        own = {o for node in toposort(values) if self._is_own(node) for o in node.outputs}
-        stop: dict[Variable, None] = {}
-        nodes = toposort(values, stop_at=_border(values, own))
-        for v in [i for node in nodes for i in node.inputs] + list(values):
-            if v not in own and not isinstance(v, Constant):
-                stop[v] = None
-        for v in stop:
+        everything = toposort(values)
+        own = {o for node in everything if self.marks.made(node.origin) for o in node.outputs}
+        foreign = {i for node in everything for i in node.inputs}.union(values).difference(own)
+        read = [i for node in toposort(values, stop_at=foreign) for i in node.inputs]
+        given = [v for v in dict.fromkeys([*read, *values]) if v in foreign and not isinstance(v, Constant)]
+        for v in given:
             outside.setdefault(v, TensorVariable(v.type, name=v.name))
-        return rebuild(values, {v: outside[v] for v in stop})
-
-    def _is_own(self, node: Apply) -> bool:
-        return self.marks.made(node.origin)
-
-
-def _border(values: Sequence[Variable], own: set[Variable]) -> set[Variable]:
-    """What the values are computed from that is not of the branch itself."""
-    met = {i for node in toposort(values) for i in node.inputs}.union(values)
-    return {v for v in met if v not in own}
+        return rebuild(values, {v: outside[v] for v in given})
 
 
 def _alike(k: int, a: Any, b: Any) -> tuple[Any, Any]:

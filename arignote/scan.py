@@ -74,7 +74,7 @@ def scan(
         outputs, updates, stop = _returned(fn(*slices, *given, *others))
     infos = _for_each(outputs, infos)
     drawn = {v: v.default_update for v in _moved_inside([*outputs, *updates.values(), *stop], marks)}
-    new = {**{v: u for v, u in drawn.items() if v not in updates}, **updates}
+    new = {**drawn, **updates}
     replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in new}
     changed = rebuild([*outputs, *new.values(), *stop], {**replaced})
     body = _Body(changed[: len(outputs)], changed[len(outputs) : len(outputs) + len(new)], infos)

@@ -7,7 +7,7 @@ Branches that users write as functions are closed already; those that they give 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Union
 
@@ -24,21 +24,29 @@ def made_lazy(graph: FunctionGraph) -> FunctionGraph:
     """The graph with all work in the branch that needs it, inside of loops too; itself where there is nothing to do."""
     if not any(isinstance(op, (Cond, Scan)) for op in graph.ops):
         return graph
-    ops = {op: inside_out(op) for op in graph.ops}
-    if any(new is not op for op, new in ops.items()):
-        graph = graph.rebuilt(lambda node: (node if ops[node.op] is node.op else node.with_op(ops[node.op])).outputs)
-    return _Regions(graph).moved()
+    return _Regions(with_bodies(graph, made_lazy)).moved()
 
 
-def inside_out(op: Op) -> Op:
-    """The op with its inner graphs made lazy."""
+def with_bodies(graph: FunctionGraph, change: Callable[[FunctionGraph], FunctionGraph]) -> FunctionGraph:
+    """The graph with `change` done to the graphs inside of its loops and choices; itself if all stay what they are."""
+    ops: dict[Op, Op] = {op: _with_inner(op, change) for op in graph.ops if isinstance(op, (Cond, Scan))}
+    if all(new is op for op, new in ops.items()):
+        return graph
+
+    def visit(node: Apply) -> tuple[Variable, ...]:
+        op = ops.get(node.op, node.op)
+        return node.outputs if op is node.op else node.with_op(op).outputs
+
+    return graph.rebuilt(visit)
+
+
+def _with_inner(op: Op, change: Callable[[FunctionGraph], FunctionGraph]) -> Op:
     if isinstance(op, Scan):
-        body = made_lazy(op.graph)
+        body = change(op.graph)
         return op if body is op.graph else replace(op, graph=body)
-    if isinstance(op, Cond):
-        then, otherwise = map(made_lazy, op.branches)
-        return op if (then, otherwise) == op.branches else Cond(then, otherwise)
-    return op
+    assert isinstance(op, Cond)
+    then, otherwise = map(change, op.branches)
+    return op if (then, otherwise) == op.branches else Cond(then, otherwise)
 
 
 class _Regions:

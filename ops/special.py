@@ -85,9 +85,10 @@ def gammaln(x: np.ndarray) -> np.ndarray:
 
 # --- digamma
 
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
-_ASYMPTOTIC = tuple(b / (2 * k) for k, b in enumerate(_BERNOULLI, start=1))
-"""Bernoulli numbers B(2k) / 2k: digamma(x) ~ log x - 1/(2x) - sum B(2k) / (2k x**2k)  (DLMF 5.11.2)."""
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
+"""B(2), B(4), ..., B(20)."""
+_ASYMPTOTIC = tuple(b / (2 * k) for k, b in enumerate(_BERNOULLI[:7], start=1))
+"""B(2k) / 2k: digamma(x) ~ log x - 1/(2x) - sum B(2k) / (2k x**2k)  (DLMF 5.11.2)."""
 _LARGE = 10.0
 
 # On [1, 2]: (x - root) * (Y + P(x - 1) / Q(x - 1)) with the only positive root split in three parts, so that the result
@@ -146,8 +147,7 @@ def digamma(x: np.ndarray) -> np.ndarray:
 
 # --- polygamma
 
-_TAIL = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -5.284190138687493e-10, 1.3382536530684679e-11,
-         -3.3896802963225827e-13, 8.586062056277845e-15, -2.174868698558062e-16)  # fmt: skip
+_TAIL = tuple(b / math.factorial(2 * k) for k, b in enumerate(_BERNOULLI, start=1))
 """B(2k) / (2k)!, for sums over all integers from one on by Euler and Maclaurin's formula (DLMF 2.10.1)."""
 _TERMS = 12
 

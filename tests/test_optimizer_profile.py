@@ -391,3 +391,16 @@ def test_sums_over_functions():
     assert (both.time, both.nodes_before, both.replacements) == (1.0, 240, 60)
     assert {r.name: r.fired for r in both.rules()}["slow"] == 2 * {r.name: r.fired for r in WHOLE.rules()}["slow"]
     assert total([]).summary()
+
+
+def test_few_rules_are_tried_in_vain_on_a_training_step():
+    x, labels = T.matrix("x", dtype="float32"), T.vector("labels", dtype="int64")
+    w, b = T.tensor("w", dtype="float32", shape=(784, 10)), T.tensor("b", dtype="float32", shape=(10,))
+    p = T.nn.softmax(T.tanh(T.dot(x, w)) + b)
+    loss = -T.log(p)[T.arange(labels.shape[0]), labels].mean()
+    new = [v - 0.1 * g for v, g in zip((w, b), ag.grad(loss, [w, b]), strict=True)]
+    step = FunctionGraph([x, labels, w, b], [loss, *new], [(2, 1), (3, 2)])
+    _, profile = ag.optdb.query("fast_run")(step)
+    idle = [r for r in profile.rules() if not r.fired]
+    assert sum(r.tried for r in idle) <= 3 * len(step)
+    assert sum(r.fired for r in profile.rules()) > 20

@@ -9,10 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from ...graph import Apply, Door, FunctionGraph, Op, Variable
-from ...ops.cond import Cond
-from ...ops.laziness import made_lazy
-from ...ops.loops import Scan
+from ...graph import Door, FunctionGraph
+from ...ops.laziness import made_lazy, with_bodies
 from ...profiling import OptimizerProfile
 from ...record import record
 from ..contract import Contract, exact
@@ -41,31 +39,14 @@ class InnerGraphs(Optimizer):
         return replace(self, before=members[:at], after=members[at + 1 :])
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return admitted(graph, self._with_bodies(graph), self.name, door), OptimizerProfile()
+        return admitted(graph, with_bodies(graph, self._optimized), self.name, door), OptimizerProfile()
 
-    def _with_bodies(self, graph: FunctionGraph) -> FunctionGraph:
-        """The graph with all ops optimized inside, those inside of them first halfway through their own passes."""
-        ops: dict[Op, Op] = {op: self._inside(op) for op in graph.ops if isinstance(op, (Scan, Cond))}
-        if all(new is op for op, new in ops.items()):
-            return graph
-
-        def visit(node: Apply) -> tuple[Variable, ...]:
-            op = ops.get(node.op, node.op)
-            return node.outputs if op is node.op else node.with_op(op).outputs
-
-        return graph.rebuilt(visit)
-
-    def _inside(self, op: Op) -> Op:
-        if isinstance(op, Scan):
-            return replace(op, graph=self._body(op.graph))
-        assert isinstance(op, Cond)
-        return Cond(self._body(op.then), self._body(op.otherwise))
-
-    def _body(self, graph: FunctionGraph) -> FunctionGraph:
+    def _optimized(self, graph: FunctionGraph) -> FunctionGraph:
+        """A body after all passes; the bodies inside of it come halfway, as here."""
         found = graph
         for member in self.before:
             found, _ = member(found)
-        found = self._with_bodies(found)
+        found = with_bodies(found, self._optimized)
         for member in self.after:
             found, _ = member(found)
         return found
