@@ -230,9 +230,9 @@ def _convolution(node: Apply, inputs: list[Variable], flags: Flags, examples: Ex
     x, w = _all_stretched(inputs, flags, examples)
     count = known_length(examples.length)
     if count is not None:
-        found = replace(op, groups=op.groups * count)(_merged(_swapped(x, 0, 1), 1), _merged(w, 0))
+        found = replace(op, groups=op.groups * count)(_merged(T.swapaxes(x, 0, 1), 1), _merged(w, 0))
         return _moved(_split(found, 1, examples.length), 1)
-    by_group = _swapped(_split(w, 1, _number(op.groups)), 0, 1)
+    by_group = T.swapaxes(_split(w, 1, _number(op.groups)), 0, 1)
     pairs = _split(op(_merged(x, 0), _merged(_merged(by_group, 0), 0)), 0, examples.length)
     each = _split(_split(pairs, 2, _number(op.groups)), 3, examples.length)  # examples, images, groups, examples, ...
     return _merged(_of_same(each, 0, 3), 2)
@@ -242,12 +242,12 @@ def _kernel_gradient(node: Apply, inputs: list[Variable], flags: Flags, examples
     op = node.op
     assert isinstance(op, KernelGradient)
     _require_shared(flags[2:], "the lengths of its result")
-    x, g = (_swapped(v, 0, 1) for v in _all_stretched(inputs[:2], flags[:2], examples))
+    x, g = (T.swapaxes(v, 0, 1) for v in _all_stretched(inputs[:2], flags[:2], examples))
     count = known_length(examples.length)
     if count is not None:
         found = replace(op, groups=op.groups * count)(_merged(x, 1), _merged(g, 1), *inputs[2:])
         return _split(found, 0, examples.length)
-    x, g = (_merged(_merged(_swapped(_split(v, 2, _number(op.groups)), 1, 2), 1), 1) for v in (x, g))
+    x, g = (_merged(_merged(T.swapaxes(_split(v, 2, _number(op.groups)), 1, 2), 1), 1) for v in (x, g))
     pairs = _split(_split(op(x, g, *inputs[2:]), 0, _number(op.groups)), 1, examples.length)
     each = _split(pairs, 3, examples.length)  # groups, examples, outputs, examples, channels, ...
     return _merged(_of_same(each, 1, 3), 1)
@@ -255,13 +255,6 @@ def _kernel_gradient(node: Apply, inputs: list[Variable], flags: Flags, examples
 
 def _number(n: int) -> Variable:
     return T.constant(n, "int64")
-
-
-def _swapped(x: Variable, first: int, second: int) -> Any:
-    """`x` with two axes interchanged."""
-    order = list(range(x.ndim))
-    order[first], order[second] = second, first
-    return DimShuffle(tuple(order))(x)
 
 
 def _of_same(x: Variable, first: int, second: int) -> Any:
@@ -380,7 +373,7 @@ def _scan(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples)
     sequences, leaves, firsts, olds = [], [], [], []
     for k, (outer, inner, has_axis) in enumerate(zip(rest, body.inputs, flags[1:], strict=True)):
         if k < states.start:
-            sequences.append(_swapped(outer, 0, 1) if has_axis else outer)  # steps first
+            sequences.append(T.swapaxes(outer, 0, 1) if has_axis else outer)  # steps first
             leaves.append(_leaf(sequences[-1].type.with_shape(sequences[-1].type.shape[1:]), inner))
             (given if has_axis else same)[inner] = leaves[-1]
         elif k < states.stop:
@@ -403,7 +396,7 @@ def _scan(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples)
     )  # fmt: skip
     stacked = (*op.traced, *(True for _ in found[count:]))
     return [
-        examples.stretched(o) if not d else _swapped(o, 0, 1) if s else o
+        examples.stretched(o) if not d else T.swapaxes(o, 0, 1) if s else o
         for o, s, d in zip(found, stacked, depends, strict=False)
     ]
 
