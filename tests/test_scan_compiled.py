@@ -156,3 +156,12 @@ def test_ctrl_c():
         [sys.executable, "-c", INTERRUPT], capture_output=True, text=True, timeout=100, check=False, env=os.environ
     )
     assert done.stdout.split() == ["True", "True"], done.stderr
+
+
+@pytest.mark.parametrize("rank", [13, 20, 30, 31])
+def test_a_state_of_many_axes_that_changes_its_shape(rank):
+    x = T.tensor("x", shape=(None,) * rank)
+    doubled, _ = ag.scan(lambda h: T.concatenate([h, h], axis=0), outputs_info=x, n_steps=3)
+    ones = ", ".join("1" for _ in range(min(rank, 30) - 1))
+    with pytest.raises(ValueError, match=rf"of shape \(1, {ones}\) becomes one of shape \(2, {ones}\) in step 0"):
+        ag.function([x], doubled)(np.ones((1,) * rank))

@@ -196,10 +196,10 @@ static i32 ag_settle(ag_call *call, const ag_loop *l, i64 t, i64 n)
             same &= kept[axis] == told[axis];
         }}
         if (!same && !outcome) {{
-            i64 said[32] = {{3 + 2 * l->ranks[k], k, t, l->ranks[k]}};
-            for (i32 axis = 0; axis < l->ranks[k] && axis < 12; axis++)
-                said[4 + axis] = kept[axis], said[4 + l->ranks[k] + axis] = told[axis];
-            outcome = ag_fail(call, {int(Outcome.CHANGED)}, l->site, k, 32, said);
+            const i32 axes = l->ranks[k] < 30 ? l->ranks[k] : 30; /* for which a message has room */
+            i64 said[64] = {{3 + 2 * axes, k, t, axes}};
+            for (i32 axis = 0; axis < axes; axis++) said[4 + axis] = kept[axis], said[4 + axes + axis] = told[axis];
+            outcome = ag_fail(call, {int(Outcome.CHANGED)}, l->site, k, 64, said);
         }}
         if (!outcome && l->bytes[k] < 0) {{ /* the first step tells how large it is */
             l->bytes[k] = ag_bytes_of(l, k, told);
