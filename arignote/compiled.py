@@ -23,6 +23,7 @@ from .graph.picture import boxes_of
 from .mode import Mode
 from .ops.interpret import interpret
 from .ops.shared import SharedVariable
+from .optimization import Optimization
 from .profiling import NotProfiled, RunProfile
 from .record.cached import cached_property
 from .record.forks import fork_safe_lock
@@ -52,21 +53,14 @@ class Function:
     """
 
     def __init__(
-        self, signature: Signature, graph: FunctionGraph, executable: Any, mode: Mode, name: str,
-        optimizer_profile: Any, journal: tuple[Replacement, ...], profile: RunProfile | None,
-        restore: Callable[..., Function],
+        self, signature: Signature, optimization: Optimization, executable: Any, mode: Mode, name: str,
+        profile: RunProfile | None, restore: Callable[..., Function],
     ) -> None:  # fmt: skip
-        self._signature = signature
+        self._signature, self._optimization = signature, optimization
         self.name = name
         self._install(executable)
         self._tiers = executable if isinstance(executable, Tiered) else None
-        self.graph = graph
-        """The optimized graph."""
         self.mode = mode
-        self.optimizer_profile = optimizer_profile
-        """What each pass and each rule cost and did."""
-        self.journal = journal
-        """Every replacement that was made, in order."""
         self.profile: RunProfile | NotProfiled = NotProfiled(name) if profile is None else profile
         """The run profile; of a function that was compiled without, something false that says how to get one."""
         if profile is not None:
@@ -138,6 +132,21 @@ class Function:
 
     # --- what it is made of
     @property
+    def graph(self) -> FunctionGraph:
+        """The optimized graph."""
+        return self._optimization.graph
+
+    @property
+    def optimizer_profile(self) -> Any:
+        """What each pass and each rule cost and did; where the C was in the cache, it does it when first asked."""
+        return self._optimization.profile
+
+    @property
+    def journal(self) -> tuple[Replacement, ...]:
+        """Every replacement that was made, in order."""
+        return self._optimization.journal
+
+    @property
     def unoptimized_graph(self) -> FunctionGraph:
         """The graph as the user built it."""
         return self._signature.graph
@@ -154,7 +163,7 @@ class Function:
     @property
     def backend(self) -> str:
         """What runs it: "c", or "numpy" where that was asked for or nothing compiles."""
-        return "c" if self._run.source else "numpy"
+        return self._run.backend  # type: ignore[no-any-return]
 
     def c_source(self, lines: bool = False) -> str:
         """The generated C; empty where NumPy runs the function.  `lines`: with your lines in its comments."""
@@ -256,7 +265,7 @@ class Function:
         return f"<function {self.name}({inputs}), {len(self.graph)} nodes, backend {self.backend}>"
 
     def _repr_html_(self) -> str:
-        backend = self.backend if not self._run.source else f"C, {self._run.source.count(chr(10)):,} lines"
+        backend = self.backend if self.backend != "c" else f"C, {self._run.source.count(chr(10)):,} lines"
         rows = [
             ("inputs", ", ".join(f"{i.name or '_'}: {i.type}" for i in self.inputs)),
             ("nodes", f"{len(self.unoptimized_graph):,} as built, {len(self.graph):,} optimized"),

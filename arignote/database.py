@@ -5,3 +5,6 @@ from __future__ import annotations
 from .optdb.rules import default_db
 
 optdb = default_db()
+
+PRISTINE = optdb.state()
+"""Its state as long as nobody has edited it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -16,24 +16,26 @@ from .cbackend import (
     Toolchain,
     compile_graph,
     core_source,
+    recalled_graph,
     reference_graph,
 )
 from .cbackend.ir.schedule import Schedule, as_schedules
 from .compiled import CheckedFunction, Function
 from .database import optdb
-from .graph import Door, FunctionGraph
+from .graph import FunctionGraph, Replacement
 from .graph import parse as parse_text
 from .graph.pointing import printable
 from .mode import Mode, as_mode
 from .notices import notice
 from .ops.vocabulary import vocabulary
-from .optdb.optimizers import SeqOptimizer
+from .optimization import Optimization
 from .options import as_budget, as_threads, process_options
 from .profiling import RunProfile
 from .profiling.collection import collect, collecting
-from .progress import progress
+from .progress import Progress, Silence, progress
 from .record.forks import fork_safe_lock
 from .recorder import process_recorder
+from .remembered import key_of
 from .signature import Pairs, Signature, make_signature
 from .tiered import Tiered
 
@@ -79,54 +81,63 @@ def function(
     if mode.backend == "c":
         head_start()
     with progress(name) as shown:
-        graph, optimizer_profile, journal = optimized(signature.graph, mode, strict=options.strict)
-        shown.stage = "making C"
         return _compiled(
-            signature, graph, mode, name, options.profile if profile is None else profile,
-            optimizer_profile, journal, allow_input_downcast, as_threads("threads", threads, options.threads),
-            debug_info, as_budget(tiered, compile_budget, options),
-            None if schedule is None else as_schedules(schedule),
+            signature, Optimization(signature.graph, mode, options.strict, optdb), mode, name,
+            options.profile if profile is None else profile, allow_input_downcast,
+            as_threads("threads", threads, options.threads), debug_info, as_budget(tiered, compile_budget, options),
+            None if schedule is None else as_schedules(schedule), shown,
         )  # fmt: skip
 
 
-def optimized(graph: FunctionGraph, mode: Mode, strict: bool = False) -> tuple[FunctionGraph, Any, tuple[Any, ...]]:
-    """The graph after the optimizers of `mode`, what each cost, and every replacement that was made."""
-    optimizer = SeqOptimizer() if mode.optimizer is None else optdb.query(mode.optimizer, strict=strict or mode.check)
-    door = Door()
-    graph, optimizer_profile = optimizer(graph, door)
-    return graph, optimizer_profile, tuple(door.journal)
-
-
 def _compiled(
-    signature: Signature, graph: FunctionGraph, mode: Mode, name: str, profile: bool,
-    optimizer_profile: Any = None, journal: tuple[Any, ...] = (), allow_input_downcast: bool | None = None,
-    threads: int | None = None, debug_info: bool | None = None, budget: float | None = None,
-    schedule: Mapping[str, Schedule] | None = None,
+    signature: Signature, optimization: Optimization, mode: Mode, name: str, profile: bool,
+    allow_input_downcast: bool | None = None, threads: int | None = None, debug_info: bool | None = None,
+    budget: float | None = None, schedule: Mapping[str, Schedule] | None = None,
+    shown: Progress | Silence | None = None,
 ) -> Function:  # fmt: skip
     debug_info = mode.check or (process_options().debug_info if debug_info is None else debug_info)
     recorder = process_recorder()
     run_profile = RunProfile(name) if profile or collecting() or recorder else None
+    plain = not (run_profile or mode.check or debug_info or schedule is not None or process_options().strict)
     containers = [None] * signature.n_inputs + [s.container for s in signature.shared]
-    make = partial(
-        _executable, graph, backend=mode.backend, name=name, shared=containers, profile=run_profile,
-        allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info, schedule=schedule,
-    )  # fmt: skip
-    executable: Executable | Reference | Tiered
-    if budget is None or mode.backend != "c" or run_profile is not None:
-        executable = make()
-    else:
-        executable = tiered = Tiered(make(backend="numpy"), make, name)
-        tiered.join(budget)
+    how: dict[str, Any] = {
+        "name": name, "shared": containers, "allow_input_downcast": allow_input_downcast, "threads": threads,
+    }  # fmt: skip
+    remembered = plain and mode.backend == "c" and not optimization.is_done
+    executable: Executable | Reference | Tiered | None
+    executable = _recalled(signature.graph, optimization, mode, how) if remembered else None
+    if executable is None:
+        graph = optimization.graph
+        if shown is not None:
+            shown.stage = "making C"
+        how |= {"profile": run_profile, "debug_info": debug_info, "schedule": schedule}
+        kept = remembered and not optimization.profile.all_failures()
+        key = partial(key_of, signature.graph, mode) if kept else None
+        make = partial(_executable, graph, backend=mode.backend, key=key, **how)
+        if budget is None or mode.backend != "c" or run_profile is not None:
+            executable = make()
+        else:
+            executable = tiered = Tiered(make(backend="numpy"), make, name)
+            tiered.join(budget)
     kind = CheckedFunction if mode.check else Function
     restore = partial(
-        _compiled, allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info, budget=budget,
+        _restored, allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info, budget=budget,
         schedule=schedule,
     )  # fmt: skip
-    collect(name, optimizer_profile, run_profile)
-    function = kind(signature, graph, executable, mode, name, optimizer_profile, journal, run_profile, restore)
+    function = kind(signature, optimization, executable, mode, name, run_profile, restore)
+    if run_profile is not None:
+        collect(name, optimization.profile, run_profile)
     if recorder is not None:
         recorder.add(function)
     return function
+
+
+def _restored(
+    signature: Signature, graph: FunctionGraph, mode: Mode, name: str, profile: bool, optimizer_profile: Any = None,
+    journal: Sequence[Replacement] = (), **how: Any,
+) -> Function:  # fmt: skip
+    """The function of a graph that is optimized."""
+    return _compiled(signature, Optimization.done(graph, mode, optimizer_profile, journal), mode, name, profile, **how)
 
 
 def recompiled(function: Function, schedule: Mapping[str, Schedule]) -> Function:
@@ -136,10 +147,28 @@ def recompiled(function: Function, schedule: Mapping[str, Schedule]) -> Function
     return again
 
 
-def _executable(graph: FunctionGraph, *, backend: str, **how: Any) -> Executable | Reference:
+def _recalled(
+    graph: FunctionGraph, optimization: Optimization, mode: Mode, how: Mapping[str, Any]
+) -> Executable | None:
+    """What runs the graph, if an earlier compilation left it in the cache."""
+    toolchain = head_start().known
+    key = toolchain and key_of(graph, mode, toolchain)
+    if not toolchain or not key:
+        return None
+    try:
+        return recalled_graph(
+            key, graph, lambda: optimization.graph, toolchain=toolchain, cache=process_cache(), **how
+        )
+    except CompileError:  # the usual way says what is wrong
+        return None
+
+
+def _executable(
+    graph: FunctionGraph, *, backend: str, key: Callable[[Toolchain], bytes | None] | None, **how: Any
+) -> Executable | Reference:
     """What runs the graph: C, or NumPy where that was asked for, where no compiler works, and where it refuses this C.
 
-    `how`: the keywords that `compile_graph` and `reference_graph` share.
+    `how`: the keywords that `compile_graph` and `reference_graph` share.  `key`: what C is to be kept under.
 
     Raises:
         CompileError: the compiler refuses the C, and the option `strict` is set.
@@ -148,12 +177,16 @@ def _executable(graph: FunctionGraph, *, backend: str, **how: Any) -> Executable
     if toolchain is None:
         return reference_graph(graph, **how)
     try:
-        return compile_graph(graph, toolchain=toolchain, cache=process_cache(), **how)
+        executable = compile_graph(graph, toolchain=toolchain, cache=process_cache(), **how)
     except CompileError as error:
         if process_options().strict:
             raise
         notice(f"{how['name']} is run by NumPy, with the same results: {' '.join(str(error).splitlines()[:2])}")
         return reference_graph(graph, **how)
+    found = key and key(toolchain)
+    if found:
+        executable.keep(found, process_cache())
+    return executable
 
 
 @lru_cache(maxsize=1)

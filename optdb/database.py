@@ -211,7 +211,7 @@ class Database:
         name or tag that nothing here has.
         """
         wanted = as_query(query, subqueries)
-        edits = self._state()
+        edits = self.state()
         asked = wanted, wanted.name, strict
         known = self._answers.get(asked)
         if known is not None and known[0] == edits:
@@ -227,9 +227,9 @@ class Database:
         self._answers[asked] = edits, built
         return built
 
-    def _state(self) -> Edits:
+    def state(self) -> Edits:
         """How often this database and those inside were edited: equal states give equal answers."""
-        inside = [m.object._state() for m in self._members.values() if isinstance(m.object, Database)]
+        inside = [m.object.state() for m in self._members.values() if isinstance(m.object, Database)]
         return (self._edits, *inside)
 
     # --- for the classes below
@@ -458,8 +458,8 @@ class ProxyDB(Database):
     def _entries(self, path: str = "") -> list[Entry]:
         return self.db._entries(path)
 
-    def _state(self) -> Edits:
-        return self.db._state()
+    def state(self) -> Edits:
+        return self.db.state()
 
     def _build(
         self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings

@@ -16,8 +16,8 @@ from arignote.cbackend.lowering.lower import lower
 from arignote.cbackend.program.driver import c_text
 from arignote.cbackend.program.plan import plan
 from arignote.cbackend.program.units import in_units
-from arignote.function import optimized
 from arignote.mode import as_mode
+from arignote.optimization import Optimization
 from arignote.signature import make_signature
 
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
@@ -99,7 +99,7 @@ def gcc():
 
 def c_of(inputs, outputs, updates=None, profile=False):
     signature = make_signature(inputs, outputs, updates, None, "raise")
-    return c_text(plan(optimized(signature.graph, as_mode("FAST_RUN"))[0]), profile)
+    return c_text(plan(Optimization(signature.graph, as_mode("FAST_RUN")).graph), profile)
 
 
 def test_a_strict_compiler_is_content(gcc, tmp_path):

@@ -76,11 +76,11 @@ def build(text: str, toolchain: Toolchain, cache: Cache) -> Library:
         CompileError: the compiler fails, takes longer than ten minutes, or leaves no usable library.
     """
     key = library_key(text, toolchain)
-    found = _find(key, cache)
+    found = find(key, cache)
     if found is not None:
         return found
     with cache.claim(key, _patience(text)):
-        return _find(key, cache) or _compile(text, key, toolchain, cache)
+        return find(key, cache) or _compile(text, key, toolchain, cache)
 
 
 @postponed()
@@ -91,7 +91,7 @@ def build_all(texts: Sequence[str], toolchain: Toolchain, cache: Cache) -> list[
         CompileError: as for `build`.
     """
     missing = {library_key(text, toolchain): text for text in texts}
-    found = {key: library for key in missing if (library := _find(key, cache)) is not None}
+    found = {key: library for key in missing if (library := find(key, cache)) is not None}
     missing = {key: missing[key] for key in sorted(missing.keys() - found.keys())}  # everybody claims in this order
     if len(missing) > 1 or missing.keys() & _begun.keys():
         found |= _compile_side_by_side(missing, toolchain, cache)
@@ -108,7 +108,7 @@ def _compile_side_by_side(missing: dict[bytes, str], toolchain: Toolchain, cache
         running: dict[bytes, Job] = {}
         for key, text in missing.items():
             stack.enter_context(cache.claim(key, _patience(text)))
-            library = _find(key, cache)
+            library = find(key, cache)
             if library is None:
                 running[key] = _begin_in(stack, key, text, toolchain, cache)
             else:
@@ -130,7 +130,8 @@ def _begin_in(stack: ExitStack, key: bytes, text: str, toolchain: Toolchain, cac
     return job
 
 
-def _find(key: bytes, cache: Cache) -> Library | None:
+def find(key: bytes, cache: Cache) -> Library | None:
+    """The library of a key, from this process or the cache; None if it is in neither."""
     image = _images.get(key)
     if image is not None:
         return Library(image, key, cache.path(Kind.LIBRARY, key), True, 0.0)

@@ -58,6 +58,11 @@ class HeadStart:
         self._job = begin(folder, self._text, _hoped_for(command), extra)
         stack.callback(self._job.kill)
 
+    @property
+    def known(self) -> Toolchain | None:
+        """The compiler, if nothing need be waited for."""
+        return self._found.toolchain if self._found else None
+
     def search(self) -> Search:
         """What was found and what was tried; see `toolchain.search`."""
         if self._found is None:

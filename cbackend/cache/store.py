@@ -112,9 +112,12 @@ class Cache:
                 os.utime(os.path.join(self._entries, _name(kind, key)))
         return payload
 
-    def store(self, kind: Kind, key: bytes, payload: bytes, source: str | None = None) -> Path | None:
+    def store(
+        self, kind: Kind, key: bytes, payload: bytes, source: str | None = None, *, durable: bool = True
+    ) -> Path | None:
         """Publish a payload and, beside it, the text it was made from (for people: it is never read back as truth).
 
+        `durable`: it is on the disk before this returns; else a power cut may damage it, which is then found out.
         Returns the path of the entry, None if the disk did not take it.
         """
         path = self.path(kind, key)
@@ -124,7 +127,7 @@ class Cache:
         try:
             mode = self.folder.file_mode()
             with scratch_folder((path.parent.parent / WORK,)) as scratch:
-                write_whole(scratch / "entry", entry, mode=mode)
+                write_whole(scratch / "entry", entry, durable=durable, mode=mode)
                 if source is not None:
                     write_whole(scratch / "source", source.encode(), durable=False, mode=mode)
                     os.replace(scratch / "source", path.with_suffix(".c"))

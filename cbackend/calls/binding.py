@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ...graph import TensorType
 from .caller import Caller, parameters
 from .checks import Parameter, too_many
-from .output_lengths import evaluated, output_lengths
+from .output_lengths import evaluated
 
 Entry = Callable[..., list[np.ndarray]]
 
@@ -63,22 +64,21 @@ def bind_caller(caller: Caller, arguments: Sequence[Any], out: Sequence[np.ndarr
         TypeError, ValueError: an argument does not fit, or would have to be copied; an array of `out` does not fit, or
             overlaps with another array.
     """
-    graph, shared = caller.program.graph, caller.shared
+    interface, shared = caller.interface, caller.shared
     inputs = _inputs(caller.parameters, shared, arguments)
     given = iter(inputs)
     shapes = [next(given).shape if c is None else np.shape(c.value) for c in shared]
-    updated = {o for _, o in graph.updates}
-    own = [k for k in range(len(graph.outputs)) if k not in updated]
-    fixed = [all(shared[place] is None for place in _inputs_in(p)) for p in map(_flat, output_lengths(graph))]
+    own = interface.own_outputs
+    fixed = [all(shared[place] is None for place in _inputs_in(p)) for p in map(_flat, interface.lengths)]
     known = [
         tuple(evaluated(program, shapes) for program in programs) if programs is not None and fixed[k] else None
-        for k, programs in enumerate(output_lengths(graph))
+        for k, programs in enumerate(interface.lengths)
     ]
     if out is None:
-        outputs = [None if known[k] is None else np.empty(known[k] or (), graph.outputs[k].type.numpy) for k in own]
+        outputs = [None if known[k] is None else np.empty(known[k] or (), interface.outputs[k].numpy) for k in own]
     else:
         values = [c.value for c in shared if c is not None]
-        outputs = list(_checked_out(caller.name, out, [graph.outputs[k] for k in own], [known[k] for k in own],
+        outputs = list(_checked_out(caller.name, out, [interface.outputs[k] for k in own], [known[k] for k in own],
                                     [*inputs, *values]))  # fmt: skip
     into = {k: o for k, o in zip(own, outputs, strict=True) if o is not None and known[k] == o.shape}
     return Binding(caller.name, caller.entry_into(into), arguments, inputs, outputs, out is not None)
@@ -93,7 +93,7 @@ def bind_plain(
     own = [o for k, o in enumerate(graph.outputs) if k not in updated]
     outputs: list[Any] = [None] * len(own)
     if out is not None:
-        outputs = list(_checked_out(name, out, own, [None] * len(own), inputs))
+        outputs = list(_checked_out(name, out, [o.type for o in own], [None] * len(own), inputs))
     return Binding(name, call, arguments, inputs, outputs, out is not None)
 
 
@@ -122,7 +122,7 @@ def _is_same(array: np.ndarray, argument: np.ndarray) -> bool:
 
 
 def _checked_out(
-    name: str, out: Sequence[Any], outputs: Sequence[Any], shapes: Sequence[tuple[int, ...] | None],
+    name: str, out: Sequence[Any], outputs: Sequence[TensorType], shapes: Sequence[tuple[int, ...] | None],
     others: Sequence[Any],
 ) -> Sequence[np.ndarray]:  # fmt: skip
     """The arrays of `out`, if results can be computed there."""
@@ -132,8 +132,8 @@ def _checked_out(
         what = f"{name}: the array for output {k}"
         if type(array) is not np.ndarray:
             raise TypeError(f"{what} is {type(array).__name__}; expected an array of NumPy")
-        if array.dtype != output.type.numpy or array.ndim != output.ndim:
-            raise TypeError(f"{what} is {array.dtype}{list(array.shape)}; expected {output.type}")
+        if array.dtype != output.numpy or array.ndim != output.ndim:
+            raise TypeError(f"{what} is {array.dtype}{list(array.shape)}; expected {output}")
         if shape is not None and array.shape != shape:
             raise ValueError(f"{what} has shape {array.shape}; expected {shape}")
         if not array.flags.carray:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.types import numpy_dtype
 from ...ops.interpret import interpret
 from ...profiling import RunProfile
+from ...record.cached import cached_property
 from ..abi._abi import ffi
 from ..build.build import Library, build
 from ..build.compiler_process import CompileError
@@ -23,6 +23,7 @@ from .checks import MISSING, Parameter, scalar, too_many
 from .entry_text import Traits, entry_text
 from .failures import failure
 from .host import HostSteps
+from .interface import Interface
 from .native import MOST_STEPS, native_bound, native_entry
 from .outputs import BLOCKS, LARGE
 from .rows import input_names
@@ -40,40 +41,45 @@ class Caller:
     """
 
     def __init__(
-        self, name: str, program: Program, library: Library, runtime: Runtime, shared: Sequence[Any],
-        profile: RunProfile | None, downcast: bool | None, threads: int | None = None,
+        self, name: str, interface: Interface, program: Callable[[], Program], library: Library, runtime: Runtime,
+        shared: Sequence[Any], profile: RunProfile | None, downcast: bool | None, threads: int | None = None,
     ) -> None:  # fmt: skip
-        self.name, self.program, self.library, self.runtime = name, program, library, runtime
+        self.name, self.interface, self.library, self.runtime = name, interface, library, runtime
+        self._make_program = program
         self.threads, self.table = threads, runtime.table_for(threads, ticking=profile is not None)
         self.shared, self.profile = tuple(shared), profile
-        graph = program.graph
-        self.parameters = parameters(name, program, self.shared, downcast)
-        self.updates = graph.updates
-        self.host = HostSteps(program)
-        self.inputs = len(graph.inputs)
-        self.ranks = [o.ndim for o in graph.outputs]
-        self.first_length = sum(i.ndim for i in graph.inputs)
+        self.parameters = parameters(name, interface, self.shared, downcast)
+        self.host = HostSteps(program, interface.calls_back)
+        self.inputs = len(interface.inputs)
+        self.ranks = [o.ndim for o in interface.outputs]
+        self.first_length = sum(i.ndim for i in interface.inputs)
         self.guesses: list[tuple[int, ...]] = [(0,) * rank for rank in self.ranks]
         self.allocators: list[Callable[..., np.ndarray]] = [np.empty] * len(self.ranks)
         """For each output what makes it, as large as the last one was, where the entry cannot know its shape."""
         self._frames: list[Frame] = []
-        self._constants = _constants(program)
-        self._declared = ffi.new("i64[]", [-1 if n is None else n for i in graph.inputs for n in i.type.shape] or 1)
+        self._constants = _constants(interface)
+        declared = [-1 if n is None else n for i in interface.inputs for n in i.type.shape]
+        self._declared = ffi.new("i64[]", declared or 1)
         numbers = [k for k, p in enumerate(self.parameters) if not p.type.shape and self.shared[k] is None]
-        torn = bool(program.in_place) and any(o not in program.in_place for _, o in graph.updates)
-        self._traits = Traits(program.in_place, numbers, profile is not None, self.host.any, torn)
-        self.text = entry_text(graph, [c is not None for c in self.shared], self._traits)
+        torn = bool(interface.in_place) and any(o not in interface.in_place for _, o in interface.updates)
+        self._traits = Traits(numbers, profile is not None, torn)
+        self.text = entry_text(interface, [c is not None for c in self.shared], self._traits)
         self.entry = self._made_entry(self.text, {})
+
+    @cached_property
+    def program(self) -> Program:
+        """The program, for messages and for whoever wants to look at it; see `Remembered` where it is not there yet."""
+        return self._make_program()
 
     def entry_into(self, outputs: Mapping[int, np.ndarray]) -> Callable[..., list[np.ndarray]]:
         """The entry that computes some outputs, by number, in these arrays, which must have their shapes."""
         traits = replace(self._traits, given=frozenset(outputs))
-        text = entry_text(self.program.graph, [c is not None for c in self.shared], traits)
+        text = entry_text(self.interface, [c is not None for c in self.shared], traits)
         return self._made_entry(text, {f"o{k}": array for k, array in outputs.items()})
 
     def _made_entry(self, text: str, given: Mapping[str, np.ndarray]) -> Callable[..., list[np.ndarray]]:
         """The entry with this text; calls that write to a container take turns."""
-        graph = self.program.graph
+        interface = self.interface
         counts = self.first_length + sum(self.ranks)
         names: dict[str, Any] = {
             "MISSING": MISSING, "ndarray": np.ndarray, "empty": np.empty, "large": BLOCKS.empty,
@@ -84,24 +90,24 @@ class Caller:
         }  # fmt: skip
         if self.profile is not None:
             names["clock"] = self.runtime.clock.now
-        names.update((f"d{k}", i.type.numpy) for k, i in enumerate(graph.inputs))
+        names.update((f"d{k}", i.type.numpy) for k, i in enumerate(interface.inputs))
         names.update((f"numbers{k}", p.numbers) for k, p in enumerate(self.parameters))
-        names.update((f"e{k}", o.type.numpy) for k, o in enumerate(graph.outputs))
+        names.update((f"e{k}", o.numpy) for k, o in enumerate(interface.outputs))
         names.update((f"c{k}", c) for k, c in enumerate(self.shared) if c is not None)
         names.update(given)
         exec(compile(text, f"<entry of {self.name}>", "exec"), names)
         entry: Callable[..., list[np.ndarray]] = names["entry"]
-        updated = (i for i, _ in graph.updates)
-        written = [self.shared[i] for i in sorted({*self.program.in_place.values(), *updated})]
+        updated = (i for i, _ in interface.updates)
+        written = [self.shared[i] for i in sorted({*interface.in_place.values(), *updated})]
         return one_at_a_time(entry, written) if written else entry
 
     def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None:
         """The native entry; see Executable.native."""
-        native = self._native_library() if len(self.program.sites) <= MOST_STEPS else None
+        native = self._native_library() if self.interface.sites <= MOST_STEPS else None
         if native is None:
             return None
-        strided = self.profile is None and not self.program.dense_inputs
-        return native_entry(native, self.program.graph, self.library, self._new_frame(), other, as_list, strided)
+        strided = self.profile is None and not self.interface.dense_inputs
+        return native_entry(native, self.interface, self.library, self._new_frame(), other, as_list, strided)
 
     def native_bound(
         self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], result: Any, other: Callable[..., Any]
@@ -114,8 +120,8 @@ class Caller:
 
     def _native_library(self) -> Library | None:
         """The library of the native entries; None for functions with side effects, and where the toolchain fails."""
-        pure = not (self.host.any or self.updates or self.program.in_place or any(c is not None for c in self.shared))
-        if not pure:
+        shared = any(c is not None for c in self.shared)
+        if self.host.any or self.interface.updates or self.interface.in_place or shared:
             return None
         try:
             return build(native_source(), *self.runtime.source)
@@ -140,7 +146,7 @@ class Caller:
         if self.profile is not None:
             self.profile.attach(np.frombuffer(ffi.buffer(counts), np.int64))
             call.warm_up = ffi.from_buffer("i64[]", self.profile.warm_up)
-        call.constants, call.constant_lengths, _ = self._constants
+        call.constants, call.constant_lengths = self._constants
         call.host = self.host.callback
         return call, data, ffi.buffer(lengths), (lengths, strides, counts)
 
@@ -163,9 +169,10 @@ class Caller:
             for n, step in zip(array.shape, array.strides, strict=True):
                 lengths[at], strides[at] = n, step // array.itemsize
                 at += 1
+        in_place = self.interface.in_place
         outputs = [
-            arrays[self.program.in_place[k]] if k in self.program.in_place else BLOCKS.empty(guess, o.type.numpy)
-            for k, (guess, o) in enumerate(zip(self.guesses, self.program.graph.outputs, strict=True))
+            arrays[in_place[k]] if k in in_place else BLOCKS.empty(guess, o.numpy)
+            for k, (guess, o) in enumerate(zip(self.guesses, self.interface.outputs, strict=True))
         ]
         for k, output in enumerate(outputs):
             data[self.inputs + k] = ffi.from_buffer(output)
@@ -203,14 +210,14 @@ class Caller:
     def rescue(self, frame: Frame, outputs: list[np.ndarray]) -> None:
         """Finish the updates of a call that had overwritten some containers when Ctrl-C ended the Python around it."""
         outcome = frame[0].outcome
-        if self.program.in_place and outcome in (Outcome.DONE, Outcome.OTHER_OUTPUTS):
+        if self.interface.in_place and outcome in (Outcome.DONE, Outcome.OTHER_OUTPUTS):
             self._results(outcome, frame, outputs)
 
     def _for_program(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """The arrays, copied where the program needs other strides, or is to overwrite what others need."""
-        if self.program.dense_inputs:
+        if self.interface.dense_inputs:
             arrays = [a if a.flags.c_contiguous else a.copy() for a in arrays]
-        for k in self.program.in_place.values():
+        for k in self.interface.in_place.values():
             others = arrays[:k] + arrays[k + 1 :]
             if not arrays[k].flags.carray or any(np.may_share_memory(arrays[k], other) for other in others):
                 arrays[k] = arrays[k].copy()
@@ -234,10 +241,9 @@ class Caller:
         self._frames.append(frame)
         arrays = bound(self.parameters, self.shared, arguments)
         found = [np.array(r, order="C") for r in interpret(self.program.graph, arrays, self.name)]
-        for i, o in self.updates:
+        for i, o in self.interface.updates:
             self.shared[i].value = found[o]
-        updated = {o for _, o in self.updates}
-        return [array for k, array in enumerate(found) if k not in updated]
+        return [found[k] for k in self.interface.own_outputs]
 
     # --- what comes back
     def _results(
@@ -252,7 +258,7 @@ class Caller:
         found: list[np.ndarray] = []
         at = self.first_length
         for k, (rank, output) in enumerate(zip(self.ranks, outputs, strict=True)):
-            if k in self.program.in_place:
+            if k in self.interface.in_place:
                 found.append(output)
             else:
                 self.guesses[k] = tuple(lengths[at : at + rank])
@@ -260,12 +266,11 @@ class Caller:
                 found.append(_in_order(result, strides[at : at + rank]) if strided else result)
                 self.allocators[k] = BLOCKS.empty if found[k].nbytes >= LARGE else np.empty
             at += rank
-        for i, o in self.updates:
+        for i, o in self.interface.updates:
             self.shared[i].value = found[o]
         call.outcome = -1  # nothing is left to rescue
         self._frames.append(frame)
-        updated = {o for _, o in self.updates}
-        return [array for k, array in enumerate(found) if k not in updated]
+        return [found[k] for k in self.interface.own_outputs]
 
     def _output(self, k: int, shape: tuple[int, ...], guess: np.ndarray, data: Any) -> np.ndarray:
         """Output number `k`: in the memory that it was given, or copied out of a block of the runtime."""
@@ -273,7 +278,7 @@ class Caller:
         if address == ffi.from_buffer(guess):
             return guess.reshape(shape)
         try:
-            result = BLOCKS.empty(shape, numpy_dtype(self.program.graph.outputs[k].dtype))
+            result = BLOCKS.empty(shape, self.interface.outputs[k].numpy)
             ffi.memmove(ffi.from_buffer(result), address, result.nbytes)
         finally:
             self.runtime.table.release(address)
@@ -300,9 +305,8 @@ def bound(parameters: Sequence[Parameter], shared: Sequence[Any], arguments: Seq
     return [p.array(next(given) if c is None else c.value) for p, c in zip(parameters, shared, strict=True)]
 
 
-def parameters(name: str, program_or_graph: Any, shared: Sequence[Any], downcast: bool | None) -> tuple[Parameter, ...]:
-    """What each input must be; positions count the arguments alone."""
-    graph = getattr(program_or_graph, "graph", program_or_graph)
+def parameters(name: str, graph: Any, shared: Sequence[Any], downcast: bool | None) -> tuple[Parameter, ...]:
+    """What each input of a graph, or an interface, must be; positions count the arguments alone."""
     position, found = 0, []
     for i, container in zip(graph.inputs, shared, strict=True):
         found.append(Parameter(name, position, i.name, i.type, downcast))
@@ -310,10 +314,8 @@ def parameters(name: str, program_or_graph: Any, shared: Sequence[Any], downcast
     return tuple(found)
 
 
-def _constants(program: Program) -> tuple[Any, Any, list[np.ndarray]]:
-    """Addresses and lengths of the constants, and the arrays that keep them alive."""
-    arrays = [np.ascontiguousarray(c.data).reshape(c.data.shape) for c in program.all_constants]
-    aligned = [a if a.flags.aligned and a.dtype.isnative else np.array(a, a.dtype.newbyteorder("=")) for a in arrays]
-    addresses = ffi.new("char *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in aligned] or 1)
-    lengths = ffi.new("i64[]", [n for a in aligned for n in a.shape] or 1)
-    return addresses, lengths, aligned
+def _constants(interface: Interface) -> tuple[Any, Any]:
+    """Addresses and lengths of the constants, which the interface keeps alive."""
+    arrays = interface.constants
+    addresses = ffi.new("char *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in arrays] or 1)
+    return addresses, ffi.new("i64[]", [n for a in arrays for n in a.shape] or 1)

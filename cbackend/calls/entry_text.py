@@ -26,11 +26,11 @@ long.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
-from ...graph import FunctionGraph
 from ...record import record
-from .output_lengths import Step, output_lengths
+from .interface import Interface
+from .output_lengths import Step
 from .outputs import LARGE
 
 _FORMS = {
@@ -44,24 +44,21 @@ LONGEST = 100
 
 @record
 class Traits:
-    """What the entry of a function must see to beside arguments and outputs.
+    """What the entry of a function must see to beside what its interface says.
 
-    `in_place`: outputs that are written over an input.  `numbers`: scalar inputs, which are often given as Python
-    numbers.  `profile`: calls are timed.  `host`: some steps run in Python.  `torn`: some updates are written in place
-    and some are not, so that Ctrl-C between the two would leave half of them.  `given`: outputs that are computed in
-    the array of the name `o` and their number.
+    `numbers`: scalar inputs, which are often given as Python numbers.  `profile`: calls are timed.  `torn`: some
+    updates are written in place and some are not, so that Ctrl-C between the two would leave half of them.  `given`:
+    outputs that are computed in the array of the name `o` and their number.
     """
 
-    in_place: Mapping[int, int]
     numbers: Sequence[int] = ()
     profile: bool = False
-    host: bool = False
     torn: bool = False
     given: Collection[int] = ()
 
 
-def entry_text(graph: FunctionGraph, shared: Sequence[bool], traits: Traits) -> str:
-    """The text that defines `entry` for a graph whose inputs are `shared` (read from containers) or arguments."""
+def entry_text(interface: Interface, shared: Sequence[bool], traits: Traits) -> str:
+    """The text that defines `entry` for a program whose inputs are `shared` (read from containers) or arguments."""
     arguments = [f"x{k}" for k, is_shared in enumerate(shared) if not is_shared]
     given = "".join(f"{a}, " for a in arguments)
     lines = [f"def entry({''.join(f'{a}=MISSING, ' for a in arguments)}*extra):"]
@@ -73,54 +70,49 @@ def entry_text(graph: FunctionGraph, shared: Sequence[bool], traits: Traits) -> 
     checks = [f"type(x{k}) is ndarray and x{k}.dtype is d{k}" for k in range(len(shared))]
     lines.append(f"    if {' and '.join([*checks, 'not extra'])}:")
     lines.append("        try:")
-    lines += ["            " + line for line in _filled_frame(graph, traits)]
+    lines += ["            " + line for line in _filled_frame(interface, traits)]
     lines += ["        except (ValueError, IndexError, BufferError):", "            pass", "        else:"]
-    outputs = ", ".join(f"y{k}" for k in range(len(graph.outputs)))
+    outputs = ", ".join(f"y{k}" for k in range(len(interface.outputs)))
     run = [*(["call.begun = begun"] * traits.profile), "outcome = run(call)"]
     run += ["if outcome:", f"    return finish(outcome, frame, ({given}), [{outputs}])"]
-    run += [f"c{i}.value = y{o}" for i, o in graph.updates]
+    run += [f"c{i}.value = y{o}" for i, o in interface.updates]
     if traits.torn:
         run = ["call.outcome = -1", "try:", *("    " + line for line in run)]
         run += ["except BaseException:", f"    rescue(frame, [{outputs}])", "    raise"]
     lines += ["            " + line for line in run]
-    if traits.host:
+    if interface.calls_back:
         lines.append("            release(call)")
     lines.append("            push(frame)")
-    lines.append(f"            return [{', '.join(f'y{k}' for k in _own_outputs(graph))}]")
+    lines.append(f"            return [{', '.join(f'y{k}' for k in interface.own_outputs)}]")
     lines.append(f"    return general(({given}*extra,))")
     return "\n".join(lines) + "\n"
 
 
-def _own_outputs(graph: FunctionGraph) -> list[int]:
-    updates = {o for _, o in graph.updates}
-    return [k for k in range(len(graph.outputs)) if k not in updates]
-
-
-def _filled_frame(graph: FunctionGraph, traits: Traits) -> list[str]:
+def _filled_frame(interface: Interface, traits: Traits) -> list[str]:
     """The lines that take the shapes, allocate outputs and fill a frame."""
-    shapes = [[f"n{k}_{axis}" for axis in range(i.ndim)] for k, i in enumerate(graph.inputs)]
-    programs = output_lengths(graph)
+    shapes = [[f"n{k}_{axis}" for axis in range(i.ndim)] for k, i in enumerate(interface.inputs)]
     lines = [f"{_tuple(names)} = x{k}.shape" for k, names in enumerate(shapes)]
-    for k, o in enumerate(graph.outputs):
-        if k in traits.in_place:
-            lines.append(f"y{k} = x{traits.in_place[k]}")
-            shapes.append(shapes[traits.in_place[k]])
+    for k, o in enumerate(interface.outputs):
+        if k in interface.in_place:
+            lines.append(f"y{k} = x{interface.in_place[k]}")
+            shapes.append(shapes[interface.in_place[k]])
             continue
-        known = None if k in traits.given else programs[k]
+        known = None if k in traits.given else interface.lengths[k]
         if known is not None and any(len(program) > LONGEST for program in known):
             known = None  # as large as the last one
         shape = None if known is None else [_python(program) for program in known]
-        made = f"o{k}" if k in traits.given else _allocation(k, shape, o.type.numpy.itemsize)
-        lines.append(f"y{k} = {made}")
+        memory = f"o{k}" if k in traits.given else _allocation(k, shape, o.numpy.itemsize)
+        lines.append(f"y{k} = {memory}")
         if shape is None:
             shape = [f"m{k}_{axis}" for axis in range(o.ndim)]
             lines.append(f"{_tuple(shape)} = y{k}.shape")
         shapes.append(shape)
-    first, written = len(graph.inputs), set(traits.in_place.values())
+    first, written = len(interface.inputs), set(interface.in_place.values())
     lines += [f"b{k} = from_buffer(x{k}{', require_writable=True' * (k in written)})" for k in range(first)]
     lines += ["frame = pop()", "call, data, lengths, _ = frame"]
     lines += [f"data[{k}] = b{k}" for k in range(first)]
-    lines += [f"data[{first + k}] = from_buffer(y{k})" for k in range(len(graph.outputs)) if k not in traits.in_place]
+    made = [k for k in range(len(interface.outputs)) if k not in interface.in_place]
+    lines += [f"data[{first + k}] = from_buffer(y{k})" for k in made]
     lengths = [n for shape in shapes for n in shape]
     if lengths:
         lines.append(f"pack(lengths, 0, {', '.join(lengths)})")

@@ -14,6 +14,8 @@ import numpy as np
 
 from ...graph import FunctionGraph
 from ...profiling import Roofline, RunProfile
+from ...record.cached import cached_property
+from ..build.compilation import library_key
 from ..build.compiler_process import CompileError
 from ..build.toolchain import Toolchain
 from ..cache.store import Cache
@@ -24,10 +26,12 @@ from ..program.driver import c_text
 from ..program.listing import with_lines
 from ..program.plan import plan
 from ..program.program import Program
-from ..runtime.runtime import build_program
+from ..runtime.runtime import build_program, runtime_with
 from .binding import Binding, bind_caller
 from .caller import Caller
+from .interface import interface_of
 from .measured import Measured
+from .recall import keep, recall
 from .roofline import roofline
 from .rows import rows
 
@@ -39,12 +43,12 @@ class Executable:
     containers of updated inputs hold their new values.  Immutable, and safe in threads.
     """
 
-    def __init__(self, caller: Caller, source: str, compile_seconds: float) -> None:
-        self._caller = caller
+    backend = "c"
+
+    def __init__(self, caller: Caller, source: str | None, compile_seconds: float) -> None:
+        self._caller, self._source = caller, source
         self.entry = caller.entry
         """The function that calls go to."""
-        self.source = source
-        """The whole C file."""
         self.compile_seconds = compile_seconds
         """Planning, printing, compiling and loading."""
 
@@ -70,6 +74,11 @@ class Executable:
             return None
         return self._caller.native_bound(binding.inputs, binding.outputs, result, other)
 
+    @cached_property
+    def source(self) -> str:
+        """The whole C file."""
+        return self._source or c_text(self.program)
+
     @property
     def program(self) -> Program:
         return self._caller.program
@@ -92,6 +101,10 @@ class Executable:
     def path(self) -> Path | None:
         """The library in the cache, its C beside it; None if the disk took none."""
         return self._caller.library.path
+
+    def keep(self, key: bytes, cache: Cache) -> bool:
+        """Keep what `recalled_graph` needs; whether it was kept.  The executable has no profile."""
+        return keep(key, self._caller.interface, self._caller.library, self.kernels, cache)
 
     @property
     def from_cache(self) -> bool:
@@ -122,11 +135,39 @@ def compile_graph(
     if debug_info:
         source, toolchain = with_lines(source, program), toolchain.debugging
     library, runtime = build_program(source, program.products, toolchain, cache, program.solvers)
-    caller = Caller(name, program, library, runtime, shared, profile, allow_input_downcast, threads)
+    caller = Caller(
+        name, interface_of(program), lambda: program, library, runtime, shared, profile, allow_input_downcast, threads
+    )
     seconds = time.perf_counter() - start
     if profile is not None:
         profile.begin(rows(program), seconds, lambda: _roofline(toolchain, cache), lambda: runtime.clock.seconds)
     return Executable(caller, source, seconds)
+
+
+def recalled_graph(
+    key: bytes, graph: FunctionGraph, optimized: Callable[[], FunctionGraph], *, name: str, shared: Sequence[Any],
+    toolchain: Toolchain, cache: Cache, allow_input_downcast: bool | None = None, threads: int | None = None,
+) -> Executable | None:  # fmt: skip
+    """The executable that was kept under `key`, a digest of all that it was made of; None if there is none.
+
+    `graph` is the one that the user built, of which `optimized` gives what `compile_graph` was given: it is asked for
+    when a call fails, or somebody looks at the program.  Else as for `compile_graph`.
+    """
+    start = time.perf_counter()
+    found = recall(key, graph, toolchain, cache)
+    if found is None:
+        return None
+    interface, library = found.interface, found.library
+
+    def program() -> Program:
+        planned = plan(optimized(), Choices(found.schedules))
+        if library_key(c_text(planned), toolchain) != library.key:
+            raise RuntimeError(f"{name}: its graph gives other C now than the cache has; remove {library.path}")
+        return planned
+
+    runtime = runtime_with(interface.products, toolchain, cache, interface.solvers)
+    caller = Caller(name, interface, program, library, runtime, shared, None, allow_input_downcast, threads)
+    return Executable(caller, None, time.perf_counter() - start)
 
 
 def _roofline(toolchain: Toolchain, cache: Cache) -> Roofline | None:

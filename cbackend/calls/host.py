@@ -5,7 +5,7 @@ The function stays one C call; the results live until it returns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Any
 
@@ -22,14 +22,14 @@ _SIGNATURE = "i32(*)(ag_call *, i32, char * *, i64 *, const i64 *)"
 
 
 class HostSteps:
-    """The host steps of a program.  `callback`: what goes into ag_call.host; NULL if there are none."""
+    """The host steps of a program.  `any`: whether there are some; `callback`: what goes into ag_call.host."""
 
-    def __init__(self, program: Program) -> None:
-        self._sites = program.all_sites
+    def __init__(self, program: Callable[[], Program], calls_back: bool) -> None:
+        self._sites = program().all_sites if calls_back else []
         self._held: dict[int, list[np.ndarray]] = {}
         self._errors: dict[int, BaseException] = {}
         """By thread: a body of a loop has a call of its own."""
-        self.any = program.calls_back
+        self.any = calls_back
         self.callback = ffi.callback(_SIGNATURE, self._run, 1, self._passed_by) if self.any else ffi.NULL
 
     def release(self, call: Any) -> BaseException | None:

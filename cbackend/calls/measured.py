@@ -34,7 +34,7 @@ class Measured:
 
     def keep(self, kernel: str, schedule: Schedule, gain: float) -> bool:
         """Keep the schedule of a kernel that makes it `gain` times as fast; whether the disk took it."""
-        content = {"kernel": kernel, "gain": round(gain, 3), "schedule": _plain(schedule)}
+        content = {"kernel": kernel, "gain": round(gain, 3), "schedule": plain_schedule(schedule)}
         return self._cache.store(Kind.SCHEDULE, self._key(kernel), json.dumps(content).encode()) is not None
 
     def _key(self, kernel: str) -> bytes:
@@ -42,14 +42,23 @@ class Measured:
         return hashlib.sha256("\0".join(parts).encode()).digest()
 
 
-def _plain(schedule: Schedule) -> dict[str, Any]:
+def plain_schedule(schedule: Schedule) -> dict[str, Any]:
+    """The choices of a schedule, for JSON."""
     found = schedule.choices()
     return {**found, "tiles": list(schedule.tiles)} if schedule.tiles else found
 
 
+def read_schedule(choices: dict[str, Any]) -> Schedule:
+    """The schedule with these choices, as JSON has them.
+
+    Raises:
+        ValueError, TypeError: it is none.
+    """
+    return Schedule(**{**choices, "tiles": tuple(map(tuple, choices.get("tiles", ())))})
+
+
 def _read(content: bytes) -> Schedule | None:
     try:
-        found = json.loads(content)["schedule"]
-        return Schedule(**{**found, "tiles": tuple(map(tuple, found.get("tiles", ())))})
+        return read_schedule(json.loads(content)["schedule"])
     except (ValueError, TypeError, KeyError, AttributeError, ScheduleError):  # of another version
         return None

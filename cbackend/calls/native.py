@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import FunctionGraph
 from ..abi._abi import ffi
 from ..build.build import Library
-from .output_lengths import Step, output_lengths
+from .interface import Interface
+from .output_lengths import Step
 from .outputs import LARGE
 
 MOST_STEPS = 100
@@ -49,7 +49,7 @@ def layouts_hold() -> bool:
 
 
 def native_entry(
-    native: Library, graph: FunctionGraph, library: Library, frame: Any, other: Callable[..., Any], as_list: bool,
+    native: Library, interface: Interface, library: Library, frame: Any, other: Callable[..., Any], as_list: bool,
     strided: bool,
 ) -> Callable[..., Any] | None:  # fmt: skip
     """A builtin that takes arguments as `other` does and returns the same: one array, or all of them `as_list`.
@@ -58,7 +58,7 @@ def native_entry(
     far as `other` does not keep that alive.  `strided`: arrays that are not C-contiguous are taken, too.  None where
     the lengths of the results are not known before the call, or where there are too many arrays.
     """
-    signature = _signature(graph, native.lib) if layouts_hold() else None
+    signature = _signature(interface, native.lib) if layouts_hold() else None
     if signature is None:
         return None
     (told, alive), call = signature, frame[0]
@@ -134,17 +134,17 @@ def _numpy_function(place: int) -> int:
     return ctypes.c_void_p.from_address(table + place * ctypes.sizeof(ctypes.c_void_p)).value or 0
 
 
-def _signature(graph: FunctionGraph, names: Any) -> tuple[Any, tuple[Any, ...]] | None:
-    """An ag_signature with all that the graph says, and what it points to.  `names`: has the constants of the C."""
-    arrays = [*graph.inputs, *graph.outputs]
-    if len(arrays) > names.AG_ARRAYS or sum(a.ndim for a in arrays) > names.AG_LENGTHS or not graph.outputs:
+def _signature(interface: Interface, names: Any) -> tuple[Any, tuple[Any, ...]] | None:
+    """An ag_signature with all that the interface says, and what it points to.  `names`: has the constants of the C."""
+    arrays = [*(i.type for i in interface.inputs), *interface.outputs]
+    if len(arrays) > names.AG_ARRAYS or sum(a.ndim for a in arrays) > names.AG_LENGTHS or not interface.outputs:
         return None
     programs: list[list[Step]] = []
-    for shape in output_lengths(graph):
+    for shape in interface.lengths:
         if shape is None:
             return None
         programs += shape
-    first = list(itertools.accumulate((i.ndim for i in graph.inputs), initial=0))
+    first = list(itertools.accumulate((i.ndim for i in interface.inputs), initial=0))
 
     def words(step: Step) -> tuple[int, int]:
         operation, operand = step
@@ -152,15 +152,15 @@ def _signature(graph: FunctionGraph, names: Any) -> tuple[Any, tuple[Any, ...]] 
         return getattr(names, f"AG_{operation.upper()}"), place
 
     alive = (
-        ffi.new("object *[]", [ffi.cast("object *", id(a.type.numpy)) for a in arrays]),
+        ffi.new("object *[]", [ffi.cast("object *", id(a.numpy)) for a in arrays]),
         ffi.new("i32[]", [a.ndim for a in arrays]),
         ffi.new("i64[]", [word for program in programs for step in program for word in words(step)] or 1),
         ffi.new("i64[]", [len(program) for program in programs] or 1),
-        ffi.new("i64[]", [LARGE // o.type.numpy.itemsize for o in graph.outputs]),
-        ffi.new("i64[]", [a.type.numpy.itemsize for a in arrays]),
-        [a.type.numpy for a in arrays],
+        ffi.new("i64[]", [LARGE // o.numpy.itemsize for o in interface.outputs]),
+        ffi.new("i64[]", [a.numpy.itemsize for a in arrays]),
+        [a.numpy for a in arrays],
     )
     told = ffi.new("ag_signature *")
     told.dtypes, told.ranks, told.programs, told.program_lengths, told.most, told.items = alive[:6]
-    told.inputs, told.outputs, told.input_lengths = len(graph.inputs), len(graph.outputs), first[-1]
+    told.inputs, told.outputs, told.input_lengths = len(interface.inputs), len(interface.outputs), first[-1]
     return told, alive

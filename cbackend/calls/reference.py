@@ -23,6 +23,7 @@ from .turns import one_at_a_time
 class Reference:
     """A graph that NumPy runs; see `Executable` for what calls take and give."""
 
+    backend = "numpy"
     source = ""
     path: Path | None = None
     program = None

@@ -166,10 +166,19 @@ def build_program(
     """
     texts = (text, core_source(), *map(_needed_products, dtypes), *map(solver_source, solvers))
     built = build_all(texts, toolchain, cache)  # held until the runtime has found its parts among them
+    return built[0], runtime_with(dtypes, toolchain, cache, solvers)
+
+
+def runtime_with(dtypes: Sequence[str], toolchain: Toolchain, cache: Cache, solvers: Sequence[str]) -> Runtime:
+    """The runtime with products of `dtypes` and LAPACK of `solvers` ready.
+
+    Raises:
+        CompileError: the toolchain fails on it, or on one of them.
+    """
     runtime = load_runtime(toolchain, cache)
     runtime.require_blas(dtypes)
     runtime.require_lapack(solvers)
-    return built[0], runtime
+    return runtime
 
 
 def _needed_products(dtype: str) -> str:

@@ -1,0 +1,70 @@
+"""What the optimizers of a mode make of a graph: done at once, or when somebody looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .database import PRISTINE, optdb
+from .graph import Door, FunctionGraph, Replacement
+from .mode import Mode
+from .optdb.optimizers import SeqOptimizer
+from .optdb.rules import default_db
+from .record.forks import ProcessLock
+
+Result = tuple[FunctionGraph, Any, tuple[Replacement, ...]]
+
+
+class Optimization:
+    """A graph on its way through the optimizers of a mode.
+
+    Optimizing is a matter of the graph, the mode and the database alone.  So a function that the cache knows runs
+    before its graph is optimized, and whoever asks for the optimized graph, the profile or the journal later gets what
+    would have been there; a database that was edited meanwhile is not asked then.
+    """
+
+    def __init__(self, graph: FunctionGraph, mode: Mode, strict: bool = False, database: Any = optdb) -> None:
+        self._unoptimized, self._mode, self._strict, self._database = graph, mode, strict, database
+        self._state = database.state()
+        self._lock = ProcessLock()
+        self._result: Result | None = None
+
+    @classmethod
+    def done(cls, graph: FunctionGraph, mode: Mode, profile: Any, journal: Sequence[Replacement]) -> Optimization:
+        """One that lies behind us."""
+        made = cls(graph, mode)
+        made._result = graph, profile, tuple(journal)
+        return made
+
+    def run(self) -> Result:
+        """The optimized graph, what each optimizer cost, and every replacement that was made, in order."""
+        with self._lock:
+            if self._result is None:
+                self._result = self._optimized()
+            return self._result
+
+    def _optimized(self) -> Result:
+        database = self._database
+        if self._state == PRISTINE != database.state():
+            database = default_db()
+        query = self._mode.optimizer
+        optimizer = SeqOptimizer() if query is None else database.query(query, strict=self._strict or self._mode.check)
+        door = Door()
+        graph, profile = optimizer(self._unoptimized, door)
+        return graph, profile, tuple(door.journal)
+
+    @property
+    def is_done(self) -> bool:
+        return self._result is not None
+
+    @property
+    def graph(self) -> FunctionGraph:
+        return self.run()[0]
+
+    @property
+    def profile(self) -> Any:
+        return self.run()[1]
+
+    @property
+    def journal(self) -> tuple[Replacement, ...]:
+        return self.run()[2]

@@ -1,0 +1,65 @@
+"""Functions that were compiled before, known by what the user built: they run without being optimized or planned again.
+
+    graph, query, compiler, this very package  --key-->  what calls need to know (cbackend/calls/recall.py)
+
+The key covers all that the C of a function depends on: what is not covered has no key.  These are functions that were
+compiled under an edited database, with rules of the user's in the query, or of the user's own ops.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+
+from .cbackend import Toolchain
+from .database import PRISTINE, optdb
+from .graph import FunctionGraph
+from .graph.digest import Unnamed, digest
+from .mode import Mode
+from .optdb import Query
+
+_ROOMS = ("", ".cbackend", ".graph", ".ops", ".optdb", ".record")
+"""Packages on whose files the C of a function depends."""
+_CODE = (".py", ".c", ".h")
+
+
+def key_of(graph: FunctionGraph, mode: Mode, toolchain: Toolchain) -> bytes | None:
+    """The key of the function of `graph`, as the user built it, under `mode`; None if it has none."""
+    query, package = mode.optimizer, _package()
+    own = isinstance(query, Query) and query.extra
+    if package is None or optdb.state() != PRISTINE or own:
+        return None
+    try:
+        parts = (digest(graph).hex(), str(query), toolchain.fingerprint, package, np.__version__, sys.version)
+    except Unnamed:
+        return None
+    return hashlib.sha256("\0".join(parts).encode()).digest()
+
+
+@lru_cache(maxsize=1)
+def _package() -> str | None:
+    """A digest of the files of this package, by names, sizes and times; None if they cannot be listed."""
+    found = hashlib.sha256()
+    try:
+        for room in _ROOMS:
+            for line in sorted(_files(next(iter(sys.modules[f"{__package__}{room}"].__path__)))):
+                found.update(line.encode())
+    except (OSError, KeyError):
+        return None
+    return found.hexdigest()
+
+
+def _files(folder: str) -> Iterator[str]:
+    """A line for each file of code in a folder and those inside it."""
+    with os.scandir(folder) as items:
+        for item in items:
+            if item.name.endswith(_CODE):
+                status = item.stat()
+                yield f"{item.path} {status.st_size} {status.st_mtime_ns}\n"
+            elif "." not in item.name and item.name != "__pycache__" and item.is_dir():
+                yield from _files(item.path)

@@ -1,0 +1,63 @@
+"""What calls need to know of a program: enough to run its library, and no more.
+
+    program -> interface_of -> Interface -> Caller
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...graph import TensorType, Variable
+from ...record import record
+from ..program.program import Program
+from .output_lengths import Step, output_lengths
+
+
+@record(eq=False)
+class Interface:
+    """The arrays that go into a program and come out of it, and what else its library is given.
+
+    `inputs` are those of its graph, `updates` pairs (input, output).  `lengths`: for each output a program for each of
+    its lengths, None where only a call tells one.  `in_place`: outputs that are written over an input.
+    `dense_inputs`: whether all inputs must be C-contiguous.  `products`, `solvers`: the dtypes of which it needs the
+    runtime's products of matrices and its LAPACK.  `constants` are aligned, C-contiguous and native.  `sites`: how many
+    nodes messages may speak of.  `calls_back`: whether it calls Python.
+    """
+
+    inputs: tuple[Variable, ...]
+    outputs: tuple[TensorType, ...]
+    updates: tuple[tuple[int, int], ...]
+    lengths: tuple[list[list[Step]] | None, ...]
+    in_place: Mapping[int, int]
+    dense_inputs: bool
+    products: tuple[str, ...]
+    solvers: tuple[str, ...]
+    constants: tuple[np.ndarray, ...]
+    sites: int
+    calls_back: bool
+
+    @property
+    def own_outputs(self) -> list[int]:
+        """The outputs that a call returns: those that are no updates."""
+        updated = {o for _, o in self.updates}
+        return [k for k in range(len(self.outputs)) if k not in updated]
+
+
+def interface_of(program: Program) -> Interface:
+    """What calls need to know of `program`."""
+    graph = program.graph
+    return Interface(
+        inputs=graph.inputs, outputs=tuple(o.type for o in graph.outputs), updates=graph.updates,
+        lengths=tuple(output_lengths(graph)), in_place=program.in_place, dense_inputs=program.dense_inputs,
+        products=program.products, solvers=program.solvers,
+        constants=tuple(_plain(c.data) for c in program.all_constants), sites=len(program.sites),
+        calls_back=program.calls_back,
+    )  # fmt: skip
+
+
+def _plain(data: np.ndarray) -> np.ndarray:
+    """The array where it lies if C can read it there, else a copy."""
+    dense = np.ascontiguousarray(data).reshape(data.shape)
+    return dense if dense.flags.aligned and dense.dtype.isnative else np.array(dense, dense.dtype.newbyteorder("="))

@@ -1,0 +1,103 @@
+"""What the cache keeps of a compiled program, so that the next process need not plan it: its interface, and which
+library is its own.
+
+    record ::= JSON, a line feed, the bytes of the constants one after the other
+
+The library is known by its key.  Kernels had the schedules that were measured best; where others are known by now, the
+record is a miss, as it is where the library has gone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph import FunctionGraph, TensorType
+from ...record import record
+from ..build.build import Library, find
+from ..build.toolchain import Toolchain
+from ..cache.entry import Kind
+from ..cache.store import Cache
+from ..ir.kernel import Kernel
+from ..ir.schedule import Schedule
+from .interface import Interface
+from .measured import Measured, plain_schedule, read_schedule
+
+LARGEST = 1 << 22
+"""Bytes of constants; a program with more is planned anew."""
+
+
+@record(eq=False)
+class Recalled:
+    """A program that was compiled before: how to call it, its library, and the schedules of its kernels by name."""
+
+    interface: Interface
+    library: Library
+    schedules: Mapping[str, Schedule]
+
+
+def keep(key: bytes, interface: Interface, library: Library, kernels: Sequence[Kernel], cache: Cache) -> bool:
+    """Keep what calls need to know of a program under `key`; whether the disk took it.
+
+    `key`: a digest of all that the program was made of.  One that calls Python needs its graph, and is not kept.
+    """
+    if interface.calls_back or sum(c.nbytes for c in interface.constants) > LARGEST:
+        return False
+    told = {
+        "library": library.key.hex(),
+        "outputs": [[o.dtype, o.shape] for o in interface.outputs],
+        "lengths": interface.lengths,
+        "in_place": list(interface.in_place.items()),
+        "dense_inputs": interface.dense_inputs,
+        "products": interface.products,
+        "solvers": interface.solvers,
+        "constants": [[c.dtype.name, c.shape] for c in interface.constants],
+        "sites": interface.sites,
+        "kernels": {k.default or k.name: plain_schedule(k.schedule) if k.default else None for k in kernels},
+    }
+    content = b"\n".join((json.dumps(told).encode(), b"".join(c.tobytes() for c in interface.constants)))
+    return cache.store(Kind.RECORD, key, content, durable=False) is not None
+
+
+def recall(key: bytes, graph: FunctionGraph, toolchain: Toolchain, cache: Cache) -> Recalled | None:
+    """What was kept under `key`; None if that is nothing, or no longer so.  `graph` gives the inputs and updates."""
+    content = cache.load(Kind.RECORD, key)
+    try:
+        return None if content is None else _read(content, graph, toolchain, cache)
+    except (ValueError, TypeError, KeyError):  # of another version
+        return None
+
+
+def _read(content: bytes, graph: FunctionGraph, toolchain: Toolchain, cache: Cache) -> Recalled | None:
+    head, _, bits = content.partition(b"\n")
+    told: dict[str, Any] = json.loads(head)
+    schedules = {name: schedule and read_schedule(schedule) for name, schedule in told["kernels"].items()}
+    measured = Measured(toolchain, cache)
+    if any(measured(name) != schedule for name, schedule in schedules.items()):
+        return None
+    library = find(bytes.fromhex(told["library"]), cache)
+    if library is None:
+        return None
+    constants, at = [], 0
+    for dtype, shape in told["constants"]:
+        constants.append(np.frombuffer(bits, dtype, math.prod(shape), at).reshape(shape).copy())
+        at += constants[-1].nbytes
+    interface = Interface(
+        inputs=graph.inputs, outputs=tuple(TensorType(dtype, tuple(shape)) for dtype, shape in told["outputs"]),
+        updates=graph.updates, lengths=tuple(map(_lengths, told["lengths"])),
+        in_place={int(o): int(i) for o, i in told["in_place"]}, dense_inputs=bool(told["dense_inputs"]),
+        products=tuple(told["products"]), solvers=tuple(told["solvers"]), constants=tuple(constants),
+        sites=int(told["sites"]), calls_back=False,
+    )  # fmt: skip
+    return Recalled(interface, library, {name: schedule for name, schedule in schedules.items() if schedule})
+
+
+def _lengths(programs: Any) -> Any:
+    """The programs of an output's lengths, with tuples where JSON has lists."""
+    if programs is None:
+        return None
+    return [[(word, tuple(of) if isinstance(of, list) else of) for word, of in program] for program in programs]
