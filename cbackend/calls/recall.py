@@ -26,6 +26,7 @@ from ..ir.kernel import Kernel
 from ..ir.schedule import Schedule
 from .interface import Interface
 from .measured import Measured, plain_schedule, read_schedule
+from .output_lengths import OPERATIONS, Step
 
 LARGEST = 1 << 22
 """Bytes of constants; a program with more is planned anew."""
@@ -100,4 +101,15 @@ def _lengths(programs: Any) -> Any:
     """The programs of an output's lengths, with tuples where JSON has lists."""
     if programs is None:
         return None
-    return [[(word, tuple(of) if isinstance(of, list) else of) for word, of in program] for program in programs]
+    return [[_step(word, of) for word, of in program] for program in programs]
+
+
+def _step(word: str, of: Any) -> Step:
+    if word == "number":
+        return word, int(of)
+    if word == "extent":
+        place, axis = of
+        return word, (int(place), int(axis))
+    if word not in OPERATIONS:
+        raise ValueError(f"{word!r} is no operation on lengths")
+    return word, None
