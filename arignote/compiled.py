@@ -255,6 +255,15 @@ class Function:
         """
         return later.report.write_report([later.recording.recorded(self)], path)
 
+    def export(self, folder: str | os.PathLike[str]) -> Path:
+        """The folder with this function as C that needs no Python: `make` there builds a library and an example.
+
+        It holds a header, the generated C, the runtime, and the present values of shared variables; files of an earlier
+        export are replaced.  Matrix products run by our own loops, for there is no BLAS.  Raises ValueError if NumPy
+        runs the function or a part of it, OSError if the folder cannot be written.
+        """
+        return later.export.exported(self, folder, self._signature.keys)
+
     @property
     def program(self) -> Any:
         """The steps of the generated C (`cbackend.program.program.Program`); None where NumPy runs the function."""

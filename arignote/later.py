@@ -9,10 +9,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import bind, debug, explain, recording, remarks, report, schedules, trace, tuning, vectorizing, why
+    from . import (
+        bind,
+        debug,
+        explain,
+        export,
+        recording,
+        remarks,
+        report,
+        schedules,
+        trace,
+        tuning,
+        vectorizing,
+        why,
+    )  # fmt: skip
 
 __all__ = [
-    "bind", "debug", "explain", "recording", "remarks", "report", "schedules", "trace", "tuning", "vectorizing", "why",
+    "bind", "debug", "explain", "export", "recording", "remarks", "report", "schedules", "trace", "tuning",
+    "vectorizing", "why",
 ]  # fmt: skip
 
 

@@ -28,6 +28,7 @@ MAY_IMPORT = {
     "cbackend.program": BELOW | {"cbackend.abi", "cbackend.ir", "cbackend.ctext", "cbackend.lowering"},
 }
 MAY_IMPORT["cbackend.calls"] = BELOW | {room for room in MAY_IMPORT if room.startswith("cbackend.")}
+MAY_IMPORT["cbackend.bundle"] = BELOW | {room for room in MAY_IMPORT if room.startswith("cbackend.")}
 MAY_IMPORT["cbackend"] = BELOW | {room for room in MAY_IMPORT if room.startswith("cbackend.")}
 MAY_IMPORT["arignote"] = BELOW | {"optdb", "optdb.rules"} | {room for room in MAY_IMPORT if room.startswith("cbackend")}
 OURS = {room.split(".")[0] for room in MAY_IMPORT} - {"arignote"}

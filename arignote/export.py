@@ -1,0 +1,66 @@
+"""`f.export(folder)`: a function as C that runs without Python."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import __version__
+from .cbackend.bundle.bundle import Bundle
+from .cbackend.calls.interface import interface_of
+from .cbackend.program.program import Host, Program
+from .function import find_toolchain
+from .graph import FunctionGraph, Variable
+
+if TYPE_CHECKING:
+    from .compiled import Function
+
+
+def exported(function: Function, folder: str | os.PathLike[str], keys: Sequence[str]) -> Path:
+    """The folder with the files of `function`, whose results have these `keys`; see Function.export."""
+    program: Program | None = function.program
+    toolchain = find_toolchain()
+    if program is None or toolchain is None:
+        raise ValueError(f"{function.name} is run by NumPy, so there is no C to export")
+    missing = sorted(set(_without_c(program)))
+    if missing:
+        raise ValueError(f"{function.name}: there is no C for {', '.join(missing)}, which Python runs")
+    name = re.sub(r"\W", "_", function.name, flags=re.ASCII)
+    name = name if name.isidentifier() and not name.startswith("ag_") else f"f_{name}"
+    output_names = tuple(keys) or tuple(o.name or "" for o in _own_outputs(function.unoptimized_graph))
+    bundle = Bundle(
+        name, _signature(function, output_names), __version__, program, interface_of(program), output_names,
+        tuple(np.array(s.container.value) for s in function.shared), toolchain,
+    )  # fmt: skip
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    for file, content in bundle.files().items():
+        (path / file).write_bytes(content)
+    return path
+
+
+def _own_outputs(graph: FunctionGraph) -> Sequence[Variable]:
+    """The outputs that are no updates, which stand behind them."""
+    return graph.outputs[: len(graph.outputs) - len(graph.updates)]
+
+
+def _without_c(program: Program) -> list[str]:
+    """What Python runs, in the words of the user's lines."""
+    found = []
+    for part in (program, *program.bodies):
+        sites = {step.site for step in part.steps if isinstance(step, Host)}
+        nodes = [site.node for number, site in enumerate(part.sites) if number in sites]
+        found += [f"{node.op.name}{f' ({node.origin[0]})' if node.origin else ''}" for node in nodes]
+    return found
+
+
+def _signature(function: Function, output_names: tuple[str, ...]) -> str:
+    inputs = ", ".join(f"{i.name or '_'}: {i.type}" for i in function.inputs)
+    outputs = _own_outputs(function.graph)
+    told = ", ".join(f"{n}: {o.type}" if n else str(o.type) for n, o in zip(output_names, outputs, strict=True))
+    return f"{function.name}({inputs}) -> {told or 'nothing'}"

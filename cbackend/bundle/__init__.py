@@ -1,0 +1,1 @@
+"""A compiled function as files that need no Python: C, a header, its weights, a Makefile."""

@@ -1,0 +1,131 @@
+/* What NAME.h promises, by way of the program in NAME_program.c and the runtime; the tables above say what is what. */
+
+struct NAME_function {
+    ag_runtime rt;              /* with as many threads as were asked for */
+    char *constants[CONSTANTS + 1];
+    NAME_array shared[NAME_SHARED + 1];
+};
+
+enum { ARRAYS = NAME_INPUTS + NAME_SHARED + RESULTS, DONE = 0, OTHER_OUTPUTS = 1, SITES_FROM = 128, INPUTS_SITE = -1 };
+
+static int64_t elements(const NAME_type *type, const int64_t *shape)
+{
+    int64_t count = 1;
+    for (int axis = 0; axis < type->rank; axis++) count *= shape[axis];
+    return count;
+}
+
+/* `bytes` bytes of the weights, in a block of the runtime; NULL if there are no more. */
+static char *block_of(NAME_function *f, FILE *file, int64_t bytes)
+{
+    char *block = f->rt.alloc(bytes);
+    if (block && bytes && fread(block, 1, (size_t)bytes, file) != (size_t)bytes) {
+        f->rt.release(block);
+        return NULL;
+    }
+    return block;
+}
+
+static int read_weights(NAME_function *f, FILE *file)
+{
+    char magic[sizeof MAGIC];
+    if (fread(magic, 1, sizeof magic, file) != sizeof magic || memcmp(magic, MAGIC, sizeof magic)) return 0;
+    for (int k = 0; k < CONSTANTS; k++)
+        if (!(f->constants[k] = block_of(f, file, constant_bytes[k]))) return 0;
+    for (int k = 0; k < NAME_SHARED; k++) {
+        const NAME_type *type = &NAME_shared[k];
+        memcpy(f->shared[k].shape, shared_shapes[k], sizeof f->shared[k].shape);
+        f->shared[k].data = block_of(f, file, type->bytes * elements(type, f->shared[k].shape));
+        if (!f->shared[k].data) return 0;
+    }
+    return fgetc(file) == EOF;
+}
+
+NAME_function *NAME_open(const char *weights, int threads)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    ag_runtime *table = ag_runtime_table(0, processors > 1 ? (i32)processors : 1);
+    install_products(table);
+    NAME_function *f = calloc(1, sizeof *f);
+    FILE *file = f ? fopen(weights, "rb") : NULL;
+    if (f) {
+        f->rt = *table;
+        if (threads > 0) f->rt.threads = threads;
+    }
+    int whole = file && read_weights(f, file);
+    if (file) fclose(file);
+    if (whole) return f;
+    NAME_close(f);
+    return NULL;
+}
+
+void NAME_close(NAME_function *f)
+{
+    if (!f) return;
+    for (int k = 0; k < CONSTANTS; k++) f->rt.release(f->constants[k]);
+    for (int k = 0; k < NAME_SHARED; k++) f->rt.release(f->shared[k].data);
+    free(f);
+}
+
+void NAME_free(NAME_function *f, void *result) { f->rt.release(result); }
+
+NAME_array *NAME_value(NAME_function *f, int number) { return &f->shared[number]; }
+
+/* Tell the caller where a result lies; one of the shape that he expects is moved to where he wants it. */
+static void hand_over(NAME_function *f, const NAME_type *type, char *data, const i64 *lengths, NAME_array *result)
+{
+    const size_t shape = (size_t)type->rank * sizeof *lengths;
+    if (result->data && result->data != data && !memcmp(result->shape, lengths, shape)) {
+        memcpy(result->data, data, (size_t)(type->bytes * elements(type, lengths)));
+        f->rt.release(data);
+        return;
+    }
+    result->data = data;
+    memcpy(result->shape, lengths, shape);
+}
+
+int NAME_run(NAME_function *f, const NAME_array *inputs, NAME_array *outputs)
+{
+    char *data[ARRAYS + 1];
+    i64 lengths[LENGTHS + 1];
+    int array = 0, at = 0;
+    for (int k = 0; k < NAME_INPUTS + NAME_SHARED; k++, array++) {
+        const NAME_array *x = k < NAME_INPUTS ? &inputs[k] : &f->shared[k - NAME_INPUTS];
+        data[array] = x->data;
+        for (int axis = 0; axis < inputs_and_results[k].rank; axis++) lengths[at++] = x->shape[axis];
+    }
+    for (int k = 0; k < RESULTS; k++, array++) {
+        const int rank = inputs_and_results[array].rank, given = result_output[k];
+        data[array] = result_over[k] >= 0 ? data[result_over[k]] : given >= 0 ? outputs[given].data : NULL;
+        for (int axis = 0; axis < rank; axis++) lengths[at++] = given >= 0 ? outputs[given].shape[axis] : 0;
+    }
+    ag_call call = {.rt = &f->rt, .data = data, .lengths = lengths, .declared = declared, .constants = f->constants,
+                    .constant_lengths = constant_lengths};
+    const i32 outcome = ag_entry(&call);
+    if (outcome != DONE && outcome != OTHER_OUTPUTS) return outcome + SITES_FROM * (call.step - INPUTS_SITE);
+    at = INPUT_LENGTHS;
+    for (int k = 0; k < RESULTS; k++) {
+        const int number = NAME_INPUTS + NAME_SHARED + k;
+        const NAME_type *type = &inputs_and_results[number];
+        if (result_output[k] >= 0) {
+            hand_over(f, type, data[number], &lengths[at], &outputs[result_output[k]]);
+        } else {
+            NAME_array *shared = &f->shared[result_shared[k]];
+            if (shared->data != data[number]) f->rt.release(shared->data);
+            shared->data = data[number];
+            memcpy(shared->shape, &lengths[at], (size_t)type->rank * sizeof *lengths);
+        }
+        at += type->rank;
+    }
+    return 0;
+}
+
+void NAME_message(int code, char *text, size_t room)
+{
+    const int outcome = code % SITES_FROM, site = code / SITES_FROM + INPUTS_SITE;
+    const char *what = "failed";
+    for (size_t k = 0; k < sizeof sentences / sizeof *sentences; k++)
+        if (sentences[k].outcome == outcome) what = sentences[k].text;
+    if (site >= 0 && site < SITES) snprintf(text, room, "NAME: %s, in %s", what, sites[site]);
+    else snprintf(text, room, "NAME: %s", what);
+}

@@ -1,0 +1,286 @@
+"""A program as a folder of C that needs no Python: `make` builds a library and an example that calls it.
+
+    NAME.h           what a caller sees: arrays, open, run, message, close
+    NAME.c           that, in terms of the program                    bundle.c
+    NAME_program.c   the generated C, as `f.c_source()` shows it
+    NAME.weights     constants, then the values of shared variables
+    ag_runtime.c     memory, threads, kernels in parts; ag_products_f32.c ... where they are needed
+    NAME_main.c      an example; Makefile
+
+A folder holds one function; objects of several may be linked together, for all that they share is the runtime.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...graph import TensorType
+from ...record import record
+from ..abi import declarations as abi
+from ..build.toolchain import Toolchain
+from ..calls.interface import Interface
+from ..calls.rows import input_names, texts
+from ..ir.kernel import Status
+from ..program.driver import c_text
+from ..program.program import Outcome, Program
+from ..runtime.sources import MEMBERS, core_source, product_source, solver_source
+
+_HERE = Path(__file__).parent
+_SENTENCES = {
+    Outcome.DONE: "all went well",
+    Outcome.MEMORY: "there is no memory for a result",
+    Outcome.LENGTHS: "lengths that must agree do not",
+    Outcome.DECLARED: "an input has another length than its type says",
+    Outcome.MISALIGNED: "an input is not aligned, or overlaps with what is updated",
+    Outcome.INDEX: "an index is out of bounds",
+    Outcome.ZERO_STEP: "the step of a slice is 0",
+    Outcome.NEGATIVE_LENGTH: "a length is negative",
+    Outcome.RESHAPE: "a reshaped array has another number of elements",
+    Outcome.RANGE: "a range has a step of 0, or bounds that are not finite",
+    Outcome.SINGULAR: "a matrix is singular",
+    Outcome.NOT_POSITIVE_DEFINITE: "a matrix is not positive definite",
+    Outcome.UNREACHED: "an empty array stands beside results that have elements",
+    Outcome.WINDOW: "a kernel has no positions, or extends over more than there are",
+    Outcome.CHANGED: "a state of a loop changes its shape",
+    Outcome.TOO_SHORT: "a sequence ends before a loop does",
+    Outcome.NEGATIVE_STEPS: "a number of steps is negative",
+    Outcome.KERNEL + Status.NEGATIVE_POWER: "an integer is raised to a negative power",
+    Outcome.KERNEL + Status.EMPTY_REDUCTION: "a maximum or minimum of no elements is asked for",
+    Outcome.KERNEL + Status.INDEX: "an index is out of bounds",
+}
+
+
+@record(eq=False)
+class Bundle:
+    """A program and all that its files say.  `name`: a C identifier; `shared`: the values of shared variables."""
+
+    name: str
+    signature: str
+    version: str
+    program: Program
+    interface: Interface
+    output_names: tuple[str, ...]
+    shared: tuple[np.ndarray, ...]
+    toolchain: Toolchain
+
+    def files(self) -> dict[str, bytes]:
+        """The files by name."""
+        found = {f"{self.name}.h": self._header(), f"{self.name}.c": self._wrapper()}
+        found[f"{self.name}_program.c"] = f"#define ag_entry {self.name}_entry\n{c_text(self.program)}"
+        found["ag_runtime.c"] = core_source()
+        for dtype in self.interface.products:
+            renamed = f"#define ag_blas_install ag_install_products_{MEMBERS[dtype]}\n"
+            found[f"ag_products_{MEMBERS[dtype]}.c"] = renamed + product_source(dtype)
+        for dtype in self.interface.solvers:
+            renamed = f"#define ag_lapack_install ag_install_solvers_{MEMBERS[dtype]}\n"
+            found[f"ag_solvers_{MEMBERS[dtype]}.c"] = renamed + solver_source(dtype)
+        found["Makefile"] = self._makefile([name for name in found if name.endswith(".c")])
+        found[f"{self.name}_main.c"] = self._named("example.c")
+        return {**{name: text.encode() for name, text in found.items()}, f"{self.name}.weights": self._weights()}
+
+    # --- what there is
+    @property
+    def _given(self) -> list[int]:
+        """The inputs that are arguments; those behind them are shared variables."""
+        return list(range(len(self.interface.inputs) - len(self.shared)))
+
+    @property
+    def _rank(self) -> int:
+        types = [*(i.type for i in self.interface.inputs), *self.interface.outputs]
+        return max((t.ndim for t in types), default=0) or 1
+
+    @property
+    def _magic(self) -> str:
+        return f"arignote {self.version} {self.name}"
+
+    def _named(self, file: str) -> str:
+        """A file of this room with its name filled in."""
+        text = (_HERE / file).read_text()
+        return re.sub(r"\bNAME_(INPUTS|OUTPUTS|SHARED)\b", rf"{self.name.upper()}_\1", text).replace("NAME", self.name)
+
+    # --- files
+    def _header(self) -> str:
+        name, upper, rank = self.name, self.name.upper(), self._rank
+        own = self.interface.own_outputs
+        shared = [f"      {k}: {n}" for k, n in enumerate(input_names(self.program)[len(self._given) :])]
+        told = "\n".join(["\n   Shared variables, by number:", *shared]) if shared else ""
+        return f"""\
+/* {_comment(self.signature)}
+{told}
+   Written by arignote {self.version}.  `make` builds lib{name}.a and the program {name} ({name}_main.c). */
+#ifndef {upper}_H
+#define {upper}_H
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+enum {{ {upper}_INPUTS = {len(self._given)}, {upper}_OUTPUTS = {len(own)}, {upper}_SHARED = {len(self.shared)} }};
+
+/* An array in C order, its address a multiple of its element's size.  Lengths beyond its rank say nothing. */
+typedef struct {name}_array {{
+    void *data;
+    int64_t shape[{rank}];
+}} {name}_array;
+
+/* What an array is.  dtype: as NumPy calls it; bytes: of an element; lengths: -1 where any will do. */
+typedef struct {name}_type {{
+    const char *name, *dtype;
+    int bytes, rank;
+    int64_t lengths[{rank}];
+}} {name}_type;
+
+extern const {name}_type {name}_inputs[], {name}_outputs[], {name}_shared[];
+
+typedef struct {name}_function {name}_function; /* a function, with the values of its shared variables */
+
+/* The function, with values from the file `weights`; NULL if that is not the one written for it, or memory is short.
+   threads: how many a call may use; 0: as many as there are processors. */
+{name}_function *{name}_open(const char *weights, int threads);
+void {name}_close({name}_function *f);
+
+/* Computes outputs from inputs; shared variables are updated.  outputs[k].data: where to write if outputs[k].shape is
+   right; if it is not, or data is NULL, data is told a new block, for {name}_free.  0, or a code for {name}_message;
+   then nothing was computed or updated.  Threads may call at once if nothing is updated. */
+int {name}_run({name}_function *f, const {name}_array *inputs, {name}_array *outputs);
+void {name}_free({name}_function *f, void *result);
+void {name}_message(int code, char *text, size_t room);
+
+/* The value of a shared variable, by number: to be read, or written in place, between calls. */
+{name}_array *{name}_value({name}_function *f, int number);
+
+#ifdef __cplusplus
+}}
+#endif
+#endif
+"""
+
+    def _wrapper(self) -> str:
+        name, interface = self.name, self.interface
+        declarations = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
+        return "\n".join([
+            f"#define ag_entry {name}_entry",
+            *(f"#include <{header}.h>" for header in ("stdio", "stdlib", "string", "unistd")),
+            f'\n#include "{name}.h"\n',
+            declarations,
+            "ag_runtime *ag_runtime_table(uint64_t main_thread, i32 threads);",
+            *_declared("products", interface.products, "ag_blas *entries, void *const *found, i32 wide, i64 quiet"),
+            *_declared("solvers", interface.solvers, "ag_lapack *entries, void *const *found, i32 wide"),
+            _installing(interface),
+            *self._tables(),
+            self._named("bundle.c"),
+        ])  # fmt: skip
+
+    def _tables(self) -> Iterator[str]:
+        """What arrays there are, where results go, and what messages say."""
+        name, interface, first = self.name, self.interface, len(self._given)
+        own, updated = interface.own_outputs, {o: i for i, o in interface.updates}
+        results = range(len(interface.outputs))
+        outer = [self.output_names[own.index(k)] if k in own else "" for k in results]
+        inputs = [self._row(n, i.type) for n, i in zip(input_names(self.program), interface.inputs, strict=True)]
+        outputs = [self._row(n, t) for n, t in zip(outer, interface.outputs, strict=True)]
+        lengths = [-1 if n is None else n for i in interface.inputs for n in i.type.shape]
+        sites = [_string(text) for text in texts(self.program)]
+        counts = {
+            "CONSTANTS": len(interface.constants), "RESULTS": len(results), "INPUT_LENGTHS": len(lengths),
+            "LENGTHS": len(lengths) + sum(t.ndim for t in interface.outputs), "SITES": len(sites),
+        }  # fmt: skip
+        yield f"enum {{ {', '.join(f'{what} = {count}' for what, count in counts.items())} }};"
+        yield f"#define MAGIC {_string(self._magic)}\n"
+        yield _table(f"const {name}_type {name}_inputs", inputs[:first])
+        yield _table(f"const {name}_type {name}_shared", inputs[first:])
+        yield _table(f"const {name}_type {name}_outputs", [outputs[k] for k in own])
+        yield _table(f"static const {name}_type inputs_and_results", [*inputs, *outputs])
+        yield "/* Of each result: the output that it is, what it is written over, the shared variable; or -1. */"
+        yield _table("static const int result_output", [own.index(k) if k in own else -1 for k in results])
+        yield _table("static const int result_over", [interface.in_place.get(k, -1) for k in results])
+        yield _table("static const int result_shared", [updated[k] - first if k in updated else -1 for k in results])
+        yield _table("static const i64 declared", lengths)
+        yield _table("static const i64 constant_bytes", [c.nbytes for c in interface.constants])
+        yield _table("static const i64 constant_lengths", [n for c in interface.constants for n in c.shape])
+        yield _table(f"static const i64 shared_shapes[][{self._rank}]", [_row(s.shape) for s in self.shared])
+        yield _table("static const char *const sites", sites)
+        yield _table("static const struct { int outcome; const char *text; } sentences", _sentences())
+
+    def _row(self, name: str, type_: TensorType) -> str:
+        lengths = _row([-1 if n is None else n for n in type_.shape])
+        return f"{{{_string(name)}, {_string(type_.dtype)}, {type_.numpy.itemsize}, {type_.ndim}, {lengths}}}"
+
+    def _weights(self) -> bytes:
+        arrays = [*self.interface.constants, *self.shared]
+        return b"".join([self._magic.encode() + b"\0", *(np.ascontiguousarray(a).tobytes() for a in arrays)])
+
+    def _makefile(self, sources: Iterable[str]) -> str:
+        objects = " ".join(name.removesuffix(".c") + ".o" for name in sources)
+        flags = [flag for flag in self.toolchain.flags if flag != "-march=native"]
+        return f"""\
+CC ?= cc
+ARCH ?= -march=native
+CFLAGS ?= {" ".join(map(_quoted, flags))}
+LDLIBS = {" ".join(f for f in self.toolchain.link_flags if f.startswith("-l"))} -ldl -lpthread
+
+{self.name}: {self.name}_main.o lib{self.name}.a
+	$(CC) $(ARCH) $(LDFLAGS) -o $@ {self.name}_main.o lib{self.name}.a $(LDLIBS)
+
+lib{self.name}.a: {objects}
+	$(AR) rcs $@ {objects}
+
+%.o: %.c {self.name}.h
+	$(CC) $(ARCH) $(CFLAGS) -fvisibility=hidden -c -o $@ $<
+
+clean:
+	rm -f {self.name} lib{self.name}.a {self.name}_main.o {objects}
+
+.PHONY: clean
+"""
+
+
+def _declared(what: str, dtypes: Sequence[str], arguments: str) -> Iterator[str]:
+    """The functions that install the products or solvers of each dtype."""
+    for dtype in dtypes:
+        yield f"void ag_install_{what}_{MEMBERS[dtype]}({arguments});"
+
+
+def _installing(interface: Interface) -> str:
+    """The function that puts our own loops into the runtime's table: there is no BLAS."""
+    calls = [f"    ag_install_products_{MEMBERS[d]}(&rt->{MEMBERS[d]}, none, 0, 0);" for d in interface.products]
+    calls += [f"    ag_install_solvers_{MEMBERS[d]}(&rt->solve_{MEMBERS[d]}, none, 0);" for d in interface.solvers]
+    body = ["    static void *const none[4];", *calls] if calls else ["    (void)rt;"]
+    return "\n".join(["static void install_products(ag_runtime *rt)", "{", *body, "}", ""])
+
+
+def _table(declared: str, rows: Sequence[Any]) -> str:
+    head = declared if declared.endswith("]") else f"{declared}[]"
+    rows = rows or ["{0}" if "_type " in declared or "][" in declared else 0]
+    inside = ", ".join(map(str, rows))
+    if len(inside) > 80:
+        inside = "\n    " + ",\n    ".join(map(str, rows)) + ",\n"
+    return f"{head} = {{{inside}}};"
+
+
+def _row(numbers: Sequence[int]) -> str:
+    return f"{{{', '.join(map(str, numbers)) or '0'}}}"
+
+
+def _sentences() -> list[str]:
+    return [f"{{{int(outcome)}, {_string(text)}}}" for outcome, text in _SENTENCES.items()]
+
+
+def _string(text: str) -> str:
+    """The text as a C string of ASCII."""
+    return json.dumps(text.encode("ascii", "backslashreplace").decode()).replace("?", "\\?")
+
+
+def _comment(text: str) -> str:
+    return text.replace("*/", "* /")
+
+
+def _quoted(flag: str) -> str:
+    return f"'{flag}'" if re.search(r"[^\w@%+=:,./-]", flag) else flag

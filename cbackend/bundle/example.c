@@ -1,0 +1,69 @@
+/* Calls NAME once.
+
+       ./NAME NAME.weights INPUT ...        an input is FILE:LENGTH,LENGTH,..., or FILE for a single number
+
+   Files hold the elements in C order.  Results go to NAME.out0, NAME.out1, ...; what they are is printed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "NAME.h"
+
+static void end(const char *what, const char *which)
+{
+    fprintf(stderr, "%s: %s\n", which, what);
+    exit(1);
+}
+
+/* The array that an argument describes. */
+static NAME_array array_of(char *argument, const NAME_type *type)
+{
+    NAME_array x = {0};
+    size_t count = 1;
+    char *lengths = strrchr(argument, ':');
+    if (lengths) *lengths++ = 0;
+    for (int axis = 0; axis < type->rank; axis++) {
+        if (!lengths || !*lengths) end("too few lengths", argument);
+        x.shape[axis] = strtoll(lengths, &lengths, 10);
+        if (*lengths == ',') lengths++;
+        count *= (size_t)x.shape[axis];
+    }
+    FILE *file = fopen(argument, "rb");
+    x.data = malloc(count * (size_t)type->bytes + 1);
+    if (!file || !x.data || fread(x.data, (size_t)type->bytes, count, file) != count) end("cannot be read", argument);
+    fclose(file);
+    return x;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 + NAME_INPUTS) end("expected the weights and one file for each input", argv[0]);
+    NAME_function *f = NAME_open(argv[1], 0);
+    if (!f) end("these are not the weights of NAME", argv[1]);
+    NAME_array inputs[NAME_INPUTS + 1] = {0}, outputs[NAME_OUTPUTS + 1] = {0};
+    for (int k = 0; k < NAME_INPUTS; k++) inputs[k] = array_of(argv[2 + k], &NAME_inputs[k]);
+    const int code = NAME_run(f, inputs, outputs);
+    if (code) {
+        char text[500];
+        NAME_message(code, text, sizeof text);
+        end(text, argv[0]);
+    }
+    for (int k = 0; k < NAME_OUTPUTS; k++) {
+        char name[80];
+        size_t count = 1;
+        snprintf(name, sizeof name, "NAME.out%d", k);
+        printf("%s: %s", name, NAME_outputs[k].dtype);
+        for (int axis = 0; axis < NAME_outputs[k].rank; axis++) {
+            printf("%s%lld", axis ? ", " : "[", (long long)outputs[k].shape[axis]);
+            count *= (size_t)outputs[k].shape[axis];
+        }
+        printf("%s\n", NAME_outputs[k].rank ? "]" : "");
+        FILE *file = fopen(name, "wb");
+        if (!file || fwrite(outputs[k].data, (size_t)NAME_outputs[k].bytes, count, file) != count || fclose(file))
+            end("cannot be written", name);
+        NAME_free(f, outputs[k].data);
+    }
+    for (int k = 0; k < NAME_INPUTS; k++) free(inputs[k].data);
+    NAME_close(f);
+    return 0;
+}

@@ -1,0 +1,215 @@
+"""`f.export(folder)`: make builds it with nothing but a C compiler, and it computes what the function does."""
+
+import os
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+from arignote.function import find_toolchain
+
+pytestmark = [
+    pytest.mark.skipif(find_toolchain() is None, reason="needs a C compiler"),
+    pytest.mark.skipif(shutil.which("make") is None, reason="needs make"),
+]
+CHECKED = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+"""Of the compiler's own, for everything in the folder."""
+x, y, v, n = T.matrix("x"), T.matrix("y"), T.vector("v"), T.lscalar("n")
+fx, labels = T.matrix("x", dtype="float32"), T.lvector("labels")
+z, b = T.tensor("z", "complex128", (None,)), T.tensor("b", "bool", (None,))
+rng = np.random.default_rng(7)
+X, Y, V = rng.standard_normal((5, 5)) + 4 * np.eye(5), rng.standard_normal((5, 5)), rng.standard_normal(5)
+
+
+def run(command, folder, *, succeeds=True):
+    """What a command prints, in `folder`; its complaints if it is to fail."""
+    done = subprocess.run(command, cwd=folder, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == succeeds, done.stdout + done.stderr
+    return done.stdout if succeeds else done.stderr
+
+
+@pytest.fixture(scope="module")
+def make(tmp_path_factory):
+    """A function that runs make in a folder; what is the same in all of them is compiled once."""
+    kept = {}
+
+    def make(folder, arch="-march=native"):
+        kept.setdefault(arch, tmp_path_factory.mktemp("objects"))
+        for path in kept[arch].iterdir():
+            if (folder / path.name).with_suffix(".c").exists():
+                shutil.copyfile(path, folder / path.name)
+        run(f'make -j2 CC=gcc ARCH="{arch}"', folder)
+        for path in folder.glob("ag_*.o"):
+            shutil.copyfile(path, kept[arch] / path.name)
+
+    return make
+
+
+def called(function, arrays, folder):
+    """The outputs of one call of the example program."""
+    arguments = []
+    for k, array in enumerate(arrays):
+        np.asarray(array).tofile(folder / f"in{k}.bin")
+        arguments.append(f"in{k}.bin:{','.join(map(str, np.shape(array)))}")
+    printed = run(" ".join([f"./{function.name} {function.name}.weights", *arguments]), folder)
+    found = []
+    for k, line in enumerate(printed.splitlines()):
+        dtype, _, shape = line.partition(": ")[2].partition("[")
+        lengths = [int(length) for length in shape.rstrip("]").split(",") if length]
+        found.append(np.fromfile(folder / f"{function.name}.out{k}", dtype).reshape(lengths))
+    return found
+
+
+FUNCTIONS = {
+    "values": (
+        [x, v, n, z, b],
+        {
+            "fused": T.exp(x) * v + T.tanh(x.T), "sums": x.sum(0), "soft": T.nn.softmax(x), "part": x[n, ::2],
+            "whole": n // 3, "where": T.where(b, v, 0.5), "complex": z * z + 1, "joined": T.concatenate([v, v[::-1]]),
+            "where from": x[T.argmax(v)], "constant": v + np.linspace(0, 1, 5), "none": v[:0],
+        },
+        [X, V, np.int64(3), V + 1j, V > 0],
+    ),
+    "algebra": (
+        [x, y, v],
+        [x @ y, T.nn.relu(x @ y + v), T.linalg.solve(x, v), T.linalg.det(x), T.linalg.cholesky(x @ x.T), T.dot(v, v)],
+        [X, Y, V],
+    ),
+    "loops": (
+        [v],
+        [ag.scan(lambda e, s: s * 0.5 + e, v, T.constant(0.0))[0], ag.cond(v.sum() > 0, T.exp(v), v),
+         ag.while_loop(lambda s: s < 100.0, lambda s: s * 3.0, T.constant(1.5))],
+        [V],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_results_are_those_of_the_function_and_no_sanitizer_complains(name, make, tmp_path):
+    inputs, outputs, arrays = FUNCTIONS[name]
+    function = ag.function(inputs, outputs, name=name)
+    expected = function(*arrays)
+    expected = list(expected.values()) if isinstance(expected, dict) else expected
+    assert function.export(tmp_path / "made") == tmp_path / "made"
+    make(tmp_path / "made", CHECKED)
+    for mine, its in zip(called(function, arrays, tmp_path / "made"), expected, strict=True):
+        assert mine.dtype == its.dtype and mine.shape == its.shape
+        np.testing.assert_allclose(mine, its, rtol=1e-12, atol=1e-12)
+
+
+TRAINING = """
+#include <stdio.h>
+#include "train.h"
+int main(void)
+{
+    train_function *f = train_open("train.weights", 2);
+    if (!f) return 1;
+    float data[6 * 4];
+    int64_t labels[6] = {0, 1, 2, 0, 1, 2};
+    for (int k = 0; k < 24; k++) data[k] = (float)(k % 5) - 2;
+    train_array inputs[] = {{data, {6, 4}}, {labels, {6}}};
+    float loss;
+    for (int step = 0; step < 5; step++) {
+        train_array output = {&loss, {0}};
+        if (train_run(f, inputs, &output) || output.data != &loss) return 2;
+        printf("%.9g\\n", (double)loss);
+    }
+    inputs[0].shape[1] = 3;
+    train_array output = {0};
+    char text[200];
+    train_message(train_run(f, inputs, &output), text, sizeof text);
+    puts(text);
+    const float *w = train_value(f, 0)->data;
+    for (int k = 0; k < 12; k++) printf("%.9g\\n", (double)w[k]);
+    train_close(f);
+    return 0;
+}
+"""
+
+
+def train():
+    w = ag.shared((np.arange(12).reshape(4, 3) / 10).astype("float32"), name="w")
+    loss = -T.nn.log_softmax(fx @ w)[T.arange(labels.shape[0]), labels].mean()
+    updates = ag.optim.momentum([w], [ag.grad(loss, w)], 0.1)
+    return w, ag.function([fx, labels], loss, updates=updates, name="train")
+
+
+def test_a_model_is_trained_without_python(make, tmp_path):
+    w, function = train()
+    function.export(tmp_path)
+    (tmp_path / "train_main.c").write_text(TRAINING)
+    make(tmp_path, CHECKED)
+    printed = run("./train", tmp_path).split("\n")
+    data, given = (np.arange(24) % 5 - 2).astype("float32").reshape(6, 4), np.arange(6) % 3
+    losses = [function(data, given) for _ in range(5)]
+    np.testing.assert_allclose(list(map(float, printed[:5])), losses, rtol=1e-6)
+    assert losses[4] < losses[0] and printed[5] == "train: lengths that must agree do not, in v0 = dot22(x, w)"
+    np.testing.assert_allclose(list(map(float, printed[6:18])), w.get_value().ravel(), rtol=1e-5)
+
+
+def test_the_runtime_is_small_and_strict_compilers_are_content(make, tmp_path):
+    train()[1].export(tmp_path)
+    make(tmp_path)
+    run("strip -o small train", tmp_path)
+    assert os.path.getsize(tmp_path / "small") <= 300_000
+    for file in ("train.c", "train_main.c"):
+        run(f"gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wno-pedantic -Werror -c -o strict.o {file}", tmp_path)
+    assert "train(x: float32[?, ?], labels: int64[?]) -> float32" in (tmp_path / "train.h").read_text()
+    assert not any(str(tmp_path.parent) in path.read_text(errors="ignore") for path in tmp_path.glob("*.[ch]"))
+
+
+def test_weights_of_another_function_are_refused(make, tmp_path):
+    train()[1].export(tmp_path)
+    make(tmp_path)
+    whole = (tmp_path / "train.weights").read_bytes()
+    for wrong in (b"", whole[:-1], whole + b"1", b"x" + whole[1:]):
+        (tmp_path / "train.weights").write_bytes(wrong)
+        assert "not the weights of train" in run("./train train.weights a b", tmp_path, succeeds=False)
+
+
+def test_two_functions_in_one_program(make, tmp_path):
+    for name, factor in (("twice", 2.0), ("thrice", 3.0)):
+        ag.function([v], T.exp(v) * factor, name=name).export(tmp_path / name)
+        make(tmp_path / name)
+    (tmp_path / "both.c").write_text("""
+        #include <stdio.h>
+        #include "twice/twice.h"
+        #include "thrice/thrice.h"
+        int main(void)
+        {
+            double one = 0;
+            twice_array x = {&one, {1}}, y = {0};
+            thrice_array u = {&one, {1}}, w = {0};
+            twice_function *f = twice_open("twice/twice.weights", 1);
+            thrice_function *g = thrice_open("thrice/thrice.weights", 1);
+            if (!f || !g || twice_run(f, &x, &y) || thrice_run(g, &u, &w)) return 1;
+            printf("%g %g\\n", *(double *)y.data, *(double *)w.data);
+            return 0;
+        }
+    """)
+    run("gcc both.c twice/libtwice.a thrice/libthrice.a -lmvec -lm -ldl -lpthread -o both", tmp_path)
+    assert run("./both", tmp_path) == "2 3\n"
+
+
+NAMES = {"my model-1": "my_model_1", "double": "double", "ag_runtime": "f_ag_runtime", "2nd": "f_2nd", "": "function"}
+
+
+@pytest.mark.parametrize("name, file", NAMES.items())
+def test_names_are_identifiers_of_c(name, file, make, tmp_path):
+    ag.function([v], v + 1, name=name).export(tmp_path)
+    make(tmp_path)
+    assert f"int {file}_run(" in (tmp_path / f"{file}.h").read_text() and (tmp_path / f"lib{file}.a").is_file()
+
+
+def test_what_cannot_be_exported(tmp_path):
+    with pytest.raises(ValueError, match="slow: there is no C for sort"):
+        ag.function([v], T.sort(v), name="slow").export(tmp_path)
+    with pytest.raises(ValueError, match="is run by NumPy, so there is no C"):
+        ag.function([v], v + 1, mode="NUMPY").export(tmp_path)
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError):
+        ag.function([v], v + 1).export(tmp_path / "file")
