@@ -9,7 +9,8 @@ from random_graphs import random_graph
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.batching import RULES, NoBatch
+from arignote.ops.batching import RULES
+from arignote.ops.examples import NoBatch
 from arignote.ops.interpret import evaluate
 from arignote.ops.tensor import TensorOp
 
