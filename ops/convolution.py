@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -26,16 +25,12 @@ from .checks import describe, require_index_scalar, shown
 from .lengths import known_length, lengths_of, tensor_to_dim
 from .operands import in_joint_dtype
 from .shape import DimShuffle, reshape
-from .tensor import TensorOp, as_tensor, constant
-
-Numbers = tuple[int, ...]
-Lengths = tuple["int | None", ...]
-MOST = 2**31 - 1
-"""The largest stride, dilation, kernel or padding: nothing that is computed with them overflows."""
+from .tensor import as_tensor, constant
+from .windows import MOST, Lengths, Numbers, Windowed, no_window, numbers_an_axis
 
 
 @record(repr=False)
-class Windowed(TensorOp):
+class Convolving(Windowed):
     """The base of both ops: `stride` and `dilation` have a number for each axis of positions."""
 
     stride: Numbers
@@ -50,11 +45,6 @@ class Windowed(TensorOp):
         if min(numbers) < 1 or max(numbers) > MOST:
             raise ValueError(f"{self.name}: stride, dilation and groups are 1 to {MOST}, got {self.parameters()}")
 
-    @property
-    def axes(self) -> range:
-        """Numbers of the axes of positions, without the two in front."""
-        return range(len(self.stride))
-
     def check(self, inputs: Sequence[Variable]) -> tuple[Variable, Variable]:
         """The first two inputs.  Raises TypeError for another rank or dtype."""
         if len(inputs) < 2:
@@ -67,40 +57,10 @@ class Windowed(TensorOp):
                 raise TypeError(f"{self.name} takes numbers of one dtype, got {describe(inputs[0])} and {describe(i)}")
         return inputs[0], inputs[1]
 
-    def positions(self, lengths: Sequence[int], kernel: Sequence[int]) -> Numbers:
-        """How many windows there are along each axis.  Raises ValueError where there are none."""
-        counts = []
-        for axis, (length, k) in enumerate(zip(lengths, kernel, strict=True)):
-            extent = self.dilation[axis] * (k - 1) + 1
-            if k < 1 or extent > length:
-                raise ValueError(f"{self.name}: {no_window(axis + 2, k, extent, length)}")
-            counts.append((length - extent) // self.stride[axis] + 1)
-        return tuple(counts)
-
-    def known_positions(self, lengths: Lengths, kernel: Lengths) -> Lengths:
-        """The same as far as it is known when the graph is built."""
-        whole = [length is not None and k is not None for length, k in zip(lengths, kernel, strict=True)]
-        shown = self.positions([n or 0 if w else 2**62 for n, w in zip(lengths, whole, strict=True)],
-                               [k or 0 if w else 1 for k, w in zip(kernel, whole, strict=True)])  # fmt: skip
-        return tuple(n if w else None for n, w in zip(shown, whole, strict=True))
-
-    def by_groups(self, x: np.ndarray, counts: Sequence[int], kernel: Sequence[int]) -> np.ndarray:
-        """All windows of x: (images, groups, channels of a group, *kernel, *counts), a view."""
-        moves = x.strides[2:]
-        steps = [d * s for d, s in zip(self.dilation, moves, strict=True)]
-        steps += [s * m for s, m in zip(self.stride, moves, strict=True)]
-        group = x.shape[1] // self.groups
-        shape = (x.shape[0], self.groups, group, *kernel, *counts)
-        return np.lib.stride_tricks.as_strided(
-            x, shape, (x.strides[0], group * x.strides[1], x.strides[1], *steps), writeable=False
-        )
-
-
-def no_window(axis: int, kernel: int, extent: int, length: int) -> str:
-    """Why there is no window along an axis."""
-    if kernel < 1:
-        return f"the kernel has no positions on axis {axis}"
-    return f"the kernel extends over {extent} positions of axis {axis}, the padded input has {length}"
+    def by_groups(self, x: np.ndarray, kernel: Numbers) -> np.ndarray:
+        """All windows of x: (images, groups, channels of a group, *kernel, *positions), a view."""
+        images, channels, *lengths = x.shape
+        return self.windows(x.reshape(images, self.groups, channels // self.groups, *lengths), kernel)
 
 
 def _wide(x: np.ndarray) -> np.ndarray:
@@ -116,7 +76,7 @@ def _joint(name: str, what: str, a: Lengths, b: Lengths) -> Lengths:
 
 
 @record(repr=False)
-class Convolution(Windowed):
+class Convolution(Convolving):
     """`convolution(x, w)`: each output is the sum of the products of its kernel and a window of x.
 
     float16 is computed in float32; integers wrap around.  Raises ValueError for a kernel that no window has room for.
@@ -129,7 +89,7 @@ class Convolution(Windowed):
         x, w = self.check(inputs)
         if len(inputs) != 2:
             raise TypeError(f"{self.name} takes 2 inputs, got {len(inputs)}")
-        (n, channels, *lengths), (outputs, group, *kernel) = x.type.shape, w.type.shape
+        (n, channels, *_), (outputs, group, *kernel) = x.type.shape, w.type.shape
         if channels is not None and group is not None and channels != group * self.groups:
             raise ValueError(
                 f"{self.name}: {describe(w)} has kernels for {group} * {self.groups} channels (times groups), "
@@ -139,28 +99,24 @@ class Convolution(Windowed):
             raise ValueError(
                 f"{self.name}: the {outputs} outputs of {describe(w)} are no multiple of groups, {self.groups}"
             )
-        return (x.type.with_shape((n, outputs, *self.known_positions(tuple(lengths), tuple(kernel)))),)
+        return (x.type.with_shape((n, outputs, *self.positions(x.type.shape, kernel))),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         x, w = values
         if x.shape[1] != w.shape[1] * self.groups or w.shape[0] % self.groups:
             raise ValueError(f"{self.name}: shapes {x.shape} and {w.shape} do not fit {self.groups} groups")
         kernel = w.shape[2:]
-        counts = self.positions(x.shape[2:], kernel)
-        windows = self.by_groups(_wide(x), counts, kernel)
+        counts = self.positions(x.shape, kernel)
+        windows = self.by_groups(_wide(x), kernel)
         depth, outputs = math.prod(w.shape[1:]), w.shape[0] // self.groups
-        columns = windows.reshape(x.shape[0], self.groups, depth, math.prod(counts))
+        columns = windows.reshape(x.shape[0], self.groups, depth, math.prod(windows.shape[3 + len(kernel) :]))
         with np.errstate(all="ignore"):
             y = np.matmul(_wide(w).reshape(self.groups, outputs, depth), columns)
         return (y.reshape(x.shape[0], w.shape[0], *counts).astype(x.dtype, copy=False),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         x, w = inputs
-        return ((x[0], w[0], *map(self._count, self.axes, x[2:], w[2:])),)
-
-    def _count(self, axis: int, length: Dim, kernel: Dim) -> Dim:
-        extent = dims.add(dims.mul(kernel, self.dilation[axis]), 1 - self.dilation[axis])
-        return dims.add(dims.floordiv(dims.sub(length, extent), self.stride[axis]), 1)
+        return ((x[0], w[0], *self.position_dims(x[2:], w[2:])),)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (g,), (x, w) = cotangents, node.inputs
@@ -171,7 +127,7 @@ class Convolution(Windowed):
 
 
 @record(repr=False)
-class KernelGradient(Windowed):
+class KernelGradient(Convolving):
     """`kernel_gradient(x, g, *lengths)`: the cotangent of the kernels of a convolution, whose lengths are given."""
 
     name = "kernel_gradient"
@@ -190,17 +146,17 @@ class KernelGradient(Windowed):
             raise ValueError(
                 f"{self.name}: channels of {describe(x)} and {describe(g)} are no multiples of groups, {self.groups}"
             )
-        _joint(self.name, "numbers of windows", self.known_positions(x.type.shape[2:], kernel), g.type.shape[2:])
+        _joint(self.name, "numbers of windows", self.positions(x.type.shape, kernel), g.type.shape[2:])
         return (x.type.with_shape((outputs, None if channels is None else channels // self.groups, *kernel)),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         x, g = values[:2]
         kernel = tuple(int(n) for n in values[2:])
-        counts = self.positions(x.shape[2:], kernel)
+        counts = self.positions(x.shape, kernel)
         if g.shape[0] != x.shape[0] or g.shape[2:] != counts or x.shape[1] % self.groups or g.shape[1] % self.groups:
             raise ValueError(f"{self.name}: shapes {x.shape} and {g.shape} do not fit kernels {kernel}")
-        images, outputs, total = x.shape[0], g.shape[1] // self.groups, math.prod(counts)
-        windows = self.by_groups(_wide(x), counts, kernel)
+        images, outputs, total = x.shape[0], g.shape[1] // self.groups, math.prod(g.shape[2:])
+        windows = self.by_groups(_wide(x), kernel)
         depth = x.shape[1] // self.groups * math.prod(kernel)
         front = (1, *range(2, 3 + len(kernel)), 0, *range(3 + len(kernel), windows.ndim))
         rows = windows.transpose(front).reshape(self.groups, depth, images * total)
@@ -379,22 +335,6 @@ def _require_operands(name: str, axes: int, x: Variable, w: Variable, groups: in
         )
     if outputs is not None and outputs % groups:
         raise ValueError(f"{name}: groups is {groups}, and the {outputs} outputs of {describe(w)} are no multiple")
-
-
-def numbers_an_axis(value: Any, axes: int, name: str, role: str, least: int = 1) -> Numbers:
-    """One integer for each axis, given as one for all or as a sequence.  Raises TypeError and ValueError."""
-    several = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
-    try:
-        found = tuple(map(operator.index, several))
-    except TypeError:
-        kinds = "an integer" if axes == 1 else f"an integer or {axes} of them"
-        raise TypeError(f"{name}: {role} is {kinds}, known when the graph is built, got {shown(value)}") from None
-    if len(found) != axes:
-        raise ValueError(f"{name}: {role} has one number for each of {axes} axes, got {shown(value)}")
-    if min(found) < least or max(found) > MOST:
-        bound = f"{least} or more" if min(found) < least else f"at most {MOST}"
-        raise ValueError(f"{name}: {role} is {bound}, got {shown(value)}")
-    return found
 
 
 def _around(name: str, padding: Any, w: Variable, stride: Numbers, dilation: Numbers) -> list[tuple[Any, Any]]:

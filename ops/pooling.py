@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Dim, TensorType, Variable, dims
+from ..graph import Apply, Dim, TensorType, Variable
 from ..record import record
 from .checks import describe, require_count
-from .convolution import MOST, Numbers, no_window, numbers_an_axis
 from .lengths import lengths_of
 from .operands import with_dtype
 from .shape import DimShuffle, reshape
-from .tensor import TensorOp, as_tensor, constant
+from .tensor import as_tensor, constant
+from .windows import MOST, Numbers, Windowed, no_window, numbers_an_axis
 
 
 @record(repr=False)
-class Pool(TensorOp):
+class Pool(Windowed):
     """The base of both ops: windows of `kernel` positions that lie `dilation` apart, `stride` from one to the next."""
 
     kernel: Numbers
@@ -46,37 +46,19 @@ class Pool(TensorOp):
         (x,), rank = inputs, len(self.kernel)
         if x.ndim < rank or x.type.kind not in "iuf":
             raise TypeError(f"{self.name} takes real numbers of rank {rank} or more, got {describe(x)}")
-        front, lengths = x.type.shape[: x.ndim - rank], x.type.shape[x.ndim - rank :]
-        known = [n if n is None else self.count(k, n, len(front)) for k, n in enumerate(lengths)]
-        return (x.type.with_shape((*front, *known)),)
-
-    def extent(self, axis: int) -> int:
-        """How many positions of an axis a window spans."""
-        return self.dilation[axis] * (self.kernel[axis] - 1) + 1
-
-    def count(self, axis: int, length: int, front: int) -> int:
-        """How many windows an axis of `length` has.  Raises ValueError for none; `front` axes are not pooled."""
-        extent = self.extent(axis)
-        if extent > length:
-            raise ValueError(f"{self.name}: {no_window(axis + front, self.kernel[axis], extent, length)}")
-        return (length - extent) // self.stride[axis] + 1
+        counts = self.positions(x.type.shape, self.kernel)
+        return (x.type.with_shape((*x.type.shape[: x.ndim - rank], *counts)),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         (x,) = inputs
         front = len(x) - len(self.kernel)
-        counts = (
-            dims.add(dims.floordiv(dims.add(n, -self.extent(k)), self.stride[k]), 1) for k, n in enumerate(x[front:])
-        )
-        return ((*x[:front], *counts),)
+        return ((*x[:front], *self.position_dims(x[front:], self.kernel)),)
 
-    def windows(self, x: np.ndarray) -> np.ndarray:
-        """A view with the positions in a window behind the axes of the result."""
-        front = x.ndim - len(self.kernel)
-        counts = [self.count(k, n, front) for k, n in enumerate(x.shape[front:])]
-        steps = [s * m for s, m in zip(self.stride, x.strides[front:], strict=True)]
-        within = [d * m for d, m in zip(self.dilation, x.strides[front:], strict=True)]
-        shape, strides = (*x.shape[:front], *counts, *self.kernel), (*x.strides[:front], *steps, *within)
-        return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=False)
+    @property
+    def within(self) -> Numbers:
+        """Numbers of the axes within a window, of the view that `windows` gives."""
+        rank = len(self.kernel)
+        return tuple(range(-2 * rank, -rank))
 
     def taps(self, x: Any) -> Iterator[tuple[Any, Any]]:
         """For each position in a window its slice of x, and that in the brackets of x."""
@@ -99,7 +81,7 @@ class MaxPool(Pool):
     name = "max_pool"
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (np.asarray(self.windows(values[0]).max(axis=tuple(range(-len(self.kernel), 0)))),)
+        return (np.asarray(self.windows(values[0], self.kernel).max(axis=self.within)),)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (g,), (x,) = cotangents, node.inputs
@@ -124,7 +106,7 @@ class SumPool(Pool):
         (x,) = values
         wide = np.float32 if x.dtype == np.float16 else x.dtype
         with np.errstate(all="ignore"):
-            y = self.windows(x).sum(axis=tuple(range(-len(self.kernel), 0)), dtype=wide)
+            y = self.windows(x, self.kernel).sum(axis=self.within, dtype=wide)
         return (np.asarray(y).astype(x.dtype, copy=False),)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:

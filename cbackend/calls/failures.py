@@ -11,13 +11,13 @@ import numpy as np
 from ...graph import Apply, Op, Variable, inheriting
 from ...graph.pointing import NAMED, NOWHERE, Names, Pointed, Shape, called, guilty_operands, pointing
 from ...ops.blas import Gemm, Gemv
-from ...ops.convolution import no_window
 from ...ops.fused import Fused, unmarked
 from ...ops.fused_product import FusedProduct
 from ...ops.loops import Scan
 from ...ops.nn import AlongAxis, LogSumExp
 from ...ops.pipeline import Pipeline
 from ...ops.rows import Top
+from ...ops.windows import no_window
 from ..ir.kernel import Status
 from ..program.program import Outcome, Program
 
