@@ -1,4 +1,4 @@
-"""Convolutions, their gradients and pooling beside torch's: python -m benchmarks.convolutions [THREADS]
+"""Convolutions, also with what follows, gradients, pooling beside torch's: python -m benchmarks.convolutions [THREADS]
 
 Ours and torch's, which is left out where it is not installed, take turns in one process, so that other work on the
 machine meets both alike: on one thread, which is the default, in processor time of the thread, on more in wall time.
@@ -35,6 +35,7 @@ CASES = (
     ("depthwise 3x3, stride 2", (8, 32, 112, 112), (32, 1, 3, 3), 2, 1, 32),
 )
 ROUNDS = 12
+APART = "fast_run -product_epilogue_fusion"
 Call = Callable[..., Any]
 
 
@@ -87,6 +88,22 @@ def convolution(name: str, x_shape: Any, w_shape: Any, stride: int, padding: int
         if k == 0 and groups == 1:
             calls["gemm"] = product(w_shape[0], math.prod(w_shape[1:]), math.prod(values[2].shape[2:]), x_shape[0])
         show(name, what, flops, calls)
+    followed(name, values[:2], stride, padding, groups, flops)
+
+
+def followed(name: str, values: list[Any], stride: int, padding: int, groups: int, flops: float) -> None:
+    """A bias and a relu behind the convolution: as one with it, which it is, and as a step of its own."""
+    values = [*values, np.linspace(-1, 1, len(values[1]), dtype="float32")]
+    inputs = [T.tensor(n, "float32", v.shape) for n, v in zip("xwb", values, strict=True)]
+    y = T.nn.relu(T.nn.conv2d(*inputs, stride=stride, padding=padding, groups=groups))
+    ours, apart = (ag.function(inputs, y, mode=ag.Mode(m), threads=THREADS) for m in ("fast_run", APART))
+    calls: dict[str, Call] = {"ours": lambda: ours(*values), "apart": lambda: apart(*values)}
+    if torch:
+        x, w, b = map(torch.from_numpy, values)
+        calls["torch"] = lambda: torch.relu_(
+            torch.nn.functional.conv2d(x, w, b, stride=stride, padding=padding, groups=groups)
+        )
+    show(name, "and relu", flops, calls)
 
 
 def product(m: int, k: int, n: int, count: int) -> Call:

@@ -13,16 +13,7 @@ first, second, transpose = DimShuffle((0,)), DimShuffle((1,)), DimShuffle((1, 0)
 as_column, as_row = DimShuffle((0, "x")), DimShuffle(("x", 0))
 one = T.constant(1.0)
 
-images, points = T.tensor4("images"), T.tensor("points", shape=(None, None, 1, 1))
-n, c, h, w = (T.ShapeI(axis)(images) for axis in range(4))
-as_rows = T.reshape(images, (n, c, h * w))
-
 ROWS = [
-    (
-        "local_convolution_to_matmul",
-        T.Convolution((1, 1), (1, 1))(images, points),
-        T.reshape(T.matmul(DimShuffle((0, 1))(points), as_rows), (n, T.ShapeI(0)(points), h, w)),
-    ),
     ("local_dot_to_dot22", Dot()(A, B), Dot22()(A, B)),
     ("local_dot22_to_dot22scalar", s * Dot22()(A, B), Dot22Scalar()(A, B, s)),
     ("local_dot22_to_outer", Dot22()(column, row), column * row),

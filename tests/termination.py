@@ -59,7 +59,6 @@ GONE = {
     "bitwise_and": words("local_and_zero"),
     "bitwise_or": words("local_or_ones local_or_true"),
     "bitwise_xor": words("local_xor_self"),
-    "convolution": words("local_convolution_to_matmul"),
     "cos": words("local_cos_of_arccos"),
     "cosh": words("local_cosh_of_arccosh"),
     "dot": words("local_0_dot_x local_dot_to_dot22 local_integer_0_dot_x"),

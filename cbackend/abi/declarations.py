@@ -39,11 +39,13 @@ typedef struct ag_product {
     const void *beta;
     void *c;
     i64 c_step;
-    /* What is done with each block of c as soon as it is finished, NULL: nothing.  Its loops are the axes of c; data
-       and strides are those of a launch. */
+    /* What is done with each block of c as soon as it is finished, NULL: nothing.  Its loops are the axes of c, and may
+       be further ones, 1 long, in front of the last; data and strides are those of a launch.  grouped: the last axis of
+       the batch is none of c, which has the rows of its matrices one after the other. */
     const struct ag_nest *after;
     void *const *data;
     const i64 *strides;
+    i32 grouped;
     /* NULL, or where the numbers of b lie, in elements: that of row p and column j at b[b_rows[p] + b_columns[j]].  The
        last two of b_strides then say nothing. */
     const i64 *b_rows, *b_columns;

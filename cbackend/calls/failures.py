@@ -11,6 +11,7 @@ import numpy as np
 from ...graph import Apply, Op, Variable, inheriting
 from ...graph.pointing import NAMED, NOWHERE, Names, Pointed, Shape, called, guilty_operands, pointing
 from ...ops.blas import Gemm, Gemv
+from ...ops.convolution import Convolution
 from ...ops.fused import Fused, unmarked
 from ...ops.fused_product import FusedProduct
 from ...ops.loops import Scan
@@ -60,7 +61,7 @@ def _told(program: Program, outcome: int, step: int, operand: int, said: Sequenc
         return IndexError, text, _where(node, _indices(node))
     if outcome == Outcome.WINDOW and node is not None:
         kernel, length, dilation = (*values, 0, 1)[:3]
-        return ValueError, no_window(operand, kernel, dilation * (kernel - 1) + 1, length), _where(node)
+        return ValueError, no_window(operand, kernel, dilation * (kernel - 1) + 1, length), _where(_product(node))
     if node is not None and isinstance(node.op, Scan):
         said_of_loop = _loop_failure(node.op, outcome, operand, values)
         if said_of_loop:
@@ -105,6 +106,15 @@ def _where(node: Apply | None, guilty: Collection[int] = (), shapes: Sequence[Sh
     if node is None:
         return NOWHERE
     return _at(node, unmarked(node.op), node.inputs, guilty, shapes, NAMED)
+
+
+def _product(node: Apply) -> Apply:
+    """The product of matrices, of a node that is one with what follows it; else the node itself."""
+    if not isinstance(node.op, FusedProduct):
+        return node
+    with inheriting(node.origin):
+        product = node.op.split(node.inputs)[0].owner
+    return product or node
 
 
 def _at(
@@ -158,6 +168,12 @@ def _inside(
     first = shapes[: len(shapes) - len(others)]
     if axis < 0 and product.owner is not None:
         return _disagreement(product.owner, first, axis, values)
+    if isinstance(op.product, Convolution):
+        if first[0][1] != first[1][1] * op.product.groups or first[1][0] % op.product.groups:
+            return _disagreement(product.owner, first, axis, values)  # type: ignore[arg-type]
+        counts = op.product.positions(first[0], first[1][2:])
+        shape: tuple[int, ...] = (first[0][0], first[1][0], *(n or 0 for n in counts))
+        return _culprit(op.group, (product, *others), [shape, *shapes[len(first) :]])
     matrices = [s for s in first if len(s) == 2][-2:]
     if product.ndim != 2 or len(matrices) < 2:
         return None

@@ -61,15 +61,16 @@ static void follow(const product *x, i64 i, i64 j, i64 m, i64 n)
     const ag_product *of = x->of;
     const ag_nest *nest = of->after;
     if (!nest) return;
-    const i32 rank = of->rank;
+    const i32 down = of->rank - of->grouped, across = nest->rank - 1;
     i64 lengths[AG_MOST_AXES], said[4];
     void *data[AG_MOST_ARRAYS];
-    for (i32 l = 0; l < rank; l++) lengths[l] = 1;
-    lengths[rank] = m, lengths[rank + 1] = n;
+    for (i32 l = 0; l < across; l++) lengths[l] = 1;
+    lengths[down] = m, lengths[across] = n;
+    if (of->grouped) i += x->place[down] * of->m;
     for (i32 k = 0; k < nest->arrays; k++) {
         const i64 *strides = of->strides + k * nest->rank;
-        i64 offset = i * strides[rank] + j * strides[rank + 1];
-        for (i32 l = 0; l < rank; l++) offset += x->place[l] * strides[l];
+        i64 offset = i * strides[down] + j * strides[across];
+        for (i32 l = 0; l < down; l++) offset += x->place[l] * strides[l];
         data[k] = (char *)of->data[k] + offset * nest->items[k];
     }
     nest->part(nest, lengths, data, of->strides, said);

@@ -16,6 +16,7 @@ multiplication, a factorization what its textbook algorithm does (LU 2/3 n^3, Ch
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from ...graph import Apply, Op
@@ -81,6 +82,8 @@ def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
         return []
     node = program.sites[site].node
     op = unmarked(node.op)
+    if isinstance(op, FusedProduct) and isinstance(op.product, Convolution):
+        return _convolution_then(op, program.sites[site].node, steps)
     if isinstance(op, FusedProduct):
         product = _product(op.product, program.sites[site])
         each = sum(cost(inner) for inner in op.graph.order)
@@ -102,6 +105,16 @@ def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
     if len(costs) > len(extents):
         return []
     return [(each, lengths, 1) for each, lengths in zip(costs, extents, strict=False) if each]
+
+
+def _convolution_then(op: FusedProduct, node: Apply, steps: Sequence[Step]) -> list[Term]:
+    """Of a convolution, as a product or as a kernel over views, and of what follows it."""
+    calls = [s for s in steps if isinstance(s, Call) and s.writes]
+    lengths = calls[-1].writes[0].lengths
+    each = sum(cost(inner) for inner in op.graph.order)
+    product = _windows(node, [s for s in calls if not s.kernel])
+    positions = math.prod(n or 0 for n in node.inputs[1].type.shape[2:])
+    return [*(product or [(2 * positions, lengths, 1)]), (each, lengths, 1)]
 
 
 def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:

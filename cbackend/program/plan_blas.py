@@ -15,11 +15,36 @@ from ...ops.fused import Fused
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
+from ...record import record
 from .planner import Planner
 from .program import Argument, Array, Lengths, Number, Outcome, Quantity, Table, Vector
 
 SUMMED = -1
 """What messages take for the axis where lengths of the axes that are summed over do not agree."""
+
+
+@record(slots=True)
+class Multiplication:
+    """A product of matrices that another step follows: the function, its arguments up to the place of the result."""
+
+    function: str
+    lengths: Lengths
+    arguments: tuple[Argument, ...]
+    reads: tuple[Array, ...]
+    fallible: bool = False
+
+
+def multiplication(p: Planner, node: Apply) -> Multiplication:
+    """That of `Dot` and `Dot22` of matrices, `Dot22Scalar` and `MatMul`."""
+    a, b, *scalar = p.inputs_of(node)
+    p.guard("equal", a.lengths[-1], b.lengths[-2], failure=Outcome.LENGTHS, axis=SUMMED)
+    batch = _batch(p, node, a, b)
+    left, right = (Vector(batch_strides(p, x, batch)) for x in (a, b))
+    m, k, n = a.lengths[-2], a.lengths[-1], b.lengths[-1]
+    dtype = node.out.dtype
+    factor: Argument = scalar[0] if scalar else Number(dtype, 1)
+    arguments = (Table(dtype), len(batch), Vector(batch), m, n, k, factor, a, left, b, right, Number(dtype, 0))
+    return Multiplication("ag_product_then", (*batch, m, n), arguments, (a, b, *scalar))
 
 
 def plan_dot(p: Planner, node: Apply) -> None:
@@ -47,15 +72,21 @@ def plan_matmul(p: Planner, node: Apply) -> None:
     if node.out.dtype not in BLAS_DTYPES:
         p.expand(node, [sum_of_products(node, *_loops_of_matmul(*node.inputs))])
         return
-    rank = node.out.ndim - 2
-    batch = tuple(
-        p.join([x.lengths[k - rank - 2] for x in (a, b) if rank - k <= len(x.lengths) - 2], k) for k in range(rank)
-    )
+    batch = _batch(p, node, a, b)
     m, k, n = a.lengths[-2], a.lengths[-1], b.lengths[-1]
     result = p.result(node.out, (*batch, m, n))
     one, zero = Number(result.dtype, 1), Number(result.dtype, 0)
     left, right = (Vector(batch_strides(p, x, batch)) for x in (a, b))
-    _product(p, "ag_matmul", result, (rank, Vector(batch), m, n, k, one, a, left, b, right, zero, result), (a, b))
+    arguments = (len(batch), Vector(batch), m, n, k, one, a, left, b, right, zero, result)
+    _product(p, "ag_matmul", result, arguments, (a, b))
+
+
+def _batch(p: Planner, node: Apply, a: Array, b: Array) -> Lengths:
+    """The joint lengths of the axes in front of the matrices."""
+    rank = node.out.ndim - 2
+    return tuple(
+        p.join([x.lengths[k - rank - 2] for x in (a, b) if rank - k <= len(x.lengths) - 2], k) for k in range(rank)
+    )
 
 
 def batch_strides(p: Planner, x: Array, batch: Lengths) -> Lengths:

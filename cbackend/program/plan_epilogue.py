@@ -2,6 +2,8 @@
 
     p = dot22(a, b); y = fused(p, c)   -->   ag_product_then(..., a, b, y, k_fused_nest, lengths, {y, y, c}, strides)
 
+So is a convolution: its outputs are rows, and all its positions columns, over which the kernel runs in its last loop.
+
 The product is computed in the memory of an output of the group, where it is overwritten element by element.  Lengths
 broadcast at run time: if the group turns out to be larger than the product, the product gets memory of its own, and the
 kernel runs after it.
@@ -9,19 +11,30 @@ kernel runs after it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
-from ...graph import Apply, Variable
+from ...graph import Apply, FunctionGraph, Op, Variable, rebuild
 from ...ops.blas import Dot, Dot22, Dot22Scalar, MatMul
+from ...ops.convolution import Convolution
+from ...ops.fused import Fused
 from ...ops.fused_product import FusedProduct
+from ...ops.tensor import TensorVariable
 from ..ir.kernel import Kernel
 from .nest_text import is_launched
-from .plan_blas import SUMMED, batch_strides
+from .plan_blas import Multiplication, multiplication
+from .plan_windows import MOST_LOOPS, convolved, has_own_kernels, own_kernels, plan_as
 from .planner import Planner, has_all_loops
-from .program import After, Argument, Array, Lengths, Number, Outcome, Quantity, Table, Vector
+from .program import After, Array, Lengths, Quantity
 
 MAX_ARRAYS = 64
 """AG_MOST_ARRAYS of the runtime."""
+MULTIPLIED: dict[type[Op], Callable[[Planner, Apply], Multiplication]] = {
+    Dot: multiplication,
+    Dot22: multiplication,
+    Dot22Scalar: multiplication,
+    MatMul: multiplication,
+    Convolution: convolved,
+}
 
 
 def plan_fused_product(p: Planner, node: Apply) -> None:
@@ -31,12 +44,18 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
     made = product.owner
     assert made is not None
     group = Apply(node.op.group, (product, *others), node.origin)
+    if isinstance(made.op, Convolution):
+        if has_own_kernels(made):
+            plan_as(p, node, own_kernels(p, made, node.op.graph, others))
+            return
+        product, group = _of_any_lengths(group)
     host = _host(group)
     kernel = None if host is None else p.kernel(group, ((host, 0),))
     if (
         kernel is None
         or host is None
-        or not isinstance(made.op, (Dot, Dot22, Dot22Scalar, MatMul))
+        or type(made.op) not in MULTIPLIED
+        or (isinstance(made.op, Convolution) and kernel.rank > MOST_LOOPS)
         or not _runs_along(kernel, product)
         or not all(has_all_loops(group, kernel, k) for k in range(len(kernel.outputs)))
         or not all(o in p.needed for o in node.outputs)
@@ -44,6 +63,17 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
         p.expand(node, node.op.expand(node.inputs))
         return
     _plan_fused(p, node, group, kernel, made, host)
+
+
+def _of_any_lengths(group: Apply) -> tuple[Variable, Apply]:
+    """The first operand with no lengths known, and the group over it: its kernel then has loops for all axes."""
+    assert isinstance(group.op, Fused)
+    graph = group.op.graph
+    kind = graph.inputs[0].type.with_shape((None,) * graph.inputs[0].ndim)
+    leaf, product = TensorVariable(kind), TensorVariable(kind)
+    outputs = rebuild(graph.outputs, {graph.inputs[0]: leaf})
+    op = Fused(FunctionGraph([leaf, *graph.inputs[1:]], outputs))
+    return product, Apply(op, (product, *group.inputs[1:]), group.origin)
 
 
 def _host(group: Apply) -> int | None:
@@ -69,13 +99,8 @@ def _runs_along(kernel: Kernel, product: Variable) -> bool:
 
 
 def _plan_fused(p: Planner, node: Apply, group: Apply, kernel: Kernel, made: Apply, host: int) -> None:
-    a, b = (p.arrays[i] for i in made.inputs[:2])
-    p.guard("equal", a.lengths[-1], b.lengths[-2], failure=Outcome.LENGTHS, axis=SUMMED)
-    rank = made.out.ndim - 2
-    batch = tuple(
-        p.join([x.lengths[k - rank - 2] for x in (a, b) if rank - k <= len(x.lengths) - 2], k) for k in range(rank)
-    )
-    shape = (*batch, a.lengths[-2], b.lengths[-1])
+    multiply = MULTIPLIED[type(made.op)](p, made)
+    shape = multiply.lengths
     p.arrays[group.inputs[0]] = p.dense("", made.out.dtype, shape)  # its place is found below
     inputs = [p.arrays[group.inputs[operand.source]] for operand in kernel.inputs]
     extents = p.extents(kernel, inputs)
@@ -84,15 +109,9 @@ def _plan_fused(p: Planner, node: Apply, group: Apply, kernel: Kernel, made: App
     inputs = [place if operand.source == 0 else x for operand, x in zip(kernel.inputs, inputs, strict=True)]
     p.kernels.setdefault(kernel.name, kernel)
     after = After(kernel.name, tuple(p.kernel_arguments(kernel, extents, results, inputs)))
-    scalar = [p.arrays[i] for i in made.inputs[2:]]
-    factor: Argument = scalar[0] if scalar else Number(made.out.dtype, 1)
-    left, right = (Vector(batch_strides(p, x, batch)) for x in (a, b))
-    arguments: Sequence[Argument] = (
-        Table(made.out.dtype), rank, Vector(batch), *shape[-2:], a.lengths[-1], factor, a, left, b, right,
-        Number(made.out.dtype, 0), place, after,
-    )  # fmt: skip
     p.products[made.out.dtype] = None
-    p.call("ag_product_then", arguments, (*results, place), (a, b, *scalar, *inputs))
+    arguments, reads = (*multiply.arguments, place, after), (*multiply.reads, *inputs)
+    p.call(multiply.function, arguments, (*results, place), reads, multiply.fallible)
 
 
 def _place(p: Planner, made: Apply, shape: Lengths, extents: Lengths, result: Array) -> Array:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...graph import Apply, FunctionGraph, TensorType, Variable
+from ...graph import Apply, FunctionGraph, TensorType, Variable, rebuild
 from ...ops.blas import BLAS_DTYPES
 from ...ops.convolution import Convolution, KernelGradient
 from ...ops.elementwise import Cast, add, maximum, mul
@@ -23,32 +23,45 @@ from ...ops.pooling import MOST_TAPS, MaxPool
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
+from .plan_blas import Multiplication
 from .plan_host import plan_host
 from .plan_views import slice_of
 from .planner import Planner
 from .program import Argument, Array, Lengths, Number, Outcome, Quantity, Table, Vector
 
+MOST_LOOPS = 5
+"""Axes of a convolution that a kernel follows, as the function of window_helpers.py has it."""
+
 
 def plan_convolution(p: Planner, node: Apply) -> None:
-    op, (x, w) = node.op, p.inputs_of(node)
-    assert isinstance(op, Convolution)
     if node.out.dtype not in BLAS_DTYPES:
         _without_products(p, node)
-        return
-    groups, (outputs, group, *kernel) = op.groups, w.lengths
-    p.guard("equal", x.lengths[1], p.product((group, groups)), failure=Outcome.LENGTHS, axis=1)
-    each = _each(p, outputs, groups, 0)
-    counts = _counts(p, op, x.lengths[2:], tuple(kernel))
-    if _own_kernels(op, node.inputs[1].type.shape):
-        _plan_own_kernels(p, node, counts)
-        return
+    elif has_own_kernels(node):
+        out = TensorVariable(node.out.type)
+        plan_as(p, node, own_kernels(p, node, FunctionGraph([out], [out]), ()))
+    else:
+        _plan_product(p, node, convolved(p, node))
+
+
+def convolved(p: Planner, node: Apply) -> Multiplication:
+    """The product of all kernels of a group and the windows of an image."""
+    op, (x, w) = node.op, p.inputs_of(node)
+    assert isinstance(op, Convolution)
+    each, counts = _checked(p, op, x, w)
     kernels, apart, next_row = _kernels(p, node.inputs[1])
-    result = p.result(node.out, (x.lengths[0], outputs, *counts))
     within, between = _steps(p, op, x)
     left = (0, p.product((each, apart)), apart, next_row)
-    right = (x.strides[0], p.product((group, x.strides[1])), 0, 0)
+    right = (x.strides[0], p.product((w.lengths[1], x.strides[1])), 0, 0)
     rows, columns = (w.lengths[1:], (x.strides[1], *within)), (counts, between)
-    _multiply(p, result, (x.lengths[0], groups), each, (kernels, left), (x, right), rows, columns)
+    lengths = (x.lengths[0], w.lengths[0], *counts)
+    return _product(lengths, (x.lengths[0], op.groups), each, (kernels, left), (x, right), rows, columns)
+
+
+def _checked(p: Planner, op: Convolution, x: Array, w: Array) -> tuple[Quantity, Lengths]:
+    """How many outputs a group has, and how many windows there are along each axis."""
+    p.guard("equal", x.lengths[1], p.product((w.lengths[1], op.groups)), failure=Outcome.LENGTHS, axis=1)
+    each = _each(p, w.lengths[0], op.groups, 0)
+    return each, _counts(p, op, x.lengths[2:], w.lengths[2:])
 
 
 def _kernels(p: Planner, w: Variable) -> tuple[Array, Quantity, Quantity]:
@@ -86,31 +99,38 @@ def plan_kernel_gradient(p: Planner, node: Apply) -> None:
     )
     packed = p.packed(turned)
     depth = p.product((x.lengths[0], *counts))
-    result = p.result(node.out, (g.lengths[1], group, *kernel))
     within, between = _steps(p, op, x)
     left, right = (p.product((each, depth)), depth, 1), (p.product((group, x.strides[1])), 0, 0)
     rows = ((x.lengths[0], *counts), (x.strides[0], *between))
     columns = ((group, *kernel), (x.strides[1], *within))
-    _multiply(p, result, (op.groups,), each, (packed, left), (x, right), rows, columns)
+    lengths = (g.lengths[1], group, *kernel)
+    _plan_product(p, node, _product(lengths, (op.groups,), each, (packed, left), (x, right), rows, columns))
 
 
 Axes = tuple[Lengths, Lengths]
 """Lengths of axes, and how many elements each step along them is."""
 
 
-def _multiply(
-    p: Planner, result: Array, batch: Lengths, m: Quantity, a: tuple[Array, Lengths], b: tuple[Array, Lengths],
+def _product(
+    lengths: Lengths, batch: Lengths, m: Quantity, a: tuple[Array, Lengths], b: tuple[Array, Lengths],
     rows: Axes, columns: Axes,
-) -> None:  # fmt: skip
+) -> Multiplication:  # fmt: skip
     """result[batch, m, columns] = a[batch, m, rows] @ b, of which rows and columns are places along axes."""
-    p.products[result.dtype] = None
-    one, zero = Number(result.dtype, 1), Number(result.dtype, 0)
+    dtype = a[0].dtype
     arguments: list[Argument] = [
-        Table(result.dtype), len(batch), Vector(batch), m, one, a[0], Vector(a[1]), b[0], Vector(b[1])
+        Table(dtype), len(batch), Vector(batch), m, Number(dtype, 1), a[0], Vector(a[1]), b[0], Vector(b[1])
     ]  # fmt: skip
-    for lengths, steps in (rows, columns):
-        arguments += [len(lengths), Vector(lengths), Vector(steps)]
-    p.call("ag_multiply_windows", (*arguments, zero, result), (result,), (a[0], b[0]), fallible=True)
+    for along, steps in (rows, columns):
+        arguments += [len(along), Vector(along), Vector(steps)]
+    arguments.append(Number(dtype, 0))
+    return Multiplication("ag_multiply_windows", lengths, tuple(arguments), (a[0], b[0]), fallible=True)
+
+
+def _plan_product(p: Planner, node: Apply, product: Multiplication) -> None:
+    result = p.result(node.out, product.lengths)
+    p.products[result.dtype] = None
+    nothing = (0, 0, 0, 0)  # follows
+    p.call(product.function, (*product.arguments, result, *nothing), (result,), product.reads, product.fallible)
 
 
 def _without_products(p: Planner, node: Apply) -> None:
@@ -167,7 +187,7 @@ def plan_pool(p: Planner, node: Apply) -> None:
     while len(taps) > 1:
         parts = [taps[k : k + MOST_TAPS] for k in range(0, len(taps), MOST_TAPS)]
         taps = [fold(*part) if len(part) > 1 else part[0] for part in parts]
-    _plan_as(p, node, taps[0])
+    plan_as(p, node, [taps[0]])
 
 
 def _taps(p: Planner, op: Any, x: Array, counts: Lengths, kernel: Sequence[int], kind: TensorType) -> list[Variable]:
@@ -190,9 +210,19 @@ def _own_kernels(op: Any, shape: tuple[int | None, ...]) -> bool:
     return known and math.prod(n or 0 for n in kernel) <= MOST_TAPS
 
 
-def _plan_own_kernels(p: Planner, node: Apply, counts: Lengths) -> None:
-    """The sum, over the positions of the kernels, of a view of x times a number a channel."""
+def has_own_kernels(node: Apply) -> bool:
+    """Whether each channel certainly has one kernel of its own, of few positions, in a convolution."""
+    return _own_kernels(node.op, node.inputs[1].type.shape)
+
+
+def own_kernels(p: Planner, node: Apply, then: FunctionGraph, others: Sequence[Variable]) -> list[Variable]:
+    """What `then` makes of the convolution and of others, as one group.
+
+    The convolution is the sum, over the positions of the kernels, of a view of x times a number a channel.
+    """
     x, w = p.inputs_of(node)
+    assert isinstance(node.op, Convolution)
+    counts = _checked(p, node.op, x, w)[1]
     shape = node.inputs[1].type.shape
     kernel = [n or 0 for n in shape[2:]]
     taps = _taps(p, node.op, x, counts, kernel, node.out.type)
@@ -204,15 +234,18 @@ def _plan_own_kernels(p: Planner, node: Apply, counts: Lengths) -> None:
     inner = [TensorVariable(v.type) for v in (*taps, *numbers)]
     order = DimShuffle(("x", 0, *"x" * len(kernel)))
     terms = [mul(a, order(b)) for a, b in zip(inner[: len(taps)], inner[len(taps) :], strict=True)]
-    group = FunctionGraph(inner, [add(*terms) if len(terms) > 1 else terms[0]])
-    _plan_as(p, node, Fused(group)(*taps, *numbers))
+    product = add(*terms) if len(terms) > 1 else terms[0]
+    outputs = rebuild(then.outputs, {then.inputs[0]: product})
+    group = FunctionGraph([*inner, *then.inputs[1:]], outputs)
+    return list(Apply(Fused(group), (*taps, *numbers, *others), node.origin).outputs)
 
 
-def _plan_as(p: Planner, node: Apply, value: Any) -> None:
-    """Plan what the result of the node is, in the memory of an output if the node's is to become one."""
-    if node.out in p.direct and value.owner is not None:
-        p.direct[value] = p.direct[node.out]
-    p.expand(node, [value])
+def plan_as(p: Planner, node: Apply, values: Sequence[Variable]) -> None:
+    """Plan what the results of the node are, in the memory of outputs if the node's are to become these."""
+    for mine, other in zip(node.outputs, values, strict=True):
+        if mine in p.direct and other.owner is not None:
+            p.direct[other] = p.direct[mine]
+    p.expand(node, values)
 
 
 def _plan_gradient_of_own_kernels(p: Planner, node: Apply, counts: Lengths) -> None:

@@ -11,12 +11,10 @@ from ..ctext.helper import Helper
 WINDOWS = (
     Helper("ag_offsets", """\
 /* The distances of all places along some axes from the first, the last axis fastest; NULL if there is no memory. */
-static i64 *ag_offsets(const ag_runtime *rt, i32 rank, const i64 *n, const i64 *step, i64 *count)
+static i64 *ag_offsets(const ag_runtime *rt, i32 rank, const i64 *n, const i64 *step, i64 count)
 {
     i64 *const all = ag_take(rt, 8, rank, n), known = 1;
-    *count = 1;
-    for (i32 axis = 0; axis < rank; axis++) *count *= n[axis];
-    if (!all || *count == 0) return all;
+    if (!all || count == 0) return all;
     all[0] = 0;
     for (i32 axis = rank - 1; axis >= 0; axis--) {
         for (i64 i = 1; i < n[axis]; i++)
@@ -26,22 +24,65 @@ static i64 *ag_offsets(const ag_runtime *rt, i32 rank, const i64 *n, const i64 *
     return all;
 }
 """),
+    Helper("ag_even", """\
+/* Whether all places along some axes, the last one fastest, are equally far from one to the next, and how far. */
+static i32 ag_even(i32 rank, const i64 *n, const i64 *step, i64 *apart)
+{
+    i64 known = 1;
+    *apart = 1;
+    for (i32 axis = rank - 1; axis >= 0; axis--) {
+        if (n[axis] == 1) continue;
+        if (known == 1) *apart = step[axis];
+        else if (step[axis] != known * *apart) return 0;
+        known *= n[axis];
+    }
+    return 1;
+}
+"""),
+    Helper("ag_follows", """\
+/* Whether a kernel runs along the images, outputs and positions of a convolution, these in one stride for each array:
+   which then is that of its last loop. */
+static i32 ag_follows(const ag_nest *after, const i64 *batch, i64 m, i32 axes, const i64 *positions,
+                      const i64 *lengths, const i64 *strides, i64 *joined)
+{
+    i32 together = after && lengths[0] == batch[0] && lengths[1] == batch[1] * m;
+    for (i32 l = 0; together && l < axes; l++) together = lengths[2 + l] == positions[l];
+    for (i32 k = 0; together && k < after->arrays; k++, strides += 2 + axes, joined += 2 + axes) {
+        for (i32 l = 0; l < 2 + axes; l++) joined[l] = strides[l];
+        together = ag_even(axes, positions, strides + 2, joined + 1 + axes);
+    }
+    return together;
+}
+"""),
     Helper("ag_multiply_windows", """\
 /* c[..., m, columns] = a[..., m, rows] @ windows of b, over `rank` leading axes: the rows of what b is seen as are the
-   places along some axes, its columns those along others.  0, or MEMORY (2). */
+   places along some axes, its columns those along others.  Where both are evenly apart no tables are needed.  after:
+   NULL, or a kernel that reads c, along images, outputs and positions.  0, or MEMORY (2). */
 static i32 ag_multiply_windows(const ag_runtime *rt, const ag_blas *t, i32 rank, const i64 *batch, i64 m,
                                const void *one, const void *a, const i64 *as, const void *b, const i64 *bs,
                                i32 row_rank, const i64 *row_lengths, const i64 *row_steps, i32 column_rank,
-                               const i64 *column_lengths, const i64 *column_steps, const void *zero, void *c)
+                               const i64 *column_lengths, const i64 *column_steps, const void *zero, void *c,
+                               const ag_nest *after, const i64 *lengths, void *const *data, const i64 *strides)
 {
-    i64 k, n;
-    i64 *const rows = ag_offsets(rt, row_rank, row_lengths, row_steps, &k);
-    i64 *const columns = ag_offsets(rt, column_rank, column_lengths, column_steps, &n);
-    const i32 failed = rows && columns ? 0 : 2;
-    if (!failed)
+    i64 k = 1, n = 1, *rows = 0, *columns = 0, right[] = {bs[0], bs[1], 0, 0}, said[4];
+    i64 joined[AG_MOST_ARRAYS * 5];
+    const i32 is_even = ag_even(row_rank, row_lengths, row_steps, right + rank)
+                     && ag_even(column_rank, column_lengths, column_steps, right + rank + 1);
+    const i32 together = ag_follows(after, batch, m, column_rank, column_lengths, lengths, strides, joined);
+    for (i32 axis = 0; axis < row_rank; axis++) k *= row_lengths[axis];
+    for (i32 axis = 0; axis < column_rank; axis++) n *= column_lengths[axis];
+    if (!is_even) {
+        rows = ag_offsets(rt, row_rank, row_lengths, row_steps, k);
+        columns = ag_offsets(rt, column_rank, column_lengths, column_steps, n);
+    }
+    const i32 failed = is_even || (rows && columns) ? 0 : 2;
+    if (!failed) {
         t->product(rt, &(const ag_product){
-            rank, batch, m, n, k, one, a, as, b, bs, zero, c, n, 0, 0, 0, rows, columns
+            rank, batch, m, n, k, one, a, as, b, right, zero, c, n, together ? after : 0, data, joined, rank == 2,
+            rows, columns
         });
+        if (after && !together) rt->launch(rt, after, lengths, data, strides, said);
+    }
     rt->release(rows);
     rt->release(columns);
     return failed;

@@ -22,7 +22,6 @@ from . import (
     canonizer,
     casts,
     constants,
-    convolutions,
     dimshuffles,
     dots,
     dropping,
@@ -72,7 +71,7 @@ CARRIED = (
 """What carries axes, parts and lengths towards the inputs, where they meet and vanish."""
 CANONICAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.LIFTED, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST],
-    *CARRIED, reductions.FACTORS, dots.DOTS, convolutions.CONVOLUTIONS,
+    *CARRIED, reductions.FACTORS, dots.DOTS,
 )  # fmt: skip
 STABLE = (
     softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, stability.LOGISTIC, stability.ERROR_FUNCTION,

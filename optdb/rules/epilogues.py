@@ -1,7 +1,8 @@
-"""Products of matrices made one with the elementwise group that alone reads them.
+"""Products of matrices, and convolutions, made one with the elementwise group that alone reads them.
 
     relu(dot22(a, b) + c)             -->   fused_product{dot22, fn(p, c) -> relu(p + c)}(a, b, c)
     tanh(gemm(z, 1, x, y, 1))         -->   fused_product{dot22, fn(p, z) -> tanh(z + p)}(x, y, z)
+    relu(convolution(x, w) + b)       -->   fused_product{convolution, fn(p, b) -> relu(p + b)}(x, w, b)
 
 What a group does to an element it then does while the block of the product is in the cache.  A group that reduces
 something has loops of its own and stays apart; so does one that gives the new value of an input, since that may be
@@ -15,6 +16,7 @@ from typing import ClassVar
 from ...graph import Apply, Constant, Door, FunctionGraph, Op, Variable, union
 from ...graph.dims import carry_dims
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, MatMul
+from ...ops.convolution import Convolution
 from ...ops.elementwise import Pointwise, add, mul
 from ...ops.fused import Fused
 from ...ops.fused_product import FusedProduct
@@ -25,7 +27,7 @@ from ..contract import Contract, relaxes
 from ..optimizers import Optimizer, Result
 from .as_one import profiled
 
-PRODUCTS = (Dot, Dot22, Dot22Scalar, Gemm, MatMul)
+PRODUCTS = (Convolution, Dot, Dot22, Dot22Scalar, Gemm, MatMul)
 DTYPES = ("float32", "float64")
 MAX_ARRAYS = 60
 """Arrays that the group reads and writes: the runtime has room for 64."""
@@ -106,7 +108,7 @@ def _is_product(product: Apply, reader: Apply) -> bool:
         and out.dtype in DTYPES
         and out.ndim >= 2
         and out.ndim == reader.outputs[0].ndim
-        and 1 not in out.type.shape
+        and (isinstance(product.op, Convolution) or 1 not in out.type.shape)
     )
 
 

@@ -31,6 +31,7 @@ MOVING = {
     "logsumexp": lambda x: T.logsumexp(x * 1.0, axis=1), "argmax": lambda x: T.argmax(x, axis=1),
     "maximum": lambda x: T.max(x, axis=0), "reshaped": lambda x: T.reshape(x, (x.shape[1], x.shape[0])) * x.T,
     "convolution": lambda x: T.nn.conv1d(x[None, None, 0], x[:, None], stride=2, padding=9),
+    "biased": lambda x: T.maximum(T.nn.conv1d(x[None, None, 0], x[:, None], x[:, 0], padding=9), 0),
     "max pool": lambda x: T.nn.max_pool2d(x[None, None], 3, 2, 1),
     "avg pool": lambda x: T.nn.avg_pool2d(x[None, None], 2, 1, 1),
     "eye": lambda x: T.eye(x.shape[0], x.shape[1]) + x, "arange": lambda x: T.arange(x.shape[0]) + T.sum(x),

@@ -53,6 +53,8 @@ PRODUCTS: dict[str, Made] = {
     "row": lambda x: T.sum(x, axis=1) @ x * 2, "outer": lambda x: T.outer(x[0], x[:, 0]) + x.T,
     "batch": lambda x: T.exp(T.stack([x, x + 1]) @ x.T), "chain": lambda x: x @ x.T @ x @ x.T,
     "layer": lambda x: ag.grad(T.sum(T.tanh(x @ x.T) ** 2), x),
+    "convolution": lambda x: T.tanh(T.nn.conv2d(x[None, None], T.stack([x[:3, :3], x[-3:, -3:]])[:, None], x[:2, 0])),
+    "points": lambda x: T.tanh(T.nn.conv1d(x[None], x[:, :, None][:, : x.shape[0]], padding=1) + x[:, :1]),
 }  # fmt: skip
 MATRICES: dict[str, Made] = {
     "solve": lambda x: T.linalg.solve(x, x + 1), "inverse": T.linalg.inv, "determinant": T.linalg.det,

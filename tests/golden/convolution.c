@@ -20,13 +20,13 @@
     const i64 n30 = in1_n1 * in1_n2 * in1_n3;
     void *const p31 = ag_pack(rt, &f->b[0], 4, 4, (const i64[]){in1_n0, in1_n1, in1_n2, in1_n3}, in1, (const i64[]){in1_s0, in1_s1, in1_s2, in1_s3});
     if (!p31) return ag_fail(call, 2 /* MEMORY */, 0, 0, 5, (const i64[]){4, in1_n0, in1_n1, in1_n2, in1_n3});
+    const i64 n33 = in0_s2 * 2;
+    const i64 n34 = in0_s3 * 2;
+    const i64 n35 = n19 * n30;
+    const i64 n36 = in1_n1 * in0_s1;
     f->o[0] = ag_output(call, 2, 8, 4, 4, 4, (const i64[]){in0_n0, in1_n0, n24, n28});
     if (!f->o[0]) return ag_fail(call, 2 /* MEMORY */, 0, 0, 5, (const i64[]){4, in0_n0, in1_n0, n24, n28});
-    const i64 n35 = in0_s2 * 2;
-    const i64 n36 = in0_s3 * 2;
-    const i64 n37 = n19 * n30;
-    const i64 n38 = in1_n1 * in0_s1;
-    f->outcome = ag_multiply_windows(rt, &rt->f32, 2, (const i64[]){in0_n0, 2}, n19, (const f32[]){1}, p31, (const i64[]){0, n37, n30, 1}, in0, (const i64[]){in0_s0, n38, 0, 0}, 3, (const i64[]){in1_n1, in1_n2, in1_n3}, (const i64[]){in0_s1, in0_s2, in0_s3}, 2, (const i64[]){n24, n28}, (const i64[]){n35, n36}, (const f32[]){0}, f->o[0]);
+    f->outcome = ag_multiply_windows(rt, &rt->f32, 2, (const i64[]){in0_n0, 2}, n19, (const f32[]){1}, p31, (const i64[]){0, n35, n30, 1}, in0, (const i64[]){in0_s0, n36, 0, 0}, 3, (const i64[]){in1_n1, in1_n2, in1_n3}, (const i64[]){in0_s1, in0_s2, in0_s3}, 2, (const i64[]){n24, n28}, (const i64[]){n33, n34}, (const f32[]){0}, f->o[0], 0, 0, 0, 0);
     if (f->outcome) return ag_fail(call, f->outcome, 0, 0, 0, 0);
     if (*rt->stop && rt->stopped()) return ag_fail(call, 12 /* INTERRUPTED */, 0, 0, 0, 0);
     rt->release(f->b[0]), f->b[0] = 0;
