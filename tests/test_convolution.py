@@ -119,6 +119,8 @@ def test_sizes_of_nothing_and_of_one(shapes, mode):
     x, w = (RNG.normal(size=s) for s in shapes)
     for stride, known in itertools.product((1, 2), (None, shapes)):
         assert_near(function(2, mode=mode, shapes=known, stride=stride)(x, w), x, w, stride=stride)
+    x, w = ((9 * v).astype("int16") for v in (x, w))
+    np.testing.assert_array_equal(function(2, "int16", mode, shapes)(x, w), by_slices(x, w), strict=True)
 
 
 def layouts(x):
@@ -163,6 +165,21 @@ def test_other_dtypes(dtype, mode):
     expected = by_slices(x.astype(wide), w.astype(wide), padding=1, stride=2, groups=2).astype(dtype)
     assert found.dtype == dtype
     np.testing.assert_allclose(found, expected, rtol=1e-3 if dtype == "float16" else 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_integers_wrap_around(seed):
+    axes, x_shape, w_shape, keywords = parameters(100 + seed)
+    rng = np.random.default_rng(seed)
+    dtype = ("int8", "uint8", "int32", "uint64")[seed % 4]
+    info = np.iinfo(dtype)
+    x, w = (rng.integers(info.min, info.max, s, dtype, endpoint=True) for s in (x_shape, w_shape))
+    expected = by_slices(x, w, **keywords)
+    for shapes in (None, (x_shape, w_shape)):
+        f = function(axes, dtype, shapes=shapes, **keywords)
+        assert not f.remarks.of("in Python")
+        np.testing.assert_array_equal(f(x, w), expected, strict=True)
+        np.testing.assert_array_equal(f(np.asfortranarray(x), w[::-1][::-1]), expected, strict=True)
 
 
 # --- derivatives
@@ -286,12 +303,14 @@ def test_errors_when_it_is_built(build, kind, message):
         (((1, 3, 5, 5), (4, 3, 0, 3)), {}), (((1, 3, 0, 5), (4, 3, 1, 1)), {}),
     ],
 )  # fmt: skip
-def test_errors_of_a_call(mode, shapes, keywords):
-    f = function(2, mode=mode, **keywords)
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+def test_errors_of_a_call(mode, shapes, keywords, dtype):
+    f = function(2, dtype, mode, **keywords)
     with pytest.raises(ValueError) as error:
-        f(*map(np.zeros, shapes))
+        f(*(np.zeros(s, dtype) for s in shapes))
     assert 0 < len(str(error.value).splitlines()) <= 4
-    f(np.zeros((1, 4, 6, 6)), np.zeros((4, 4 // keywords.get("groups", 1), 2, 2)))  # and it works again
+    groups = keywords.get("groups", 1)
+    f(np.zeros((1, 4, 6, 6), dtype), np.zeros((4, 4 // groups, 2, 2), dtype))  # and it works again
 
 
 # --- how it is computed

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...graph import Apply, FunctionGraph, TensorType, Variable, rebuild
-from ...ops.blas import BLAS_DTYPES
 from ...ops.convolution import Convolution, KernelGradient
 from ...ops.elementwise import Cast, add, maximum, mul
 from ...ops.fused import Fused
@@ -34,8 +33,10 @@ MOST_LOOPS = 5
 
 
 def plan_convolution(p: Planner, node: Apply) -> None:
-    if node.out.dtype not in BLAS_DTYPES:
-        _without_products(p, node)
+    if node.out.type.kind in "iu" and not has_own_kernels(node):
+        _plan_sum(p, node)
+    elif node.out.dtype == "float16":
+        _in_float32(p, node)
     elif has_own_kernels(node):
         out = TensorVariable(node.out.type)
         plan_as(p, node, own_kernels(p, node, FunctionGraph([out], [out]), ()))
@@ -82,8 +83,11 @@ def _kernels(p: Planner, w: Variable) -> tuple[Array, Quantity, Quantity]:
 def plan_kernel_gradient(p: Planner, node: Apply) -> None:
     op, (x, g) = node.op, p.inputs_of(node)[:2]
     assert isinstance(op, KernelGradient)
-    if node.out.dtype not in BLAS_DTYPES:
-        _without_products(p, node)
+    if node.out.type.kind in "iu":
+        plan_host(p, node)
+        return
+    if node.out.dtype == "float16":
+        _in_float32(p, node)
         return
     kernel = p.lengths(node.inputs[2:])
     group, each = _each(p, x.lengths[1], op.groups, 1), _each(p, g.lengths[1], op.groups, 1)
@@ -133,11 +137,33 @@ def _plan_product(p: Planner, node: Apply, product: Multiplication) -> None:
     p.call(product.function, (*product.arguments, result, *nothing), (result,), product.reads, product.fallible)
 
 
-def _without_products(p: Planner, node: Apply) -> None:
-    """float16 in float32; integers by NumPy."""
-    if node.out.dtype != "float16":
-        plan_host(p, node)
-        return
+def _plan_sum(p: Planner, node: Apply) -> None:
+    """Integers: the sum of the products of each kernel and the windows of x, which are a view, as one kernel."""
+    op, (x, w) = node.op, p.inputs_of(node)
+    assert isinstance(op, Convolution)
+    each, counts = _checked(p, op, x, w)
+    within, between = _steps(p, op, x)
+    (outputs, group, *kernel), axes = w.lengths, len(counts)
+    moves = (x.strides[0], p.product((group, x.strides[1])), x.strides[1], *within, *between)
+    windows = p.view(x, (x.lengths[0], op.groups, group, *kernel, *counts), moves)
+    kernels = p.view(w, (op.groups, each, *w.lengths[1:]), (p.product((each, w.strides[0])), *w.strides))
+    operands = [TensorVariable(TensorType(node.out.dtype, (None,) * len(a.lengths))) for a in (windows, kernels)]
+    for operand, array in zip(operands, (windows, kernels), strict=True):
+        p.put(operand, array)
+    left = (0, 1, "x", *range(2, 3 + 2 * axes))
+    right = ("x", *range(3 + axes), *"x" * axes)
+    inner = [TensorVariable(v.type) for v in operands]
+    products = mul(DimShuffle(left)(inner[0]), DimShuffle(right)(inner[1]))
+    found = Fused(FunctionGraph(inner, [Reduce(add, tuple(range(3, 4 + axes)))(products)]))(*operands)
+    p.plan_all([found])
+    lengths = (x.lengths[0], outputs, *counts)
+    joined = TensorVariable(TensorType(found.dtype, node.out.type.shape))
+    p.put(joined, p.view(p.arrays[found], lengths, p.strides(lengths), dense=True))
+    p.keep_promises(node.out, lengths)
+    plan_as(p, node, [joined if joined.dtype == node.out.dtype else Cast(node.out.dtype)(joined)])
+
+
+def _in_float32(p: Planner, node: Apply) -> None:
     wide = [Cast("float32")(v) if v.dtype == "float16" else v for v in node.inputs]
     p.expand(node, [Cast("float16")(node.op(*wide))])
 
