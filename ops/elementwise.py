@@ -164,7 +164,8 @@ class Elementwise(Pointwise):
 
     def check_count(self, count: int) -> None:
         if count != self.arity and (self.arity is not None or count < 2):
-            raise TypeError(f"{self.name} takes {self.arity or 'two or more'} operands, got {count}")
+            positions = "; T.nonzero(condition) says where it holds" if self.name == "switch" and count == 1 else ""
+            raise TypeError(f"{self.name} takes {self.arity or 'two or more'} operands, got {count}{positions}")
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         operands, result = self.loop(tuple([promotion.name_of(v.dtype) for v in values]))

@@ -20,14 +20,17 @@ from .promotion import weak_type
 from .shape import DimShuffle, flatten
 from .tensor import as_tensor, constant
 
-_ACCEPTED = "an index is an integer, a slice, None, ..., or an array of integers"
+_ACCEPTED = "an index is an integer, a slice, None, ..., an array of integers, or a mask"
+_OF_THE_MASK = object()
+"""Stands for the axes after the first that a mask selects from."""
 
 
 def getitem(x: Variable, key: Any) -> Any:
     """`x[key]` with NumPy's meaning; integers, bounds and arrays may be variables.
 
-    A mask must be a constant array (its number of true elements is a length).  Raises IndexError for too many indices
-    and for constants out of range, TypeError for what is no index.
+    A mask of rank k stands for the positions of its true elements along k axes, `nonzero(mask)`.  Raises IndexError for
+    too many indices, for constants out of range and for a mask that has not the lengths of these axes (if that is not
+    known before, when the function runs), TypeError for what is no index.
     """
     items = _expanded(x, key if isinstance(key, tuple) else (key,))
     if any(isinstance(i, Variable) and i.ndim for i in items):
@@ -60,10 +63,11 @@ def _with_new_axes(x: Variable, items: Sequence[Any]) -> Any:
 
 
 def _expanded(x: Variable, key: tuple[Any, ...]) -> list[Any]:
-    """One item an axis (and None for new axes): `...` is written out, masks and lists are arrays."""
+    """One item an axis (and None for new axes): `...` is written out, masks and lists are arrays of integers."""
     items: list[Any] = []
     for item in key:
-        items.extend(_converted(item))
+        found = _converted(item)
+        items += [found] if not _is_mask(found) else [found, *[_OF_THE_MASK] * (found.ndim - 1)]
     dots = [k for k, item in enumerate(items) if item is Ellipsis]
     if len(dots) > 1:
         raise IndexError("an index can hold only one ...")
@@ -72,33 +76,52 @@ def _expanded(x: Variable, key: tuple[Any, ...]) -> list[Any]:
         raise IndexError(f"too many indices: {x.ndim - missing} for the {x.ndim} axes of {describe(x)}")
     for k in dots:
         items[k : k + 1] = [slice(None)] * missing
+    axis = 0
+    for k, item in enumerate(items):
+        if _is_mask(item):
+            items[k : k + item.ndim] = _positions(x, axis, item)
+        axis += item is not None
     return items
 
 
-def _converted(item: Any) -> Sequence[Any]:
-    """What `item` stands for: itself or a variable, an array for each axis of a mask."""
+def _is_mask(item: Any) -> bool:
+    return isinstance(item, (Variable, np.ndarray)) and item.dtype == "bool"
+
+
+def _positions(x: Variable, axis: int, mask: Any) -> Sequence[Any]:
+    """Where `mask`, which selects from the axes of `x` from `axis` on, is true: int64 vectors, one an axis."""
+    shape = mask.shape if isinstance(mask, np.ndarray) else mask.type.shape
+    for k, (given, expected) in enumerate(zip(shape, x.type.shape[axis:], strict=False)):
+        if None not in (given, expected) and given != expected:
+            raise IndexError(f"the mask has length {given} on axis {k}, axis {axis + k} of {describe(x)} {expected}")
+    if isinstance(mask, np.ndarray):
+        return [constant(positions, "int64") for positions in mask.nonzero()]
+    found = T.Nonzero()(mask, *lengths_of(x)[axis : axis + mask.ndim])
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _converted(item: Any) -> Any:
+    """What `item` stands for: itself, a variable, or a mask, which is an array if it is constant."""
     if item is None or item is Ellipsis or isinstance(item, slice):
-        return [item]
+        return item
     if isinstance(item, (list, tuple)) and any(isinstance(i, Variable) for i in item):
         item = stack(item)
     if isinstance(item, Variable) and not isinstance(item, Constant):
-        return [_integers(item)]
+        return _integers(item)
     data = item.data if isinstance(item, Constant) else np.asarray(item)
     if data.dtype == bool and data.ndim:
-        return [constant(axis, "int64") for axis in data.nonzero()]
+        return data
     if data.size == 0 and not isinstance(item, (np.ndarray, Constant)):  # [] is an array of floats to NumPy
         data = data.astype(np.int64)
     if data.dtype.kind not in "iu":
         raise TypeError(f"{_ACCEPTED}; got {item!r}")
-    return [constant(data, "int64")]
+    return constant(data, "int64")
 
 
 def _integers(index: Variable) -> Any:
-    if index.type.kind == "b":
-        raise TypeError(
-            f"{describe(index)} cannot be an index: how many elements a mask selects is not known when the graph is "
-            "built; use T.switch(mask, x, y), or a sum over x * mask"
-        )
+    """`index` as int64; a mask as it is."""
+    if index.type.kind == "b" and index.ndim:
+        return index
     if index.type.kind not in "iu":
         raise TypeError(f"{_ACCEPTED}; got {describe(index)}")
     return with_dtype(index, "int64")

@@ -78,21 +78,29 @@ class ArgSort(Sorting):
 
 @record(repr=False)
 class Nonzero(TensorOp):
-    """The positions of the elements that are not zero, in C order: an int64 vector an axis, all of one length."""
+    """The positions of the elements that are not zero, in C order: an int64 vector an axis, all of one length.
+
+    Further inputs, one an axis, are the lengths that the first has to have: those of what a mask selects from.
+    """
 
     name = "nonzero"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
-        require_count(self.name, inputs, 1)
+        require_count(self.name, inputs, 1 + inputs[0].ndim if len(inputs) > 1 else 1)
         if not inputs[0].ndim:
             raise ValueError(f"nonzero of a scalar has no positions, got {describe(inputs[0])}")
         return (TensorType("int64", (None,)),) * inputs[0].ndim
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        return tuple(np.asarray(k, dtype=np.int64) for k in np.nonzero(values[0]))
+        mask, *lengths = values
+        if lengths and mask.shape != tuple(map(int, lengths)):
+            raise IndexError(
+                f"the mask has shape {mask.shape}, the axes that it selects from {tuple(map(int, lengths))}"
+            )
+        return tuple(np.asarray(k, dtype=np.int64) for k in np.nonzero(mask))
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return [None]
+        return [None] * len(node.inputs)
 
 
 @record(repr=False)

@@ -8,6 +8,7 @@ import pytest
 from against_numpy import DTYPES, assert_like_numpy, sample
 from gradients import assert_gradient
 
+import arignote as ag
 from arignote import ops as T
 from arignote.graph import dims as algebra
 from arignote.graph import dims_of, same_shape
@@ -91,8 +92,49 @@ def test_masks_that_are_constants():
     assert_like_numpy(lambda v: v[mask], lambda v: v[mask], sample((3, 2)))
     assert_like_numpy(lambda v: v[mask, 1:], lambda v: v[mask, 1:], sample((3, 2, 4)))
     assert_like_numpy(lambda v: v[1:, mask[:, 0]], lambda v: v[1:, mask[:, 0]], sample((2, 3)))
-    with pytest.raises(TypeError, match=r"m \(bool\[\?\]\) cannot be an index: how many elements"):
-        T.vector("x")[T.tensor("m", "bool", (None,))]
+    with pytest.raises(IndexError, match=r"the mask has length 2 on axis 0, axis 1 of x \(float64\[\?, 3\]\) 3"):
+        T.tensor("x", shape=(None, 3))[:, [True, False]]
+
+
+MASKED = [
+    lambda v, m, r: v[m], lambda v, m, r: v[m, 0], lambda v, m, r: v[..., 1][m], lambda v, m, r: v[r],
+    lambda v, m, r: v[r, :, 1:3], lambda v, m, r: v[m, None], lambda v, m, r: v[None, r][..., ::-1],
+    lambda v, m, r: v[v > 0], lambda v, m, r: v[~m].sum(axis=0), lambda v, m, r: v[:0, r[:2]],
+    lambda v, m, r: v[m & ~m],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("read", MASKED)
+def test_masks_that_are_variables(read):
+    values = sample((3, 2, 4)), np.array([[True, False], [False, True], [True, True]]), np.array([True, False, True])
+    assert_like_numpy(read, read, *values)
+    for mode in ("FAST_RUN", "fast_run -fusion", "NUMPY"):
+        inputs = [T.tensor3(), T.tensor("m", "bool", (None, None)), T.tensor("r", "bool", (None,))]
+        f = ag.function(inputs, read(*inputs), mode=mode, on_unused_input="ignore")
+        np.testing.assert_array_equal(f(*values), read(*values), strict=True)
+
+
+def test_what_masks_select_is_written_and_differentiated():
+    x, m = sample((4, 3)), np.array([True, False, True, True])
+    added, put = x.copy(), x.copy()
+    added[m] += [1.0, 2.0, 3.0]
+    put[x < 0] = 5.0
+    assert_like_numpy(lambda v, m: T.inc_subtensor(v[m], [1.0, 2.0, 3.0]), lambda v, m: added, x, m)
+    assert_like_numpy(lambda v, m: T.set_subtensor(v[v < 0], 5.0), lambda v, m: put, x, m)
+    assert_gradient(lambda v: v[m] ** 2, x)
+    assert_gradient(lambda v: v[v > 0].mean() * v[T.as_tensor(x) < 0], x)
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "NUMPY"])
+@pytest.mark.parametrize("shape", [(3, 2), (1, 3), (2, 1), (1, 1), (6, 1)])
+def test_masks_have_the_lengths_of_what_they_select_from(shape, mode):
+    x, m, r = T.matrix("x"), T.tensor("m", "bool", (None, None)), T.tensor("r", "bool", (None,))
+    message = r"the mask has shape \(.*\), the axes that it selects from \(2, ?3?\)"
+    with pytest.raises(IndexError, match=message):
+        ag.function([x, m], x[m], mode=mode)(np.ones((2, 3)), np.zeros(shape, bool))
+    if shape[0] != 2:
+        with pytest.raises(IndexError, match=message):
+            ag.function([x, r], x[r], mode=mode)(np.ones((2, 3)), np.zeros(shape[0], bool))
 
 
 # --- what is refused
