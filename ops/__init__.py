@@ -18,31 +18,43 @@ from .elementwise import (
 )  # fmt: skip
 from .cumulative import CUMULATIVE, Cumulative, cumprod, cumsum
 from .functions import (
-    absolute, acos, acosh, and_, around, asin, asinh, astype, atan, atan2, atanh, bitwise_invert,
-    bitwise_left_shift, bitwise_right_shift, conjugate, degrees, div, divide, divmod, equal, expit, fabs,
-    floor_divide, greater, greater_equal, inv, invert, less, less_equal, lgamma, multiply, negative, not_equal, or_,
-    positive, power, psi, radians, relu, remainder, round, sgn, sqr, subtract, true_divide, where, xor,
+    absolute, acos, acosh, allclose, and_, around, asin, asinh, astype, atan, atan2, atanh, bitwise_invert,
+    bitwise_left_shift, bitwise_right_shift, conjugate, degrees, div, divide, divmod, equal, expit, fabs, fix,
+    float_power, floor_divide, fmax, fmin, greater, greater_equal, heaviside, inv, invert, isclose, isin, isneginf,
+    isposinf, less, less_equal, lgamma, logaddexp2, multiply, negative, not_equal, or_, positive, power, psi, radians,
+    relu, remainder, round, select, sgn, sinc, sqr, subtract, true_divide, where, xor,
 )  # fmt: skip
 from .interpret import evaluate, interpret
 from .reduce import (
-    REDUCTIONS, ArgReduce, Reduce, SumTo, all, any, argmax, argmin, max, min, prod, ptp, sum, unbroadcast,
+    REDUCTIONS, ArgReduce, Reduce, SumTo, all, amax, amin, any, argmax, argmin, max, min, prod, ptp, sum, unbroadcast,
 )  # fmt: skip
 from .shared import Container, SharedVariable, shared
-from .statistics import mean, size, std, var
+from .statistics import average, corrcoef, cov, mean, size, std, var
+from .quantiles import median, percentile, quantile
+from .not_a_number import (
+    nan_to_num, nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin, nanprod, nanstd, nansum, nanvar,
+)  # fmt: skip
 from .variables import col, matrix, row, scalar, tensor, tensor3, tensor4, tensor5, vector
 from . import typed
 from .typed import *  # noqa: F403  (the typed forms, all of them: fvector, dmatrix, lscalar, ...)
 
 # Shapes, indexing, products, networks
 from . import linalg, nn, random
+from .arranging import (
+    append, argwhere, atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, column_stack, compress, concat,
+    diag_indices, dstack, extract, fliplr, flipud, hsplit, matrix_transpose, meshgrid, permute_dims, rot90,
+    tril_indices, triu_indices, unravel_index, unstack, vsplit,
+)  # fmt: skip
 from .assembled import Assembled
 from .assumptions import Assume, assume
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .cond import Cond
 from .convolution import Convolution, KernelGradient
+from .counting import bincount, count_nonzero, digitize, histogram
 from .creation import (
-    Alloc, Arange, Eye, alloc, arange, empty, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like,
+    Alloc, Arange, Eye, alloc, arange, empty, empty_like, eye, full, full_like, geomspace, linspace, logspace, ones,
+    ones_like, zeros, zeros_like,
 )  # fmt: skip
 from .determinants import Det, SlogDet
 from .diagonals import Diagonal, DiagonalMatrix, Triangle, diag, diagonal, kron, trace, tri, tril, triu
@@ -67,6 +79,7 @@ from .shape import (
     expand_dims, flatten, moveaxis, ravel, reshape, shape, squeeze, swapaxes, tensor_to_dim, transpose,
 )  # fmt: skip
 from .rows import Top
+from .sampled import convolve, correlate, cross, diff, gradient, interp, polyval, trapezoid, vander, vecdot
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from .sorting import (
     ArgSort, Nonzero, SearchSorted, Sort, Unique, argsort, flatnonzero, nonzero, searchsorted, sort, unique,
@@ -81,28 +94,36 @@ __all__ = [
     "Pipeline", "Pointwise", "PseudoInverse", "Reduce", "Reshape", "Scan", "SearchSorted", "Shape", "ShapeI",
     "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "Subtensor",
     "SumPool", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "Top", "Triangle", "Unique", "While", "abs",
-    "absolute", "acos", "acosh", "add", "all", "alloc", "and_", "angle", "any", "arange", "arccos", "arccosh", "arcsin",
-    "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort", "around", "as_tensor", "asin", "asinh",
-    "assume", "astype", "atan", "atan2", "atanh", "binary_crossentropy", "bitwise_and", "bitwise_invert",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "broadcast_to", "cast",
-    "categorical_crossentropy", "cbrt", "ceil", "clip", "col", "concatenate", "conj", "conjugate", "constant",
-    "copysign", "cos", "cosh", "cumprod", "cumsum", "deg2rad", "degrees", "diag", "diagonal", "digamma",
-    "dim_to_tensor", "dimshuffle", "div", "divide", "divmod", "dot", "einsum", "empty", "eq", "equal", "erf", "erfc",
-    "evaluate", "exp", "exp2", "expand_dims", "expit", "expm1", "eye", "fabs", "fill", "flatnonzero", "flatten", "flip",
-    "floor", "floor_div", "floor_divide", "fmod", "full", "full_like", "gamma", "gammaln", "ge", "gelu", "getitem",
-    "greater", "greater_equal", "gt", "hstack", "hypot", "identity", "imag", "inc_subtensor", "inner", "interpret",
-    "inv", "invert", "isfinite", "isinf", "isnan", "kron", "le", "left_shift", "lengths_of", "less", "less_equal",
-    "lgamma", "linalg", "linspace", "log", "log1mexp", "log1p", "log2", "log10", "log_softmax", "logaddexp",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "lt", "matmul", "matrix", "max", "maximum",
-    "mean", "min", "minimum", "mod", "moveaxis", "mul", "multiply", "ne", "neg", "negative", "nn", "nonzero",
-    "not_equal", "one_hot", "ones", "ones_like", "or_", "outer", "pad", "polygamma", "positive", "pow", "power", "prod",
-    "psi", "ptp", "rad2deg", "radians", "random", "ravel", "real", "reciprocal", "relu", "remainder", "repeat",
-    "reshape", "right_shift", "rint", "roll", "round", "row", "scalar", "scatter_add", "searchsorted", "set_subtensor",
-    "sgn", "shape", "shared", "sigmoid", "sigmoid_crossentropy", "sign", "signbit", "silu", "sin", "sinh", "size",
-    "softmax", "softmax_crossentropy", "softplus", "sort", "split", "sqr", "sqrt", "square", "squeeze", "stack", "std",
+    "absolute", "acos", "acosh", "add", "all", "allclose", "alloc", "amax", "amin", "and_", "angle", "any", "append",
+    "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort",
+    "argwhere", "around", "as_tensor", "asin", "asinh", "assume", "astype", "atan", "atan2", "atanh", "atleast_1d",
+    "atleast_2d", "atleast_3d", "average", "binary_crossentropy", "bincount", "bitwise_and", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "broadcast_arrays",
+    "broadcast_to", "cast", "categorical_crossentropy", "cbrt", "ceil", "clip", "col", "column_stack", "compress",
+    "concat", "concatenate", "conj", "conjugate", "constant", "convolve", "copysign", "corrcoef", "correlate", "cos",
+    "cosh", "count_nonzero", "cov", "cross", "cumprod", "cumsum", "deg2rad", "degrees", "diag", "diag_indices",
+    "diagonal", "diff", "digamma", "digitize", "dim_to_tensor", "dimshuffle", "div", "divide", "divmod", "dot",
+    "dstack", "einsum", "empty", "empty_like", "eq", "equal", "erf", "erfc", "evaluate", "exp", "exp2", "expand_dims",
+    "expit", "expm1", "extract", "eye", "fabs", "fill", "fix", "flatnonzero", "flatten", "flip", "fliplr", "flipud",
+    "float_power", "floor", "floor_div", "floor_divide", "fmax", "fmin", "fmod", "full", "full_like", "gamma",
+    "gammaln", "ge", "gelu", "geomspace", "getitem", "gradient", "greater", "greater_equal", "gt", "heaviside",
+    "histogram", "hsplit", "hstack", "hypot", "identity", "imag", "inc_subtensor", "inner", "interp", "interpret",
+    "inv", "invert", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "kron", "le",
+    "left_shift", "lengths_of", "less", "less_equal", "lgamma", "linalg", "linspace", "log", "log1mexp", "log1p",
+    "log2", "log10", "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logspace", "logsumexp", "lt", "matmul", "matrix", "matrix_transpose", "max", "maximum", "mean",
+    "median", "meshgrid", "min", "minimum", "mod", "moveaxis", "mul", "multiply", "nan_to_num", "nancumprod",
+    "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanprod", "nanstd", "nansum", "nanvar", "ne", "neg",
+    "negative", "nn", "nonzero", "not_equal", "one_hot", "ones", "ones_like", "or_", "outer", "pad", "percentile",
+    "permute_dims", "polygamma", "polyval", "positive", "pow", "power", "prod", "psi", "ptp", "quantile", "rad2deg",
+    "radians", "random", "ravel", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "right_shift", "rint",
+    "roll", "rot90", "round", "row", "scalar", "scatter_add", "searchsorted", "select", "set_subtensor", "sgn", "shape",
+    "shared", "sigmoid", "sigmoid_crossentropy", "sign", "signbit", "silu", "sin", "sinc", "sinh", "size", "softmax",
+    "softmax_crossentropy", "softplus", "sort", "split", "sqr", "sqrt", "square", "squeeze", "stack", "std",
     "stop_gradient", "sub", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensor",
-    "tensor3", "tensor4", "tensor5", "tensor_to_dim", "tensordot", "tile", "trace", "transpose", "tri", "tril", "triu",
-    "true_div", "true_divide", "trunc", "unbroadcast", "unique", "var", "vdot", "vector", "vstack", "where", "xor",
+    "tensor3", "tensor4", "tensor5", "tensor_to_dim", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri",
+    "tril", "tril_indices", "triu", "triu_indices", "true_div", "true_divide", "trunc", "unbroadcast", "unique",
+    "unravel_index", "unstack", "vander", "var", "vdot", "vecdot", "vector", "vsplit", "vstack", "where", "xor",
     "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += typed.__all__

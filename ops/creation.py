@@ -169,6 +169,11 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     return T.fill(x, with_dtype(value, x.dtype if dtype is None else dtype_name(dtype)))
 
 
+def empty_like(x: Any, dtype: Any = None) -> Any:
+    """A tensor of the shape of `x` whose elements are yet to be set: zeros; see `empty`."""
+    return zeros_like(x, dtype)
+
+
 def zeros_like(x: Any, dtype: Any = None) -> Any:
     """A tensor of the shape of `x` (and its dtype unless one is given) filled with 0; values of `x` are not read."""
     if dtype is None and (take_over := getattr(type(x), "__apply_op__", None)) is not None:
@@ -218,4 +223,20 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype:
     y = T.add(T.mul(steps, T.true_div(span, gaps)) if gaps > 0 else T.mul(steps, span), start)
     if endpoint and num > 1:  # exactly, whatever the rounding before it
         y = T.set_subtensor(y[-1], stop)
+    return y if dtype is None else T.cast(y, dtype_name(dtype))
+
+
+def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None) -> Any:
+    """`base` to the powers of `linspace(start, stop, num, endpoint)`."""
+    y = T.pow(base, linspace(start, stop, num, endpoint))
+    return y if dtype is None else T.cast(y, dtype_name(dtype))
+
+
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
+    """`num` numbers from `start` to `stop`, each the same multiple of the one before it; see `linspace`."""
+    start, stop = as_tensor(start), as_tensor(stop)
+    shares = linspace(0.0, 1.0, num, endpoint)
+    y = T.mul(start, T.pow(T.true_div(stop, start), reshape(shares, (num, *(1,) * max(start.ndim, stop.ndim)))))
+    if endpoint and num > 1:  # exactly, whatever the rounding before it
+        y = T.set_subtensor(y[-1], with_dtype(stop, y.dtype))
     return y if dtype is None else T.cast(y, dtype_name(dtype))

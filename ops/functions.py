@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
+from .. import ops as T  # the namespace; read when a function is called
 from . import elementwise as e
 from .tensor import as_tensor
 
@@ -59,3 +62,98 @@ def round(x: Any, decimals: int = 0) -> Any:
 
 
 around = round
+fix = e.trunc
+
+
+# --- numbers that are close, infinite, among others
+
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
+    """Whether |a - b| <= atol + rtol * |b|, or both are the same infinity, or NaN with `equal_nan`."""
+    a, b = as_tensor(a), as_tensor(b)
+    wide = b if b.type.kind in "fc" else e.cast(b, "float64")
+    near = e.logical_and(e.le(e.abs(e.sub(a, wide)), e.add(atol, e.mul(rtol, e.abs(wide)))), e.isfinite(wide))
+    close = e.logical_or(near, e.eq(a, b))
+    return e.logical_or(close, e.logical_and(e.isnan(a), e.isnan(b))) if equal_nan else close
+
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
+    """Whether all elements are close, a bool scalar; see `isclose`."""
+    return T.all(isclose(a, b, rtol, atol, equal_nan))
+
+
+def isposinf(x: Any) -> Any:
+    """Where `x` is inf."""
+    return e.logical_and(e.isinf(x), e.gt(x, 0))
+
+
+def isneginf(x: Any) -> Any:
+    """Where `x` is -inf."""
+    return e.logical_and(e.isinf(x), e.lt(x, 0))
+
+
+def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Any:
+    """Where `element` equals one of `test_elements` (none of them, with `invert`): each is compared with each."""
+    found = T.any(e.eq(T.expand_dims(as_tensor(element), -1), T.ravel(as_tensor(test_elements))), -1)
+    return e.logical_not(found) if invert else found
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    """The elements of the first of `choicelist` whose condition holds, `default` where none does."""
+    if len(condlist) != len(choicelist) or not condlist:
+        raise ValueError(f"select: {len(condlist)} conditions for {len(choicelist)} choices")
+    result = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        result = e.switch(condition, choice, result)
+    return result
+
+
+# --- further elementwise functions
+
+
+def fmax(a: Any, b: Any) -> Any:
+    """The larger of two; the other one where one is NaN."""
+    return _without_nan(e.maximum, a, b)
+
+
+def fmin(a: Any, b: Any) -> Any:
+    """The smaller of two; the other one where one is NaN."""
+    return _without_nan(e.minimum, a, b)
+
+
+def _without_nan(better: Any, a: Any, b: Any) -> Any:
+    found = better(a, b)
+    if found.type.kind not in "fc":
+        return found
+    return e.switch(e.isnan(a), b, e.switch(e.isnan(b), a, found))
+
+
+def float_power(x: Any, y: Any) -> Any:
+    """x ** y, computed in float64, or complex128 for complex numbers."""
+    x, y = as_tensor(x), as_tensor(y)
+    dtype = "complex128" if "c" in (x.type.kind, y.type.kind) else "float64"
+    return e.pow(e.cast(x, dtype), e.cast(y, dtype))
+
+
+def heaviside(x: Any, middle: Any) -> Any:
+    """0 where `x` is negative, 1 where it is positive, `middle` where it is 0; NaN stays."""
+    dtype = e.copysign(x, middle).dtype
+    x, middle = e.cast(x, dtype), e.cast(middle, dtype)
+    return e.switch(e.isnan(x), x, e.switch(e.eq(x, 0), middle, e.cast(e.gt(x, 0), dtype)))
+
+
+def _as_float(x: Any) -> Any:
+    x = as_tensor(x)
+    return x if x.type.kind in "fc" else e.cast(x, "float64")
+
+
+def logaddexp2(a: Any, b: Any) -> Any:
+    """log2(2**a + 2**b), without overflow."""
+    return e.true_div(e.logaddexp(e.mul(a, math.log(2)), e.mul(b, math.log(2))), math.log(2))
+
+
+def sinc(x: Any) -> Any:
+    """sin(pi x) / (pi x), 1 at 0."""
+    x = _as_float(x)
+    turned = e.mul(e.switch(e.eq(x, 0), e.cast(1e-20 if x.dtype != "float16" else 1e-7, x.dtype), x), math.pi)
+    return e.true_div(e.sin(turned), turned)

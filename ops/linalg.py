@@ -6,27 +6,36 @@ run, with the op and the user's line.
 
 from __future__ import annotations
 
+import functools
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import ops as T
 from ..graph import Variable
+from .arranging import matrix_transpose
 from .checks import describe, normalize_axes, require_keepdims
 from .determinants import Det, SlogDet
 from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
 from .matrices import adjoint, as_matrices, real_dtype, transposed
 from .operands import with_dtype
+from .products import matmul, outer, tensordot
 from .promotion import result_type
+from .quantiles import as_lines
+from .sampled import cross, vecdot
 from .shape import expand_dims, squeeze
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from .tensor import as_tensor
 
 __all__ = [
-    "cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_power", "norm", "pinv", "qr", "slogdet", "solve",
-    "solve_triangular", "svd", "svdvals",
+    "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "lstsq", "matmul",
+    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr",
+    "slogdet", "solve", "solve_triangular", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
+
+LinAlgError = np.linalg.LinAlgError
 
 
 def cholesky(a: Any, *, upper: bool = False) -> Any:
@@ -150,7 +159,83 @@ def matrix_power(a: Any, n: int) -> Any:
     return result
 
 
+def multi_dot(arrays: Sequence[Any]) -> Any:
+    """The product of two or more matrices, the first and the last perhaps vectors, from the left to the right."""
+    if len(arrays) < 2:
+        raise ValueError(f"multi_dot takes two matrices or more, got {len(arrays)}")
+    return functools.reduce(T.dot, arrays)
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """The diagonals of the matrices in the last two axes."""
+    return T.diagonal(x, offset, -2, -1)
+
+
+def trace(x: Any, /, *, offset: int = 0) -> Any:
+    """The sums of the diagonals of the matrices in the last two axes."""
+    return T.trace(x, offset, -2, -1)
+
+
+# --- least squares and rank
+
+
+def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
+    """(x, residuals, rank, s): the shortest x for which |a @ x - b| is smallest; b is a vector or columns.
+
+    Residuals: the squared distance of each column, no element where a has less rank than columns or no more rows than
+    columns.  `s`: the singular values of a; those up to `rcond` (by default as many units in the last place as a has
+    rows or columns) times the largest count as 0.
+    """
+    a, b = as_matrices(a, "lstsq"), as_tensor(b)
+    if a.ndim != 2 or b.ndim not in (1, 2):
+        raise ValueError(f"lstsq takes a matrix and a vector or a matrix, got {describe(a)} and {describe(b)}")
+    dtype = result_type([a.dtype, b.dtype if b.type.kind in "fc" else "float64"])
+    a, b = with_dtype(a, dtype), with_dtype(b, dtype)
+    rows, columns = T.lengths_of(a)
+    s = svdvals(a)
+    if rcond is None:
+        rcond = T.maximum(rows, columns) * float(np.finfo(s.dtype).eps)
+    rank = T.cast(T.sum(T.gt(s, T.mul(rcond, T.max(s)))), "int32")
+    x = T.dot(pinv(a, rcond), b)
+    squares = T.sum(_squares(T.sub(T.dot(a, x), b)), axis=0, keepdims=b.ndim == 1)
+    determined = T.logical_and(T.eq(rank, columns), T.gt(rows, columns))
+    return x, squares[: T.switch(determined, T.lengths_of(squares)[0], 0)], rank, s
+
+
+def matrix_rank(a: Any, tol: Any = None, hermitian: bool = False) -> Any:
+    """How many singular values are greater than `tol`: by default the rounding of the largest one (int64)."""
+    a = as_tensor(a)
+    if a.ndim < 2:
+        return T.cast(T.any(T.ne(a, 0)), "int64")
+    s = T.abs(eigvalsh(a)) if hermitian else svdvals(a)
+    if tol is None:
+        rows, columns = T.lengths_of(a)[-2:]
+        tol = T.max(s, axis=-1) * T.cast(T.maximum(rows, columns) * float(np.finfo(s.dtype).eps), s.dtype)
+    return T.sum(T.gt(s, expand_dims(as_tensor(tol), -1)), axis=-1)
+
+
+def cond(x: Any, p: Any = None) -> Any:
+    """The condition numbers of matrices: |x| |x^-1| by the norm `p`; for None and 2 the ratio of singular values."""
+    if p in (None, 2, -2):
+        s = svdvals(x)
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
+
+
 # --- norms
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """The norms of vectors along `axis`; of all elements, or of those along several axes, as one vector."""
+    x = as_tensor(x)
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axes(axis, x.ndim, "vector_norm")
+    lines, restored = as_lines("vector_norm", x, axes, keepdims)
+    return restored(norm(lines, ord, axis=-1))
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """The norms of the matrices in the last two axes; see `norm`."""
+    return norm(x, ord, axis=(-2, -1), keepdims=keepdims)
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:

@@ -353,3 +353,6 @@ def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The largest less the smallest element along `axis`."""
     require_keepdims(keepdims, "ptp")
     return T.sub(max(x, axis, keepdims), min(x, axis, keepdims))
+
+
+amax, amin = max, min

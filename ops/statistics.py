@@ -1,4 +1,4 @@
-"""Means and variances: compositions of reductions, in the dtypes that NumPy computes them in."""
+"""Means, variances and covariances: compositions of reductions, in the dtypes that NumPy computes them in."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from .. import ops as T  # the namespace; read when a function is called
 from .checks import describe, normalize_axes, require_keepdims
 from .elementwise import cast
+from .promotion import result_type
 from .tensor import as_tensor
 
 _ACCUMULATOR = {"float16": "float32"}
@@ -26,7 +27,7 @@ def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) ->
         x = cast(x, dtype)
     result = x.dtype if x.type.kind in "fc" else "float64"
     x = cast(x, _ACCUMULATOR.get(result, result))
-    return cast(_divided(T.sum(x, axis, keepdims=keepdims), count(x, axis, "mean")), result)
+    return cast(divided(T.sum(x, axis, keepdims=keepdims), count(x, axis, "mean")), result)
 
 
 def var(x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
@@ -39,18 +40,19 @@ def var(x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: 
     if dtype is not None or x.type.kind not in "fc":
         x = cast(x, dtype or "float64")
     n = count(x, axis, "var")
-    deviation = x - _divided(T.sum(x, axis, keepdims=True), n)
-    squares = T.sum(_squared_modulus(deviation), axis, keepdims=keepdims)
-    return _divided(squares, T.maximum(n - ddof, 0) if ddof else n)
+    deviation = x - divided(T.sum(x, axis, keepdims=True), n)
+    squares = T.sum(squared_modulus(deviation), axis, keepdims=keepdims)
+    return divided(squares, T.maximum(n - ddof, 0) if ddof else n)
 
 
-def _divided(total: Any, n: Any) -> Any:
+def divided(total: Any, n: Any) -> Any:
     """total / n in the dtype of the total; in float32 where float16 could not hold n."""
     wide = _ACCUMULATOR.get(total.dtype, total.dtype)
     return cast(cast(total, wide) / cast(n, wide), total.dtype)
 
 
-def _squared_modulus(x: Any) -> Any:
+def squared_modulus(x: Any) -> Any:
+    """|x|**2, a real number."""
     return T.square(T.real(x)) + T.square(T.imag(x)) if x.type.kind == "c" else T.square(x)
 
 
@@ -74,3 +76,59 @@ def count(x: Any, axis: Any, what: str) -> Any:
         return T.constant(math.prod(known), "int64")
     lengths = [T.ShapeI(a)(x) if shape[a] is None else T.constant(shape[a], "int64") for a in axes]
     return functools.reduce(T.mul, lengths)
+
+
+def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+    """The mean along `axis`, weighted by `weights`: of the shape of `x`, or a vector along the one axis.
+
+    `returned`: a pair, of it and the sum of the weights.  Raises TypeError for weights of another rank.
+    """
+    x = as_tensor(x)
+    if weights is None:
+        found = mean(x, axis, keepdims=keepdims)
+        return (found, T.fill(found, cast(count(x, axis, "average"), found.dtype))) if returned else found
+    w = as_tensor(weights)
+    axes = normalize_axes(tuple(range(x.ndim)) if axis is None else axis, x.ndim, f"average of {describe(x)}")
+    if w.ndim != x.ndim:
+        if w.ndim != 1 or len(axes) != 1:
+            raise TypeError(f"average: the weights have the shape of {describe(x)}, or are a vector along one axis, "
+                            f"got {describe(w)}")  # fmt: skip
+        w = T.reshape(w, [-1 if k == axes[0] else 1 for k in range(x.ndim)])
+    dtype = result_type([x.dtype, w.dtype, *(["float64"] if x.type.kind not in "fc" else [])])
+    x, w = cast(x, dtype), T.fill(x, cast(w, dtype))
+    total = T.sum(w, axis, keepdims=keepdims)
+    found = T.sum(x * w, axis, keepdims=keepdims) / total
+    return (found, total) if returned else found
+
+
+# --- several quantities
+
+
+def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> Any:
+    """The covariances of the rows of `m` (of its columns without `rowvar`) and of `y`; a scalar for one vector.
+
+    Sums of products are divided by the number of observations less `ddof`: 1, or 0 with `bias`.
+    """
+    parts = [T.reshape(p, (1, -1)) if p.ndim < 2 else p if rowvar else p.T for p in map(as_tensor, (m, *_given(y)))]
+    if any(p.ndim > 2 for p in parts):
+        raise ValueError(f"cov takes vectors and matrices, got {describe(as_tensor(m))}")
+    x = T.concatenate(parts, axis=0) if y is not None else parts[0]
+    x = cast(x, result_type([x.dtype, "float64"]))
+    deviation = x - mean(x, axis=1, keepdims=True)
+    n = T.lengths_of(x)[1] - (int(not bias) if ddof is None else ddof)
+    found = divided(T.dot(deviation, T.conj(deviation).T), T.maximum(n, 0))
+    return T.reshape(found, ()) if y is None and as_tensor(m).ndim < 2 else found
+
+
+def _given(y: Any) -> tuple[Any, ...]:
+    return () if y is None else (y,)
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+    """The correlation coefficients of the rows of `x` (of its columns without `rowvar`) and of `y`; see `cov`."""
+    c = cov(x, y, rowvar)
+    if c.ndim == 0:
+        return c / c
+    spread = T.sqrt(T.real(T.diag(c)))
+    found = c / spread[:, None] / spread[None, :]
+    return T.clip(found, -1, 1) if found.type.kind == "f" else found

@@ -20,9 +20,18 @@ EXPRESSIONS = """
     ravel moveaxis set_subtensor inc_subtensor take take_along_axis scatter_add
     zeros ones full arange eye linspace zeros_like ones_like full_like dot matmul tensordot outer einsum nn random
     sort argsort nonzero searchsorted unique diag diagonal trace tril triu tri kron linalg assume
+    median quantile percentile average cov corrcoef count_nonzero bincount digitize histogram
+    nansum nanprod nanmean nanvar nanstd nanmax nanmin nanmedian nancumsum nancumprod nan_to_num fmax fmin
+    isclose allclose isin isposinf isneginf select heaviside sinc float_power logaddexp2 fix amax amin
+    atleast_1d atleast_2d atleast_3d broadcast_arrays column_stack dstack append hsplit vsplit unstack concat
+    fliplr flipud rot90 matrix_transpose permute_dims meshgrid tril_indices triu_indices diag_indices unravel_index
+    argwhere extract compress empty_like logspace geomspace
+    diff gradient trapezoid interp polyval vander convolve correlate cross vecdot
 """
 LINEAR_ALGEBRA = """
     cholesky solve solve_triangular inv pinv det slogdet eigh eigvalsh svd svdvals qr norm matrix_power
+    lstsq matrix_rank cond multi_dot trace diagonal outer matmul tensordot cross vecdot vector_norm matrix_norm
+    matrix_transpose LinAlgError
 """
 NETWORKS = """
     sigmoid softplus relu gelu silu softmax log_softmax binary_crossentropy categorical_crossentropy

@@ -148,7 +148,7 @@ def test_numpy_functions_without_counterpart_are_refused():
     with pytest.raises(TypeError, match=r"numpy\.add with out does not take the symbolic x"):
         np.add(x, 1, out=np.zeros(3))
     with pytest.raises(TypeError, match=r"numpy\.linalg\.\w+ does not take the symbolic x"):
-        np.linalg.matrix_rank(x)
+        np.linalg.eigvals(x)
 
 
 # --- inputs

@@ -1,0 +1,183 @@
+"""NumPy's further ways to lay out tensors: higher ranks, columns and rows, turns, grids, positions in triangles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T  # the namespace; read when a function is called
+from ..graph import Variable
+from .checks import describe, normalize_axes, normalize_axis
+from .join import concatenate, flip, split
+from .lengths import as_lengths
+from .shape import DimShuffle, expand_dims, flatten, ravel, reshape, swapaxes, transpose
+from .tensor import as_tensor, constant
+
+# --- ranks
+
+
+def atleast_1d(*arrays: Any) -> Any:
+    """Each of the arrays, scalars as vectors of one element; a tuple if there are several."""
+    return _each(arrays, lambda x: x if x.ndim else expand_dims(x, 0))
+
+
+def atleast_2d(*arrays: Any) -> Any:
+    """Each of the arrays, vectors and scalars as matrices of one row; a tuple if there are several."""
+    return _each(arrays, lambda x: x if x.ndim > 1 else reshape(x, (1, -1)))
+
+
+def atleast_3d(*arrays: Any) -> Any:
+    """Each of the arrays, a vector as (1, n, 1), a matrix as (m, n, 1); a tuple if there are several."""
+    return _each(arrays, lambda x: x if x.ndim > 2 else expand_dims(x, 2) if x.ndim == 2 else reshape(x, (1, -1, 1)))
+
+
+def _each(arrays: Sequence[Any], change: Any) -> Any:
+    found = tuple(change(as_tensor(a)) for a in arrays)
+    return found[0] if len(found) == 1 else found
+
+
+def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
+    """The arrays, each stretched to their joint shape."""
+    variables = [as_tensor(a) for a in arrays]
+    found = []
+    for x in variables:
+        for like in variables:
+            x = x if like is x else T.fill(like, x)
+        found.append(x)
+    return tuple(found)
+
+
+# --- rows and columns
+
+
+def column_stack(arrays: Sequence[Any]) -> Any:
+    """Vectors as the columns of a matrix; matrices side by side."""
+    return concatenate([x if x.ndim > 1 else reshape(x, (-1, 1)) for x in map(as_tensor, arrays)], axis=1)
+
+
+def dstack(arrays: Sequence[Any]) -> Any:
+    """The arrays behind one another, along the third axis; see `atleast_3d`."""
+    return concatenate([atleast_3d(x) for x in arrays], axis=2)
+
+
+def append(x: Any, values: Any, axis: int | None = None) -> Any:
+    """`x` and then `values` along `axis`; of the flattened two for None."""
+    if axis is None:
+        return concatenate([ravel(as_tensor(x)), ravel(as_tensor(values))])
+    return concatenate([x, values], axis)
+
+
+def hsplit(x: Any, indices_or_sections: Any) -> list[Variable]:
+    """`split` along the second axis, of a vector along its only one."""
+    return split(x, indices_or_sections, axis=0 if as_tensor(x).ndim == 1 else 1)
+
+
+def vsplit(x: Any, indices_or_sections: Any) -> list[Variable]:
+    """`split` along the first axis."""
+    return split(x, indices_or_sections, axis=0)
+
+
+def unstack(x: Any, *, axis: int = 0) -> tuple[Any, ...]:
+    """The parts of `x` along `axis`, without that axis.  Raises ValueError where its length is not known yet."""
+    x = as_tensor(x)
+    place = normalize_axis(axis, x.ndim, "unstack")
+    count = x.type.shape[place]
+    if count is None:
+        raise ValueError(f"unstack: the length of axis {axis} of {describe(x)} is not known when the graph is built")
+    return tuple(x[(slice(None),) * place + (k,)] for k in range(count))
+
+
+# --- mirrors and turns
+
+
+def fliplr(x: Any) -> Any:
+    """`x` with its second axis in reverse order."""
+    return flip(x, 1)
+
+
+def flipud(x: Any) -> Any:
+    """`x` with its first axis in reverse order."""
+    return flip(x, 0)
+
+
+def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+    """`x` turned `k` times by a right angle, from the first of `axes` to the second."""
+    x = as_tensor(x)
+    a, b = normalize_axes(axes, x.ndim, "rot90")
+    if k % 2 == 0:
+        return x if k % 4 == 0 else flip(x, (a, b))
+    return swapaxes(flip(x, b), a, b) if k % 4 == 1 else flip(swapaxes(x, a, b), b)
+
+
+def matrix_transpose(x: Any) -> Any:
+    """`x` with its last two axes interchanged."""
+    return swapaxes(x, -1, -2)
+
+
+permute_dims = transpose
+concat = concatenate
+
+
+# --- grids and indices
+
+
+def meshgrid(*vectors: Any, indexing: str = "xy", sparse: bool = False) -> tuple[Any, ...]:
+    """The coordinates of a grid: of vectors of lengths m and n, matrices (n, m), or (m, n) with the indexing "ij".
+
+    `sparse`: with axes of length 1 where a coordinate does not change.
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f'meshgrid: indexing is "xy" or "ij", got {indexing!r}')
+    rank, found = len(vectors), []
+    for k, x in enumerate(vectors):
+        place = 1 - k if indexing == "xy" and k < 2 <= rank else k
+        found.append(DimShuffle(tuple(0 if axis == place else "x" for axis in range(rank)))(flatten(as_tensor(x))))
+    return tuple(found) if sparse else broadcast_arrays(*found)
+
+
+def tril_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, ...]:
+    """The positions in the lower triangle of an n by m matrix, on and below diagonal `k`: two int64 vectors."""
+    if all(isinstance(v, (int, np.integer, type(None))) for v in (n, k, m)):
+        return tuple(constant(p, "int64") for p in np.tril_indices(n, k, m))
+    return T.nonzero(T.tri(n, m, k, "bool"))
+
+
+def triu_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, ...]:
+    """The positions in the upper triangle of an n by m matrix, on and above diagonal `k`: two int64 vectors."""
+    if all(isinstance(v, (int, np.integer, type(None))) for v in (n, k, m)):
+        return tuple(constant(p, "int64") for p in np.triu_indices(n, k, m))
+    return T.nonzero(T.triu(T.ones((n, n if m is None else m), "bool"), k))
+
+
+def diag_indices(n: Any, ndim: int = 2) -> tuple[Any, ...]:
+    """The positions on the main diagonal of a tensor of `ndim` axes of length `n`."""
+    return (T.arange(n),) * ndim
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+    """The positions along each axis of a tensor of `shape` of the elements at `indices` of the flattened tensor.
+
+    Indices out of range are not told.
+    """
+    rest, found = T.cast(as_tensor(indices), "int64"), []
+    for length in reversed(as_lengths(shape, "unravel_index")):
+        found.append(rest % length)
+        rest = rest // length
+    return tuple(reversed(found))
+
+
+def argwhere(x: Any) -> Any:
+    """The positions of the elements that are not zero: a row for each."""
+    return T.stack(T.nonzero(x), axis=1)
+
+
+def extract(condition: Any, x: Any) -> Any:
+    """The elements of the flattened `x` where `condition`, of the same size, is not zero."""
+    return ravel(as_tensor(x))[T.ne(ravel(as_tensor(condition)), 0)]
+
+
+def compress(condition: Any, x: Any, axis: int | None = None) -> Any:
+    """The parts of `x` along `axis` (of the flattened x for None) where the vector `condition` is not zero."""
+    return T.take(x, T.nonzero(condition)[0], axis)

@@ -1,0 +1,115 @@
+"""NumPy's functions that leave NaN out: each is the function without `nan` of elements that take the NaNs' place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T  # the namespace; read when a function is called
+from .checks import describe, require_keepdims
+from .operands import with_dtype
+from .quantiles import as_lines, middle
+from .statistics import divided, squared_modulus
+from .tensor import as_tensor
+
+
+def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
+    """`x` with `nan` in the place of NaN and the largest and smallest finite numbers, or `posinf` and `neginf`, of inf.
+
+    Integers are left as they are.  Raises TypeError for complex numbers.
+    """
+    x = as_tensor(x)
+    if x.type.kind == "c":
+        raise TypeError(f"nan_to_num takes real numbers, got {describe(x)}")
+    if x.type.kind != "f":
+        return x
+    finite = np.finfo(x.dtype)
+    largest, smallest = (finite.max if posinf is None else posinf), (finite.min if neginf is None else neginf)
+    without = _replaced(x, nan)
+    return T.switch(T.isposinf(x), with_dtype(as_tensor(largest), x.dtype),
+                    T.switch(T.isneginf(x), with_dtype(as_tensor(smallest), x.dtype), without))  # fmt: skip
+
+
+def _replaced(x: Any, value: float) -> Any:
+    """`x` with `value` for NaN."""
+    return T.switch(T.isnan(x), with_dtype(as_tensor(value), x.dtype), x) if x.type.kind in "fc" else x
+
+
+def nansum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """The sum along `axis` of the elements that are not NaN; 0 where there are none."""
+    return T.sum(_replaced(as_tensor(x), 0), axis, dtype, keepdims)
+
+
+def nanprod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """The product along `axis` of the elements that are not NaN; 1 where there are none."""
+    return T.prod(_replaced(as_tensor(x), 1), axis, dtype, keepdims)
+
+
+def nancumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    """`cumsum` with 0 for NaN."""
+    return T.cumsum(_replaced(as_tensor(x), 0), axis, dtype)
+
+
+def nancumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    """`cumprod` with 1 for NaN."""
+    return T.cumprod(_replaced(as_tensor(x), 1), axis, dtype)
+
+
+def nanmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The largest element along `axis` that is not NaN; NaN where all are.  Raises ValueError where there are none."""
+    return _extreme(T.max, -np.inf, as_tensor(x), axis, keepdims)
+
+
+def nanmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The smallest element along `axis` that is not NaN; see `nanmax`."""
+    return _extreme(T.min, np.inf, as_tensor(x), axis, keepdims)
+
+
+def _extreme(reduction: Any, least: float, x: Any, axis: Any, keepdims: bool) -> Any:
+    if x.type.kind not in "fc":
+        return reduction(x, axis, keepdims)
+    found = reduction(_replaced(x, least), axis, keepdims)
+    return T.switch(T.all(T.isnan(x), axis, keepdims), with_dtype(as_tensor(np.nan), x.dtype), found)
+
+
+def nanmean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """The mean along `axis` of the elements that are not NaN; NaN where there are none.  Dtypes are those of `mean`."""
+    x = as_tensor(x)
+    x = x if dtype is None else T.cast(x, dtype)
+    if x.type.kind not in "fc":
+        return T.mean(x, axis, keepdims=keepdims)
+    return divided(nansum(x, axis, keepdims=keepdims), _count(x, axis, keepdims))
+
+
+def nanvar(x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+    """The variance along `axis` of the elements that are not NaN; NaN where there are not more than `ddof`."""
+    require_keepdims(keepdims, "nanvar")
+    x = as_tensor(x)
+    x = x if dtype is None else T.cast(x, dtype)
+    if x.type.kind not in "fc":
+        return T.var(x, axis, None, ddof, keepdims)
+    deviation = T.switch(T.isnan(x), with_dtype(as_tensor(0), x.dtype), x - nanmean(x, axis, keepdims=True))
+    squares = T.sum(squared_modulus(deviation), axis, keepdims=keepdims)
+    degrees = _count(x, axis, keepdims) - ddof
+    return T.switch(T.gt(degrees, 0), divided(squares, degrees), with_dtype(as_tensor(np.nan), squares.dtype))
+
+
+def nanstd(x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+    """The square root of `nanvar`."""
+    return T.sqrt(nanvar(x, axis, dtype, ddof, keepdims))
+
+
+def _count(x: Any, axis: Any, keepdims: bool) -> Any:
+    return T.sum(T.logical_not(T.isnan(x)), axis, keepdims=keepdims)
+
+
+def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The median along `axis` of the elements that are not NaN; NaN where there are none."""
+    require_keepdims(keepdims, "nanmedian")
+    lines, restored = as_lines("nanmedian", as_tensor(x), axis, keepdims)
+    if lines.type.kind != "f":
+        return T.median(x, axis, keepdims)
+    ordered, n = T.sort(lines, axis=-1), _count(lines, -1, keepdims=True)
+    low, high = (T.take_along_axis(ordered, T.maximum(k, 0), -1)[..., 0] for k in (T.floor_div(n - 1, 2), n // 2))
+    return restored(T.switch(T.eq(n[..., 0] % 2, 1), low, middle(low, high)))

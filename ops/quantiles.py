@@ -1,0 +1,97 @@
+"""Medians and quantiles: what stands at a place of the sorted elements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .. import ops as T  # the namespace; read when a function is called
+from ..graph import Constant
+from .checks import describe, normalize_axes, require_keepdims
+from .elementwise import cast
+from .operands import with_dtype
+from .promotion import result_type
+from .statistics import count
+from .tensor import as_tensor
+
+
+def as_lines(what: str, x: Any, axis: Any, keepdims: bool) -> tuple[Any, Callable[[Any], Any]]:
+    """`x` with the axes that `axis` names made one, the last; what gives a result its dropped axes for `keepdims`."""
+    everything = tuple(range(x.ndim))
+    axes = everything if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, f"{what} of {describe(x)}")))
+    kept = [k for k in everything if k not in axes]
+    lines = T.transpose(x, (*kept, *axes))
+    if len(axes) != 1:
+        lengths = T.lengths_of(x)
+        lines = T.reshape(lines, (*(lengths[k] for k in kept), count(x, axes, what)))
+    if not keepdims:
+        return lines, lambda y: y
+    return lines, lambda y: T.expand_dims(y, tuple(k + y.ndim - len(kept) for k in axes))
+
+
+def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The middle element along `axis`, or the mean of the two in the middle; NaN if there is one.
+
+    float64 for bools and integers, else x's dtype.
+    """
+    require_keepdims(keepdims, "median")
+    lines, restored = as_lines("median", as_tensor(x), axis, keepdims)
+    n = T.lengths_of(lines)[-1]
+    found = T.mean(T.sort(lines, axis=-1)[..., T.maximum(n - 1, 0) // 2 : n // 2 + 1], axis=-1)
+    if lines.type.kind in "fc":
+        found = T.switch(T.any(T.isnan(lines), axis=-1), with_dtype(as_tensor(math.nan), found.dtype), found)
+    return restored(found)
+
+
+def middle(low: Any, high: Any) -> Any:
+    """The mean of two."""
+    return T.mean(T.stack([low, high]), axis=0)
+
+
+_METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
+
+
+def quantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+    """The numbers below which the shares `q` of the elements along `axis` lie; NaN if there is one.
+
+    `q`: a number from 0 to 1 or an array of them, whose axes come first in the result.  `method`, where that is between
+    two elements: "linear", "lower", "higher", "nearest" or "midpoint".  Raises ValueError for other q that are known
+    when the graph is built, IndexError where there are no elements.
+    """
+    return _quantile("quantile", as_tensor(x), q, axis, method, keepdims, 1)
+
+
+def percentile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+    """`quantile` of q / 100."""
+    return _quantile("percentile", as_tensor(x), q, axis, method, keepdims, 100)
+
+
+def _quantile(what: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool, whole: int) -> Any:
+    require_keepdims(keepdims, what)
+    if method not in _METHODS:
+        raise ValueError(f"{what}: method is one of {', '.join(_METHODS)}, got {method!r}")
+    weak = isinstance(q, (int, float))
+    share = as_tensor(q)
+    if isinstance(share, Constant) and not ((share.data >= 0) & (share.data <= whole)).all():
+        raise ValueError(f"{what}: q is from 0 to {whole}, got {q!r}")
+    if x.type.kind not in "iuf":
+        raise TypeError(f"{what} takes real numbers, got {describe(x)}")
+    lines, restored = as_lines(what, x, axis, keepdims)
+    dtype = x.dtype if weak and x.type.kind == "f" else result_type([x.dtype, share.dtype, "float64"])
+    ordered, last = T.moveaxis(T.sort(lines, axis=-1), -1, 0), T.lengths_of(lines)[-1] - 1
+    place = cast(cast(share, "float64") / whole * last, "float64")
+    below, above = cast(T.floor(place), "int64"), cast(T.ceil(place), "int64")
+    if method in ("lower", "higher", "nearest"):
+        chosen = {"lower": below, "higher": above, "nearest": cast(T.rint(place), "int64")}[method]
+        found = ordered[chosen]
+    else:
+        low, high = (v if x.type.kind == "f" else cast(v, dtype) for v in (ordered[below], ordered[above]))
+        between = T.reshape(place - T.floor(place), (*T.lengths_of(share), *(1,) * (low.ndim - share.ndim)))
+        if method == "midpoint":
+            between = T.switch(T.gt(between, 0), 0.5, between)
+        t, rise = cast(between, dtype), cast(high - low, dtype)
+        found = T.switch(T.lt(t, 0.5), cast(low, dtype) + rise * t, cast(high, dtype) - rise * (1 - t))
+    if found.type.kind == "f":
+        found = T.switch(T.any(T.isnan(lines), axis=-1), with_dtype(as_tensor(math.nan), found.dtype), found)
+    return restored(found)

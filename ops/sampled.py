@@ -1,0 +1,205 @@
+"""Functions given by samples, polynomials by coefficients: differences, integrals, values between, convolutions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T  # the namespace; read when a function is called
+from ..graph import Variable
+from .checks import describe, normalize_axes, normalize_axis
+from .lengths import lengths_of
+from .operands import in_joint_dtype, with_dtype
+from .promotion import result_type
+from .tensor import as_tensor
+
+
+def _as_float(x: Any) -> Any:
+    x = as_tensor(x)
+    return x if x.type.kind in "fc" else T.cast(x, "float64")
+
+
+# --- differences and integrals
+
+
+def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Each element along `axis` less the one before it, `n` times; for bools, whether they differ.
+
+    `prepend` and `append` are put before and behind `x` first.
+    """
+    x = as_tensor(x)
+    if n < 0:
+        raise ValueError(f"diff: n is 0 or more, got {n}")
+    place = normalize_axis(axis, x.ndim, f"diff of {describe(x)}")
+    ends = [None if v is None else _as_end(as_tensor(v), x, place) for v in (prepend, append)]
+    if n and (ends[0] is not None or ends[1] is not None):
+        x = T.concatenate([v for v in (ends[0], x, ends[1]) if v is not None], place)
+    before = (slice(None),) * place
+    for _ in range(n):
+        x = (T.ne if x.dtype == "bool" else T.sub)(x[(*before, slice(1, None))], x[(*before, slice(None, -1))])
+    return x
+
+
+def _as_end(end: Any, x: Any, axis: int) -> Any:
+    """A scalar stretched to the shape of `x` but for one element along `axis`."""
+    lengths = [1 if k == axis else n for k, n in enumerate(lengths_of(x))]
+    return end if end.ndim else T.broadcast_to(end, lengths)
+
+
+def gradient(f: Any, *spacing: Any, axis: Any = None) -> Any:
+    """The slopes of samples `f` along `axis` (a list of them for several axes; all for None).
+
+    Inside by differences of second order, at the ends by those of first order.  `spacing`: the distance of the
+    samples, 1 unless given, or their coordinates, a vector; one for all axes or one an axis.
+    """
+    f = _as_float(f)
+    axes = normalize_axes(tuple(range(f.ndim)) if axis is None else axis, f.ndim, f"gradient of {describe(f)}")
+    steps = [as_tensor(s) for s in spacing] or [as_tensor(1.0)]
+    if len(steps) not in (1, len(axes)) or any(s.ndim > 1 for s in steps):
+        raise TypeError(f"gradient: expected one spacing, a number or a vector, or one for each of {len(axes)} axes")
+    found = [_slopes(T.moveaxis(f, k, -1), with_dtype(s, f.dtype), k)
+             for k, s in zip(axes, steps * len(axes) if len(steps) == 1 else steps, strict=True)]  # fmt: skip
+    return found[0] if len(found) == 1 and (axis is None or np.ndim(axis) == 0) else found
+
+
+def _slopes(f: Any, step: Any, axis: int) -> Any:
+    """The slopes along the last axis, which is put in the place of `axis`."""
+    rise = f[..., 1:] - f[..., :-1]
+    if step.ndim:
+        h = step[1:] - step[:-1]
+        a, b = h[:-1], h[1:]
+        slope = rise / h
+        inside = -b / (a * (a + b)) * f[..., :-2] + (b - a) / (a * b) * f[..., 1:-1] + a / (b * (a + b)) * f[..., 2:]
+    else:
+        slope, inside = rise / step, (f[..., 2:] - f[..., :-2]) / (2 * step)
+    return T.moveaxis(T.concatenate([slope[..., :1], inside, slope[..., -1:]], -1), -1, axis)
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """The integral along `axis` of what is straight between the samples `y`, which are at `x` or `dx` apart."""
+    y = as_tensor(y)
+    before = (slice(None),) * normalize_axis(axis, y.ndim, f"trapezoid of {describe(y)}")
+    width = dx
+    if x is not None:
+        x = as_tensor(x)
+        width = diff(x, axis=axis if x.ndim > 1 else -1)
+        if x.ndim == 1:
+            width = T.reshape(width, [-1 if k == len(before) else 1 for k in range(y.ndim)])
+    return T.sum(width * (y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]) / 2.0, len(before))
+
+
+# --- values between samples, values of polynomials
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
+    """The values at `x` of what is straight between the points (xp, fp); `xp` ascends.
+
+    Before the first point it is `left`, behind the last `right`: the values there unless given.  float64, or complex128
+    for complex fp.
+    """
+    x, xp, fp = as_tensor(x), T.cast(as_tensor(xp), "float64"), as_tensor(fp)
+    x, fp = T.cast(x, "float64"), T.cast(fp, "complex128" if fp.type.kind == "c" else "float64")
+    last = lengths_of(xp)[0] - 1
+    k = T.clip(T.searchsorted(xp, x, side="right") - 1, 0, T.maximum(last - 1, 0))
+    after = T.minimum(k + 1, last)
+    width = xp[after] - xp[k]
+    share = T.switch(T.eq(width, 0), 0.0, (x - xp[k]) / T.switch(T.eq(width, 0), 1.0, width))
+    inside = fp[k] + (fp[after] - fp[k]) * share
+    y = T.switch(T.lt(x, xp[0]), with_dtype(as_tensor(fp[0] if left is None else left), fp.dtype), inside)
+    y = T.switch(T.eq(x, xp[-1]), fp[-1], y)
+    return T.switch(T.gt(x, xp[-1]), with_dtype(as_tensor(fp[-1] if right is None else right), fp.dtype), y)
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """The values at `x` of the polynomial whose coefficients are the vector `p`, that of the highest power first.
+
+    By Horner's rule where the length of `p` is known, else by powers.
+    """
+    p, x = as_tensor(p), as_tensor(x)
+    count = p.type.shape[0] if p.ndim == 1 else None
+    if p.ndim != 1:
+        raise ValueError(f"polyval: the coefficients are a vector, got {describe(p)}")
+    if count is None:
+        powers = lengths_of(p)[0] - 1 - T.arange(lengths_of(p)[0])
+        powers = with_dtype(powers, x.dtype) if x.type.kind in "fc" else powers
+        return T.sum(p * T.pow(T.expand_dims(x, -1), powers), -1)
+    y = T.zeros_like(x)
+    for k in range(count):
+        y = y * x + p[k]
+    return y
+
+
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+    """The matrix of the powers of the elements of the vector `x`: `N` columns, from N - 1 down to 0 or `increasing`."""
+    x = as_tensor(x)
+    if x.ndim != 1:
+        raise ValueError(f"vander takes a vector, got {describe(x)}")
+    powers = T.arange(lengths_of(x)[0] if N is None else N)
+    x = with_dtype(x, result_type([x.dtype, "int64"]))
+    return T.pow(x[:, None], with_dtype(powers if increasing else powers[::-1], "int64"))
+
+
+# --- sums of products
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    """The convolution of two vectors: sums of a[k - n] * v[n], where both have elements.
+
+    `mode`: "full", "same" (as many as the longer one has, from the middle) or "valid" (where the shorter one lies
+    within the longer).  Beyond the ends of `a` are zeros, which a NaN or an infinity in `v` meets.
+    """
+    return _convolved("convolve", *_vectors("convolve", a, v), mode)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    """The correlation of two vectors: sums of a[n + k] * conj(v[n]); see `convolve`."""
+    a, v = _vectors("correlate", a, v)
+    return _convolved("correlate", a, T.conj(v)[::-1], mode)
+
+
+def _vectors(what: str, a: Any, v: Any) -> tuple[Variable, ...]:
+    both = tuple(T.atleast_1d(x) for x in in_joint_dtype((a, v)))
+    for x in both:
+        if x.ndim != 1:
+            raise ValueError(f"{what} takes vectors, got {describe(x)}")
+    return both
+
+
+def _convolved(what: str, a: Any, v: Any, mode: str) -> Any:
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f'{what}: mode is "full", "same" or "valid", got {mode!r}')
+    n, m = lengths_of(a)[0], lengths_of(v)[0]
+    full = T.nn.conv1d(T.pad(a, (m - 1, m - 1))[None, None], v[None, None, ::-1])[0, 0]
+    if mode == "full":
+        return full
+    short, long = T.minimum(n, m), T.maximum(n, m)
+    if mode == "valid":
+        return full[short - 1 : long]
+    first = (short - 1) // 2
+    if what == "correlate":  # NumPy interchanges the two for a shorter first one, and turns the result around
+        first = T.switch(T.lt(n, m), short // 2, first)
+    return full[first : first + long]
+
+
+def cross(a: Any, b: Any, axis: int = -1) -> Any:
+    """The vector products of vectors of three elements, which lie along `axis`.
+
+    Raises ValueError for another length; where it is known only when the function runs, elements from the fourth on
+    are not read.
+    """
+    a, b = in_joint_dtype((a, b))
+    parts = []
+    for x in (a, b):
+        place = normalize_axis(axis, x.ndim, f"cross of {describe(x)}")
+        if x.type.shape[place] not in (None, 3):
+            raise ValueError(f"cross: {describe(x)} has length {x.type.shape[place]} along axis {axis}, not 3")
+        parts.append([T.moveaxis(x, place, -1)[..., k] for k in range(3)])
+    (a0, a1, a2), (b0, b1, b2) = parts
+    return T.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=axis)
+
+
+def vecdot(a: Any, b: Any, *, axis: int = -1) -> Any:
+    """The sums along `axis` of the products of the elements of both, those of `a` conjugated."""
+    a, b = in_joint_dtype((a, b))
+    return T.sum((T.conj(a) if a.type.kind == "c" else a) * b, axis)
