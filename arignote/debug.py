@@ -44,6 +44,11 @@ class Intermediate:
         }  # fmt: skip
 
     @property
+    def count(self) -> str:
+        """How many elements are not finite, as text."""
+        return f"{self.nans} NaN, {self.infs} Inf of {int(np.prod(self.shape, dtype=np.int64))}"
+
+    @property
     def range(self) -> str:
         """The range as text."""
         return "" if self.low is None or self.high is None else f"{self.low:.4g} .. {self.high:.4g}"
@@ -51,18 +56,19 @@ class Intermediate:
 
 @record
 class Trouble:
-    """The first value that is not finite although all that it is computed from are."""
+    """The first value that has a NaN although no operand has, or an Inf although all operands are finite."""
 
     what: str
     value: Intermediate
     operands: tuple[Intermediate, ...]
 
     def __str__(self) -> str:
-        line = self.value.line
-        count = f"{self.value.nans} NaN, {self.value.infs} Inf of {int(np.prod(self.value.shape, dtype=np.int64))}"
+        line, count = self.value.line, self.value.count
         where = f"\n  at {line}  {line.code}".rstrip() if line else ""
         operands = "".join(
-            f"\n  {o.name}: {o.dtype}{list(o.shape) or ''} in {o.range or 'nothing finite'}" for o in self.operands
+            f"\n  {o.name}: {o.dtype}{list(o.shape) or ''} in {o.range or 'nothing finite'}"
+            + (f", {o.count}" if o.infs else "")
+            for o in self.operands
         )
         return f"first {self.what} in {self.value.expression}: {count}{where}{operands}"
 
@@ -106,13 +112,21 @@ class Debug:
             for v in self.values[:SHOWN]
         ]
         more = [f"  ... and {len(self.values) - SHOWN:,} more"] if len(self.values) > SHOWN else []
-        trouble = str(self.first) if self.first is not None else "all values are finite"
-        return "\n".join([f"{self.name}: {trouble}", "", head, *rows, *more])
+        return "\n".join([f"{self.name}: {self._verdict()}", "", head, *rows, *more])
 
     __repr__ = __str__
 
+    def _verdict(self) -> str:
+        """The first NaN or Inf; without one, what came with them."""
+        if self.first is not None:
+            return str(self.first)
+        came = next((v for v in self.values if v.nans or v.infs), None)
+        if came is None:
+            return "all values are finite"
+        return f"no operation makes a NaN or Inf; the first is in {came.name}: {came.count}"
+
     def _repr_html_(self) -> str:
-        trouble = str(self.first).splitlines()[0] if self.first is not None else "all values are finite"
+        trouble = self._verdict().splitlines()[0]
         header = ("name", "dtype", "shape", "range", "NaN", "Inf", "line")
         rows = [(v.name, v.dtype, str(v.shape), v.range, v.nans, v.infs, str(v.line or "")) for v in self.values]
         return pages.notebook.listed_form(f"{self.name}: {trouble}", [("", header, rows)], str(self))
@@ -184,10 +198,11 @@ def _intermediate(variable: Variable, value: np.ndarray, name: str = "") -> Inte
 
 
 def _trouble(node: Apply, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> Trouble | None:
-    """What to say if a node makes the first value that is not finite."""
-    bad = next((k for k, r in enumerate(results) if r.dtype.kind in "fc" and not np.isfinite(r).all()), None)
-    if bad is None or any(v.dtype.kind in "fc" and not np.isfinite(v).all() for v in inputs):
-        return None
-    value = _intermediate(node.outputs[bad], results[bad])
-    operands = tuple(_intermediate(i, v) for i, v in zip(node.inputs, inputs, strict=True))
-    return Trouble("NaN" if value.nans else "Inf", value, operands)
+    """What to say if a node makes a NaN of none, or an Inf of what is finite."""
+    for what, test, excuse in (("NaN", np.isnan, np.isnan), ("Inf", np.isinf, lambda v: ~np.isfinite(v))):
+        bad = next((k for k, r in enumerate(results) if r.dtype.kind in "fc" and test(r).any()), None)
+        if bad is None or any(v.dtype.kind in "fc" and excuse(v).any() for v in inputs):
+            continue
+        value = _intermediate(node.outputs[bad], results[bad])
+        return Trouble(what, value, tuple(_intermediate(i, v) for i, v in zip(node.inputs, inputs, strict=True)))
+    return None

@@ -202,6 +202,19 @@ def test_named_values_have_shape_range_and_counts():
     assert json.loads(seen.to_json())["first"]["what"] == "NaN"
 
 
+def test_what_comes_with_nan_is_not_called_finite():
+    seen = ag.function([x, y], x * y, name="g").debug([1.0, 2.0], [np.nan, 3.0])
+    assert seen.first is None
+    assert str(seen).startswith("g: no operation makes a NaN or Inf; the first is in y: 1 NaN, 0 Inf of 2\n")
+    assert "the first is in y: 1 NaN" in seen._repr_html_()
+
+
+def test_the_first_nan_that_infinities_make_is_found():
+    masked = T.switch(x > 0, x, -np.inf)
+    seen = ag.function([x], T.sum(masked - masked)).debug([1.0, -1.0])
+    assert seen.first.what == "NaN" and "sub" in seen.first.value.expression
+
+
 def test_a_call_in_slow_motion_changes_nothing():
     state = ag.shared(np.zeros(3), name="state")
     g = ag.function([x], state.sum(), updates=[(state, state + x)])
