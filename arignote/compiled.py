@@ -24,6 +24,7 @@ from .mode import Mode
 from .ops.interpret import interpret
 from .ops.shared import SharedVariable
 from .optimization import Optimization
+from .pages.text import Text
 from .profiling import NotProfiled, RunProfile
 from .record.cached import cached_property
 from .record.forks import fork_safe_lock
@@ -165,10 +166,10 @@ class Function:
         """What runs it: "c", or "numpy" where that was asked for or nothing compiles."""
         return self._run.backend  # type: ignore[no-any-return]
 
-    def c_source(self, lines: bool = False) -> str:
+    def c_source(self, lines: bool = False) -> Text:
         """The generated C; empty where NumPy runs the function.  `lines`: with your lines in its comments."""
         source: str = self._at_best.source
-        return commented(source, self.program) if lines and source else source
+        return Text(commented(source, self.program) if lines and source else source)
 
     @property
     def c_path(self) -> Path | None:
@@ -191,9 +192,9 @@ class Function:
         return self._run.from_cache  # type: ignore[no-any-return]
 
     # --- why it is what it is
-    def explain(self) -> str:
+    def explain(self) -> Text:
         """The way from the user's graph to C, as text: what each stage changed, kernels, where the C lies."""
-        return "\n".join(later.explain.explanation(self))
+        return Text("\n".join(later.explain.explanation(self)))
 
     @cached_property
     def trace(self) -> Trace:

@@ -22,9 +22,14 @@ _CODE = "margin:2px 0 6px 12px"
 _GUILTY = "text-decoration:underline wavy #cf222e;text-underline-offset:3px"
 
 
+def text_form(text: str) -> str:
+    """Text as it is, with a height of its own."""
+    return element("pre", escaped(shortened(text)), style=_SCROLLED)
+
+
 def folded_text(title: str, text: str) -> str:
     """Text behind a title that is clicked to see it."""
-    return folded(title, element("pre", escaped(shortened(text)), style=_SCROLLED))
+    return folded(title, text_form(text))
 
 
 def folded(title: str, content: str) -> str:

@@ -83,7 +83,11 @@ class ProfileDifference:
 
 
 def difference(a: OptimizerProfile, b: OptimizerProfile) -> ProfileDifference:
-    """What `b` cost and did, beside `a`."""
+    """What optimizing cost and did in `b`, beside `a`: two optimizer profiles, or functions that have them.
+
+    Raises TypeError for anything else.
+    """
+    a, b = _profile(a, 0), _profile(b, 1)
     left, right = _passes(a), _passes(b)
     rules = ({row.name: (row.time, row.fired) for row in p.rules()} for p in (a, b))
     return ProfileDifference(
@@ -92,6 +96,18 @@ def difference(a: OptimizerProfile, b: OptimizerProfile) -> ProfileDifference:
         _changes(left, right),
         _changes(*rules),
     )
+
+
+def _profile(thing: Any, position: int) -> Any:
+    """The optimizer profile that a user means."""
+    profile = getattr(thing, "optimizer_profile", thing)
+    if not hasattr(profile, "children"):
+        got = "a function that was not optimized" if profile is None else type(thing).__name__
+        raise TypeError(
+            f"profile_diff: argument {position}: expected a function or an optimizer profile, as f.optimizer_profile, "
+            f"got {got}"
+        )
+    return profile
 
 
 Costs = dict[str, tuple[float, int]]

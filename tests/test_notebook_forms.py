@@ -55,6 +55,15 @@ def test_small_expressions_are_formulas(expression, formula):
     assert expression._repr_html_() is None
 
 
+def test_generated_text_shows_its_lines():
+    f = ag.function([X], T.exp(X) < 1)
+    for text in (f.c_source(), f.explain()):
+        shown = []
+        text._repr_pretty_(SimpleNamespace(text=shown.append), False)
+        assert shown == [text] and isinstance(text, str)
+        assert "".join(ET.fromstring(text._repr_html_()).itertext()) == text
+
+
 def test_braces_of_formulas_match_whatever_names_are():
     for name in ("a_b", "x{", "5%", "$", "w\\", "", "_", "x1_2", "<b>"):
         v = T.vector(name)

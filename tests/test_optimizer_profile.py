@@ -374,6 +374,15 @@ def test_differences(golden):
     assert ag.profile_diff(WHOLE, WHOLE).rules[0].more == 0
 
 
+def test_differences_of_functions_and_of_what_has_no_optimizer_profile():
+    f = ag.function([A], A * 1 + 0, profile=True)
+    assert ag.profile_diff(f, f.optimizer_profile).total.more == 0
+    with pytest.raises(TypeError, match=r"argument 1: expected a function or an optimizer profile, .* got RunProfile"):
+        ag.profile_diff(f, f.profile)
+    with pytest.raises(TypeError, match="argument 0: expected a function or an optimizer profile"):
+        ag.profile_diff("f", f)
+
+
 def test_chrome_traces_nest():
     events = WHOLE.to_chrome()["traceEvents"]
     by_name = {e["name"]: e for e in events}
