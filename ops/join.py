@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +12,7 @@ from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims
 from ..record import record
 from .checks import describe, normalize_axes, normalize_axis
-from .creation import Alloc
+from .creation import Alloc, arange
 from .lengths import as_length, lengths_of
 from .operands import in_joint_dtype, with_dtype
 from .shape import broadcast_to, expand_dims, flatten, reshape
@@ -203,19 +203,50 @@ def roll(x: Any, shift: Any, axis: int | Sequence[int] | None = None) -> Any:
 
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Any:
-    """`x` with `constant_values` around it: `pad_width` is n, (before, after), or one such pair an axis.
+    """`x` with more elements around it: `pad_width` is n, (before, after), or one such pair an axis.
 
-    Raises ValueError for another mode than "constant".
+    `mode`: "constant" puts `constant_values` there, "edge" the elements at the ends, "reflect" those within in reverse
+    order without the end, "symmetric" with it, "wrap" those from the other end.  Raises ValueError for another mode.
     """
-    if mode != "constant":
-        raise ValueError(f'pad: the mode is "constant", got {mode!r}')
     x = as_tensor(x)
     widths = [(as_length(a, "pad"), as_length(b, "pad")) for a, b in _pairs(pad_width, x.ndim)]
     own = lengths_of(x)
+    if mode != "constant":
+        if mode not in _SOURCES:
+            raise ValueError(f'pad: the mode is "constant", {", ".join(map(repr, _SOURCES))}, got {mode!r}')
+        for axis, (before, after) in enumerate(widths):
+            if not (_is_zero(before) and _is_zero(after)):
+                x = T.take(x, _SOURCES[mode](arange(-before, _plus(own[axis], after)), own[axis]), axis)
+        return x
     outer = [_plus(_plus(before, n), after) for n, (before, after) in zip(own, widths, strict=True)]
     border = Alloc()(with_dtype(as_tensor(constant_values), x.dtype), *outer)
     inside = tuple(slice(before, _plus(before, n)) for n, (before, _) in zip(own, widths, strict=True))
     return T.set_subtensor(border[inside], x)
+
+
+def _reflected(k: Any, n: Any) -> Any:
+    period = T.maximum(2 * n - 2, 1)
+    k = T.mod(k, period)
+    return T.minimum(k, period - k)
+
+
+def _symmetric(k: Any, n: Any) -> Any:
+    k = T.mod(k, 2 * n)
+    return T.minimum(k, 2 * n - 1 - k)
+
+
+def _wrapped(k: Any, n: Any) -> Any:
+    return T.mod(k, n)
+
+
+_SOURCES: dict[str, Callable[[Any, Any], Any]] = {
+    "edge": lambda k, n: T.clip(k, 0, n - 1), "reflect": _reflected, "symmetric": _symmetric, "wrap": _wrapped,
+}  # fmt: skip
+"""For each mode, where along an axis of length n the element at place k comes from, 0 being the first of `x`."""
+
+
+def _is_zero(width: Variable) -> bool:
+    return isinstance(width, Constant) and not width.data
 
 
 def _pairs(pad_width: Any, ndim: int) -> list[tuple[Any, Any]]:

@@ -355,7 +355,19 @@ def test_tile_repeat_flip_roll_pad(shape):
         assert_same_call("pad", x, width, constant_values=7)
     assert_same_call("repeat", x, [2, 0, 1][: shape[0]], 0)
     with pytest.raises(ValueError, match='mode is "constant"'):
-        T.pad(T.vector(), 1, mode="reflect")
+        T.pad(T.vector(), 1, mode="mean")
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
+@pytest.mark.parametrize("shape", [(1,), (3,), (2, 3), (4, 1, 2)])
+def test_pad_with_elements_of_the_tensor(shape, mode):
+    x = sample(shape)
+    for width in (0, 1, (0, 2), (7, 9), [(k, 1) for k in range(len(shape))]):
+        assert_same_call("pad", x, width, mode)
+    v, n = T.vector("v"), T.lscalar("n")
+    found = T.pad(v, (n, n + 1), mode).eval({v: sample(3), n: 2})
+    np.testing.assert_array_equal(found, np.pad(sample(3), (2, 3), mode))
+    assert_gradient(lambda v: T.pad(v, (2, 1), mode) ** 2, x)
 
 
 def test_rolled_by_a_variable():
