@@ -47,11 +47,13 @@ def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_
     results = [*results, *moved_on.values()]
     variables, results = _free(variables, results)
     found = leaves(results)
-    shared = [leaf for leaf in found if isinstance(leaf, SharedVariable) and leaf not in variables]
-    shared += [s for s in new_values if s not in shared]
+    given = set(variables)
+    held = [leaf for leaf in found if isinstance(leaf, SharedVariable) and leaf not in given]
+    shared = list(dict.fromkeys([*held, *new_values]))
     _check_leaves(variables, shared, found, on_unused_input)
     first_update = len(results) - len(new_values)
-    positions = [(len(variables) + shared.index(s), first_update + n) for n, s in enumerate(new_values)]
+    place = {s: k for k, s in enumerate(shared, len(variables))}
+    positions = [(place[s], first_update + n) for n, s in enumerate(new_values)]
     graph = FunctionGraph([*variables, *shared], results, positions)
     return Signature(graph, tuple(v.name for v in variables), tuple(shared), form, keys)
 

@@ -10,6 +10,7 @@ user: `a = x * 2; b = x * 2` are two variables.  Sharing equal nodes is the work
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -116,7 +117,7 @@ class Apply:
         they may tell the inputs apart.
         """
         inputs = tuple(inputs)
-        if inputs == self.inputs:
+        if len(inputs) == len(self.inputs) and all(map(is_, inputs, self.inputs)):
             return self
         same_types = same_ops = same_dims = True
         for new, old in zip(inputs, self.inputs, strict=True):

@@ -15,6 +15,7 @@ from .. import ops as T  # the namespace; read when a method is called
 from ..graph import Constant, FunctionGraph, Op, TensorType, Variable, dtype_name, leaves
 from ..graph.types import numpy_dtype
 from .checks import is_masked
+from .compared import Compared
 from .interpret import evaluate
 from .latex import latex
 
@@ -23,7 +24,8 @@ class TensorVariable(Variable):
     """A symbolic array.  It has NumPy's operators, methods and attributes; its value exists only when a function runs.
 
     `==` and `!=` compare identity, so that variables can be keys of dicts and members of sets, as in Theano;
-    elementwise they are `T.eq(a, b)` and `T.ne(a, b)`.  The comparisons `<`, `<=`, `>` and `>=` are elementwise and
+    elementwise they are `T.eq(a, b)` and `T.ne(a, b)`, and what `==` gives is refused where a tensor is expected (with
+    an array of NumPy on either side, `==` is elementwise).  The comparisons `<`, `<=`, `>` and `>=` are elementwise and
     give bool variables.
     """
 
@@ -55,6 +57,9 @@ class TensorVariable(Variable):
     def __le__(self, other: Any) -> Any: return T.le(self, other)
     def __gt__(self, other: Any) -> Any: return T.gt(self, other)
     def __ge__(self, other: Any) -> Any: return T.ge(self, other)
+    def __eq__(self, other: object) -> Any: return _compared("==", self, other)
+    def __ne__(self, other: object) -> Any: return _compared("!=", self, other)
+    __hash__ = Variable.__hash__
     def __and__(self, other: Any) -> Any: return T.bitwise_and(self, other)
     def __rand__(self, other: Any) -> Any: return T.bitwise_and(other, self)
     def __or__(self, other: Any) -> Any: return T.bitwise_or(self, other)
@@ -211,6 +216,15 @@ class TensorVariable(Variable):
             return None
         free = [leaf for leaf in leaves([self]) if not isinstance(leaf, Constant)]
         return FunctionGraph(free, [self])._repr_html_()
+
+
+_NUMBERS = (Variable, int, float, complex, list, tuple)
+
+
+def _compared(symbol: str, x: Variable, other: object) -> Any:
+    if x is other:
+        return symbol == "=="
+    return Compared(symbol, x, other) if isinstance(other, _NUMBERS) else NotImplemented
 
 
 def _one_or_several(arguments: tuple[Any, ...]) -> Any:

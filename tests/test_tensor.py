@@ -61,6 +61,27 @@ def test_equality_is_identity_so_that_variables_are_keys():
     assert {x: 1}[x] == 1
     assert x in [y, x]
     np.testing.assert_array_equal(T.eq(x, y).eval({x: [1, 2], y: [1, 3]}), [True, False])
+    assert (x == 1, 1 == x, x == "x", x == None, x == [1, 2]) == (False,) * 5  # noqa: E711, SIM300
+    assert (x != 1, 1 != x, x != "x", x != None, x != y) == (True,) * 5  # noqa: E711, SIM300
+    assert repr((x == y, x != y, x == x)) == "(False, True, True)"
+    assert len({x == y, x != y}) == 2
+    np.testing.assert_array_equal((x == np.array([1.0, 3.0])).eval({x: [1, 2]}), [True, False])
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda same, x: T.where(same, 1, 2), lambda same, x: T.mean(same), lambda same, x: same.mean(),
+        lambda same, x: same & (x > 0), lambda same, x: (x > 0) & same, lambda same, x: ~same, lambda same, x: x * same,
+        lambda same, x: same * x, lambda same, x: np.mean(same), lambda same, x: T.as_tensor([same, same]),
+        lambda same, x: x[same], lambda same, x: 1 - same,
+    ],
+)  # fmt: skip
+def test_what_equality_gives_is_no_tensor(use):
+    x, y = T.vector("x"), T.vector("y")
+    for same, call in ((x == y, r"T\.eq"), (x == 0, r"T\.eq"), (x != y, r"T\.ne"), (x != 0, r"T\.ne")):
+        with pytest.raises((TypeError, AttributeError), match=f"compares identity and is .*{call}"):
+            use(same, x)
 
 
 # --- attributes and methods

@@ -18,6 +18,7 @@ another output as well is copied there, so that what a caller gets shares memory
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -237,7 +238,8 @@ def _origin_of(output: Variable) -> tuple[Variable, Variable | None]:
 def _in_any_order(graph: FunctionGraph, p: Planner) -> set[Variable]:
     """The outputs that may have any strides: nothing inside of the function reads them, and no container takes them."""
     read = {i for node in graph.order for i in node.inputs} | {graph.outputs[o] for _, o in graph.updates}
-    own = {o for k, o in enumerate(graph.outputs) if p.direct.get(o) == k and graph.outputs.count(o) == 1}
+    times = Counter(graph.outputs)
+    own = {o for k, o in enumerate(graph.outputs) if p.direct.get(o) == k and times[o] == 1}
     return own - read if not p.mutable else set()
 
 

@@ -1,0 +1,44 @@
+"""What `x == y` and `x != y` give: a truth value, since they compare identity, that is never taken for a tensor."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from .checks import shown
+
+
+class Compared:
+    """Whether two things are one variable (for `!=`, two).  Used as an array, it is an error that names `T.eq`."""
+
+    __slots__ = ("_operands", "_same", "_symbol")
+
+    def __init__(self, symbol: str, a: Any, b: Any) -> None:
+        self._symbol, self._operands, self._same = symbol, (a, b), symbol == "!="
+
+    def __bool__(self) -> bool:
+        return self._same
+
+    def __repr__(self) -> str:
+        return repr(self._same)
+
+    def __eq__(self, other: object) -> bool:
+        return self._same == bool(other)
+
+    def __hash__(self) -> int:
+        return hash(self._same)
+
+    def _message(self) -> str:
+        a, b = map(shown, self._operands)
+        call = "T.eq(a, b)" if self._symbol == "==" else "T.ne(a, b)"
+        return f"{a} {self._symbol} {b} compares identity and is {self._same}; element by element it is {call}"
+
+    def _refuse(self, *arguments: Any, **options: Any) -> NoReturn:
+        raise TypeError(self._message())
+
+    __array__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = __getitem__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = __len__ = __iter__ = _refuse
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):  # what Python and NumPy ask of any object
+            raise AttributeError(name)
+        raise AttributeError(f"a truth value has no {name}: {self._message()}")
