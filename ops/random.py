@@ -95,9 +95,34 @@ class RandomStream:
         """Floats of Gumbel's distribution, that of the largest of many; arguments are those of `uniform`."""
         loc, scale = _parameters((loc, scale), dtype)
         (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
-        # Half a step above 0, so that both logarithms are finite.
-        inside = _fraction(bits, dtype) + constant(2.0**-25 if dtype == "float32" else 2.0**-54, dtype)
-        return _stretched(-T.log(-T.log(inside)), loc, scale)
+        return _stretched(-T.log(-T.log(_inside(bits, dtype))), loc, scale)
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+        """Floats whose distance from `loc` is exponentially distributed, of mean `scale`; arguments as of `uniform`."""
+        loc, scale = _parameters((loc, scale), dtype)
+        (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
+        u = _inside(bits, dtype)
+        half = constant(0.5, dtype)
+        return _stretched(T.switch(u < half, T.log(2 * u), -T.log(2 * (1 - u))), loc, scale)
+
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+        """Floats of the logistic distribution, whose distribution function is `sigmoid`; arguments as of `uniform`."""
+        loc, scale = _parameters((loc, scale), dtype)
+        (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
+        u = _inside(bits, dtype)
+        return _stretched(T.log(u) - T.log1p(-u), loc, scale)
+
+    def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+        """Floats whose logarithm is normally distributed, of `mean` and standard deviation `sigma`."""
+        return T.exp(self.normal(mean, sigma, size, dtype))
+
+    def random(self, size: Size = None, dtype: str = "float64") -> Any:
+        """Floats from 0 on and below 1; see `uniform`."""
+        return self.uniform(size=size, dtype=dtype)
+
+    def standard_normal(self, size: Size = None, dtype: str = "float64") -> Any:
+        """Normally distributed floats of mean 0 and standard deviation 1; see `normal`."""
+        return self.normal(size=size, dtype=dtype)
 
     def bernoulli(self, p: Any = 0.5, size: Size = None, dtype: Any = "bool") -> Any:
         """True (or 1, for another dtype) with probability `p`, by comparison of 53 random bits with it."""
@@ -128,20 +153,33 @@ class RandomStream:
         order = T.argsort(bits, stable=True)
         return x[order] if x.ndim else order
 
-    def choice(self, a: Any, size: Size = None, replace: bool = True) -> Any:
+    def choice(self, a: Any, size: Size = None, replace: bool = True, p: Any = None) -> Any:
         """Elements of the vector `a`, or integers below `a`; without `replace` none is taken twice.
 
-        `size` is an integer where nothing may be taken twice.
+        `p`: how likely each is, a vector as long as `a`, whose sum counts as 1; one that is 0 is not taken while
+        others are left.  `size` is an integer where nothing may be taken twice.
         """
         x = as_tensor(a)
         count = _integer(a, "choice") if not x.ndim else lengths_of(x)[0]
-        if replace:
+        if p is not None:
+            places = self._weighted(T.cast(as_tensor(p), "float64"), size, replace)
+        elif replace:
             places = self.integers(0, count, size)
         else:
             (length,) = _lengths(1 if size is None else size, ()) or (constant(1, "int64"),)
             order = self.permutation(count)
             places = order[0] if size is None else order[:length]
         return x[places] if x.ndim else places
+
+    def _weighted(self, p: Any, size: Size, replace: bool) -> Any:
+        """Places of the vector `p`, as likely as its elements say."""
+        if replace:
+            below = T.cumsum(p)
+            return T.searchsorted(below, self.uniform(0.0, below[-1], size), side="right")
+        # The order of exponential times to wait for each: P. S. Efraimidis and P. G. Spirakis, "Weighted random
+        # sampling with a reservoir", 2006.
+        order = T.argsort(self.exponential(size=lengths_of(p)) / p)
+        return order[0] if size is None else order[: _lengths(size, ())[0]]
 
     # --- state
     def _first(self, number: int) -> np.ndarray:
@@ -198,6 +236,12 @@ def _fraction(bits: Any, dtype: str) -> Any:
     width = 24 if dtype == "float32" else 53
     kept = T.cast(T.right_shift(bits, np.uint64(64 - width)), "int64")
     return T.cast(kept, dtype) * constant(2.0**-width, dtype)
+
+
+def _inside(bits: Any, dtype: str) -> Any:
+    """A number above 0 and below 1: half a step above `_fraction`, where that does not round to 1."""
+    width = 24 if dtype == "float32" else 53
+    return T.minimum(_fraction(bits, dtype) + constant(2.0 ** -(width + 1), dtype), constant(1 - 2.0**-width, dtype))
 
 
 def _scaled(u: Any, low: Any, high: Any) -> Any:

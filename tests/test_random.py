@@ -46,6 +46,11 @@ def test_bits_take_words_without_sign_alone():
         ("normal", (2.0, 3.0), 2.0, 3.0, -20, 24),
         ("exponential", (2.0,), 2.0, 2.0, 0, 80),
         ("gumbel", (1.0, 2.0), 1 + 2 * np.euler_gamma, 2 * math.pi / math.sqrt(6), -10, 90),
+        ("laplace", (1.0, 2.0), 1.0, 2 * math.sqrt(2), -80, 80),
+        ("logistic", (1.0, 2.0), 1.0, 2 * math.pi / math.sqrt(3), -80, 80),
+        ("lognormal", (0.0, 0.25), math.exp(0.03125), math.exp(0.03125) * math.sqrt(math.expm1(0.0625)), 0.1, 6),
+        ("random", (), 0.5, 1 / math.sqrt(12), 0, 1),
+        ("standard_normal", (), 0.0, 1.0, -7, 7),
     ],
 )
 def test_distributions_have_their_moments(name, arguments, mean, deviation, least, most, dtype):
@@ -96,6 +101,31 @@ def test_bernoulli_permutation_and_choice():
     assert sorted(shuffled) == list(range(10))
     assert set(some) <= set(range(10))
     assert sorted(without) == list(range(9))
+
+
+def test_choice_by_weights():
+    p = np.array([0.1, 0.0, 0.6, 0.3, 0.0])
+    draw = T.random.RandomStream(4)
+    taken = ag.function([], draw.choice(5, size=MANY, p=5 * p))()
+    shares = np.bincount(taken, minlength=5) / MANY
+    assert np.abs(shares - p).max() < 4 * np.sqrt(0.25 / MANY) and shares[1] == shares[4] == 0
+    assert ag.function([], draw.choice([False, True], size=(2, 3), p=[0.0, 1.0]))().all()
+    once = ag.function([], [draw.choice(5, size=3, replace=False, p=p), draw.choice(5, replace=False, p=p)])
+    firsts = []
+    for _ in range(300):
+        three, one = once()
+        assert sorted(three) == [0, 2, 3] and one in (0, 2, 3)
+        firsts.append(three[0])
+    assert abs(firsts.count(2) / 300 - 0.6) < 4 * np.sqrt(0.24 / 300)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["gumbel", "laplace", "logistic", "exponential", "normal", "lognormal"])
+@pytest.mark.parametrize("word", [0, 2**64 - 1, 2**63, 2**63 - 1])
+def test_no_bits_give_an_infinity(name, dtype, word, monkeypatch):
+    bits = T.constant(np.array([word], np.uint64))
+    monkeypatch.setattr(T.random.RandomStream, "_bits", lambda self, lengths, count: [bits] * count)
+    assert np.isfinite(getattr(T.random.RandomStream(1), name)(size=1, dtype=dtype).eval()).all()
 
 
 def test_each_call_has_other_numbers_and_a_seed_brings_them_back():
