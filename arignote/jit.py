@@ -10,7 +10,7 @@ import numpy as np
 
 from .compiled import Function
 from .function import function
-from .graph import DTYPES, Variable
+from .graph import DTYPES
 from .ops.checks import shown
 from .ops.tensor import as_tensor
 from .ops.variables import tensor
@@ -71,7 +71,7 @@ class Jitted:
                 args, kwargs = unflatten(structure, iter(variables))
                 outputs: list[Any] = []
                 form = flatten(self._function(*args, **kwargs), outputs)
-                results = [o if isinstance(o, Variable) else as_tensor(o) for o in outputs]
+                results = [self._as_output(n, o) for n, o in enumerate(outputs)]
                 self.traces[key] = function(variables, results, **self._options), form
             return self.traces[key]
 
@@ -83,6 +83,15 @@ class Jitted:
                     f"{self._options['name']}: argument {position} ({name}) is {type(value).__name__} {shown(value)}; "
                     "expected numbers, arrays, or lists, tuples and dicts of them"
                 )
+
+    def _as_output(self, position: int, value: Any) -> Any:
+        try:
+            return as_tensor(value)
+        except TypeError:
+            raise TypeError(
+                f"{self._options['name']}: output {position} is {shown(value)}; "
+                "expected variables, numbers, arrays, or lists, tuples and dicts of them"
+            ) from None
 
     def _names(self, structure: Structure, arrays: list[np.ndarray]) -> list[str]:
         """The parameters' names where each argument is one array, else x0, x1, ..."""

@@ -271,6 +271,8 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
     form = flatten(initial, found)
     firsts = [as_tensor(v) for v in found]
     states = [TensorVariable(v.type, name=n) for v, n in zip(firsts, _names(initial, len(firsts)), strict=True)]
+    for f, role in ((condition, "condition"), (body, "body")):
+        _require_one_argument(f, role)
     made = body(unflatten(form, iter(states)))
     try:
         new = [as_tensor(v) for v in in_form(made, form)]
@@ -286,6 +288,21 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
     except TypeError as error:
         raise TypeError(f"while_loop: {error}; cast what body returns, or begin with that type") from None
     return unflatten(form, iter(results))
+
+
+_TAKES_ANY = 0x04
+"""The flag of the code of a function that has *arguments."""
+
+
+def _require_one_argument(f: Callable[..., Any], role: str) -> None:
+    """Raises TypeError for a function that, as its code says, cannot be called with one argument."""
+    code = getattr(f, "__code__", None)
+    if code is None or code.co_flags & _TAKES_ANY or hasattr(f, "__self__"):
+        return
+    required = code.co_argcount - len(f.__defaults__ or ())
+    if not required <= 1 <= code.co_argcount:
+        names = ", ".join(code.co_varnames[: code.co_argcount])
+        raise TypeError(f"while_loop: {role} takes one argument, the state in the form of initial; this one ({names})")
 
 
 def _names(initial: Any, count: int) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 from .. import ops as T  # the namespace; read when a method is called
 from ..graph import Constant, FunctionGraph, Op, TensorType, Variable, dtype_name, leaves
 from ..graph.types import numpy_dtype
-from .checks import is_masked
+from .checks import is_masked, shown
 from .compared import Compared
 from .interpret import evaluate
 from .latex import latex
@@ -264,7 +264,7 @@ def constant(value: Any, dtype: Any = None, name: str | None = None) -> TensorCo
     try:
         data = np.array(value, dtype=None if dtype is None else dtype_name(dtype), order="C", subok=False)
     except ValueError:
-        raise ValueError("not a rectangular array of numbers") from None
+        raise ValueError(f"not a rectangular array of numbers: {shown(value)}") from None
     data = data.astype(_native(data.dtype), copy=False)
     data.flags.writeable = False
     return TensorConstant(data, name=name)

@@ -69,5 +69,11 @@ def test_what_is_no_array_is_named():
     def f(x):
         return x
 
+    @ag.jit
+    def forgets(x):
+        return x, None
+
+    with pytest.raises(TypeError, match="forgets: output 1 is None; expected variables, numbers"):
+        forgets(A)
     with pytest.raises(TypeError, match=r"object|str"):
         f("text")
