@@ -33,6 +33,15 @@ def test_a_dropped_result_serves_other_shapes_and_dtypes_of_the_same_size():
     assert address(other) == where and other.shape == (2, N) and other.flags.c_contiguous and other.flags.writeable
 
 
+def test_several_results_lie_in_the_blocks_of_the_last_call():
+    blocks = Blocks(100 * LARGE)
+    held = [blocks.empty((N,), F8) for _ in range(6)]
+    del held
+    last = {address(r) for r in [blocks.empty((N,), F8) for _ in range(3)]}
+    for _ in range(4):
+        assert {address(r) for r in [blocks.empty((N,), F8) for _ in range(3)]} == last
+
+
 @pytest.mark.parametrize("hold", [
     lambda r: r, lambda r: r[3:4], lambda r: r.T, lambda r: r.view("int64")[::-1], memoryview,
     lambda r: np.frombuffer(r.data, "uint8"), iter, lambda r: r.__dlpack__(), lambda r: [r],

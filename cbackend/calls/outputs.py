@@ -57,17 +57,23 @@ class Blocks:
         return released
 
     def _free_block(self, size: int) -> np.ndarray | None:
-        """The last block that was used and is free again: the processor's cache knows it better than the others."""
-        blocks = self._blocks.get(size, [])
-        for _ in range(len(blocks)):
+        """The last block that was used and is free again: the processor's cache knows it better than the others.
+
+        Those in use keep their places behind it: calls with several results would go through all blocks in turn.
+        """
+        blocks, found = self._blocks.get(size, []), None
+        in_use: list[np.ndarray] = []
+        while found is None:
             try:
                 block = blocks.pop()
-            except IndexError:  # another thread looks at it
-                return None
+            except IndexError:  # no more, or another thread looks at them
+                break
             if sys.getrefcount(block) == _ALONE:
-                return block
-            blocks.insert(0, block)
-        return None
+                found = block
+            else:
+                in_use.append(block)
+        blocks.extend(reversed(in_use))
+        return found
 
     def _new_block(self, size: int) -> np.ndarray:
         self._make_room(size)
