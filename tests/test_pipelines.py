@@ -65,6 +65,18 @@ GATHERS = {
     "two gathers": ([W, V, I], W[I] * V[I][:, None] + W[I + 0]),
 }
 
+B = T.vector("b")
+NORMALIZED = (X - X.mean(1, keepdims=True)) / T.sqrt(X.var(1, keepdims=True) + 1e-5)
+ROWS = {
+    "a softmax, scaled": T.nn.softmax(X) * B,
+    "a layer norm": NORMALIZED * V + B,
+    "a layer norm and its exponential": T.exp(NORMALIZED * V + B),
+    "a softmax, scaled, of which sums": (T.nn.softmax(X) * B).sum(1),
+    "rows that are stretched, and columns": T.nn.softmax(X) * Y,
+    "twice": T.nn.softmax(T.nn.softmax(X) * V) * B,
+}
+"""Rows that are reduced, and what reads them beside a row or matrix of unknown length."""
+
 
 def pipelines(*outputs, inputs):
     """The stages of each pipeline of the optimized graph, by name."""
@@ -96,9 +108,36 @@ def test_a_gather_goes_with_the_elementwise_group_that_reads_it():
         assert [stages[0] for stages in pipelines(y, inputs=inputs)] == ["advanced_subtensor"]
 
 
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_that_are_reduced_go_with_what_reads_them(name):
+    (stages,) = pipelines(ROWS[name], inputs=[X, Y, V, B])
+    assert len(stages) >= 2
+
+
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("rows, columns", [(500, 300), (3, 100_000), (700, 1), (1, 1), (0, 5), (4, 0), (2000, 7)])
+def test_rows_mean_what_they_do_in_numpy(name, rows, columns):
+    y, rng = ROWS[name], np.random.default_rng(0)
+    graph = FunctionGraph([X, Y, V, B], [y])
+    f, apart = (ag.function([X, Y, V, B], y, mode=q, on_unused_input="ignore")
+                for q in ("fast_run", APART))  # fmt: skip
+    for wide in {columns, 1, 9 if columns == 1 else columns}:
+        x, v, b = rng.standard_normal((rows, columns)), rng.standard_normal(wide), rng.standard_normal(wide)
+        for other in ((rows, wide), (1, wide), *([(6, wide)] if rows == 1 else [])):
+            w = rng.standard_normal(other)
+            np.testing.assert_array_equal(f(x, w, v, b), apart(x, w, v, b))
+            if x.size:
+                np.testing.assert_allclose(f(x, w, v, b), interpret(graph, [x, w, v, b])[0], rtol=1e-9, atol=1e-12)
+        for odd in arrays(X, (rows, columns), rng):
+            np.testing.assert_allclose(f(odd, w, v, b), f(np.ascontiguousarray(odd), w, v, b), rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "outputs",
     [
+        (T.nn.softmax(X).sum(0),),  # columns end with the last row
+        (s := T.nn.softmax(X), s * Y),  # what is asked for is kept whole
+        (X.sum(1) * Y,),  # there are no rows between
         (along(X),),
         (b := along(X), down(b)),  # what is asked for is kept whole
         (down(b), T.exp(b).sum()),  # as is what somebody else reads

@@ -40,7 +40,7 @@ def plan_pipeline(p: Planner, node: Apply) -> None:
     parts = {v.out: v.inputs[0] for v in nodes if isinstance(v.op, Subtensor)}
     read = {**{o: o for o in rings}, **parts}
     kernels = [n for n in nodes if not isinstance(n.op, Subtensor)]
-    if len(rings) > MAX_RINGS or not all(_goes_along_rows(p, n, read, n is nodes[-1]) for n in kernels):
+    if len(rings) > MAX_RINGS or not all(_goes_along_rows(p, n, read) for n in kernels):
         p.expand(node, nodes[-1].outputs)
         return
     places = {o: Rows(ring, 0, 0) for o, ring in rings.items()}
@@ -56,7 +56,7 @@ def plan_pipeline(p: Planner, node: Apply) -> None:
     p.call("rt->pipeline", (Stages(tuple(stages), len(rings)),), results, [p.arrays[i] for i in memory], fallible=True)
 
 
-def _goes_along_rows(p: Planner, stage: Apply, read: dict[Variable, Variable], last: bool) -> bool:
+def _goes_along_rows(p: Planner, stage: Apply, read: dict[Variable, Variable]) -> bool:
     """Whether the results of a stage, and what it reads of others, move along the first loop of its kernel."""
     if isinstance(stage.op, AdvancedSubtensor):
         return 0 < stage.out.ndim <= MAX_LOOPS and stage.out.type.shape[0] != 1
@@ -71,7 +71,6 @@ def _goes_along_rows(p: Planner, stage: Apply, read: dict[Variable, Variable], l
         and kernel.rank <= MAX_LOOPS
         and len(kernel.operands) <= MAX_ARRAYS
         and all(operand.axes[:1] == (0,) for operand in rows)
-        and all(last or operand.axes == tuple(range(kernel.rank)) for operand in kernel.outputs)
         and all(has_all_loops(stage, kernel, k) for k in range(len(kernel.outputs)))
     )
 

@@ -5,12 +5,13 @@
 
    Each task takes a part of the last stage's rows, with rings of its own, and computes again what its neighbours have
    above and below; parts are long, so that is little.  A row stays in the cache between the stages.  Where all that
-   stands between them is small, or lengths broadcast so that rows do not follow one another, each stage runs whole. */
+   stands between them is small, rows are very long, or lengths broadcast so that rows do not follow one another, each stage runs whole. */
 
 enum {
     MOST_STAGES = 16, MOST_RINGS = 32,
     BAND_BYTES = 1 << 15,  /* of the widest ring, for each band */
     WHOLE_BYTES = 1 << 19, /* intermediate results that stay in the cache as they are */
+    ROW_BYTES = 1 << 18,   /* longer rows leave the cache before the next stage, and are work for several threads */
     HALO_SHARE = 16        /* a task has that many times as many rows as it computes again */
 };
 
@@ -37,7 +38,7 @@ static i32 has_whole_rows(const bands *b, const ag_stage *s)
 /* Which stage computes which ring, the rows of each, and how far stages must be ahead; 0 if they must run whole. */
 static i32 survey(bands *b)
 {
-    i64 bytes = 0;
+    i64 bytes = 0, widest = 0;
     for (i32 j = 0; j < b->stages; j++) {
         const ag_stage *s = &b->stage[j];
         b->low[j] = b->high[j] = j == b->stages - 1 ? 0 : -1;
@@ -47,6 +48,7 @@ static i32 survey(bands *b)
             b->maker[r] = j;
             b->row_bytes[r] = s->strides[k * s->nest->rank] * s->nest->items[k];
             bytes += b->row_bytes[r] * s->lengths[0];
+            if (b->row_bytes[r] > widest) widest = b->row_bytes[r];
         }
     }
     for (i32 j = b->stages - 1; j >= 0; j--) {
@@ -60,7 +62,7 @@ static i32 survey(bands *b)
             if (high > b->high[from]) b->high[from] = high;
         }
     }
-    return bytes > WHOLE_BYTES;
+    return bytes > WHOLE_BYTES && widest <= ROW_BYTES;
 }
 
 static void plan_bands(bands *b, double work)

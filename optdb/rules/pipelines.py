@@ -1,10 +1,12 @@
-"""Stencils in a row, and gathers with what reads them, made one node each: it is computed a few rows at a time.
+"""Stencils in a row, gathers and reduced rows with what reads them, made one node each, computed a few rows at a time.
 
     b = fused(x[:-2], x[1:-1], x[2:]); y = fused(b[:-2], b[2:])   -->   y = pipeline{b, y}(x, ...)
     y = fused(advanced_subtensor(w, i), x)                        -->   y = pipeline{advanced_subtensor, fused}(w, i, x)
+    y = softmax(x) * w                                            -->   y = pipeline{softmax, mul}(x, w)
 
-A stage is an elementwise group of which one other node reads parts, or a gather that one elementwise group reads; that
-may be a stage of yet another one.  So a pipeline is a tree whose inner values nobody else sees.  What gives the new
+A stage is an elementwise group of which one other node reads parts, or a gather or a group that reduces rows which one
+group reads (a `w` of unknown length may stretch the rows, so it is in no group with them); that may be a stage of yet
+another one.  So a pipeline is a tree whose inner values nobody else sees.  What gives the new
 value of an input stays apart, since it may be written over the old one.  Linear in the graph.
 """
 
@@ -57,8 +59,9 @@ class _Tree:
 
 def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
     """The nodes of each tree of two or more stages, by the last one."""
-    if not any(issubclass(kind, (Subtensor, AdvancedSubtensor)) for kind in {type(node.op) for node in graph.order}):
-        return {}  # nothing reads parts, or gathers
+    wanted = (Subtensor, AdvancedSubtensor, Fused, AlongAxis)
+    if not any(issubclass(kind, wanted) for kind in {type(node.op) for node in graph.order}):
+        return {}  # nothing reads parts, gathers, or reduces rows
     trees: dict[Apply, _Tree] = {}
     updated = {graph.outputs[o] for _, o in graph.updates}
     for node in graph.order:
@@ -79,7 +82,7 @@ def _read_by(node: Apply, graph: FunctionGraph) -> Iterator[tuple[Apply, list[Ap
     """The stages that `node` alone reads, each with the parts of them that stand between."""
     above = dict.fromkeys(_source(i).owner for i in node.inputs)
     for stage in above:
-        if stage is None or not (_is_stencil(stage) or isinstance(stage.op, AdvancedSubtensor)):
+        if stage is None or not (_is_stencil(stage) or _is_of_rows(stage) or isinstance(stage.op, AdvancedSubtensor)):
             continue
         readers = [reader for o in stage.outputs for reader, _ in graph.uses.get(o, ())]
         parts = [r for r in dict.fromkeys(readers) if r is not None and _is_part(r)]
@@ -123,6 +126,15 @@ def _keeps_rows(node: Apply, rank: int) -> bool:
     if isinstance(op, AlongAxis):
         return rank > 1 and node.inputs[0].ndim == rank and op.axis == rank - 1
     return isinstance(op, (Pointwise, DimShuffle))
+
+
+def _is_of_rows(node: Apply) -> bool:
+    """Whether the node reduces rows, and has whole rows among its results."""
+    inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
+    if not any(isinstance(n.op, (Reduce, AlongAxis)) for n in inside) or not _is_kernel(node):
+        return False
+    rank = max(i.ndim for i in node.inputs)
+    return any(o.ndim == rank and o.type.shape[-1] != 1 for o in node.outputs)
 
 
 def _is_stencil(node: Apply) -> bool:
