@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import lru_cache, partial
 from typing import Any
 
@@ -107,18 +108,18 @@ def _compiled(
     executable: Executable | Reference | Tiered | None
     executable = _recalled(signature.graph, optimization, mode, how) if remembered else None
     if executable is None:
-        graph = optimization.graph
-        if shown is not None:
-            shown.stage = "making C"
-        how |= {"profile": run_profile, "debug_info": debug_info, "schedule": schedule}
-        kept = remembered and not optimization.profile.all_failures()
-        key = partial(key_of, signature.graph, mode) if kept else None
-        make = partial(_executable, graph, backend=mode.backend, key=key, **how)
-        if budget is None or mode.backend != "c" or run_profile is not None:
-            executable = make()
-        else:
-            executable = tiered = Tiered(make(backend="numpy"), make, name)
-            tiered.join(budget)
+        how |= {"profile": run_profile, "debug_info": debug_info, "schedule": schedule, "backend": mode.backend}
+        with head_start().compiler_ahead() if mode.backend == "c" else nullcontext():
+            graph = optimization.graph
+            if shown is not None:
+                shown.stage = "making C"
+            kept = remembered and not optimization.profile.all_failures()
+            make = partial(_executable, graph, key=partial(key_of, signature.graph, mode) if kept else None, **how)
+            if budget is None or mode.backend != "c" or run_profile is not None:
+                executable = make()
+            else:
+                executable = tiered = Tiered(make(backend="numpy"), make, name)
+                tiered.join(budget)
     kind = CheckedFunction if mode.check else Function
     restore = partial(
         _restored, allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info, budget=budget,

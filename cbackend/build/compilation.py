@@ -6,15 +6,19 @@ What is made here was not loaded yet: build.py does that, and a package that is 
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ..abi import declarations as abi
 from ..cache.files import write_whole
 from ..cache.interrupts import postponed
 from ..cache.store import Cache
+from .ahead import Waiting, take
 from .compiler_process import CompileError, Finished, Running, start
 from .elf import elf_defect
+from .linking import needs_libraries
 from .room import with_room
 from .toolchain import Toolchain, zig_environment
 
@@ -51,25 +55,42 @@ def begin(folder: Path, text: str, toolchain: Toolchain, extra: Mapping[str, str
         CompileError: the compiler cannot be started.
     """
     write_whole(folder / "code.c", text.encode(), durable=False)
-    return Job(folder, toolchain, extra, in_units="#ifdef AG_UNIT" in text, bare=_ENTRY in text)
+    return Job(folder, text, toolchain, extra)
 
 
 class Job:
-    """`code.c` of a folder on its way to `code.so`: one compiler, or one a unit and then the linker."""
+    """`code.c` of a folder on its way to `code.so`: one compiler and the linker, or two compilers, for a unit each."""
 
-    def __init__(
-        self, folder: Path, toolchain: Toolchain, extra: Mapping[str, str] | None, in_units: bool, bare: bool
-    ) -> None:
-        self._folder, self._toolchain, self._extra = folder, toolchain, extra
-        self._running: list[Running] = []
-        whole = [toolchain.argv("code.c", "code.so", bare)]
-        commands = [toolchain.unit_argv("code.c", unit) for unit in UNITS] if in_units else whole
+    def __init__(self, folder: Path, text: str, toolchain: Toolchain, extra: Mapping[str, str] | None) -> None:
+        self._folder, self._text, self._toolchain, self._extra = folder, text, toolchain, extra
+        self._running: list[Running | Waiting] = []
+        self._objects: list[str] = []
+        self._begin(toolchain.linker != ())
+
+    def _begin(self, ahead: bool) -> None:
+        """Start the compilers; `ahead`: those that wait for a text are welcome."""
+        in_units, bare = "#ifdef AG_UNIT" in self._text, _ENTRY in self._text
         try:
-            for command in commands:
-                self._running.append(self._started(command))
+            if in_units or (bare and self._toolchain.linker):
+                for unit in UNITS if in_units else (0,):
+                    self._begin_object(f"code{unit}.o", {"AG_UNIT": str(unit)} if unit else {}, ahead)
+            else:
+                self._running.append(self._started(self._toolchain.argv("code.c", "code.so", bare)))
         except BaseException:
             self.kill()
             raise
+
+    def _begin_object(self, name: str, macros: Mapping[str, str], ahead: bool) -> None:
+        waiting = take(self._toolchain) if ahead else None
+        if waiting is not None:
+            self._running.append(waiting)
+            if waiting.begin(self._text, macros):
+                self._objects.append(waiting.object)
+                return
+            self._running.pop().kill()
+        told = [f"-D{macro}={value}" for macro, value in macros.items()]
+        self._running.append(self._started(self._toolchain.object_argv("code.c", name, *told)))
+        self._objects.append(name)
 
     def _started(self, command: Sequence[str]) -> Running:
         return start(command, self._folder, TIMEOUT_SECONDS, extra=self._extra)
@@ -80,7 +101,10 @@ class Job:
         Raises:
             CompileError: a compiler fails, takes too long, or leaves no usable library.
         """
-        done, program = self._wait(), self._toolchain.command[0]
+        try:
+            done, program = self._wait(), self._toolchain.command[0]
+        finally:
+            self.kill()
         if done.code != 0:
             raise CompileError(f"{program} failed with exit code {done.code}:\n{done.first_lines()}")
         library = self._folder / "code.so"
@@ -92,18 +116,32 @@ class Job:
 
     def _wait(self) -> Finished:
         """What the last command said, or the first that failed."""
-        try:
-            finished = [running.wait() for running in self._running]
-            failed = next((done for done in finished if done.code != 0), None)
-            if failed is not None or len(finished) == 1:
-                return failed or finished[0]
-            self._running.append(self._started(self._toolchain.link_argv(UNITS, "code.so")))
-            return self._running[-1].wait()
-        except BaseException:
+        finished = [running.wait() for running in self._running]
+        failed = next((done for done in finished if done.code != 0), None)
+        if failed is not None and any(isinstance(running, Waiting) for running in self._running):
             self.kill()
-            raise
+            self._begin(ahead=False)
+            return self._wait()
+        if failed is not None or not self._objects:
+            return failed or finished[0]
+        return self._linked()
+
+    def _linked(self) -> Finished:
+        """What the linker said, or, if it failed, what the compiler that calls it did."""
+        if self._toolchain.linker:
+            with suppress(OSError, ValueError, struct.error):  # no objects, or none that we understand
+                libraries = needs_libraries([(self._folder / name).read_bytes() for name in self._objects])
+                done = self._run(self._toolchain.short_link_argv(self._objects, "code.so", libraries))
+                if done.code == 0:
+                    return done
+        return self._run(self._toolchain.link_argv(self._objects, "code.so"))
+
+    def _run(self, command: Sequence[str]) -> Finished:
+        self._running.append(self._started(command))
+        return self._running[-1].wait()
 
     def kill(self) -> None:
         """End all of it that still runs."""
-        for running in self._running:
-            running.kill()
+        while self._running:
+            self._running.pop().kill()
+        self._objects.clear()

@@ -17,6 +17,11 @@ from ...record import record
 from ...record.forks import fork_safe_lock
 from ..cache.interrupts import POLL_SECONDS, check
 
+try:
+    from fcntl import F_GETPIPE_SZ, F_SETPIPE_SZ, fcntl
+except ImportError:  # only Linux has pipes whose length can be told; elsewhere nothing is started `fed`
+    fcntl = None  # type: ignore[assignment]
+
 _KEPT_OUTPUT = 65536
 _SHOWN_LINES = 6
 
@@ -104,6 +109,21 @@ class Running:
             self.kill()
             raise
 
+    def feed(self, text: bytes) -> bool:
+        """Give it all that it is to read, if it was started `fed`; False if it does not take that, and is of no use.
+
+        This waits for nobody: the pipe is made as long as the text.
+        """
+        assert self._process.stdin is not None
+        try:
+            with self._process.stdin as pipe:
+                length = fcntl(pipe.fileno(), F_GETPIPE_SZ)
+                if len(text) > length:
+                    length = fcntl(pipe.fileno(), F_SETPIPE_SZ, len(text))
+                return len(text) <= length and pipe.write(text) == len(text)
+        except OSError:
+            return False
+
     def end(self) -> None:
         """Send the whole group its end; whoever waits for it notices."""
         if self._process.poll() is None:
@@ -114,15 +134,32 @@ class Running:
         """End the whole group if it still runs, and wait for that."""
         self.end()
         self._process.wait()
-        if self._process.stdout:
-            self._process.stdout.close()
+        self._close()
+
+    def _close(self) -> None:
+        """Close our ends of its pipes."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe:
+                pipe.close()
+
+
+def _in_child() -> None:
+    """A compiler of the parent's must not wait for the end of a text whose pipe a child of fork has open."""
+    for running in list(_running):
+        running._close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
 
 
 def start(
     argv: Sequence[str], folder: Path, timeout: float, *, extra: Mapping[str, str] | None = None,
-    pass_fds: Sequence[int] = (),
+    pass_fds: Sequence[int] = (), fed: bool = False,
 ) -> Running:  # fmt: skip
     """Start `argv` (no shell) in `folder` with a time limit in seconds; `extra` joins its environment.
+
+    `fed`: it reads what `Running.feed` gives it; else it finds nothing to read.
 
     Raises:
         NotStartedError: a CompileError.
@@ -131,7 +168,8 @@ def start(
     try:
         with _starting:
             process = subprocess.Popen(
-                argv, cwd=folder, env={**_environment(folder), **(extra or {})}, stdin=subprocess.DEVNULL,
+                argv, cwd=folder, env={**_environment(folder), **(extra or {})}, bufsize=0,
+                stdin=subprocess.PIPE if fed else subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, pass_fds=pass_fds,
                 umask=0o077,
             )  # fmt: skip

@@ -1,9 +1,11 @@
-"""Is a fresh library whole?  A look at the tables of an ELF file, before the loader trusts them."""
+"""Is a fresh library whole?  A look at the tables of an ELF file, before the loader trusts them.  Names in objects."""
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 
+_SYMBOLS = 2  # the kind of a section: a table of symbols
 _MACH_O = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 
 
@@ -28,3 +30,23 @@ def elf_defect(library: bytes) -> str | None:
         if offset + size > len(library):
             return "a segment lies beyond its end"
     return None
+
+
+def symbols(content: bytes) -> Iterator[tuple[str, bool]]:
+    """The global names in an object of 64 bits, and whether it defines them; none if it is something else.
+
+    Raises:
+        struct.error, ValueError: it is cut.
+    """
+    if content[:5] != b"\x7fELF\x02":
+        return
+    order = "<" if content[5] == 1 else ">"
+    (start,) = struct.unpack_from(order + "Q", content, 40)
+    size, count = struct.unpack_from(order + "HH", content, 58)
+    sections = [struct.unpack_from(order + "4xI16xQQI", content, start + size * k) for k in range(count)]
+    for kind, offset, length, link in sections:
+        if kind == _SYMBOLS:
+            names = sections[link][1]
+            for name, info, section in struct.iter_unpack(order + "IBxH16x", content[offset : offset + length]):
+                if info >> 4:  # not local
+                    yield content[names + name : content.index(b"\0", names + name)].decode(), section != 0

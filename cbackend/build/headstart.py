@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import weakref
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from pathlib import Path
 
 from ..cache.interrupts import postponed
 from ..cache.scratch import create_scratch, remove_scratch
 from ..cache.store import Cache
+from .ahead import compiler_ahead
 from .build import expect
 from .compilation import Job, begin
 from .compiler_process import CompileError
@@ -62,6 +63,10 @@ class HeadStart:
     def known(self) -> Toolchain | None:
         """The compiler, if nothing need be waited for."""
         return self._found.toolchain if self._found else None
+
+    def compiler_ahead(self) -> AbstractContextManager[None]:
+        """A block in which a known compiler waits for a program, if one is likely to be compiled."""
+        return compiler_ahead(self.known, self._cache) if self.known else nullcontext()
 
     def search(self) -> Search:
         """What was found and what was tried; see `toolchain.search`."""

@@ -23,6 +23,7 @@ from ..abi import declarations as abi
 from ..cache.files import write_whole
 from ..cache.memory import sealed
 from .compiler_process import CompileError, Finished, Running, find_programs, run, start
+from .linking import linking
 
 PROBE_TEXT = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS + (
     Path(__file__).with_name("probe.c").read_text()
@@ -99,6 +100,8 @@ class ProbeResult:
     programs: tuple[str, ...]
     probe: bytes
     bare_link: tuple[str, ...]
+    linker: tuple[str, ...]
+    libraries: tuple[str, ...]
 
 
 @record
@@ -213,9 +216,12 @@ def probe(
     vector_math = any(group in VECTOR_MATH for group in groups)
     kept = (folder / "probe").read_bytes()
     bare = () if clang or len(command) > 1 else BARE_LINK  # options of the user's may need what it leaves out
+    links = link_flags_of(groups)
+    linker, libraries = linking(built.output, links) if bare and not dropped else ((), ())
     return ProbeResult(
-        version, flags_of(groups), link_flags_of(groups), dropped, features, vector_math, programs, kept, bare
-    )
+        version, flags_of(groups), links, dropped, features, vector_math, (*programs, *linker[:1]), kept, bare, linker,
+        libraries,
+    )  # fmt: skip
 
 
 def _version(said: str) -> str:

@@ -15,7 +15,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,8 @@ class Toolchain:
     vector_math: bool  # loops over exp, sin ... call the vector library
     files: tuple[tuple[str, int, int], ...]
     bare_link: tuple[str, ...] = ()  # links a library that needs no start files, nor the C library that is there anyway
+    linker: tuple[str, ...] = ()  # what the compiler starts to link, and what it tells it of this system; () if unknown
+    libraries: tuple[str, ...] = ()  # how the linker finds what C text may call, the C library apart
 
     @staticmethod
     def find(cache: Cache, compiler: str | None = None) -> Toolchain | None:
@@ -63,22 +65,24 @@ class Toolchain:
     @property
     def debugging(self) -> Toolchain:
         """The same with debugging information in what it makes."""
-        return replace(self, flags=(*self.flags, "-g"))
+        return replace(self, flags=(*self.flags, "-g"), linker=())
 
     def argv(self, source: str, target: str, bare: bool = False) -> list[str]:
         """The command that compiles the C file `source` to the library `target`; `bare`: with `bare_link`."""
         told = (BUILT_AHEAD,) if bare else ()
         return [*self.command, *self.flags, *told, "-shared", "-fPIC", "-o", target, source, *self._link(bare)]
 
-    def unit_argv(self, source: str, unit: int) -> list[str]:
-        """The command that compiles one unit of the C file `source` to `unit<number>.o`."""
-        told = (BUILT_AHEAD, f"-DAG_UNIT={unit}")
-        return [*self.command, *self.flags, *told, "-fPIC", "-c", "-o", f"unit{unit}.o", source]
+    def object_argv(self, source: str, target: str, *told: str) -> list[str]:
+        """The command that compiles the C file `source`, a program or a unit of one, to the object `target`."""
+        return [*self.command, *self.flags, BUILT_AHEAD, *told, "-fPIC", "-c", "-o", target, source]
 
-    def link_argv(self, units: Sequence[int], target: str) -> list[str]:
-        """The command that links compiled units to the library `target`, which is bare."""
-        objects = [f"unit{unit}.o" for unit in units]
+    def link_argv(self, objects: Sequence[str], target: str) -> list[str]:
+        """The command that links objects to the library `target`, which is bare."""
         return [*self.command, *self.flags, "-shared", "-fPIC", "-o", target, *objects, *self._link(bare=True)]
+
+    def short_link_argv(self, objects: Sequence[str], target: str, libraries: bool) -> list[str]:
+        """The same in the words of `linker`; `libraries`: whether they call what is in `libraries`."""
+        return [*self.linker, "-shared", "-o", target, *objects, *(self.libraries if libraries else ())]
 
     def _link(self, bare: bool) -> tuple[str, ...]:
         return (*self.link_flags, *self.bare_link) if bare else self.link_flags
@@ -198,7 +202,8 @@ def zig_environment(cache: Cache, command: tuple[str, ...]) -> dict[str, str]:
 
 
 def _record_key(command: tuple[str, ...]) -> bytes:
-    parts = ("toolchain", *command, PROBE_TEXT, WANTED_TEXT, machine.identity().hex())
+    names = (field.name for field in fields(Toolchain))
+    parts = ("toolchain", *names, *command, PROBE_TEXT, WANTED_TEXT, machine.identity().hex())
     return hashlib.sha256("\0".join(parts).encode()).digest()
 
 
@@ -269,7 +274,7 @@ def _probed(cache: Cache, command: tuple[str, ...], attempts: list[Attempt], beg
     files = tuple(identity for path in result.programs if (identity := file_identity(path)))
     toolchain = Toolchain(
         command, result.version, result.flags, result.link_flags, result.dropped, result.features, result.vector_math,
-        files, result.bare_link,
+        files, result.bare_link, result.linker, result.libraries,
     )  # fmt: skip
     _programs[_probe_key(toolchain)] = result.probe
     cache.store(Kind.RECORD, _probe_key(toolchain), result.probe)

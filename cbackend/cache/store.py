@@ -77,6 +77,14 @@ class Cache:
         """Where the entry lies if it exists; None without a cache folder."""
         return self.folder.entries / _name(kind, key) if self.folder.entries else None
 
+    def has_no_libraries(self) -> bool:
+        """Whether nothing that was compiled is in the folder itself."""
+        if self._entries is None:
+            return True
+        with suppress(OSError), os.scandir(self._entries) as items:
+            return not any(item.name.endswith(SUFFIX[Kind.LIBRARY]) for item in items)
+        return True
+
     def load(self, kind: Kind, key: bytes) -> bytes | None:
         """The verified payload, or None: missing, unreadable or damaged (then it is moved aside)."""
         payload = self._load_own(kind, key)

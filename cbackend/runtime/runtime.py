@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ...record.cached import cached_property
 from ...record.forks import fork_safe_lock
 from ..abi._abi import ffi
+from ..build.ahead import note
 from ..build.build import Library, build, build_all
 from ..build.toolchain import Toolchain
 from ..cache.store import Cache
@@ -166,6 +167,7 @@ def build_program(
     """
     texts = (text, core_source(), *map(_needed_products, dtypes), *map(solver_source, solvers))
     built = build_all(texts, toolchain, cache)  # held until the runtime has found its parts among them
+    note(missed=not built[0].from_cache)
     return built[0], runtime_with(dtypes, toolchain, cache, solvers)
 
 
