@@ -209,7 +209,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0
     order without the end, "symmetric" with it, "wrap" those from the other end.  Raises ValueError for another mode.
     """
     x = as_tensor(x)
-    widths = [(as_length(a, "pad"), as_length(b, "pad")) for a, b in _pairs(pad_width, x.ndim)]
+    widths: list[tuple[Any, Any]] = [(as_length(a, "pad"), as_length(b, "pad")) for a, b in _pairs(pad_width, x.ndim)]
     own = lengths_of(x)
     if mode != "constant":
         if mode not in _SOURCES:

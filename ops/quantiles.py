@@ -37,7 +37,7 @@ def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """
     require_keepdims(keepdims, "median")
     lines, restored = as_lines("median", as_tensor(x), axis, keepdims)
-    n = T.lengths_of(lines)[-1]
+    n: Any = T.lengths_of(lines)[-1]
     found = T.mean(T.sort(lines, axis=-1)[..., T.maximum(n - 1, 0) // 2 : n // 2 + 1], axis=-1)
     if lines.type.kind in "fc":
         found = T.switch(T.any(T.isnan(lines), axis=-1), with_dtype(as_tensor(math.nan), found.dtype), found)
@@ -79,7 +79,7 @@ def _quantile(what: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool,
         raise TypeError(f"{what} takes real numbers, got {describe(x)}")
     lines, restored = as_lines(what, x, axis, keepdims)
     dtype = x.dtype if weak and x.type.kind == "f" else result_type([x.dtype, share.dtype, "float64"])
-    ordered, last = T.moveaxis(T.sort(lines, axis=-1), -1, 0), T.lengths_of(lines)[-1] - 1
+    ordered, last = T.moveaxis(T.sort(lines, axis=-1), -1, 0), T.sub(T.lengths_of(lines)[-1], 1)
     place = cast(cast(share, "float64") / whole * last, "float64")
     below, above = cast(T.floor(place), "int64"), cast(T.ceil(place), "int64")
     if method in ("lower", "higher", "nearest"):

@@ -100,7 +100,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any
     """
     x, xp, fp = as_tensor(x), T.cast(as_tensor(xp), "float64"), as_tensor(fp)
     x, fp = T.cast(x, "float64"), T.cast(fp, "complex128" if fp.type.kind == "c" else "float64")
-    last = lengths_of(xp)[0] - 1
+    last = T.sub(lengths_of(xp)[0], 1)
     k = T.clip(T.searchsorted(xp, x, side="right") - 1, 0, T.maximum(last - 1, 0))
     after = T.minimum(k + 1, last)
     width = xp[after] - xp[k]
@@ -121,7 +121,7 @@ def polyval(p: Any, x: Any) -> Any:
     if p.ndim != 1:
         raise ValueError(f"polyval: the coefficients are a vector, got {describe(p)}")
     if count is None:
-        powers = lengths_of(p)[0] - 1 - T.arange(lengths_of(p)[0])
+        powers = T.sub(lengths_of(p)[0], 1) - T.arange(lengths_of(p)[0])
         powers = with_dtype(powers, x.dtype) if x.type.kind in "fc" else powers
         return T.sum(p * T.pow(T.expand_dims(x, -1), powers), -1)
     y = T.zeros_like(x)
@@ -149,7 +149,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     `mode`: "full", "same" (as many as the longer one has, from the middle) or "valid" (where the shorter one lies
     within the longer).  Beyond the ends of `a` are zeros, which a NaN or an infinity in `v` meets.
     """
-    return _convolved("convolve", *_vectors("convolve", a, v), mode)
+    a, v = _vectors("convolve", a, v)
+    return _convolved("convolve", a, v, mode)
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
@@ -170,7 +171,8 @@ def _convolved(what: str, a: Any, v: Any, mode: str) -> Any:
     if mode not in ("full", "same", "valid"):
         raise ValueError(f'{what}: mode is "full", "same" or "valid", got {mode!r}')
     n, m = lengths_of(a)[0], lengths_of(v)[0]
-    full = T.nn.conv1d(T.pad(a, (m - 1, m - 1))[None, None], v[None, None, ::-1])[0, 0]
+    around = T.sub(m, 1)
+    full = T.nn.conv1d(T.pad(a, (around, around))[None, None], v[None, None, ::-1])[0, 0]
     if mode == "full":
         return full
     short, long = T.minimum(n, m), T.maximum(n, m)

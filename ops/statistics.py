@@ -115,7 +115,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: in
     x = T.concatenate(parts, axis=0) if y is not None else parts[0]
     x = cast(x, result_type([x.dtype, "float64"]))
     deviation = x - mean(x, axis=1, keepdims=True)
-    n = T.lengths_of(x)[1] - (int(not bias) if ddof is None else ddof)
+    n = T.sub(T.lengths_of(x)[1], int(not bias) if ddof is None else ddof)
     found = divided(T.dot(deviation, T.conj(deviation).T), T.maximum(n, 0))
     return T.reshape(found, ()) if y is None and as_tensor(m).ndim < 2 else found
 
