@@ -99,7 +99,7 @@ def _compiled(
     debug_info = mode.check or (process_options().debug_info if debug_info is None else debug_info)
     recorder = process_recorder()
     run_profile = RunProfile(name) if profile or collecting() or recorder else None
-    plain = not (run_profile or mode.check or debug_info or schedule is not None or process_options().strict)
+    plain = not (run_profile or mode.check or debug_info or schedule is not None)
     containers = [None] * signature.n_inputs + [s.container for s in signature.shared]
     how: dict[str, Any] = {
         "name": name, "shared": containers, "allow_input_downcast": allow_input_downcast, "threads": threads,
