@@ -34,7 +34,8 @@ PRESENT = words("""
     local_inplace_incsubtensor1 local_inplace_setsubtensor InplaceBlasOpt log1p_neg_sigmoid
     local_useless_inc_subtensor_alloc local_subtensor_remove_broadcastable_index local_sumsqr2dot local_abs_lift
     local_alloc_dimshuffle local_dimshuffle_subtensor local_ultra_fast_sigmoid local_hard_sigmoid
-    scanOp_remove_constants_and_unused_inputs0 scanOp_pushout_nonseqs_ops scanOp_save_mem
+    scanOp_remove_constants_and_unused_inputs0 scanOp_pushout_nonseqs_ops scanOp_save_mem scanOp_pushout_seqs_ops
+    scan_pushout_dot1
 """)
 """Entries, or classes of entries, under the same name."""
 
@@ -45,13 +46,13 @@ TAGS = words("""
     local_one_plus_neg_erf local_one_minus_erfc2 local_one_minus_erfc3 local_one_add_neg_erfc
     local_erf_neg_minus_one local_erf_neg_minus_one2 local_sum_prod_mul_by_scalar local_pow_specialize
     local_reshape_dimshuffle local_pow_specialize_device inplace_elemwise_opt local_log_softmax
-    local_IncSubtensor_serialize local_adv_sub1_adv_inc_sub1
+    local_IncSubtensor_serialize local_adv_sub1_adv_inc_sub1 scanOp_pushout_output
 """)
 """Tags of the rules that do the same here: optdb/rules/names.py says of which."""
 
 AWAITED = {
-    "more that is moved out of loops, and loops joined": words("""
-        scanOp_pushout_seqs_ops scan_pushout_dot1 scanOp_pushout_output scanOp_merge scanOp_merge_inouts
+    "loops that are joined": words("""
+        scanOp_merge scanOp_merge_inouts
     """),
     "sparse matrices": words("""
         local_dense_from_sparse_sparse_from_dense local_csm_properties_csm local_usmm

@@ -52,6 +52,7 @@ from .loops import InnerGraphs, LazyBranches
 from .names import other_names
 from .pipelines import PipelineOptimizer
 from .scan import PushOutNonSequences, RemoveConstants, SaveMemory
+from .scan_products import PushOutProducts, PushOutSums
 from .sum_to import SumToOptimizer
 
 __all__ = ["QUERIES", "default_db", "is_default"]
@@ -151,6 +152,9 @@ def scan_db() -> SequenceDB:
     db.register("scanOp_remove_constants_and_unused_inputs0", *inputs, position=1)
     out = PushOutNonSequences(), "fast_run", "fast_compile", "scan", "scan_pushout"
     db.register("scanOp_pushout_nonseqs_ops", *out, position=2)
+    products = "fast_run", "scan", "scan_pushout"
+    db.register("scanOp_pushout_seqs_ops", PushOutProducts(), *products, position=3)
+    db.register("scan_pushout_dot1", PushOutSums(), *products, "scanOp_pushout_output", position=4)
     return db
 
 

@@ -1,0 +1,256 @@
+"""Products of matrices out of loops, where all steps' are one large one.
+
+    scan{fn(x, s, W) -> dot(x, W) + s}(n, X, S, W)       -->   scan{fn(p, s) -> p + s}(n, dot(X, W), S)
+    scan{fn(x, y, s) -> s + dot(x.T, y)}(n, X, Y, S)     -->   S + dot(rows(X).T, rows(Y))      rows: those of all steps
+
+The first makes one product of many small ones, the second one of many that are added up, as gradients of weights are:
+what is multiplied is kept for all steps.  Sums are rounded in another order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from ... import ops as T
+from ...graph import Apply, Constant, Door, FunctionGraph, Variable, dims_of, inheriting, leaves, rebuild
+from ...ops.batching import carried
+from ...ops.blas import Dot
+from ...ops.examples import NoBatch, merged
+from ...ops.indexing import Subtensor
+from ...ops.lengths import tensor_to_dim
+from ...ops.loops import Scan, While
+from ...ops.shape import DimShuffle
+from ...ops.tensor import TensorVariable
+from ...profiling import OptimizerProfile
+from ...record import record
+from ..contract import Contract, relaxes
+from ..optimizers import Optimizer, Result
+from .loops import admitted
+from .scan import with_loops, without_constants
+
+_TURNED = (1, 0)
+
+
+@record(kw_only=True)
+class PushOutProducts(Optimizer):
+    """Multiplies all rows of a sequence by a matrix before the loop, where the body does it row by row."""
+
+    contract: ClassVar[Contract | None] = relaxes("rounding", "errors")
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        return admitted(graph, with_loops(graph, _products_first), self.name, door), OptimizerProfile()
+
+
+@record(kw_only=True)
+class PushOutSums(Optimizer):
+    """Adds up products after the loop, as one product of all steps, where a state does nothing but collect them."""
+
+    contract: ClassVar[Contract | None] = relaxes("rounding", "errors")
+
+    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+        return admitted(graph, with_sums(graph), self.name, door), OptimizerProfile()
+
+
+# --- before the loop
+
+
+def _products_first(node: Apply) -> Apply | None:
+    """The loop with products of its sequences as further sequences; None if there are none."""
+    op = node.op
+    assert isinstance(op, Scan)
+    body, first = op.graph, op.states.stop
+    slices, steady = body.inputs[: op.sequences], set(body.inputs[first:])
+    if op.until or isinstance(op, While) or not slices:
+        return None
+    varying, found = set(slices), []
+    for inner in body.order:
+        if not all(i in varying or i in steady or isinstance(i, Constant) for i in inner.inputs) or inner.op.fallible:
+            continue
+        (varying if any(i in varying for i in inner.inputs) else steady).update(inner.outputs)
+        if isinstance(inner.op, Dot) and _is_worth_it(inner, varying):
+            found.append(inner.out)
+    if not found:
+        return None
+    others = dict(zip(body.inputs[first:], node.inputs[1 + first :], strict=True))
+    with inheriting(node.origin):
+        stacked = _over_all_steps(node, slices, rebuild(found, dict(others)))
+    if stacked is None:
+        return None
+    given = [TensorVariable(v.type) for v in found]
+    outputs = rebuild(body.outputs, dict(zip(found, given, strict=True)))
+    inputs = [*slices, *given, *body.inputs[op.sequences :]]
+    operands = [*node.inputs[: 1 + op.sequences], *stacked, *node.inputs[1 + op.sequences :]]
+    more = replace(op, graph=FunctionGraph(inputs, outputs), sequences=op.sequences + len(given))
+    made = Apply(more, operands, node.origin)
+    return without_constants(made) or made
+
+
+def _is_worth_it(product: Apply, varying: set[Variable]) -> bool:
+    """Whether a row is multiplied by a matrix that stays the same."""
+    a, b = product.inputs
+    if a in varying:
+        return b not in varying and b.ndim == 2
+    return b in varying and a.ndim == 2 and b.ndim == 1
+
+
+def _over_all_steps(node: Apply, slices: Sequence[Variable], values: Sequence[Variable]) -> list[Variable] | None:
+    """Values of a step, written in terms of slices, for all steps; None if they have no form for many."""
+    read = FunctionGraph([*slices, *_free(values, slices)], values).uses
+    rows = {s: _rows(node, k) for k, s in enumerate(slices) if s in read}
+    turned = {s: _reversed(row) for s, row in rows.items()}
+    try:
+        if all(before is not None for before in turned.values()):  # the product of all rows may be wanted elsewhere
+            found = carried(values, {s: before for s, before in turned.items() if before is not None})
+            return [T.flip(v, 0) for v in found]
+        return carried(values, rows)
+    except NoBatch:
+        return None
+
+
+def _free(values: Sequence[Variable], slices: Sequence[Variable]) -> list[Variable]:
+    """What the values depend on beside the slices."""
+    known = set(slices)
+    return [leaf for leaf in leaves(values) if leaf not in known and not isinstance(leaf, Constant)]
+
+
+def _rows(node: Apply, number: int) -> Variable:
+    """As many rows of a sequence as there are steps."""
+    sequence, steps = node.inputs[1 + number], node.inputs[0]
+    before = _reversed(sequence)
+    whole = sequence if before is None else before
+    few_enough = any(bound is steps for bound in _sliced(whole, "s010"))
+    known = few_enough or dims_of(whole)[0] == tensor_to_dim(steps)
+    return sequence if known else sequence[:steps]  # type: ignore[index]
+
+
+def _reversed(rows: Variable) -> Variable | None:
+    """What `rows` are from the last to the first; None if they are in their order."""
+    step = _sliced(rows, "s001")
+    backwards = len(step) == 1 and isinstance(step[0], Constant) and int(step[0].data) == -1
+    return rows.owner.inputs[0] if rows.owner is not None and backwards else None
+
+
+def _sliced(rows: Variable, spec: str) -> tuple[Variable, ...]:
+    """What bounds the slice along the first axis that `rows` are; empty if they are no slice of this form."""
+    node = rows.owner
+    return node.inputs[1:] if node is not None and isinstance(node.op, Subtensor) and node.op.spec == (spec,) else ()
+
+
+# --- after the loop
+
+
+@record(eq=False)
+class _Factor:
+    """One side of a product: a value of the body, perhaps turned."""
+
+    value: Variable
+    turned: bool
+
+    @classmethod
+    def of(cls, side: Variable) -> _Factor:
+        node = side.owner
+        if node is not None and isinstance(node.op, DimShuffle) and node.op.order == _TURNED:
+            return cls(node.inputs[0], True)
+        return cls(side, False)
+
+    def left(self, rows: Variable) -> Variable:
+        """The rows of all steps as the left side of one product: what is summed over lies in its last axis."""
+        if self.turned:
+            return DimShuffle(_TURNED)(merged(rows, 0))
+        return merged(rows if rows.ndim == 2 else DimShuffle((1, 0, 2))(rows), rows.ndim - 2)
+
+    def right(self, rows: Variable) -> Variable:
+        """The same as its right side: what is summed over lies in its first axis."""
+        return merged(DimShuffle((0, 2, 1))(rows) if self.turned else rows, 0)
+
+
+def with_sums(graph: FunctionGraph) -> FunctionGraph:
+    """The graph with each loop giving up the sums of products that may be taken after it."""
+    if not any(isinstance(op, Scan) for op in graph.ops):
+        return graph
+    found = graph.rebuilt(lambda node: _sums_after(node) if isinstance(node.op, Scan) else node.outputs)
+    return graph if found.outputs == graph.outputs else found
+
+
+def _sums_after(node: Apply) -> Sequence[Variable]:
+    """What stands for the outputs of a loop."""
+    op = node.op
+    assert isinstance(op, Scan)
+    body, count = op.graph, len(op.traced)
+    if op.until or isinstance(op, While):
+        return node.outputs
+    changing = _changing(op)
+    products: dict[int, list[Apply]] = {}
+    outputs = list(body.outputs)
+    for k, state in enumerate(body.inputs[op.states]):
+        terms = [] if op.traced[k] else _collected(body, state, body.outputs[k])
+        found = [t.owner for t in terms if t.owner is not None and _is_product(t.owner, body, changing)]
+        if found:
+            products[k] = found
+            rest = [t for t in terms if t.owner not in found and t is not state]
+            with inheriting(node.origin):
+                outputs[k] = T.add(state, *rest) if rest else state
+    if not products:
+        return node.outputs
+    factors = dict.fromkeys(_Factor.of(i).value for found in products.values() for p in found for i in p.inputs)
+    slices = {s: k for k, s in enumerate(body.inputs[: op.sequences])}
+    kept = [k for k in range(count) if k not in products or outputs[k] is not body.inputs[op.states][k]]
+    values = [f for f in factors if f not in slices]
+    first = op.states.start
+    places = [*range(first), *(first + k for k in kept), *range(op.states.stop, len(body.inputs))]
+    inner = [*(outputs[k] for k in kept), *outputs[count:], *values]
+    if not inner:  # the loop alone tells whether there are as many rows as steps
+        return node.outputs
+    less = replace(
+        op, graph=FunctionGraph([body.inputs[k] for k in places], inner), traced=tuple(op.traced[k] for k in kept)
+    )
+    made = Apply(less, (node.inputs[0], *(node.inputs[1 + k] for k in places)), node.origin)
+    given = len(kept) + len(outputs) - count
+    rows = {f: _rows(node, slices[f]) if f in slices else made.outputs[given + values.index(f)] for f in factors}
+    results = [*made.outputs[len(kept) : given]]
+    with inheriting(node.origin):
+        for k in reversed(range(count)):
+            start = made.outputs[kept.index(k)] if k in kept else node.inputs[1 + first + k]
+            sums = [_product_of_all(p, rows) for p in products.get(k, ())]
+            results.insert(0, T.add(start, *sums) if sums else start)
+    fits = all(new.type.refines(old.type) for new, old in zip(results, node.outputs, strict=True))
+    return results if fits else node.outputs
+
+
+def _product_of_all(product: Apply, rows: Mapping[Variable, Variable]) -> Variable:
+    """The sum over all steps of a product."""
+    a, b = map(_Factor.of, product.inputs)
+    return Dot()(a.left(rows[a.value]), b.right(rows[b.value]))  # type: ignore[no-any-return]
+
+
+def _changing(op: Scan) -> set[Variable]:
+    """The values of a body that differ from step to step."""
+    found = set(op.graph.inputs[: op.states.stop])
+    for inner in op.graph.order:
+        if not found.isdisjoint(inner.inputs):
+            found.update(inner.outputs)
+    return found
+
+
+def _collected(body: FunctionGraph, state: Variable, new: Variable) -> list[Variable]:
+    """The terms of a sum that a state becomes, itself among them once and read nowhere else; empty if it is none."""
+    if len(body.uses.get(state, ())) != 1 or new is state:
+        return []
+    terms, open_ = [], [new]
+    while open_:
+        v = open_.pop()
+        if v.owner is not None and v.owner.op == T.add and len(body.uses[v]) == 1:
+            open_.extend(v.owner.inputs)
+        else:
+            terms.append(v)
+    return terms if state in terms else []
+
+
+def _is_product(node: Apply, body: FunctionGraph, changing: set[Variable]) -> bool:
+    """Whether it is a product that nothing else reads, both sides of which differ from step to step."""
+    return (
+        isinstance(node.op, Dot) and len(body.uses[node.out]) == 1 and node.out.ndim > 0
+        and all(i in changing for i in node.inputs)
+    )  # fmt: skip

@@ -1,0 +1,184 @@
+"""Products of matrices out of loops: what goes, what stays, and values as they were."""
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+
+X, Y, H, W, U, B = T.tensor3("X"), T.tensor3("Y"), T.matrix("H"), T.matrix("W"), T.matrix("U"), T.vector("b")
+N = T.lscalar("n")
+RANDOM = np.random.default_rng(3)
+VALUES = {
+    X: RANDOM.standard_normal((6, 4, 3)), Y: RANDOM.standard_normal((6, 4, 5)), H: RANDOM.standard_normal((4, 5)),
+    W: RANDOM.standard_normal((3, 5)), U: RANDOM.standard_normal((5, 5)) / 3, B: RANDOM.standard_normal(5), N: 6,
+}  # fmt: skip
+FIRST, SUMS = "scanOp_pushout_seqs_ops", "scan_pushout_dot1"
+
+
+def rewritten(outputs, name, *, steps=None):
+    """The loops after one pass, and the graph; values are those from before, for several numbers of steps."""
+    outputs = outputs if isinstance(outputs, list) else [outputs]
+    inputs = [v for v in VALUES if v in set(ag.graph.leaves(outputs))]
+    graph = ag.FunctionGraph(inputs, outputs)
+    found = ag.rewrite(graph, name)
+    for n in (steps,) if N not in inputs else (0, 1, 4, 6):
+        arrays = [np.asarray(n if v is N else VALUES[v]) for v in inputs]
+        for mine, expected in zip(T.interpret(found, arrays), T.interpret(graph, arrays), strict=True):
+            np.testing.assert_allclose(mine, expected, rtol=1e-12, atol=1e-12)
+        compiled = ag.function(inputs, outputs)(*arrays)
+        for mine, expected in zip(compiled, T.interpret(graph, arrays), strict=True):
+            np.testing.assert_allclose(mine, expected, rtol=1e-11, atol=1e-11)
+    return [node for node in found.order if isinstance(node.op, T.Scan)], found
+
+
+def scanned(*arguments, **options):
+    return ag.scan(*arguments, **options)[0]
+
+
+def products(graph):
+    return sum(node.op.name == "dot" for node in graph.order)
+
+
+def recurrent(x, h):
+    return T.tanh(x @ W + h @ U + B)
+
+
+# --- before the loop
+
+
+def test_a_sequence_is_multiplied_before_the_loop():
+    (loop,), graph = rewritten(scanned(recurrent, X, H), FIRST)
+    assert products(loop.op.graph) == 1 and products(graph) == 1
+    assert loop.op.sequences == 1  # the product took the place of X
+
+
+@pytest.mark.parametrize(
+    "body, left",
+    [
+        (lambda x, h: h + T.exp(x) @ W, 0),
+        (lambda x, h: h + (x @ W) * T.sum(x), 0),
+        (lambda x, h: h + T.exp(x) @ W + (2 * x) @ W, 0),
+        (lambda x, h: h + x @ (W * 2), 0),
+        (lambda x, h: h + x @ W[:, :1] * h, 0),
+        (lambda x, h: h @ U + x @ W @ U, 1),
+        (lambda x, h: h + x @ T.tanh(x.T) @ x @ W, 0),  # with what W is multiplied by
+        (lambda x, h: h + x @ T.tanh(x.T) @ h, 2),  # no matrix that stays the same
+        (lambda x, h: T.tanh(h @ U) + x[:, :1], 1),
+    ],
+)
+def test_what_is_made_of_rows_alone_is_multiplied_before(body, left):
+    (loop,), _ = rewritten(scanned(body, X, H), FIRST)
+    assert products(loop.op.graph) == left
+
+
+def test_as_many_rows_as_there_are_steps():
+    (loop,), _ = rewritten(scanned(recurrent, X, H, n_steps=N), FIRST)
+    assert products(loop.op.graph) == 1
+    (loop,), _ = rewritten(scanned(recurrent, X, H, go_backwards=True), FIRST)
+    assert products(loop.op.graph) == 1
+
+
+def test_vectors_are_multiplied_as_one_matrix():
+    x, h = X[:, 0], H[0]
+    (loop,), graph = rewritten(scanned(lambda x, h: T.tanh(x @ W + W.T @ x + h @ U), x, h), FIRST)
+    assert products(loop.op.graph) == 1
+    assert all(node.inputs[0].ndim == 2 for node in graph.order if node.op.name == "dot")
+
+
+def test_what_stays_in_the_loop():
+    ended = scanned(lambda x, h: (x @ W + h, ag.until(T.sum(h) > 3)), X, H)
+    both = scanned(lambda x, y, h: h + x.T @ y, [X, Y], T.zeros((3, 5)))
+    for outputs in (ended, both):
+        (loop,), _ = rewritten(outputs, FIRST)
+        assert products(loop.op.graph) == 1
+
+
+def test_a_sequence_that_is_too_short_is_still_told():
+    f = ag.function([X, H, W, U, B, N], scanned(recurrent, X, H, n_steps=N))
+    with pytest.raises(ValueError, match="6 elements for 7 steps"):
+        f(*(VALUES[v] for v in (X, H, W, U, B)), 7)
+
+
+# --- after the loop
+
+
+def sums(body, first, sequences=(X, Y)):
+    """The last value of a state, as scanOp_save_mem leaves it."""
+    graph = ag.FunctionGraph([X, Y, H, W, U, B], [scanned(body, list(sequences), first)[-1]])
+    return list(ag.rewrite(graph, "scanOp_save_mem").outputs)
+
+
+@pytest.mark.parametrize(
+    "body, shape, inside, after",
+    [
+        (lambda x, y, s: s + x.T @ T.exp(y), (3, 5), 0, 1),
+        (lambda x, y, s: x.T @ T.exp(y) + s, (3, 5), 0, 1),
+        (lambda x, y, s: s + x.T @ y, (3, 5), 1, 0),  # the loop alone tells whether there are enough rows
+        (lambda x, y, s: s + x.T @ y + T.tanh(x).T @ y, (3, 5), 0, 2),
+        (lambda x, y, s: s + T.tanh(x.T) @ y + W, (3, 5), 0, 1),
+        (lambda x, y, s: s + T.exp(y) @ y.T, (4, 4), 0, 1),
+        (lambda x, y, s: s + y.T @ T.exp(y), (5, 5), 0, 1),
+        (lambda x, y, s: s + x[0] @ x.T, (4,), 0, 1),
+        (lambda x, y, s: s + 2 * (x.T @ y), (3, 5), 1, 0),  # times a number: as it was
+        (lambda x, y, s: s * 0.5 + x.T @ y, (3, 5), 1, 0),
+        (lambda x, y, s: s + s + x.T @ y, (3, 5), 1, 0),
+        (lambda x, y, s: s + W + U[:3], (3, 5), 0, 0),
+    ],
+)
+def test_states_that_collect_products(body, shape, inside, after):
+    loops, graph = rewritten(sums(body, T.ones(shape)), SUMS)
+    assert sum(products(loop.op.graph) for loop in loops) == inside
+    assert products(graph) == after
+
+
+def test_a_state_that_is_read_stays():
+    def body(x, y, s, t):
+        return s + x.T @ y, t + T.sum(s)
+
+    s, t = scanned(body, [X, Y], [T.ones((3, 5)), T.constant(0.0)])
+    (loop,), _ = rewritten(list(ag.rewrite(ag.FunctionGraph([X, Y], [s[-1], t[-1]]), "scanOp_save_mem").outputs), SUMS)
+    assert products(loop.op.graph) == 1
+
+
+# --- gradients: both at once
+
+
+def lstm(x, h, c):
+    z = x @ W + h @ U + B
+    gate = T.nn.sigmoid(z)
+    c = c * gate + T.tanh(z) * (1 - gate)
+    return T.tanh(c) * gate, c
+
+
+def loss_of(kind, **options):
+    if kind == "recurrent":
+        return (scanned(recurrent, X, H, **options)[-1] ** 2).sum()
+    return (scanned(lstm, X, [H, H * 2], **options)[0] ** 2).sum()
+
+
+@pytest.mark.parametrize("options", [{}, {"go_backwards": True}, {"truncate_gradient": 2}, {"n_steps": N}])
+@pytest.mark.parametrize("kind", ["recurrent", "lstm"])
+def test_gradients_are_what_they_are_inside(kind, options):
+    wrt = [W, U, B, X, H]
+    inputs = [*wrt, *([N] if "n_steps" in options else [])]
+    gradients = ag.grad(loss_of(kind, **options), wrt)
+    out, inside = (ag.function(inputs, gradients, mode=m) for m in ("fast_run", "fast_run -scan_pushout"))
+    for n in (6, 4, 1):
+        values = [*(VALUES[v] for v in wrt), *([n] if "n_steps" in options else [])]
+        for mine, expected in zip(out(*values), inside(*values), strict=True):
+            np.testing.assert_allclose(mine, expected, rtol=1e-10, atol=1e-12)
+    loops = [node for node in out.graph.order if isinstance(node.op, T.Scan)]
+    last = loops[-1].op.graph
+    assert sum("dot" in str(node.op) for node in last.order) < sum(
+        "dot" in str(node.op) for node in [n for n in inside.graph.order if isinstance(n.op, T.Scan)][-1].op.graph.order
+    )
+
+
+def test_the_gradient_multiplies_by_the_recurrent_weights_alone():
+    gradients = ag.grad(loss_of("recurrent"), [W, U, B])
+    f = ag.function([X, H, W, U, B], gradients)
+    forward, backward = (n.op.graph for n in f.graph.order if isinstance(n.op, T.Scan))
+    for body in (forward, backward):
+        assert sum("dot" in str(node.op) for node in body.order) == 1
+    assert sum("dot" in str(node.op) for node in f.graph.order if not isinstance(node.op, T.Scan)) == 4
