@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ... import ops as T
 from ...graph import Apply, Constant, Door, FunctionGraph, Variable, dims_of, inheriting, leaves, rebuild
@@ -155,13 +155,13 @@ class _Factor:
             return cls(node.inputs[0], True)
         return cls(side, False)
 
-    def left(self, rows: Variable) -> Variable:
+    def left(self, rows: Variable) -> Any:
         """The rows of all steps as the left side of one product: what is summed over lies in its last axis."""
         if self.turned:
             return DimShuffle(_TURNED)(merged(rows, 0))
         return merged(rows if rows.ndim == 2 else DimShuffle((1, 0, 2))(rows), rows.ndim - 2)
 
-    def right(self, rows: Variable) -> Variable:
+    def right(self, rows: Variable) -> Any:
         """The same as its right side: what is summed over lies in its first axis."""
         return merged(DimShuffle((0, 2, 1))(rows) if self.turned else rows, 0)
 
@@ -219,10 +219,10 @@ def _sums_after(node: Apply) -> Sequence[Variable]:
     return results if fits else node.outputs
 
 
-def _product_of_all(product: Apply, rows: Mapping[Variable, Variable]) -> Variable:
+def _product_of_all(product: Apply, rows: Mapping[Variable, Variable]) -> Any:
     """The sum over all steps of a product."""
     a, b = map(_Factor.of, product.inputs)
-    return Dot()(a.left(rows[a.value]), b.right(rows[b.value]))  # type: ignore[no-any-return]
+    return Dot()(a.left(rows[a.value]), b.right(rows[b.value]))
 
 
 def _changing(op: Scan) -> set[Variable]:
