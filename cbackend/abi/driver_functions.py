@@ -89,7 +89,11 @@ static void ag_order(const ag_call *call, i32 rank, const i64 *n, i32 operands, 
 }
 """,
     "ag_copy": """\
-/* Copy elements of `item` bytes between strided arrays of one shape; strides count elements. */
+/* Copy elements of `item` bytes between strided arrays of one shape; strides count elements.  This goes over elements,
+   and is worth a compiler's time. */
+#if defined(__GNUC__) && !defined(__clang__)
+__attribute__((optimize("O2")))
+#endif
 static void ag_copy_row(i64 item, i64 n, char *y, i64 ys, const char *x, i64 xs)
 {
 #define AG_COPY(T) for (i64 i = 0; i < n; i++) ((T *)y)[i * ys] = ((const T *)x)[i * xs]
