@@ -11,6 +11,41 @@ from .helper import C_TYPES, Helper, instances, storage_type
 
 _STORED = {"S": {dtype: storage_type(dtype) for dtype in C_TYPES}}
 
+_TWOS = """\
+        else if (along == 2)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + 2 * j];
+"""
+"""Every other column, in vectors: three times as fast as element by element, and a tenth of what gcc takes for a sum of
+two operands.
+"""
+
+
+def _copied_in(name: str, more: str) -> list[Helper]:
+    """Helpers that copy what is strided; `more` are strides that they know of."""
+    text = """\
+/* `rows` rows of `columns` elements of x from `at` on: where they lie if each row has stride 1, else copied. */
+__attribute__((noinline, unused)) static const {S} *{name}(const {S} *x, i64 at, i64 down, i64 along,
+                                                                   i64 rows, i64 columns, {S} *copy)
+{
+    x += at;
+    if (along == 1) return x;
+    for (i64 i = 0; i < rows; i++) {
+        {S} *const row = copy + i * columns;
+        if (along == 0)
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down];
+        else if (along == -1)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
+{more}        else
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
+    }
+    return copy;
+}
+"""
+    return instances(Helper(name, text.replace("{name}", name).replace("{more}", more)), C_TYPES, **_STORED)
+
+
 TILE = [
     Helper(
         "ag_tile_rows",
@@ -32,33 +67,8 @@ static inline b8 ag_is_turned(i64 down, i64 along)
 }
 """,
     ),
-    *instances(
-        Helper(
-            "ag_tile_in_{T}",
-            """\
-/* `rows` rows of `columns` elements of x from `at` on: where they lie if each row has stride 1, else copied. */
-__attribute__((noinline, unused)) static const {S} *ag_tile_in_{T}(const {S} *x, i64 at, i64 down, i64 along,
-                                                                   i64 rows, i64 columns, {S} *copy)
-{
-    x += at;
-    if (along == 1) return x;
-    for (i64 i = 0; i < rows; i++) {
-        {S} *const row = copy + i * columns;
-        if (along == 0)
-            for (i64 j = 0; j < columns; j++) row[j] = x[i * down];
-        else if (along == -1)
-            #pragma omp simd
-            for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
-        else
-            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
-    }
-    return copy;
-}
-""",
-        ),
-        C_TYPES,
-        **_STORED,
-    ),
+    *_copied_in("ag_tile_in_{T}", ""),
+    *_copied_in("ag_tile_in_twos_{T}", _TWOS),
     *instances(
         Helper(
             "ag_tile_out_{T}",

@@ -120,6 +120,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     "run_in": {"biufce": call("ag_run_in_{T}", 5)},
     "run_back": {"biufce": call("ag_run_back_{T}", 5)},
     "tile_in": {"biufce": call("ag_tile_in_{T}", 7)},
+    "tile_in_twos": {"biufce": call("ag_tile_in_twos_{T}", 7)},
     "tile_out": {"biufce": call("ag_tile_out_{T}", 4)},
     "tile_back": {"biufce": call("ag_tile_back_{T}", 7)},
     "pairwise_start": {"p": Form("ag_pairwise_start(&{0})")},

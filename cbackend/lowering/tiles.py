@@ -51,6 +51,8 @@ TILE_BYTES = 24 * 1024
 """What the copies of all operands may take of the stack, but for groups of many operands."""
 FEWEST, MOST = 256, 1024
 """Elements of a tile."""
+SEVERAL = 5
+"""Operands from which on it is worth a compiler's time that every other column is copied by vectors."""
 
 
 def tiled(nest: Nest, general: For) -> Body:
@@ -141,7 +143,7 @@ class _Tile:
         how = (
             Op("tile_out", operand.dtype, (*given[:2], given[3], given[6]))
             if is_output
-            else Op("tile_in", operand.dtype, given)
+            else Op("tile_in_twos" if len(self.moving) >= SEVERAL else "tile_in", operand.dtype, given)
         )
         yield Point(f"{name}_t", operand.dtype, how, ZERO, not is_output)
         unit = self.nest.operands.stride(k, self.inner)
