@@ -10,7 +10,6 @@ user: `a = x * 2; b = x * 2` are two variables.  Sharing equal nodes is the work
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -117,12 +116,11 @@ class Apply:
         they may tell the inputs apart.
         """
         inputs = tuple(inputs)
-        if len(inputs) == len(self.inputs) and all(map(is_, inputs, self.inputs)):
-            return self
-        same_types = same_ops = same_dims = True
+        same = same_types = same_ops = same_dims = True
         for new, old in zip(inputs, self.inputs, strict=True):
             if new is old:
                 continue
+            same = False
             above, below = new.owner, old.owner
             if above is None or below is None:  # type rules look into constants
                 same_ops = False
@@ -133,6 +131,8 @@ class Apply:
                 same_types = False
             if same_dims and not (new._dims and new._dims is old._dims) and lengths_may_differ(new, old):
                 same_dims = False
+        if same:
+            return self
         op, before = self.op, self.outputs
         node = object.__new__(Apply)
         node.op = op
