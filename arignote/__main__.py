@@ -1,4 +1,4 @@
-"""The command line: `python -m arignote demo | doctor | cache | opt | report`."""
+"""The command line: `python -m arignote demo | doctor | cache | opt | report | bisect`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from . import __version__, cache_command, demo, doctor, opt_command, report
+from . import __version__, bisect_command, cache_command, demo, doctor, opt_command, report
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -27,6 +27,11 @@ def main(arguments: list[str] | None = None) -> int:
     page = commands.add_parser("report", help="make an HTML page of what ARIGNOTE_TRACE=folder recorded")
     page.add_argument("trace", help="a trace file, or a folder of them")
     page.add_argument("-o", "--output", default="report.html", help="the page to write")
+    search = commands.add_parser("bisect", help="find the first wrong rewrite of a graph in a file")
+    search.add_argument("graph", help="a file with the text of a graph, or - for the standard input")
+    search.add_argument("--inputs", help="an .npz file with an array for each input by name; else random numbers")
+    search.add_argument("--mode", help='a mode, such as FAST_RUN or "fast_run -fusion"')
+    search.add_argument("--exact", action="store_true", help="take every change of a bit for one, not for rounding")
     chosen = parser.parse_args(arguments)
     if chosen.command == "demo":
         return demo.main(chosen.full)
@@ -34,6 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
         return doctor.main()
     if chosen.command == "opt":
         return opt_command.main(chosen.graph, chosen.passes, chosen.print_changed, chosen.time)
+    if chosen.command == "bisect":
+        return bisect_command.main(chosen.graph, chosen.inputs, chosen.mode, chosen.exact)
     if chosen.command == "report":
         return report.main(chosen.trace, chosen.output)
     return cache_command.main(chosen.action)

@@ -23,11 +23,9 @@ from .trace import Trace
 def main(source: str, passes: str, print_changed: bool, timed: bool) -> int:
     """Optimizes the graph of a file (`-`: the standard input) by a query; the exit code."""
     try:
-        graph = parse(sys.stdin.read() if source == "-" else Path(source).read_text("utf-8"))
-    except OSError as error:
-        return _failed(f"{source}: cannot be read: {error.strerror or error}")
-    except (ValueError, TypeError) as error:  # no graph, or an op that refuses its operands
-        return _failed(f"{source}: {error}")
+        graph = graph_in(source)
+    except ValueError as error:
+        return _failed(str(error))
     try:
         optimizer = optdb.query(passes)
     except ValueError as error:
@@ -39,6 +37,16 @@ def main(source: str, passes: str, print_changed: bool, timed: bool) -> int:
     print("".join(f"{line}\n" for line in report), end="", file=sys.stderr)
     print(result)
     return 0
+
+
+def graph_in(source: str) -> FunctionGraph:
+    """The graph of a file, or of the standard input for `-`.  Raises ValueError, naming the file, if there is none."""
+    try:
+        return parse(sys.stdin.read() if source == "-" else Path(source).read_text("utf-8"))
+    except OSError as error:
+        raise ValueError(f"{source}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, TypeError) as error:  # no graph, or an op that refuses its operands
+        raise ValueError(f"{source}: {error}") from None
 
 
 def _failed(message: str) -> int:

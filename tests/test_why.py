@@ -11,6 +11,7 @@ from compiled import tools
 
 import arignote as ag
 from arignote import ops as T
+from arignote.__main__ import main
 from arignote.cbackend import CompileError
 from arignote.cbackend.build.build import build
 from arignote.cbackend.program.listing import places, with_lines
@@ -251,6 +252,27 @@ def test_a_planted_rule_among_hundreds_is_found(monkeypatch):
     assert verdict.evaluations <= 12
     assert 'mode.excluding("planted")' in str(verdict)
     assert verdict.to_dict()["rule"] == "planted"
+
+
+def test_the_command_line_finds_a_planted_rule(tmp_path, monkeypatch, capsys):
+    source, arrays = tmp_path / "graph.txt", tmp_path / "arrays.npz"
+    source.write_text(str(ag.FunctionGraph([x, y], [T.log(1 + x) - T.tanh(y)])))
+    np.savez(arrays, x=np.ones(3), y=np.ones(3))
+    assert main(["bisect", str(source)]) == 0
+    assert main(["bisect", str(source), "--inputs", str(arrays), "--mode", "fast_run -fusion"]) == 0
+    assert capsys.readouterr().out.count("no rewrite changes the result") == 2
+    planted = rule("planted", T.sub(u, T.tanh(v)), T.add(u, T.tanh(v)))
+    monkeypatch.setattr(sys.modules["arignote.function"], "optdb", with_planted(planted))
+    assert main(["bisect", str(source), "--exact"]) == 1
+    assert 'mode.excluding("planted")' in capsys.readouterr().out
+    np.savez(arrays, x=np.ones(3))
+    for options, said in (
+        (["--inputs", str(arrays)], "arrays.npz: has no array y; its arrays are: x"),
+        (["--inputs", str(source)], "graph.txt: is no .npz file"),
+        (["--inputs", "nowhere"], "nowhere: cannot be read: No such file"), (["--mode", "fast"], "fast"),
+    ):  # fmt: skip
+        assert main(["bisect", str(source), *options]) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_right_functions_have_no_fault(f):
