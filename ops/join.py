@@ -216,7 +216,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0
             raise ValueError(f'pad: the mode is "constant", {", ".join(map(repr, _SOURCES))}, got {mode!r}')
         for axis, (before, after) in enumerate(widths):
             if not (_is_zero(before) and _is_zero(after)):
-                x = T.take(x, _SOURCES[mode](arange(-before, _plus(own[axis], after)), own[axis]), axis)
+                x = T.take(x, _SOURCES[mode](arange(T.neg(before), _plus(own[axis], after)), own[axis]), axis)
         return x
     outer = [_plus(_plus(before, n), after) for n, (before, after) in zip(own, widths, strict=True)]
     border = Alloc()(with_dtype(as_tensor(constant_values), x.dtype), *outer)

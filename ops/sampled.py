@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
-from ..graph import Variable
 from .checks import describe, normalize_axes, normalize_axis
 from .lengths import lengths_of
 from .operands import in_joint_dtype, with_dtype
@@ -121,7 +120,7 @@ def polyval(p: Any, x: Any) -> Any:
     if p.ndim != 1:
         raise ValueError(f"polyval: the coefficients are a vector, got {describe(p)}")
     if count is None:
-        powers = T.sub(lengths_of(p)[0], 1) - T.arange(lengths_of(p)[0])
+        powers = T.arange(lengths_of(p)[0])[::-1]
         powers = with_dtype(powers, x.dtype) if x.type.kind in "fc" else powers
         return T.sum(p * T.pow(T.expand_dims(x, -1), powers), -1)
     y = T.zeros_like(x)
@@ -149,8 +148,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     `mode`: "full", "same" (as many as the longer one has, from the middle) or "valid" (where the shorter one lies
     within the longer).  Beyond the ends of `a` are zeros, which a NaN or an infinity in `v` meets.
     """
-    a, v = _vectors("convolve", a, v)
-    return _convolved("convolve", a, v, mode)
+    return _convolved("convolve", *_vectors("convolve", a, v), mode)
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
@@ -159,20 +157,20 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     return _convolved("correlate", a, T.conj(v)[::-1], mode)
 
 
-def _vectors(what: str, a: Any, v: Any) -> tuple[Variable, ...]:
-    both = tuple(T.atleast_1d(x) for x in in_joint_dtype((a, v)))
-    for x in both:
+def _vectors(what: str, a: Any, v: Any) -> tuple[Any, Any]:
+    a, v = T.atleast_1d(*in_joint_dtype((a, v)))
+    for x in (a, v):
         if x.ndim != 1:
             raise ValueError(f"{what} takes vectors, got {describe(x)}")
-    return both
+    return a, v
 
 
 def _convolved(what: str, a: Any, v: Any, mode: str) -> Any:
     if mode not in ("full", "same", "valid"):
         raise ValueError(f'{what}: mode is "full", "same" or "valid", got {mode!r}')
-    n, m = lengths_of(a)[0], lengths_of(v)[0]
-    around = T.sub(m, 1)
-    full = T.nn.conv1d(T.pad(a, (around, around))[None, None], v[None, None, ::-1])[0, 0]
+    n: Any = lengths_of(a)[0]
+    m: Any = lengths_of(v)[0]
+    full = T.nn.conv1d(T.pad(a, (m - 1, m - 1))[None, None], v[None, None, ::-1])[0, 0]
     if mode == "full":
         return full
     short, long = T.minimum(n, m), T.maximum(n, m)
