@@ -258,3 +258,9 @@ def _stretched(standard: Any, loc: Variable, scale: Variable) -> Any:
 def _is(v: Variable, number: int) -> bool:
     data = getattr(v, "data", None)
     return data is not None and data.ndim == 0 and data == number
+
+
+def __getattr__(name: str) -> Any:
+    """What is looked for here and is a method of a stream.  Raises AttributeError, saying so."""
+    hint = f"; a stream has it: T.random.RandomStream(seed).{name}(...)" if hasattr(RandomStream, name) else ""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")

@@ -14,6 +14,7 @@ import numpy as np
 from .. import ops as T  # the namespace; read when a method is called
 from ..graph import Constant, FunctionGraph, Op, TensorType, Variable, dtype_name, leaves
 from ..graph.types import numpy_dtype
+from .at import At
 from .checks import is_masked, shown
 from .compared import Compared
 from .interpret import evaluate
@@ -147,6 +148,19 @@ class TensorVariable(Variable):
     def sort(self, axis: int | None = -1) -> Any: return T.sort(self, axis)
     def argsort(self, axis: int | None = -1) -> Any: return T.argsort(self, axis)
     def nonzero(self) -> Any: return T.nonzero(self)
+
+    def set(self, value: Any) -> Any:
+        """For a part `x[...]`: `x` with `value` there, as PyTensor writes it; see `T.set_subtensor`."""
+        return T.set_subtensor(self, value)
+
+    def inc(self, value: Any) -> Any:
+        """For a part `x[...]`: `x` with `value` added there; see `T.inc_subtensor`."""
+        return T.inc_subtensor(self, value)
+
+    @property
+    def at(self) -> At:
+        """`x.at[i].set(v)` and `x.at[i].add(v)`, as JAX writes them: `x` with v there, or v added there."""
+        return At(self)
 
     def eval(self, values: Mapping[Variable, Any] | None = None) -> np.ndarray:
         """The array that this variable is for `values` of the inputs it depends on, computed by NumPy.

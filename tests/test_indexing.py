@@ -125,6 +125,18 @@ def test_what_masks_select_is_written_and_differentiated():
     assert_gradient(lambda v: v[v > 0].mean() * v[T.as_tensor(x) < 0], x)
 
 
+def test_other_spellings_of_writing():
+    x = T.as_tensor(sample((3, 4)))
+    for ours, other in (
+        (x[1:, 0].set(2.0), T.set_subtensor(x[1:, 0], 2.0)), (x[[0, 0]].inc(1.0), T.inc_subtensor(x[[0, 0]], 1.0)),
+        (x.at[1:, 0].set(2.0), T.set_subtensor(x[1:, 0], 2.0)), (x.at[[0, 0]].add(1), T.inc_subtensor(x[[0, 0]], 1)),
+        (x.at[..., x[0] > 0].set(0), T.set_subtensor(x[:, x[0] > 0], 0)), (x.at[1].get(), x[1]),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(ours.eval(), other.eval())
+    with pytest.raises(TypeError, match="set_subtensor takes an indexing expression"):
+        T.vector("x").set(1.0)
+
+
 @pytest.mark.parametrize("mode", ["FAST_RUN", "NUMPY"])
 @pytest.mark.parametrize("shape", [(3, 2), (1, 3), (2, 1), (1, 1), (6, 1)])
 def test_masks_have_the_lengths_of_what_they_select_from(shape, mode):

@@ -45,6 +45,7 @@ OPTIMIZERS = "sgd momentum nesterov adagrad adadelta rmsprop adam adamax nadam"
 OF_A_VARIABLE = """
     name type dtype ndim shape owner eval T astype reshape transpose dimshuffle squeeze ravel flatten swapaxes
     sum prod mean var std max min argmax argmin any all cumsum cumprod clip round dot take repeat conj real imag
+    set inc at
 """
 OF_A_FUNCTION = "graph optimizer_profile profile c_source explain"
 OF_THE_DATABASE = "query table register entries __contains__ __getitem__"

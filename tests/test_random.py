@@ -128,6 +128,12 @@ def test_no_bits_give_an_infinity(name, dtype, word, monkeypatch):
     assert np.isfinite(getattr(T.random.RandomStream(1), name)(size=1, dtype=dtype).eval()).all()
 
 
+def test_draws_that_are_looked_for_in_the_module():
+    with pytest.raises(AttributeError, match=r"'normal'; a stream has it: T\.random\.RandomStream\(seed\)"):
+        _ = T.random.normal
+    assert not hasattr(T.random, "nonsense")
+
+
 def test_each_call_has_other_numbers_and_a_seed_brings_them_back():
     rng = T.random.RandomStream(3)
     draw = rng.normal(size=5)

@@ -1,0 +1,41 @@
+"""`x.at[...]`, as JAX writes it: `x` with a part of it replaced or added to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import ops as T  # the namespace; read when a method is called
+from ..graph import Variable
+
+
+class At:
+    """What `x.at` is: `x.at[i].set(v)` and `x.at[i].add(v)` are `x` with v there, or v added there."""
+
+    __slots__ = ("_x",)
+
+    def __init__(self, x: Variable) -> None:
+        self._x = x
+
+    def __getitem__(self, key: Any) -> Part:
+        return Part(T.getitem(self._x, key))
+
+
+class Part:
+    """`x.at[key]`."""
+
+    __slots__ = ("_part",)
+
+    def __init__(self, part: Variable) -> None:
+        self._part = part
+
+    def get(self) -> Any:
+        """`x[key]`."""
+        return self._part
+
+    def set(self, value: Any) -> Any:
+        """`x` with `value` in that place; see `T.set_subtensor`."""
+        return T.set_subtensor(self._part, value)
+
+    def add(self, value: Any) -> Any:
+        """`x` with `value` added in that place, each time for an element indexed several times."""
+        return T.inc_subtensor(self._part, value)
