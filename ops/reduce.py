@@ -290,17 +290,28 @@ def _widened(name: str, x: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
     return cast(_reduce(name, cast(x, dtype), axis, keepdims), dtype)
 
 
-def sum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def chosen(x: Any, where: Any, other: float, what: str) -> Any:
+    """`x` with `other` where `where`, which broadcasts to it, does not hold; `x` itself for None."""
+    if where is None:
+        return x
+    x, where = as_tensor(x), as_tensor(where)
+    if where.ndim > x.ndim:
+        raise ValueError(f"{what}: where broadcasts to {describe(x)}, got {describe(where)}")
+    return T.switch(where, x, T.constant(other, x.dtype))
+
+
+def sum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
     """The sum along `axis` (an int, several, or None for all); int64 or uint64 for bools and integers, else x's dtype.
 
-    `dtype`: what is summed in.  Raises AxisError for an axis that x does not have.
+    `dtype`: what is summed in; `where`: a mask of the elements that count.  Raises AxisError for an axis that x does
+    not have.
     """
-    return _widened("sum", x, axis, dtype, keepdims)
+    return _widened("sum", chosen(x, where, 0, "sum"), axis, dtype, keepdims)
 
 
-def prod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """The product along `axis`; dtypes as those of `sum`."""
-    return _widened("prod", x, axis, dtype, keepdims)
+def prod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+    """The product along `axis`; dtypes and `where` as those of `sum`."""
+    return _widened("prod", chosen(x, where, 1, "prod"), axis, dtype, keepdims)
 
 
 def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -316,14 +327,14 @@ def min(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return _reduce("min", x, axis, keepdims)
 
 
-def any(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether an element along `axis` is true (not zero)."""
-    return _reduce("any", x, axis, keepdims)
+def any(x: Any, axis: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+    """Whether an element along `axis` (of those where the mask `where` holds) is true (not zero)."""
+    return _reduce("any", chosen(x, where, 0, "any"), axis, keepdims)
 
 
-def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether all elements along `axis` are true (not zero)."""
-    return _reduce("all", x, axis, keepdims)
+def all(x: Any, axis: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+    """Whether all elements along `axis` (of those where the mask `where` holds) are true (not zero)."""
+    return _reduce("all", chosen(x, where, 1, "all"), axis, keepdims)
 
 
 def _arg_reduce(name: str, x: Any, axis: Any, keepdims: bool) -> Any:

@@ -16,10 +16,11 @@ _ACCUMULATOR = {"float16": "float32"}
 """Where sums are divided in a wider dtype, and means are summed in it."""
 
 
-def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
     """The mean along `axis`: float64 for bools and integers, else x's dtype.
 
-    float16 is summed in float32, as in NumPy.  NaN where there are no elements.
+    `where`: a mask of the elements that count.  float16 is summed in float32, as in NumPy.  NaN where there are no
+    elements.
     """
     require_keepdims(keepdims, "mean")
     x = as_tensor(x)
@@ -27,7 +28,11 @@ def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) ->
         x = cast(x, dtype)
     result = x.dtype if x.type.kind in "fc" else "float64"
     x = cast(x, _ACCUMULATOR.get(result, result))
-    return cast(divided(T.sum(x, axis, keepdims=keepdims), count(x, axis, "mean")), result)
+    if where is None:
+        n = count(x, axis, "mean")
+    else:
+        n = T.sum(T.fill(x, T.ne(as_tensor(where), 0)), axis, keepdims=keepdims)
+    return cast(divided(T.sum(x, axis, keepdims=keepdims, where=where), n), result)
 
 
 def var(x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:

@@ -105,12 +105,12 @@ class TensorVariable(Variable):
     def imag(self) -> Any: return T.imag(self)
 
     # --- methods, with the meanings they have in the namespace
-    def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-        return T.sum(self, axis, dtype, keepdims)
-    def prod(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-        return T.prod(self, axis, dtype, keepdims)
-    def mean(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-        return T.mean(self, axis, dtype, keepdims)
+    def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+        return T.sum(self, axis, dtype, keepdims, where=where)
+    def prod(self, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+        return T.prod(self, axis, dtype, keepdims, where=where)
+    def mean(self, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+        return T.mean(self, axis, dtype, keepdims, where=where)
     def var(self, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
         return T.var(self, axis, dtype, ddof, keepdims)
     def std(self, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:

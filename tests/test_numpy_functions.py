@@ -13,7 +13,7 @@ FLOATS = ["float16", "float32", "float64"]
 ROUNDING = {"float16": 2e-3, "float32": 2e-6, "complex64": 2e-6}
 
 
-def like(name, *values, where=(T, np), rtol=None, **options):
+def like(name, *values, spaces=(T, np), rtol=None, **options):
     """`T.name` of the arrays among `values` is `np.name` of them."""
     arrays = [v for v in values if isinstance(v, np.ndarray)]
     others = {k: v for k, v in enumerate(values) if not isinstance(v, np.ndarray)}
@@ -23,14 +23,14 @@ def like(name, *values, where=(T, np), rtol=None, **options):
         operands = [others[k] if k in others else next(given) for k in range(len(values))]
         return getattr(namespace, name)(*operands, **options)
 
-    expected = call(where[1], arrays)
+    expected = call(spaces[1], arrays)
     dtype = np.asarray(expected[0] if isinstance(expected, (tuple, list)) else expected).dtype.name
     rtol = ROUNDING.get(dtype, 1e-13) if rtol is None else rtol
     if not isinstance(expected, (tuple, list)):
-        assert_like_numpy(lambda *vs: call(where[0], vs), lambda *vs: call(where[1], vs), *arrays, rtol=rtol)
+        assert_like_numpy(lambda *vs: call(spaces[0], vs), lambda *vs: call(spaces[1], vs), *arrays, rtol=rtol)
         return
     for k in range(len(expected)):
-        ours, numpys = (lambda *vs, k=k, of=of: call(of, vs)[k] for of in where)
+        ours, numpys = (lambda *vs, k=k, of=of: call(of, vs)[k] for of in spaces)
         assert_like_numpy(ours, numpys, *arrays, rtol=rtol)
 
 
@@ -90,6 +90,22 @@ def test_without_nan(axis, dtype):
     if not isinstance(axis, tuple):
         like("nancumsum", x, axis=axis)
         like("nancumprod", x, axis=axis)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", REAL)
+def test_reductions_of_what_a_mask_chooses(dtype):
+    x, row = sample((3, 4), dtype), np.array([True, False, True, False])
+    for name in ("sum", "prod", "mean", "any", "all"):
+        for mask in (row, sample((3, 4), "bool"), row[:3, None]):
+            for axis in (None, 0, 1):
+                like(name, x, axis=axis, keepdims=True, where=mask)
+    rtol = ROUNDING.get(dtype, 1e-13)
+    assert_like_numpy(lambda v, m: v.mean(0, where=m), lambda v, m: v.mean(0, where=m), x, row, rtol=rtol)
+    if dtype == "float64":
+        assert_gradient(lambda v: T.mean(v, 1, where=row), x)
+    with pytest.raises(ValueError, match=r"sum: where broadcasts to x \(float64\[\?\]\), got m"):
+        T.vector("x").sum(where=T.matrix("m", "bool"))
 
 
 def test_numbers_for_nan():
@@ -313,36 +329,36 @@ def test_products_of_vectors(dtype):
 
 
 def test_least_squares():
-    where = (T.linalg, np.linalg)
+    spaces = (T.linalg, np.linalg)
     tall, wide, low = sample((5, 3)), sample((2, 4)), sample((5, 3))
     low[:, 2] = low[:, 0]
     for a in (tall, wide, low):
         for b in (sample(len(a), seed=7), sample((len(a), 2), seed=7)):
-            like("lstsq", a, b, rcond=1e-10, where=where, rtol=1e-10)
-            like("lstsq", a, b, where=where, rtol=1e-10)
+            like("lstsq", a, b, rcond=1e-10, spaces=spaces, rtol=1e-10)
+            like("lstsq", a, b, spaces=spaces, rtol=1e-10)
     assert_gradient(lambda a, b: T.linalg.lstsq(a, b)[0], tall, sample(5, seed=7))
 
 
 def test_further_linear_algebra():
-    where = (T.linalg, np.linalg)
+    spaces = (T.linalg, np.linalg)
     x, square = sample((2, 3, 4)), sample((2, 3, 3))
-    like("matrix_rank", x, where=where)
-    like("matrix_rank", np.array([[1.0, 2.0], [2.0, 4.0]]), where=where)
-    like("matrix_rank", np.array([[1.0, 2.0], [2.0, 4.0]]), hermitian=True, where=where)
-    like("matrix_rank", x, tol=1.0, where=where)
+    like("matrix_rank", x, spaces=spaces)
+    like("matrix_rank", np.array([[1.0, 2.0], [2.0, 4.0]]), spaces=spaces)
+    like("matrix_rank", np.array([[1.0, 2.0], [2.0, 4.0]]), hermitian=True, spaces=spaces)
+    like("matrix_rank", x, tol=1.0, spaces=spaces)
     for p in (None, 2, -2, 1, np.inf, "fro"):
-        like("cond", square, p, where=where, rtol=1e-11)
+        like("cond", square, p, spaces=spaces, rtol=1e-11)
     assert_like_numpy(lambda a, b: T.linalg.multi_dot([a, b, a]), lambda a, b: np.linalg.multi_dot([a, b, a]),
                       x[0], x[1].T.copy(), rtol=1e-12)  # fmt: skip
     for offset in (-1, 0, 1):
-        like("diagonal", x, offset=offset, where=where)
-        like("trace", x, offset=offset, where=where)
-    like("outer", x[0, 0].copy(), x[1, 1].copy(), where=where)
+        like("diagonal", x, offset=offset, spaces=spaces)
+        like("trace", x, offset=offset, spaces=spaces)
+    like("outer", x[0, 0].copy(), x[1, 1].copy(), spaces=spaces)
     for axis in (None, 0, (0, 2)):
         for order in (1, 2, np.inf):
-            like("vector_norm", x, axis=axis, ord=order, keepdims=True, where=where)
-    like("matrix_norm", x, where=where)
-    like("matrix_norm", x, ord=2, keepdims=True, where=where)
+            like("vector_norm", x, axis=axis, ord=order, keepdims=True, spaces=spaces)
+    like("matrix_norm", x, spaces=spaces)
+    like("matrix_norm", x, ord=2, keepdims=True, spaces=spaces)
     assert T.linalg.LinAlgError is np.linalg.LinAlgError
 
 
