@@ -70,7 +70,11 @@ MEANINGS = {
     "isinf": "Whether x is an infinity.",
     "isfinite": "Whether x is neither an infinity nor NaN.",
     "signbit": "Whether the sign bit is set: true for -0.0 too.",
-    "switch": "switch(c, x, y): x where c is true, else y; both are computed.",
+    "switch": (
+        "switch(c, x, y): x where c is true, else y; both are computed.\n\n"
+        "So are their derivatives, and 0 times an infinite one is NaN: for roots and logarithms make the operand safe\n"
+        "too, as in where(x > 0, sqrt(where(x > 0, x, 1)), 0).  `ag.cond` computes one of two."
+    ),
     # bits
     "bitwise_and": "x & y & ...: the bits that all operands have.",
     "bitwise_or": "x | y | ...: the bits that some operand has.",
