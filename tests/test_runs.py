@@ -35,3 +35,18 @@ def test_a_view_is_overwritten_with_what_was_computed_from_it():
     w = ag.shared(np.asfortranarray(value), name="w", shape=value.shape)
     ag.function([], [], updates={w: T.sin(w)})()
     np.testing.assert_allclose(w.get_value(), np.sin(value), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "dtype, result, lanes",
+    [
+        ("float32", T.exp, "simdlen(16)"),
+        ("float64", lambda x: T.logsumexp(x, axis=-1), "simdlen(8)"),
+        ("float64", T.exp, None),
+        ("float32", lambda x: 2 * x, None),
+    ],
+)
+def test_costly_loops_ask_for_wide_vectors(dtype, result, lanes):
+    x = T.vector("x", dtype)
+    text = ag.function([x], result(x)).c_source()
+    assert lanes in text if lanes else "simdlen" not in text

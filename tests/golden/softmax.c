@@ -97,7 +97,7 @@ __attribute__((noinline, unused)) static void ag_run_back_f32(f32 *y, i64 at, i6
 }
 
 /* y0 = softmax{axis=1}(x0) */
-static void k_33998772b510d329_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_51e0ffe5826aa34f_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 128) {
         const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
@@ -169,10 +169,10 @@ static void k_33998772b510d329_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_33998772b510d329(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_51e0ffe5826aa34f(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 < 32 && 15 < n0) {
-        k_33998772b510d329_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1);
+        k_51e0ffe5826aa34f_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f32 *x0_0 = x0 + i0 * x0_s0;
@@ -210,7 +210,7 @@ static void k_33998772b510d329(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                 const f32 *v1_at = ag_run_in_f32(x0_0, block * x0_s1, x0_s1, block_end - block, v1_run);
                 f32 y0_0_run[128];
                 f32 *y0_0_at = ag_tile_out_f32(y0_0, block * y0_s1, y0_s1, y0_0_run);
-                #pragma omp simd reduction(+:part1)
+                #pragma omp simd simdlen(16) reduction(+:part1)
                 for (i64 i1 = block; i1 < block_end; i1++) {
                     const f32 v1 = v1_at[i1 - block];
                     const f32 v2 = v1 - r0;
