@@ -79,12 +79,12 @@ def costly_in_runs(general: For) -> Body:
 def in_wide_vectors(loop: For) -> For:
     """The loop in vectors of WIDE_BYTES if it is costly: what gcc prefers on Intel's processors is half as long.
 
-    Loops over float64 without sums are left as they are: gcc takes 5 % longer, for a form for what is left over.
+    Of loops over float64 gcc makes a form for what is left over, in 5 % more time; they take 0.65 to 0.86 of theirs.
     """
     if not loop.simd or loop.lanes is not None or not is_costly(loop):
         return loop
     sizes = {numpy_dtype(s.value.dtype).itemsize for s in loop.body if isinstance(s, (Let, Store, Assign))}
-    if len(sizes - {1}) > 1 or (max(sizes) > 4 and not loop.reductions):
+    if len(sizes - {1}) > 1:
         return loop
     return replace(loop, lanes=WIDE_BYTES // max(sizes))
 
