@@ -142,8 +142,7 @@ def test_values_that_do_not_change_along_a_loop_are_computed_outside_of_it():
 
 
 def test_equal_operations_are_done_once():
-    body = lower(fused([X], E.add(E.exp(X), E.exp(X)))).text.split("} else {")[-1]
-    assert body.count("ag_exp_f64(") == 1
+    assert lower(fused([X], E.add(E.exp(X), E.exp(X)))).text.count("ag_exp_f64(") == 1
 
 
 def test_a_group_with_several_outputs_of_several_ranks():

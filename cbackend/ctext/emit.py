@@ -223,7 +223,7 @@ def kernel(
 
 def _apart(body: Iterable[Statement]) -> Iterator[Apart]:
     for s in body:
-        if isinstance(s, Apart):
+        if isinstance(s, Apart) and s.body:
             yield s
         elif isinstance(s, If):
             yield from _apart(s.body)

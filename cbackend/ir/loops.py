@@ -145,7 +145,8 @@ class If:
 class Apart:
     """`body` as a function of its own, which two compilers may take at once.
 
-    `arguments` are parameters of the kernel, all that `body` knows, and have the same names there.
+    `arguments` are parameters of the kernel, all that `body` knows, and have the same names there.  Without a
+    body it is another call of the function, with other arguments.
     """
 
     name: str

@@ -139,7 +139,7 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> 
     check(schedule, group.rank, parts[0][1], one and _parts_lie_apart(operands, aliases))
     nests = [Nest(schedule.order or nest_order(loops, reduced), operands, names) for loops, reduced, _ in parts]
     bodies = [
-        _nest(nest, [(k, group.results[k]) for k in numbers], schedule, len(parts) == 1)
+        _nest(nest, [(k, group.results[k]) for k in numbers], schedule, len(parts) == 1, group.rank)
         for nest, (_, _, numbers) in zip(nests, parts, strict=True)
     ]
     # The loops of several nests share extents and strides, so only a lone nest may change them.
@@ -212,8 +212,8 @@ def _check_aliases(aliases: Sequence[Alias], group: Group, parts: Sequence[_Part
             )
 
 
-def _nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule, alone: bool) -> Body:
-    """The statements of one nest, which may stand `alone` in its kernel."""
+def _nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule, alone: bool, rank: int) -> Body:
+    """The statements of one nest, which may stand `alone` in its kernel, of `rank` loops."""
     if any(r.reduced for _, r in results):
         if schedule.unroll > 1 and all(any(l in r.reduced for _, r in results) for l in nest.order[-2:]):
             raise ScheduleError(f"unroll is {schedule.unroll}; both innermost loops are reduced")
@@ -225,7 +225,8 @@ def _nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule,
     if schedule.rearranges or not alone or len(nest.order) == 1:
         inner = costly_in_runs(general)
         return arranged((*nest.at[0], *nest.looped(inner, len(nest.order) - 1)), nest.order, schedule)
-    return (*nest.at[0], *nest.looped(tiled(nest, general), len(nest.order) - 2))
+    operands = nest.operands
+    return tiled(nest, general, emit.parameter_names(rank, operands.outputs, operands.inputs))
 
 
 def _element(nest: Nest, result: Result) -> Expr:

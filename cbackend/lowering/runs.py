@@ -1,4 +1,4 @@
-"""Loops over costly functions along operands of any stride: what is strided passes through runs of elements.
+"""Loops over costly functions, and long ones, along operands of any stride: what is strided passes through runs.
 
     for (i) y[i * s] = exp(x[i * t]);
     -->
@@ -51,6 +51,8 @@ RUN_BYTES = 16 * 1024
 """What the runs of all operands may take of the stack: half of a first-level cache."""
 WIDE_BYTES = 64
 """Of a vector of AVX-512; where there are none, gcc takes what there is."""
+LONG = 48
+"""Statements of a loop from which on a second form of it takes a compiler longer than runs do, and copies are cheap."""
 COSTLY = frozenset(op.name for op in vars(elementwise).values() if isinstance(op, Elementwise) and op.cost >= 12)
 """Operations that are worth two copies of their operands, because they have vector forms."""
 
@@ -64,9 +66,9 @@ def is_costly(loop: For) -> bool:
 
 
 def costly_in_runs(general: For) -> Body:
-    """The loop in runs if it is costly and has strides, else with a form for strides of 1."""
+    """The loop in runs if it is costly or long and has strides, else with a form for strides of 1."""
     strides = strides_along(general)
-    if not (strides and is_costly(general)):
+    if not (strides and (is_costly(general) or len(general.body) >= LONG)):
         return (specialized(in_wide_vectors(general)),)
     sizes = [numpy_dtype(dtype).itemsize for _, dtype in _runs(general.body, strides)]
     length = 1 << (RUN_BYTES // sum(sizes)).bit_length() - 1

@@ -2,22 +2,27 @@
 
     for (i0) for (i1) y[i0 * s0 + i1] = x[i0 + i1 * s1];
     -->
-    for tiles of the two loops, or once over all of them if everything has stride 1 along the inner loop:
-        x_t = x's part of the tile if it has stride 1 along the inner loop, else a copy of it
-        for (i0 in tile) for (i1 in tile) y_t[i0 * s0 + i1] = x_t[i0 * t0 + i1];               (vectorized)
+    rows(n0, n1, y, s0, x, t0):
+        for (i0) for (i1) y[i0 * s0 + i1] = x[i0 * t0 + i1];                                   (vectorized)
 
-The loop stands there once, whatever the strides are: a transposed operand, a reversed or a stretched one, every other
+    once over all if everything has stride 1 along the inner loop, else for tiles of the two loops:
+        x_t = x's part of the tile if it has stride 1 along the inner loop, else a copy of it
+        rows(rows of the tile, its columns, y_t, s0, x_t, t0)
+
+The loops stand there once, whatever the strides are: a transposed operand, a reversed or a stretched one, every other
 column.  Where an operand is transposed, a tile has 16 rows: each line of memory is used while it is in the cache.
+What finds its way among tiles is a function apart, which need not be optimized: that took as long as the loops.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...graph.types import numpy_dtype
 from ..ir.loops import (
     ONE,
     ZERO,
+    Apart,
     Body,
     Declare,
     Do,
@@ -55,8 +60,15 @@ SEVERAL = 5
 """Operands from which on it is worth a compiler's time that every other column is copied by vectors."""
 
 
-def tiled(nest: Nest, general: For) -> Body:
-    """The two innermost loops of a nest, of which `general` is the inner one, in tiles."""
+ROWS_APART = "rows"
+"""The name of the loops, as a function of their own."""
+
+
+def tiled(nest: Nest, general: For, parameters: Sequence[str]) -> Body:
+    """A nest, of which `general` is the innermost loop, over whole arrays or in tiles of its two innermost loops.
+
+    `parameters`: the names of the kernel's.  A nest that may refuse an element has its loops where the tiles are.
+    """
     outer, inner = nest.order[-2:]
     body = pruned((loop(outer, (*nest.at[-2], general)),))
     reached = [k for k in range(nest.operands.count) if not {inner, outer}.isdisjoint(nest.operands[k].loops)]
@@ -64,9 +76,20 @@ def tiled(nest: Nest, general: For) -> Body:
     tile = _Tile(nest, inner, outer, [k for k in reached if nest.array_before(k, 2) in touched])
     lengths: dict[str, Expr] = {f"n{inner}": tile.columns, f"n{outer}": tile.rows}
     inside = [s for k in tile.operands for s in tile.pointed(k, lengths)]
-    inside += renamed(substituted(body, lengths), {tile.base(k): f"{nest.operands.array(k)}_t" for k in tile.operands})
+    if nest.fallible:
+        arrays = {tile.base(k): f"{nest.operands.array(k)}_t" for k in tile.operands}
+        inside += renamed(substituted(body, lengths), arrays)
+    else:
+        inside.append(Apart(ROWS_APART, tuple(tile.argument(name) for name in parameters), ()))
     inside += [tile.put_back(k) for k in tile.moving if k < len(nest.operands.outputs)]
-    return (*tile.opening(), *tile.loops(tuple(inside)))
+    depth = len(nest.order) - 2
+    if nest.fallible:
+        return (*nest.at[0], *nest.looped((*tile.opening(), *tile.loops(tuple(inside))), depth))
+    unit = {nest.operands.stride(k, inner).name: ONE for k in tile.moving}
+    rows = substituted((*nest.at[0], *nest.looped((general,), depth + 1)), unit)
+    whole, *opening = tile.opening()
+    in_tiles = (*opening, *nest.at[0], *nest.looped(tile.loops(tuple(inside)), depth))
+    return whole, If(Local("bool", "whole"), (Apart(ROWS_APART, tuple(parameters), pruned(rows)),), in_tiles)
 
 
 class _Tile:
@@ -79,6 +102,27 @@ class _Tile:
         self.elements = min(max(FEWEST, 1 << elements.bit_length() - 1), MOST)
         self.rows = index("rows")
         self.columns = index("columns")
+
+        self._arguments = {f"n{l}": "1" for l in nest.order} | {f"n{outer}": "rows", f"n{inner}": "columns"}
+        for k in range(nest.operands.count):
+            self._arguments |= dict(self._told(k))
+
+    def argument(self, name: str) -> str:
+        """What the loops of a tile are given for a parameter of the kernel."""
+        return self._arguments.get(name, name)
+
+    def _told(self, k: int) -> Iterator[tuple[str, str]]:
+        """An operand's parameters, and what the loops of a tile are given for them."""
+        name, loops = self.nest.operands.array(k), self.nest.operands[k].loops
+        yield name, f"{name}_t" if k in self.operands else self.base(k)
+        for along in self.nest.order:
+            stride = self.nest.operands.stride(k, along).name
+            if along == self.inner:
+                yield stride, "1"
+            elif along != self.outer:
+                yield stride, "0"
+            elif k in self.moving and self.outer in loops:
+                yield stride, f"{name}_ts"
 
     def base(self, k: int) -> str:
         """The pointer to an operand where the loops of the tile begin."""
@@ -103,25 +147,25 @@ class _Tile:
     def opening(self) -> Iterator[Statement]:
         """What stands before the loops: copies, and how large a tile is."""
         operands, n = self.nest.operands, index(f"n{self.inner}")
+        yield Let("whole", every([equal(operands.stride(k, self.inner), ONE) for k in self.moving]))
         for k in self.moving:
             yield Declare(f"{operands.array(k)}_copy", operands[k].dtype, self.elements)
-        yield Let("whole", every([equal(operands.stride(k, self.inner), ONE) for k in self.moving]))
-        whole = Local("bool", "whole")
         turned = [
             Op("is_turned", "bool", (operands.stride(k, self.outer), operands.stride(k, self.inner)))
             for k in self.moving
             if self.outer in operands[k].loops
         ]
-        if not turned:
-            yield Let("wide", Op("switch", "int64", (whole, n, number(self.elements))))
-        else:
+        size: Expr = number(self.elements)
+        if turned:
             yield Let("turned", some(turned))
-            size = Op(
-                "switch", "int64", (Local("bool", "turned"), number(self.elements // ROWS), number(self.elements))
-            )
-            yield Let("wide", Op("switch", "int64", (whole, n, size)))
+            size = Op("switch", "int64", (Local("bool", "turned"), number(self.elements // ROWS), size))
+        yield Let("wide", self._or_all(n, size))
         size = Op("tile_rows", "int64", (number(self.elements), smaller(index("wide"), n)))
-        yield Let("tall", Op("switch", "int64", (whole, index(f"n{self.outer}"), size)))
+        yield Let("tall", self._or_all(index(f"n{self.outer}"), size))
+
+    def _or_all(self, extent: Expr, size: Expr) -> Expr:
+        """The size of a tile, of which there is but one where the loops have no other place to be."""
+        return Op("switch", "int64", (Local("bool", "whole"), extent, size)) if self.nest.fallible else size
 
     def loops(self, inside: Body) -> Body:
         """The loops over tiles."""

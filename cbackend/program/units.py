@@ -11,6 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ...graph import FunctionGraph, Op
+from ...ops.fused import Fused
+from ...ops.nn import AlongAxis
+from ...ops.rows import is_row_graph
 from ..ir.kernel import Kernel
 
 WORTH_IT = 6_000
@@ -18,6 +22,10 @@ WORTH_IT = 6_000
 _DRIVER = 5
 """How many characters of a driver are as much work as one of a kernel."""
 
+_ROWS = re.compile(r"^ +k_\w+_rows\(", re.M)
+"""A call of the loops of a kernel in what finds its way among tiles."""
+_SEVERAL = 12
+"""Nodes of a graph that make a long file."""
 _SHORT = re.compile(r"^static void k_\w+_short\(", re.M)
 _STATIC = re.compile(r"^static ", re.M)
 _NEXT = re.compile(r"(?<=\n)\n(?=static )")
@@ -42,6 +50,27 @@ _ALL_LOOPS = """\
 #endif
 """
 
+_PLAIN = """\
+/* What finds its way among tiles, and leaves the work to a function of its own, is not optimized. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define AG_PLAIN , optimize("O0")
+#else
+#define AG_PLAIN
+#endif
+"""
+
+_LONG = """\
+/* Of long loops the registers are given out for the whole at once: that takes a seventh less, and the loops as long. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define AG_LONG , optimize("ira-region=one")
+#else
+#define AG_LONG
+#endif
+"""
+_MACROS = {"AG_ALL_LOOPS": _ALL_LOOPS, "AG_PLAIN": _PLAIN, "AG_LONG": _LONG}
+_MANY = 100
+"""Statements of a long function."""
+
 
 def in_units(kernels: Sequence[Kernel], declarations: str, driver: str) -> str:
     """The C text of kernels, and of the driver with its declarations; in two units if there is enough of it."""
@@ -52,7 +81,7 @@ def in_units(kernels: Sequence[Kernel], declarations: str, driver: str) -> str:
         functions += own
         callers += [len(functions) - 1] * len(own)  # the last one calls those that stand apart
     texts = [_not_inlined(text) for text in functions]
-    head = [_ALL_LOOPS] if any("AG_ALL_LOOPS" in text for text in texts) else []
+    head = [text for name, text in _MACROS.items() if any(name in text for text in texts)]
     work = [_work(text) for text in functions]
     alone = _first_unit(work, len(driver) // _DRIVER)
     taken_over = sum(work[k] for k in alone)
@@ -68,8 +97,20 @@ def in_units(kernels: Sequence[Kernel], declarations: str, driver: str) -> str:
     return "\n".join([_HEAD, *head, *kernels_alone, "#if AG_UNIT != 1", *second, declarations, driver, "#endif", ""])
 
 
+def may_be_in_units(graph: FunctionGraph) -> bool:
+    """Whether the C of a graph is likely to be long enough, as far as can be told before there is any."""
+    nodes = graph.nodes
+    return len(nodes) >= _SEVERAL or any(isinstance(n.op, AlongAxis) or _reads_rows(n.op) for n in nodes)
+
+
+def _reads_rows(op: Op) -> bool:
+    return isinstance(op, Fused) and is_row_graph(op.graph)
+
+
 def _work(kernel: str) -> int:
     """What it takes to compile a kernel, in characters of plain code; fitted to 70 functions, of 2 to 80 ms."""
+    if _ROWS.search(kernel):
+        return len(kernel) // _DRIVER
     copies = kernel.count(" ag_tile_") + kernel.count(" ag_run_")
     return len(kernel) + 500 * kernel.count("for (") + 2500 * kernel.count(" reduction(") + 1400 * copies
 
@@ -86,8 +127,10 @@ def _first_unit(work: Sequence[int], driver: int) -> set[int]:
 
 def _not_inlined(kernel: str) -> str:
     """A kernel that the compiler keeps out of the driver, which is compiled with less effort."""
-    all_loops = " AG_ALL_LOOPS" if " reduction(" in kernel or _SHORT.search(kernel) else ""
-    return _STATIC.sub(f"__attribute__((noinline{all_loops})) static ", kernel, count=1)
+    how = " AG_ALL_LOOPS" if " reduction(" in kernel or _SHORT.search(kernel) else ""
+    how = " AG_PLAIN" if _ROWS.search(kernel) else how
+    how = how or " AG_LONG" * (kernel.count(";\n") >= _MANY)
+    return _STATIC.sub(f"__attribute__((noinline{how})) static ", kernel, count=1)
 
 
 def _prototype(function: str) -> str:

@@ -124,7 +124,32 @@ __attribute__((noinline, unused)) static void ag_tile_back_f64(f64 *y, i64 at, i
 }
 
 /* y0 = ((exp(x0) * x1) + sin(x0)) - (x1 / float64(3.0)) */
-static void k_daf914de7a24045d(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
+static void k_60fc0edb0d58f322_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
+    const f64 *x1, i64 x1_s0, i64 x1_s1)
+{
+    (void)y0_s1;
+    (void)x0_s1;
+    (void)x1_s1;
+    for (i64 i0 = 0; i0 < n0; i0++) {
+        const f64 *x0_0 = x0 + i0 * x0_s0;
+        const f64 *x1_0 = x1 + i0 * x1_s0;
+        f64 *y0_0 = y0 + i0 * y0_s0;
+        #pragma omp simd
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const f64 v0 = x0_0[i1];
+            const f64 v1 = ag_exp_f64(v0);
+            const f64 v2 = x1_0[i1];
+            const f64 v3 = v1 * v2;
+            const f64 v4 = sin(v0);
+            const f64 v5 = v3 + v4;
+            const f64 v6 = v2 / 3.0;
+            const f64 v7 = v5 - v6;
+            y0_0[i1] = v7;
+        }
+    }
+}
+
+static void k_60fc0edb0d58f322(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
     const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     if (n1 == 1) {
@@ -137,42 +162,30 @@ static void k_daf914de7a24045d(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
         n1 = n0 * n1;
         n0 = 1;
     }
-    f64 y0_copy[1024];
-    f64 x0_copy[1024];
-    f64 x1_copy[1024];
     const b8 whole = y0_s1 == 1 && x0_s1 == 1 && x1_s1 == 1;
-    const b8 turned = ag_is_turned(y0_s0, y0_s1) || ag_is_turned(x0_s0, x0_s1) || ag_is_turned(x1_s0, x1_s1);
-    const i64 wide = whole ? n1 : (turned ? 64 : 1024);
-    const i64 tall = whole ? n0 : ag_tile_rows(1024, wide < n1 ? wide : n1);
-    for (i64 t0 = 0; t0 < n0; t0 += tall) {
-        const i64 rows = tall < n0 - t0 ? tall : n0 - t0;
-        for (i64 t1 = 0; t1 < n1; t1 += wide) {
-            const i64 columns = wide < n1 - t1 ? wide : n1 - t1;
-            f64 *y0_t = ag_tile_out_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s1, y0_copy);
-            const i64 y0_ts = y0_s1 == 1 ? y0_s0 : columns;
-            const f64 *x0_t = ag_tile_in_f64(x0, t0 * x0_s0 + t1 * x0_s1, x0_s0, x0_s1, rows, columns, x0_copy);
-            const i64 x0_ts = x0_s1 == 1 ? x0_s0 : columns;
-            const f64 *x1_t = ag_tile_in_f64(x1, t0 * x1_s0 + t1 * x1_s1, x1_s0, x1_s1, rows, columns, x1_copy);
-            const i64 x1_ts = x1_s1 == 1 ? x1_s0 : columns;
-            for (i64 i0 = 0; i0 < rows; i0++) {
-                const f64 *x0_0 = x0_t + i0 * x0_ts;
-                const f64 *x1_0 = x1_t + i0 * x1_ts;
-                f64 *y0_0 = y0_t + i0 * y0_ts;
-                #pragma omp simd
-                for (i64 i1 = 0; i1 < columns; i1++) {
-                    const f64 v0 = x0_0[i1];
-                    const f64 v1 = ag_exp_f64(v0);
-                    const f64 v2 = x1_0[i1];
-                    const f64 v3 = v1 * v2;
-                    const f64 v4 = sin(v0);
-                    const f64 v5 = v3 + v4;
-                    const f64 v6 = v2 / 3.0;
-                    const f64 v7 = v5 - v6;
-                    y0_0[i1] = v7;
+    if (whole) {
+        k_60fc0edb0d58f322_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1);
+    } else {
+        f64 y0_copy[1024];
+        f64 x0_copy[1024];
+        f64 x1_copy[1024];
+        const b8 turned = ag_is_turned(y0_s0, y0_s1) || ag_is_turned(x0_s0, x0_s1) || ag_is_turned(x1_s0, x1_s1);
+        const i64 wide = turned ? 64 : 1024;
+        const i64 tall = ag_tile_rows(1024, wide < n1 ? wide : n1);
+        for (i64 t0 = 0; t0 < n0; t0 += tall) {
+            const i64 rows = tall < n0 - t0 ? tall : n0 - t0;
+            for (i64 t1 = 0; t1 < n1; t1 += wide) {
+                const i64 columns = wide < n1 - t1 ? wide : n1 - t1;
+                f64 *y0_t = ag_tile_out_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s1, y0_copy);
+                const i64 y0_ts = y0_s1 == 1 ? y0_s0 : columns;
+                const f64 *x0_t = ag_tile_in_f64(x0, t0 * x0_s0 + t1 * x0_s1, x0_s0, x0_s1, rows, columns, x0_copy);
+                const i64 x0_ts = x0_s1 == 1 ? x0_s0 : columns;
+                const f64 *x1_t = ag_tile_in_f64(x1, t0 * x1_s0 + t1 * x1_s1, x1_s0, x1_s1, rows, columns, x1_copy);
+                const i64 x1_ts = x1_s1 == 1 ? x1_s0 : columns;
+                k_60fc0edb0d58f322_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1);
+                if (y0_s1 != 1) {
+                    ag_tile_back_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
                 }
-            }
-            if (y0_s1 != 1) {
-                ag_tile_back_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
             }
         }
     }

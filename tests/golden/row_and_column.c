@@ -137,45 +137,58 @@ __attribute__((noinline, unused)) static void ag_tile_back_f64(f64 *y, i64 at, i
 }
 
 /* y0 = exp(x0) * x1; y1 = x0 > x1 */
-static void k_1cb0651b4b5eada0(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, u8 *restrict y1, i64 y1_s0, i64 y1_s1,
+static void k_6caab776eeccbc97_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, u8 *restrict y1, i64 y1_s0, i64 y1_s1,
     const f64 *x0, i64 x0_s0, const f64 *x1, i64 x1_s1)
 {
-    f64 y0_copy[1024];
-    u8 y1_copy[1024];
-    f64 x1_copy[1024];
+    (void)y0_s1;
+    (void)y1_s1;
+    (void)x1_s1;
+    for (i64 i0 = 0; i0 < n0; i0++) {
+        const f64 v0 = x0[i0 * x0_s0];
+        const f64 v1 = ag_exp_f64(v0);
+        f64 *y0_0 = y0 + i0 * y0_s0;
+        u8 *y1_0 = y1 + i0 * y1_s0;
+        #pragma omp simd
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const f64 v2 = x1[i1];
+            const f64 v3 = v1 * v2;
+            const b8 v4 = v0 > v2;
+            y0_0[i1] = v3;
+            y1_0[i1] = v4;
+        }
+    }
+}
+
+static void k_6caab776eeccbc97(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, u8 *restrict y1, i64 y1_s0, i64 y1_s1,
+    const f64 *x0, i64 x0_s0, const f64 *x1, i64 x1_s1)
+{
     const b8 whole = y0_s1 == 1 && y1_s1 == 1 && x1_s1 == 1;
-    const b8 turned = ag_is_turned(y0_s0, y0_s1) || ag_is_turned(y1_s0, y1_s1);
-    const i64 wide = whole ? n1 : (turned ? 64 : 1024);
-    const i64 tall = whole ? n0 : ag_tile_rows(1024, wide < n1 ? wide : n1);
-    for (i64 t0 = 0; t0 < n0; t0 += tall) {
-        const i64 rows = tall < n0 - t0 ? tall : n0 - t0;
-        for (i64 t1 = 0; t1 < n1; t1 += wide) {
-            const i64 columns = wide < n1 - t1 ? wide : n1 - t1;
-            f64 *y0_t = ag_tile_out_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s1, y0_copy);
-            const i64 y0_ts = y0_s1 == 1 ? y0_s0 : columns;
-            u8 *y1_t = ag_tile_out_b8(y1, t0 * y1_s0 + t1 * y1_s1, y1_s1, y1_copy);
-            const i64 y1_ts = y1_s1 == 1 ? y1_s0 : columns;
-            const f64 *x0_t = x0 + t0 * x0_s0;
-            const f64 *x1_t = ag_tile_in_f64(x1, t1 * x1_s1, 0, x1_s1, 1, columns, x1_copy);
-            for (i64 i0 = 0; i0 < rows; i0++) {
-                const f64 v0 = x0_t[i0 * x0_s0];
-                const f64 v1 = ag_exp_f64(v0);
-                f64 *y0_0 = y0_t + i0 * y0_ts;
-                u8 *y1_0 = y1_t + i0 * y1_ts;
-                #pragma omp simd
-                for (i64 i1 = 0; i1 < columns; i1++) {
-                    const f64 v2 = x1_t[i1];
-                    const f64 v3 = v1 * v2;
-                    const b8 v4 = v0 > v2;
-                    y0_0[i1] = v3;
-                    y1_0[i1] = v4;
+    if (whole) {
+        k_6caab776eeccbc97_rows(n0, n1, y0, y0_s0, y0_s1, y1, y1_s0, y1_s1, x0, x0_s0, x1, x1_s1);
+    } else {
+        f64 y0_copy[1024];
+        u8 y1_copy[1024];
+        f64 x1_copy[1024];
+        const b8 turned = ag_is_turned(y0_s0, y0_s1) || ag_is_turned(y1_s0, y1_s1);
+        const i64 wide = turned ? 64 : 1024;
+        const i64 tall = ag_tile_rows(1024, wide < n1 ? wide : n1);
+        for (i64 t0 = 0; t0 < n0; t0 += tall) {
+            const i64 rows = tall < n0 - t0 ? tall : n0 - t0;
+            for (i64 t1 = 0; t1 < n1; t1 += wide) {
+                const i64 columns = wide < n1 - t1 ? wide : n1 - t1;
+                f64 *y0_t = ag_tile_out_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s1, y0_copy);
+                const i64 y0_ts = y0_s1 == 1 ? y0_s0 : columns;
+                u8 *y1_t = ag_tile_out_b8(y1, t0 * y1_s0 + t1 * y1_s1, y1_s1, y1_copy);
+                const i64 y1_ts = y1_s1 == 1 ? y1_s0 : columns;
+                const f64 *x0_t = x0 + t0 * x0_s0;
+                const f64 *x1_t = ag_tile_in_f64(x1, t1 * x1_s1, 0, x1_s1, 1, columns, x1_copy);
+                k_6caab776eeccbc97_rows(rows, columns, y0_t, y0_ts, 1, y1_t, y1_ts, 1, x0_t, x0_s0, x1_t, 1);
+                if (y0_s1 != 1) {
+                    ag_tile_back_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
                 }
-            }
-            if (y0_s1 != 1) {
-                ag_tile_back_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
-            }
-            if (y1_s1 != 1) {
-                ag_tile_back_b8(y1, t0 * y1_s0 + t1 * y1_s1, y1_s0, y1_s1, rows, columns, y1_copy);
+                if (y1_s1 != 1) {
+                    ag_tile_back_b8(y1, t0 * y1_s0 + t1 * y1_s1, y1_s0, y1_s1, rows, columns, y1_copy);
+                }
             }
         }
     }
