@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from ...graph import FunctionGraph
 from ...profiling import Roofline, RunProfile
 from ...record.cached import cached_property
+from ..build.ahead import compiler_ahead
 from ..build.compilation import library_key
 from ..build.compiler_process import CompileError
 from ..build.toolchain import Toolchain
@@ -26,6 +28,7 @@ from ..program.driver import c_text
 from ..program.listing import with_lines
 from ..program.plan import plan
 from ..program.program import Program
+from ..program.units import may_be_in_units
 from ..runtime.runtime import build_program, runtime_with
 from .binding import Binding, bind_caller
 from .caller import Caller
@@ -130,11 +133,13 @@ def compile_graph(
         ScheduleError: a schedule was given that does not fit its kernel.
     """
     start = time.perf_counter()
-    program = plan(graph, Choices(schedule, Measured(toolchain, cache)))
-    source = c_text(program, profile is not None)
-    if debug_info:
-        source, toolchain = with_lines(source, program), toolchain.debugging
-    library, runtime = build_program(source, program.products, toolchain, cache, program.solvers)
+    choices = Choices(schedule, Measured(toolchain, cache))
+    toolchain = toolchain.debugging if debug_info else toolchain
+    with compiler_ahead(toolchain, cache) if may_be_in_units(graph) else nullcontext():  # beside that for any program
+        program = plan(graph, choices)
+        source = c_text(program, profile is not None)
+        source = with_lines(source, program) if debug_info else source
+        library, runtime = build_program(source, program.products, toolchain, cache, program.solvers)
     caller = Caller(
         name, interface_of(program), lambda: program, library, runtime, shared, profile, allow_input_downcast, threads
     )
