@@ -128,8 +128,10 @@ class Job:
 
     def _linked(self) -> Finished:
         """What the linker said, or, if it failed, what the compiler that calls it did."""
+        if not all((self._folder / name).is_file() for name in self._objects):
+            return Finished(0, "")  # of a compiler that made nothing the linker says no more than that
         if self._toolchain.linker:
-            with suppress(OSError, ValueError, struct.error):  # no objects, or none that we understand
+            with suppress(OSError, ValueError, struct.error):  # none that we understand
                 libraries = needs_libraries([(self._folder / name).read_bytes() for name in self._objects])
                 done = self._run(self._toolchain.short_link_argv(self._objects, "code.so", libraries))
                 if done.code == 0:
