@@ -76,7 +76,7 @@ def first_call(tmp_path: Path, prebuilt: Path, **environment: str) -> str:
 
 
 def test_a_first_process_compiles_its_own_program_alone(installed, tmp_path):
-    assert first_call(tmp_path, installed) == ".c .so"
+    assert first_call(tmp_path, installed) == ".c .rec .so"  # and what it remembers of its function
 
 
 def test_an_option_leaves_it_aside(installed, tmp_path):
