@@ -44,14 +44,14 @@ def key_of(graph: FunctionGraph, mode: Mode, toolchain: Toolchain) -> bytes | No
 @lru_cache(maxsize=1)
 def _package() -> str | None:
     """A digest of the files of this package, by names, sizes and times; None if they cannot be listed."""
-    found = hashlib.sha256()
     try:
-        for room in _ROOMS:
-            for line in sorted(_files(next(iter(sys.modules[f"{__package__}{room}"].__path__)))):
-                found.update(line.encode())
+        folders = [next(iter(sys.modules[f"{__package__}{room}"].__path__)) for room in _ROOMS]
+        # In an installed package the rooms lie inside the first folder; in a checkout, beside it.
+        apart = [f for f in folders if os.path.dirname(f) not in folders]
+        lines = sorted(line for folder in apart for line in _files(folder))
     except (OSError, KeyError):
         return None
-    return found.hexdigest()
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def _files(folder: str) -> Iterator[str]:

@@ -5,7 +5,8 @@
 
    Each task takes a part of the last stage's rows, with rings of its own, and computes again what its neighbours have
    above and below; parts are long, so that is little.  A row stays in the cache between the stages.  Where all that
-   stands between them is small, rows are very long, or lengths broadcast so that rows do not follow one another, each stage runs whole. */
+   stands between them is small, rows are very long, or lengths broadcast so that rows do not follow one another, each
+   stage runs whole. */
 
 enum {
     MOST_STAGES = 16, MOST_RINGS = 32,

@@ -60,9 +60,14 @@ class SaveMemory(Optimizer):
 
 def with_loops(graph: FunctionGraph, change: Callable[[Apply], Apply | None]) -> FunctionGraph:
     """The graph with each loop that `change` makes another one of."""
+    return over_loops(graph, lambda node: (change(node) or node).outputs)
+
+
+def over_loops(graph: FunctionGraph, visit: Callable[[Apply], Sequence[Variable]]) -> FunctionGraph:
+    """The graph with what `visit` gives in the place of the outputs of each loop."""
     if not any(isinstance(op, Scan) for op in graph.ops):
         return graph
-    found = graph.rebuilt(lambda node: ((change(node) if isinstance(node.op, Scan) else None) or node).outputs)
+    found = graph.rebuilt(lambda node: visit(node) if isinstance(node.op, Scan) else node.outputs)
     return graph if found.outputs == graph.outputs else found
 
 

@@ -28,7 +28,7 @@ from ...record import record
 from ..contract import Contract, relaxes
 from ..optimizers import Optimizer, Result
 from .loops import admitted
-from .scan import with_loops, without_constants
+from .scan import over_loops, with_loops, without_constants
 
 _TURNED = (1, 0)
 
@@ -50,7 +50,7 @@ class PushOutSums(Optimizer):
     contract: ClassVar[Contract | None] = relaxes("rounding", "errors")
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return admitted(graph, with_sums(graph), self.name, door), OptimizerProfile()
+        return admitted(graph, over_loops(graph, _sums_after), self.name, door), OptimizerProfile()
 
 
 # --- before the loop
@@ -73,9 +73,8 @@ def _products_first(node: Apply) -> Apply | None:
             found.append(inner.out)
     if not found:
         return None
-    others = dict(zip(body.inputs[first:], node.inputs[1 + first :], strict=True))
     with inheriting(node.origin):
-        stacked = _over_all_steps(node, slices, rebuild(found, dict(others)))
+        stacked = _over_all_steps(node, found)
     if stacked is None:
         return None
     given = [TensorVariable(v.type) for v in found]
@@ -95,24 +94,23 @@ def _is_worth_it(product: Apply, varying: set[Variable]) -> bool:
     return b in varying and a.ndim == 2 and b.ndim == 1
 
 
-def _over_all_steps(node: Apply, slices: Sequence[Variable], values: Sequence[Variable]) -> list[Variable] | None:
-    """Values of a step, written in terms of slices, for all steps; None if they have no form for many."""
-    read = FunctionGraph([*slices, *_free(values, slices)], values).uses
-    rows = {s: _rows(node, k) for k, s in enumerate(slices) if s in read}
-    turned = {s: _reversed(row) for s, row in rows.items()}
+def _over_all_steps(node: Apply, values: Sequence[Variable]) -> list[Variable] | None:
+    """Values of the body, made of slices and of what stays the same, for all steps; None if they have no such form."""
+    op = node.op
+    assert isinstance(op, Scan)
+    body, first, read = op.graph, op.states.stop, set(leaves(values))
+    rows = {s: _rows(node, k) for k, s in enumerate(body.inputs[: op.sequences]) if s in read}
+    befores = [_reversed(row) for row in rows.values()]
+    turned = all(before is not None for before in befores)  # the product of all rows may be wanted elsewhere
+    if turned:
+        rows = {s: before for s, before in zip(rows, befores, strict=True) if before is not None}
     try:
-        if all(before is not None for before in turned.values()):  # the product of all rows may be wanted elsewhere
-            found = carried(values, {s: before for s, before in turned.items() if before is not None})
-            return [T.flip(v, 0) for v in found]
-        return carried(values, rows)
+        found = carried(values, rows)
     except NoBatch:
         return None
-
-
-def _free(values: Sequence[Variable], slices: Sequence[Variable]) -> list[Variable]:
-    """What the values depend on beside the slices."""
-    known = set(slices)
-    return [leaf for leaf in leaves(values) if leaf not in known and not isinstance(leaf, Constant)]
+    outer = dict(zip(body.inputs[first:], node.inputs[1 + first :], strict=True))
+    found = rebuild(found, {**outer, **{row: row for row in rows.values()}})
+    return [T.flip(v, 0) for v in found] if turned else found
 
 
 def _rows(node: Apply, number: int) -> Variable:
@@ -164,14 +162,6 @@ class _Factor:
     def right(self, rows: Variable) -> Any:
         """The same as its right side: what is summed over lies in its first axis."""
         return merged(DimShuffle((0, 2, 1))(rows) if self.turned else rows, 0)
-
-
-def with_sums(graph: FunctionGraph) -> FunctionGraph:
-    """The graph with each loop giving up the sums of products that may be taken after it."""
-    if not any(isinstance(op, Scan) for op in graph.ops):
-        return graph
-    found = graph.rebuilt(lambda node: _sums_after(node) if isinstance(node.op, Scan) else node.outputs)
-    return graph if found.outputs == graph.outputs else found
 
 
 def _sums_after(node: Apply) -> Sequence[Variable]:
