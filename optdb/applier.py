@@ -183,6 +183,8 @@ class Applier:
             try:
                 proposal = rule.propose(node, users)
                 change = None if proposal is None else self._taken(rule, node, proposal)
+            except MemoryError:  # no fault of the rule
+                raise
             except Exception as error:  # a rule may be anybody's; what it raises must not cost the user his program
                 self.failures.record(rule.name, repr(node), error)
                 change = None

@@ -55,6 +55,8 @@ class RuleIndex:
             try:
                 if rule.may_match(around.op, around.heads):
                     fitting.append(place)
+            except MemoryError:  # no fault of the rule
+                raise
             except Exception as error:  # a rule may be anybody's
                 sound = False
                 failed(rule, around.op, error)

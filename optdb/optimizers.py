@@ -117,7 +117,7 @@ def attempted(member: Optimizer, graph: FunctionGraph, door: Door, failures: Fai
     start = time.perf_counter()
     try:
         return member(graph, door)
-    except (Divergence, RuleError):
+    except (Divergence, RuleError, MemoryError):  # the process is out of memory, whichever member asked for it
         raise
     except Exception as error:  # members may be anybody's; one that fails must not cost the user his program
         name = member.name or type(member).__name__

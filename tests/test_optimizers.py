@@ -324,6 +324,17 @@ def test_a_sequence_runs_in_order_and_survives_a_member_that_fails():
         SeqOptimizer(optimizers=members, strict=True)(graph(T.cos(A)))
 
 
+def test_a_lack_of_memory_is_no_fault_of_a_rule_or_a_pass():
+    def exhausted(*_):
+        raise MemoryError
+
+    asked = rule("asked", op_like(Elementwise, "op", when=exhausted)(x), x)
+    for member in (FromFunctionOptimizer(name="f", function=exhausted), walk("in_to_out", asked),
+                   walk("in_to_out", node_rule("r", sin, exhausted, formula="sin(x) -> y"))):  # fmt: skip
+        with pytest.raises(MemoryError):
+            SeqOptimizer(optimizers=(member,))(graph(T.sin(A)))
+
+
 def test_a_function_passes_the_door():
     swap = FromFunctionOptimizer(name="swap", function=lambda g: graph(T.sin(A)))
     door = Door()
