@@ -12,7 +12,7 @@ from setuptools import Command, Distribution, setup
 from setuptools.command.build import build
 
 ROOT = Path(__file__).resolve().parent
-ROOMS = ("abi", "cache", "build", "gemm", "runtime", "ir", "ctext", "lowering", "program", "calls", "bundle")
+ROOMS = ("abi", "cache", "build", "gemm", "runtime", "ir", "ctext", "lowering", "program", "driver", "calls", "bundle")
 FOLDERS = [
     *("record", "pages", "graph", "ops", "optdb", "optdb/rules", "profiling"),
     *("cbackend", *(f"cbackend/{room}" for room in ROOMS)),

@@ -17,7 +17,8 @@ import numpy as np
 from . import later, pages
 from .cbackend.calls.binding import Binding, bind_plain
 from .cbackend.calls.caller import bound, parameters
-from .cbackend.program.listing import commented
+from .cbackend.driver.listing import commented
+from .cbackend.driver.page import CFile
 from .graph import FunctionGraph, Replacement, Variable
 from .graph.picture import boxes_of
 from .mode import Mode
@@ -168,8 +169,8 @@ class Function:
 
     def c_source(self, lines: bool = False) -> Text:
         """The generated C; empty where NumPy runs the function.  `lines`: with your lines in its comments."""
-        source: str = self._at_best.source
-        return Text(commented(source, self.program) if lines and source else source)
+        source: CFile = self._at_best.c_file
+        return Text(commented(source, self.program) if lines and source.text else source.text)
 
     @property
     def c_path(self) -> Path | None:
@@ -209,7 +210,7 @@ class Function:
 
     @cached_property
     def _answers(self) -> Answers:
-        return later.why.Answers(self.unoptimized_graph, self.graph, self.trace, self.program, self.c_source())
+        return later.why.Answers(self.unoptimized_graph, self.graph, self.trace, self.program, self._at_best.c_file)
 
     def why(self, thing: Any) -> Why:
         """Where a part of the function comes from: the user's lines, the rules that shaped it, its lines of C.

@@ -88,7 +88,7 @@ def _code(f: Function) -> Iterator[str]:
         sites = launched.get(kernel.name, [])
         nodes = [program.sites[s].node for s in sites if s < len(program.sites)]
         origin = dict.fromkeys(str(line) for node in nodes for line in node.origin)
-        comment = kernel.text.splitlines()[0].strip("/* ")
+        comment = kernel.title
         rows.append(f"{kernel.name}  {len(sites)} x  {comment}  [{', '.join(list(origin)[:3])}]")
     yield from _cut(rows)
     yield ""

@@ -177,10 +177,11 @@ def _executable(
     toolchain = find_toolchain() if backend == "c" else None
     if toolchain is None:
         return reference_graph(graph, **how)
+    strict = process_options().strict
     try:
-        executable = compile_graph(graph, toolchain=toolchain, cache=process_cache(), **how)
+        executable = compile_graph(graph, toolchain=toolchain, cache=process_cache(), strict=strict, **how)
     except CompileError as error:
-        if process_options().strict:
+        if strict:
             raise
         notice(f"{how['name']} is run by NumPy, with the same results: {' '.join(str(error).splitlines()[:2])}")
         return reference_graph(graph, **how)

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from . import pages
-from .cbackend.program.nest_text import is_launched
+from .cbackend.program.launches import is_launched
 from .graph import Apply, Constant, FunctionGraph, Names, Op, Variable, dims_of, schedule
 from .graph.text import op_text
 from .ops.advanced_indexing import AdvancedIncSubtensor
@@ -311,7 +311,7 @@ def _why_kept(
 def _vectors(program: Any, texts: _Texts) -> Iterator[Remark]:
     if program is None:
         return
-    plain = {k.name: k for k in program.kernels if k.rank and "#pragma omp simd" not in k.text}
+    plain = {k.name: k for k in program.kernels if k.rank and not k.is_vectorized}
     for node, name in texts.kernels.items():
         if name in plain:
             reason, mend = _why_scalar(node)

@@ -128,8 +128,8 @@ def _best_of(race: _Race, chosen: Mapping[str, Schedule], kernel: Kernel, end: f
     forms = {**chosen, name: first}, {**chosen, name: best}
     gain = 1.0 if best == first else race.gain(*forms, _FINAL_ROUNDS)
     if gain > GAIN:
-        return Tuned(name, kernel.comment, best, gain, len(tried) - 1)
-    return Tuned(name, kernel.comment, first, 1.0, len(tried) - 1)
+        return Tuned(name, kernel.title, best, gain, len(tried) - 1)
+    return Tuned(name, kernel.title, first, 1.0, len(tried) - 1)
 
 
 def alternatives(kernel: Kernel, strided: bool = False) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from . import pages
-from .cbackend.program.listing import Place, places
+from .cbackend.driver.page import CFile, Place
 from .graph import Apply, FunctionGraph, SourceLine, Variable, union
 from .record import record
 from .replay import Node, Replay, described
@@ -83,11 +83,11 @@ class Why:
 class Answers:
     """What `why` looks things up in: the rewriting of one function played to its end, and its C."""
 
-    def __init__(self, start: FunctionGraph, graph: FunctionGraph, trace: Trace, program: Any, source: str) -> None:
+    def __init__(self, start: FunctionGraph, graph: FunctionGraph, trace: Trace, program: Any, source: CFile) -> None:
         self.start, self.graph, self.trace = start, graph, trace
         self.program = program
-        self.places = places(source, program) if program is not None else []
-        self.source = source
+        self.places = source.places
+        self.source = source.text
         self.untold = len(trace.journal) if len(trace.journal) > LONG else 0
         self.first: dict[Variable, Node | None] = {}
         self.node_of: dict[Apply, Node | None] = dict.fromkeys(graph.order)

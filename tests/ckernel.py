@@ -15,8 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from arignote.cbackend.ctext.emit import helpers, kernel_c
 from arignote.cbackend.ctext.preamble import preamble
-from arignote.cbackend.ir.kernel import Extent, Kernel, Pointer, Status
+from arignote.cbackend.ir.kernel import Kernel, Status
+from arignote.cbackend.ir.operands import Extent, Pointer
 
 FLAGS = [
     "-O3", "-std=c11", "-march=native", "-shared", "-fPIC", "-fwrapv", "-fno-math-errno", "-fno-trapping-math",
@@ -41,8 +43,8 @@ class Library:
         shutil.rmtree(self.folder)
 
     def text(self) -> str:
-        helpers = {h for k in self.kernels.values() for h in k.helpers}
-        parts = [preamble(helpers), *(k.text for k in self.kernels.values()), *map(launcher, self.kernels.values())]
+        used = {h for k in self.kernels.values() for h in helpers(k)}
+        parts = [preamble(used), *map(kernel_c, self.kernels.values()), *map(launcher, self.kernels.values())]
         return "\n".join(parts)
 
     def launch(self, kernel: Kernel, extents: Sequence[int], arrays: Sequence[np.ndarray]) -> Status:

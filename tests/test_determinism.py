@@ -14,7 +14,7 @@ from rewriting import graph_of
 
 from arignote import ops as T
 from arignote.calculus import grad
-from arignote.cbackend.program.driver import c_text
+from arignote.cbackend.driver.driver import c_text
 from arignote.cbackend.program.plan import plan
 from arignote.graph import FunctionGraph
 from arignote.optdb import EquilibriumDB

@@ -8,7 +8,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.cbackend.program.like_steps import in_runs
+from arignote.cbackend.driver.rerolling import in_runs
 from arignote.cbackend.program.program import Allocate, Buffer, Release
 
 B = [Buffer(k) for k in range(8)]

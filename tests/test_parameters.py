@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arignote import ops as T
-from arignote.cbackend.program.driver import c_text
+from arignote.cbackend.driver.driver import c_text
 from arignote.cbackend.program.plan import plan
 from arignote.graph import FunctionGraph
 

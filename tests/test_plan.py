@@ -5,7 +5,7 @@ import pytest
 from compiled import check, compiled
 
 from arignote import ops as T
-from arignote.cbackend.program.driver import c_text
+from arignote.cbackend.driver.driver import c_text
 from arignote.cbackend.program.plan import plan
 from arignote.cbackend.program.program import Allocate, Call, Finish, Guard, Let, Pack, Release
 from arignote.graph import Apply, FunctionGraph

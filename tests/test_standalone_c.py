@@ -11,11 +11,13 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.cbackend.ctext.emit import helpers
 from arignote.cbackend.ctext.preamble import preamble
+from arignote.cbackend.driver.driver import c_text
+from arignote.cbackend.driver.page import Page
+from arignote.cbackend.driver.units import in_units
 from arignote.cbackend.lowering.lower import lower
-from arignote.cbackend.program.driver import c_text
 from arignote.cbackend.program.plan import plan
-from arignote.cbackend.program.units import in_units
 from arignote.mode import as_mode
 from arignote.optimization import Optimization
 from arignote.signature import make_signature
@@ -97,9 +99,13 @@ def gcc():
     return found
 
 
-def c_of(inputs, outputs, updates=None, profile=False):
+def program_of(inputs, outputs, updates=None):
     signature = make_signature(inputs, outputs, updates, None, "raise")
-    return c_text(plan(Optimization(signature.graph, as_mode("FAST_RUN")).graph), profile)
+    return plan(Optimization(signature.graph, as_mode("FAST_RUN")).graph)
+
+
+def c_of(inputs, outputs, updates=None, profile=False):
+    return c_text(program_of(inputs, outputs, updates), profile)
 
 
 def test_a_strict_compiler_is_content(gcc, tmp_path):
@@ -134,11 +140,15 @@ def test_either_unit_of_a_long_file_compiles_alone(gcc, tmp_path):
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_kernel_and_its_form_for_short_rows_are_in_one_unit_each(gcc, tmp_path, monkeypatch, first):
-    monkeypatch.setattr("arignote.cbackend.program.units.WORTH_IT", 0)
-    monkeypatch.setattr("arignote.cbackend.program.units._first_unit", lambda work, driver: {first})
+    monkeypatch.setattr("arignote.cbackend.driver.units.WORTH_IT", 0)
+    monkeypatch.setattr("arignote.cbackend.driver.units._first_unit", lambda work, driver: {first})
     kernel = lower(T.nn.softmax(x).owner)
-    text = in_units([kernel], "", f"void *caller = {kernel.name};")
-    (tmp_path / "long.c").write_text(preamble(kernel.helpers) + text)
+    driver, page = f"void *caller = {kernel.name};", Page({})
+    before, behind = in_units([kernel], "", driver)
+    for piece in (*before, driver, *behind):
+        page.add(piece)
+    text = page.file().text
+    (tmp_path / "long.c").write_text(preamble(helpers(kernel)) + text)
     symbols = []
     for unit in (1, 2):
         command = [gcc, "-std=gnu11", "-O1", "-fPIC", "-c", f"-DAG_UNIT={unit}", "-o", f"unit{unit}.o", "long.c"]

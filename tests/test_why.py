@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from arignote import ops as T
 from arignote.__main__ import main
 from arignote.cbackend import CompileError
 from arignote.cbackend.build.build import build
-from arignote.cbackend.program.listing import places, with_lines
+from arignote.cbackend.driver.listing import with_lines
 from arignote.optdb import rule, wilds
 
 HERE = Path(__file__).name
@@ -78,7 +79,7 @@ def test_what_is_not_there(f, thing, error, words):
 
 def test_parts_of_the_c_belong_to_nodes(f):
     lines = f.c_source().split("\n")
-    found = places(f.c_source(), f.program)
+    found = f._at_best.c_file.places
     assert {s for p in found for s in p.sites} == set(range(len(f.program.sites)))
     assert all(p.kernel in lines[p.first - 1] and lines[p.last - 1] == "}" for p in found if p.kernel)
     assert all(a.last < b.first for a, b in pairwise(found))
@@ -114,12 +115,13 @@ def test_what_was_merged_has_all_its_lines():
 
 def test_compilers_speak_of_the_users_line():
     f = ag.function([x, y], T.exp(x) * y)  # the guilty expression
-    lines = f.c_source().split("\n")
-    kernel = next(p for p in places(f.c_source(), f.program) if p.kernel)
+    source = f._at_best.c_file
+    lines = source.text.split("\n")
+    kernel = next(p for p in source.places if p.kernel)
     lines[kernel.last - 2] += " nobody = 1;"
     toolchain, cache = tools()
     with pytest.raises(CompileError, match=rf"{HERE}:{line_of('# the guilty expression')}"):
-        build(with_lines("\n".join(lines), f.program), toolchain.debugging, cache)
+        build(with_lines(replace(source, text="\n".join(lines)), f.program).text, toolchain.debugging, cache)
 
 
 # --- explain

@@ -4,7 +4,7 @@ import rule_rows
 import rule_rows_shapes
 from rewriting import graph_of
 
-from arignote.cbackend.program.driver import c_text
+from arignote.cbackend.driver.driver import c_text
 from arignote.cbackend.program.plan import plan
 from arignote.optdb.rules import default_db
 

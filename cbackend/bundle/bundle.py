@@ -26,8 +26,8 @@ from ..abi import declarations as abi
 from ..build.toolchain import Toolchain
 from ..calls.interface import Interface
 from ..calls.rows import input_names, texts
+from ..driver.driver import c_text
 from ..ir.kernel import Status
-from ..program.driver import c_text
 from ..program.program import Outcome, Program
 from ..runtime.sources import MEMBERS, core_source, product_source, solver_source
 

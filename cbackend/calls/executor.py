@@ -1,6 +1,6 @@
 """A graph compiled, as a callable: arrays in, arrays out, one C call.
 
-plan -> c_text -> build_program -> Caller          each step's result is kept for whoever wants to look at it
+plan -> c_file -> build_program -> Caller          each step's result is kept for whoever wants to look at it
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from ..build.compilation import library_key
 from ..build.compiler_process import CompileError
 from ..build.toolchain import Toolchain
 from ..cache.store import Cache
+from ..driver.driver import c_file, c_text
+from ..driver.listing import with_lines
+from ..driver.page import CFile
+from ..driver.units import may_be_in_units
 from ..ir.kernel import Kernel
 from ..ir.schedule import Schedule
 from ..program.choices import Choices
-from ..program.driver import c_text
-from ..program.listing import with_lines
 from ..program.plan import plan
 from ..program.program import Program
-from ..program.units import may_be_in_units
 from ..runtime.runtime import build_program, runtime_with
 from .binding import Binding, bind_caller
 from .caller import Caller
@@ -48,8 +49,8 @@ class Executable:
 
     backend = "c"
 
-    def __init__(self, caller: Caller, source: str | None, compile_seconds: float) -> None:
-        self._caller, self._source = caller, source
+    def __init__(self, caller: Caller, c_file: CFile | None, compile_seconds: float) -> None:
+        self._caller, self._c_file = caller, c_file
         self.entry = caller.entry
         """The function that calls go to."""
         self.compile_seconds = compile_seconds
@@ -78,9 +79,14 @@ class Executable:
         return self._caller.native_bound(binding.inputs, binding.outputs, result, other)
 
     @cached_property
+    def c_file(self) -> CFile:
+        """The C file, and which lines of it belong to which node."""
+        return self._c_file or c_file(self.program)
+
+    @property
     def source(self) -> str:
-        """The whole C file."""
-        return self._source or c_text(self.program)
+        """The whole C file, as text."""
+        return self.c_file.text
 
     @property
     def program(self) -> Program:
@@ -89,11 +95,6 @@ class Executable:
     @property
     def kernels(self) -> tuple[Kernel, ...]:
         return self._caller.program.kernels
-
-    @property
-    def entry_source(self) -> str:
-        """The Python text of `entry`."""
-        return self._caller.text
 
     @property
     def threads(self) -> int | None:
@@ -117,7 +118,7 @@ class Executable:
 def compile_graph(
     graph: FunctionGraph, *, name: str, shared: Sequence[Any], toolchain: Toolchain, cache: Cache,
     profile: RunProfile | None = None, allow_input_downcast: bool | None = None, threads: int | None = None,
-    debug_info: bool = False, schedule: Mapping[str, Schedule] | None = None,
+    debug_info: bool = False, schedule: Mapping[str, Schedule] | None = None, strict: bool = False,
 ) -> Executable:  # fmt: skip
     """The executable of `graph`.
 
@@ -125,21 +126,23 @@ def compile_graph(
     written to the containers after success.  `profile`: receives what each call costs; the C then has clocks in it.
     `debug_info`: debuggers and compilers are told the user's lines.
     `schedule`: schedules of kernels by name; others have those that were found by measuring, or the default.
+    `strict`: verify each kernel before it becomes C.
     `threads`: how many a call may use, the BLAS included; None: as many as the process has processors.
 
     Raises:
         CompileError: the toolchain fails.
         InconsistencyError: the graph overwrites what it still needs.
         ScheduleError: a schedule was given that does not fit its kernel.
+        InvalidKernel: a kernel breaks a rule of the loop IR (`strict`).
     """
     start = time.perf_counter()
     choices = Choices(schedule, Measured(toolchain, cache))
     toolchain = toolchain.debugging if debug_info else toolchain
     with compiler_ahead(toolchain, cache) if may_be_in_units(graph) else nullcontext():  # beside that for any program
-        program = plan(graph, choices)
-        source = c_text(program, profile is not None)
+        program = plan(graph, choices, strict)
+        source = c_file(program, profile is not None)
         source = with_lines(source, program) if debug_info else source
-        library, runtime = build_program(source, program.products, toolchain, cache, program.solvers)
+        library, runtime = build_program(source.text, program.products, toolchain, cache, program.solvers)
     caller = Caller(
         name, interface_of(program), lambda: program, library, runtime, shared, profile, allow_input_downcast, threads
     )

@@ -15,6 +15,7 @@ from ...graph import FunctionGraph
 from ...ops.interpret import interpret
 from ...ops.laziness import made_lazy
 from ...profiling import RunProfile
+from ..driver.page import CFile
 from .binding import Binding, bind_plain
 from .caller import bound, parameters
 from .turns import one_at_a_time
@@ -24,6 +25,7 @@ class Reference:
     """A graph that NumPy runs; see `Executable` for what calls take and give."""
 
     backend = "numpy"
+    c_file = CFile("", ())
     source = ""
     path: Path | None = None
     program = None

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 
 import numpy as np
 
-from ..ir.kernel import NAMELESS, Argument, Extent, Kernel, Operand, Pointer, Stride, arguments, named
+from ...record import record
+from ..ir.kernel import Kernel
 from ..ir.loops import (
-    Apart,
     Assign,
+    Body,
     Const,
     Declare,
     Do,
@@ -22,15 +23,21 @@ from ..ir.loops import (
     Let,
     Load,
     Local,
+    Op,
+    Outlined,
     Point,
     Return,
     Statement,
     Store,
     Var,
+    all_statements,
+    operations_in,
+    own_names_in,
 )
+from ..ir.operands import Parameter
 from .forms import Binding
 from .helper import C_TYPES, storage_type
-from .preamble import used
+from .preamble import HELPERS, used
 from .scalars import form_of
 
 INDENT = "    "
@@ -97,19 +104,21 @@ def _integer(value: int, dtype: str) -> str:
 # --- statements
 
 
-def statements(body: Iterable[Statement], depth: int) -> list[str]:
-    """The lines of `body`, indented by `depth` levels."""
+def statements(body: Iterable[Statement], depth: int, kernel: str = "k") -> list[str]:
+    """The lines of `body`, indented by `depth` levels.  `kernel`: its name, with which outlined functions begin."""
     lines: list[str] = []
-    _write(body, INDENT * depth, lines)
+    _write(body, INDENT * depth, lines, kernel)
     return lines
 
 
-def _write(body: Iterable[Statement], indent: str, lines: list[str]) -> None:
+def _write(body: Iterable[Statement], indent: str, lines: list[str], kernel: str) -> None:
     for s in body:
         if isinstance(s, For):
-            _loop(s, indent, lines)
+            _loop(s, indent, lines, kernel)
         elif isinstance(s, If):
-            _choice(s, indent, indent, lines)
+            _choice(s, indent, indent, lines, kernel)
+        elif isinstance(s, Outlined):
+            lines.append(f"{indent}{kernel}_{s.name}({', '.join(s.arguments)});")
         else:
             lines.append(f"{indent}{_simple(s)};")
 
@@ -134,13 +143,11 @@ def _simple(s: Statement) -> str:
         return f"{s.array}[{expression(s.index)}] = {expression(s.value)}"
     if isinstance(s, Do):
         return expression(s.value)
-    if isinstance(s, Apart):
-        return f"{NAMELESS}{s.name}({', '.join(s.arguments)})"
     assert isinstance(s, Return)
     return f"return {expression(s.value)}"
 
 
-def _loop(s: For, indent: str, lines: list[str]) -> None:
+def _loop(s: For, indent: str, lines: list[str], kernel: str) -> None:
     if s.simd:
         clauses: dict[str, list[str]] = {}
         for sign, name in s.reductions:
@@ -152,93 +159,110 @@ def _loop(s: For, indent: str, lines: list[str]) -> None:
     advance = f"{s.index}++" if step == 1 else f"{s.index} += {step}"
     start, stop = expression(s.start), expression(s.stop, Binding.SUM)
     lines.append(f"{indent}for (i64 {s.index} = {start}; {s.index} < {stop}; {advance}) {{")
-    _write(s.body, indent + INDENT, lines)
+    _write(s.body, indent + INDENT, lines, kernel)
     lines.append(f"{indent}}}")
 
 
-def _choice(s: If, head: str, indent: str, lines: list[str]) -> None:
-    """`head` is what stands in front of the `if`."""
+def _choice(s: If, head: str, indent: str, lines: list[str], kernel: str) -> None:
+    """`head`: the text in front of the `if`."""
     lines.append(f"{head}if ({expression(s.condition)}) {{")
-    _write(s.body, indent + INDENT, lines)
+    _write(s.body, indent + INDENT, lines, kernel)
     if len(s.orelse) == 1 and isinstance(s.orelse[0], If):
-        _choice(s.orelse[0], f"{indent}}} else ", indent, lines)
+        _choice(s.orelse[0], f"{indent}}} else ", indent, lines, kernel)
         return
     if s.orelse:
         lines.append(f"{indent}}} else {{")
-        _write(s.orelse, indent + INDENT, lines)
+        _write(s.orelse, indent + INDENT, lines, kernel)
     lines.append(f"{indent}}}")
 
 
 # --- functions
 
 
-def operand_name(position: int, outputs: int) -> str:
-    """y0, y1, ... for outputs and x0, x1, ... for inputs."""
-    return f"y{position}" if position < outputs else f"x{position - outputs}"
+@record
+class Function:
+    """One C function of a kernel: the kernel itself, or a function that is outlined from it."""
+
+    kernel: str
+    """The name of the kernel."""
+    outlined: str
+    """What stands behind the kernel's name; empty for the kernel itself."""
+    comment: str
+    """The lines in front of it, with a newline behind each."""
+    prototype: str
+    """Type, name and parameters."""
+    lines: tuple[str, ...]
+    body: Body
+
+    def text(self, linkage: str = "static") -> str:
+        """The definition; it ends in a newline."""
+        lines = "\n".join(self.lines)
+        return f"{self.comment}{linkage} {self.prototype}\n{{\n{lines}\n}}\n"
 
 
-def stride_name(array: str, loop: int) -> str:
-    return f"{array}_s{loop}"
+def functions(kernel: Kernel) -> list[Function]:
+    """The C functions of a kernel, outlined ones first; the comment stands in front of the first."""
+    comment = f"/* {kernel.comment} */\n"
+    found = []
+    for outlined, body in kernel.bodies.items():
+        kind = "i32" if kernel.fallible and not outlined else "void"
+        name = f"{kernel.name}_{outlined}" if outlined else kernel.name
+        parameters = list(map(_parameter, kernel.parameters)) or ["void"]
+        prototype = "\n".join(_wrapped(f"{kind} {name}(", parameters, ")"))
+        lines = (*_unused(kernel.parameters, body), *statements(body, 1, kernel.name))
+        found.append(Function(kernel.name, outlined, comment, prototype, lines, body))
+        comment = ""
+    return found
 
 
-def _parameter(argument: Argument, operands: Sequence[Operand], outputs: int, shared: frozenset[int]) -> str:
-    if isinstance(argument, Extent):
-        return f"i64 n{argument.loop}"
-    assert isinstance(argument, (Pointer, Stride))  # a kernel with others brings its parameters as text
-    name = operand_name(argument.operand, outputs)
-    if not isinstance(argument, Pointer):
-        return f"i64 {stride_name(name, argument.loop)}"
-    c_type = storage_type(operands[argument.operand].dtype)
-    if argument.operand >= outputs:
-        return f"const {c_type} *{name}"
-    return f"{c_type} *{name}" if argument.operand in shared else f"{c_type} *restrict {name}"
+def kernel_c(kernel: Kernel) -> str:
+    """The C of a kernel; it uses the types and helpers of preamble.py."""
+    return "\n".join(function.text() for function in functions(kernel))
 
 
-def kernel(
-    comment: str,
-    rank: int,
-    outputs: tuple[Operand, ...],
-    inputs: tuple[Operand, ...],
-    body: Sequence[Statement],
-    fallible: bool = False,
-    shared: frozenset[int] = frozenset(),
-) -> Kernel:
-    """The kernel with this body.
-
-    `shared`: outputs that lie in the memory of an input; all others are promised (`restrict`) to overlap with nothing.
-    """
-    operands = outputs + inputs
-    parameters = [_parameter(a, operands, len(outputs), shared) for a in arguments(rank, operands)] or ["void"]
-
-    def function(kind: str, inside: Sequence[Statement]) -> list[str]:
-        lines = statements(inside, 1)
-        return [*_wrapped(f"static {kind}(", parameters, ")"), "{", *_unused(outputs, inputs, rank, lines), *lines, "}"]
-
-    apart = [[*function(f"void {NAMELESS}{s.name}", s.body), ""] for s in _apart(body)]
-    whole = function(f"{'i32' if fallible else 'void'} {NAMELESS}", body)
-    code = "\n".join([*itertools.chain(*apart), *whole, ""])
-    name, text = named(f"/* {comment} */\n{code}")
-    return Kernel(name, text, used(code), rank, outputs, inputs, fallible)
+def helpers(kernel: Kernel) -> tuple[str, ...]:
+    """The helpers that a kernel uses, directly or by other helpers, in order of definition."""
+    declared = (s.dtype for s in all_statements(kernel.body) if isinstance(s, Declare))
+    own = (expr for s in all_statements(kernel.body) for expr in operations_in(s))
+    return _in_order({*_names_in(own), *itertools.chain.from_iterable(map(_named_in, declared))})
 
 
-def _apart(body: Iterable[Statement]) -> Iterator[Apart]:
-    for s in body:
-        if isinstance(s, Apart) and s.body:
-            yield s
-        elif isinstance(s, If):
-            yield from _apart(s.body)
+def helpers_of(exprs: Iterable[Expr]) -> tuple[str, ...]:
+    """The helpers that expressions use, directly or by other helpers, in order of definition."""
+    return _in_order(set(_names_in(e for expr in exprs for e in operations_in(Do(expr)))))
 
 
-def parameter_names(rank: int, outputs: tuple[Operand, ...], inputs: tuple[Operand, ...]) -> tuple[str, ...]:
-    """The names of a kernel's arguments, in order."""
-    operands = outputs + inputs
-    texts = [_parameter(a, operands, len(outputs), frozenset()) for a in arguments(rank, operands)]
-    return tuple(text.split()[-1].lstrip("*") for text in texts)
+def _in_order(names: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in HELPERS if name in names)
 
 
-def unread(kernel: Kernel, operand: int) -> bool:
-    """Whether the kernel never looks at the elements of an operand."""
-    return f"(void){operand_name(operand, len(kernel.outputs))};" in kernel.text
+def _names_in(exprs: Iterable[Op | Const]) -> Iterator[str]:
+    for expr in exprs:
+        if isinstance(expr, Op):
+            yield from _named_in(form_of(expr).text)
+        elif expr.dtype.startswith("complex"):
+            yield from _named_in(constant(expr)[0].partition("(")[0])
+
+
+@cache
+def _named_in(template: str) -> tuple[str, ...]:
+    """The helpers that the C template of an operation names, and those that these use."""
+    return used(template)
+
+
+def _parameter(parameter: Parameter) -> str:
+    if not parameter.is_pointer:
+        return f"{C_TYPES[parameter.dtype]} {parameter.name}"
+    c_type = storage_type(parameter.dtype)
+    if parameter.const:
+        return f"const {c_type} *{parameter.name}"
+    return f"{c_type} *{'restrict ' * parameter.restrict}{parameter.name}"
+
+
+def _unused(parameters: Iterable[Parameter], body: Body) -> Iterator[str]:
+    """`(void)name;` for parameters that the body does not read, so that compilers stay silent."""
+    read = set(own_names_in(body))
+    return (f"{INDENT}(void){p.name};" for p in parameters if p.name not in read)
 
 
 def _wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
@@ -251,14 +275,3 @@ def _wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
             line = INDENT
         line += piece + " "
     return [*lines, line.rstrip()]
-
-
-_WORD = re.compile(r"\b[A-Za-z_]\w*")
-
-
-def _unused(
-    outputs: tuple[Operand, ...], inputs: tuple[Operand, ...], rank: int, lines: Sequence[str]
-) -> list[str]:
-    """`(void)name;` for arguments that the lines do not mention, so that compilers stay silent."""
-    words = set(_WORD.findall("\n".join(lines)))
-    return [f"{INDENT}(void){name};" for name in parameter_names(rank, outputs, inputs) if name not in words]

@@ -133,9 +133,6 @@ _FORMS: dict[tuple[str, str], Form] = {
     **{(name, "c"): form for name, form in COMPLEX_FORMS.items()},
 }
 
-_FIXED = {"isnan": ("biu", False), "isinf": ("biu", False), "isfinite": ("biu", True), "imag": ("biufe", 0)}
-"""Ops whose result does not depend on the value of an operand of these kinds."""
-
 # int64 against uint64 (or narrower ones): the signed number is looked at first, so that no conversion changes a value.
 _SIGNED_FIRST = {
     "lt": ("{0} < 0 || (u64){0} < {1}", Binding.LOGIC),
@@ -158,12 +155,6 @@ def kind_of(dtype: str) -> str:
 def form_of(op: Op) -> Form:
     """The C of an operation, with gaps for its operands.  Raises KeyError for what has no row."""
     return _form(op.name, op.dtype, tuple(a.dtype for a in op.args))
-
-
-def fixed_value(name: str, dtype: str) -> int | None:
-    """The result of the op on any value of `dtype`, where there is only one."""
-    kinds, value = _FIXED.get(name, ("", 0))
-    return int(value) if kind_of(dtype) in kinds else None
 
 
 @cache

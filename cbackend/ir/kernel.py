@@ -1,4 +1,4 @@
-"""A kernel: one C function over strided arrays, and what a caller must know to launch it.
+"""A kernel: one function over strided arrays in the loop IR, and the facts that a launch needs.
 
 A kernel runs `rank` loops.  Each operand is an array whose axes each run along one loop; strides are counted in
 elements. The extent of a loop is the joint (broadcast) length of the input axes that run along it; an axis of length 1
@@ -9,13 +9,14 @@ along none.
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterator
 from enum import IntEnum
 
 from ...record import record
 from ...record.cached import cached_property
+from .loops import Body, For, all_statements, outlined_in, own_names_in
+from .operands import Argument, Cutting, Operand, Parameter, arguments, operand_name, parameter
 from .schedule import DEFAULT, Schedule
+from .text import kernel_text
 
 
 class Status(IntEnum):
@@ -31,93 +32,23 @@ class Status(IntEnum):
 
 
 @record
-class Operand:
-    """One array argument.  `axes` gives for each axis of the array the loop it runs along; None: its length is 1.
-
-    `source` is the position among the node's inputs (or outputs) of the array.  Two operands may have one source: `x +
-    x.T` reads `x` along two orders of loops.
-    """
-
-    dtype: str
-    axes: tuple[int | None, ...]
-    source: int
-
-    @cached_property
-    def loops(self) -> tuple[int, ...]:
-        """The loops along which the operand moves, ascending."""
-        return tuple(sorted(loop for loop in self.axes if loop is not None))
-
-
-@record
-class Extent:
-    """The argument that holds the extent of a loop (int64)."""
-
-    loop: int
-
-
-@record
-class Pointer:
-    """The argument that points to the first element of operand number `operand` (outputs first, then inputs)."""
-
-    operand: int
-
-
-@record
-class Stride:
-    """The argument that holds the stride, in elements, of an operand along a loop (int64)."""
-
-    operand: int
-    loop: int
-
-
-@record
-class Extra:
-    """Another int64 argument, of which a launch knows nothing but its value."""
-
-    number: int
-
-
-@record
-class Report:
-    """The argument that points to the place for what a message says."""
-
-
-Argument = Extent | Pointer | Stride | Extra | Report
-
-
-@record
-class Cutting:
-    """How the loops of a kernel may be cut into parts that run one by one, in any order, or side by side.
-
-    `free`: loops along which every output moves.  `reduced`: further loops, one of which may be cut if each part has
-    its own of the outputs that do not move along it; these are then combined by `folds`: for each output sum, prod,
-    max, min, any or all, None for one that is not reduced, argmax or argmin where the other of two is its extremum.
-    `picoseconds`: an estimate for one step of the innermost loop.  `in_turn`: the loops that are not free may be cut,
-    too, into parts that run one after the other.
-    """
-
-    free: tuple[int, ...]
-    reduced: tuple[int, ...]
-    folds: tuple[str | None, ...]
-    picoseconds: int
-    in_turn: bool = False
-
-
-@record
 class Kernel:
-    """One static, header-free C function.  Its text uses only the types of preamble.py and the helpers that it names.
+    """One function over strided arrays: operands, parameters, and a body in the loop IR.
 
-    `name` is `k_` and a hash of the text, so equal kernels have one name, in any function and on any machine.
+    Its text form is `str(kernel)` (text.py); its name is a digest of that text, so equal kernels have one name, in any
+    function and on any machine.
     """
 
-    name: str
-    text: str
-    helpers: tuple[str, ...]
+    comment: str
+    """One line: the result as an expression of the operands; a schedule, if it has one, on a second line."""
     rank: int
     outputs: tuple[Operand, ...]
     inputs: tuple[Operand, ...]
-    fallible: bool
-    """Whether it returns a Status (as i32) instead of nothing."""
+    body: Body
+    fallible: bool = False
+    """Whether it returns a Status (as int32) instead of nothing."""
+    shared: frozenset[int] = frozenset()
+    """The outputs that may lie in the memory of an input."""
     cutting: Cutting | None = None
     """None: its loops run whole."""
     signature: tuple[Argument, ...] = ()
@@ -126,12 +57,17 @@ class Kernel:
     """For each output the numbers of the inputs that its value is made of; empty: all outputs have all loops."""
     schedule: Schedule = DEFAULT
     default: str = ""
-    """The name that it has under the default schedule, by which schedules are told; empty: this is it."""
+    """The name that it has under the default schedule, by which schedules are found; empty: this is it."""
+
+    @cached_property
+    def name(self) -> str:
+        """`k_` and the first 16 digits of the SHA-256 of its text form."""
+        return "k_" + hashlib.sha256(kernel_text(self).encode()).hexdigest()[:16]
 
     @property
-    def comment(self) -> str:
-        """What it computes, as its text begins."""
-        return self.text.removeprefix("/* ").splitlines()[0].removesuffix(" */")
+    def title(self) -> str:
+        """The first line of its comment."""
+        return self.comment.split("\n", 1)[0]
 
     @property
     def operands(self) -> tuple[Operand, ...]:
@@ -140,28 +76,33 @@ class Kernel:
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
-        """The arguments of the C function, in order."""
+        """What a call passes, in order."""
         return self.signature or tuple(arguments(self.rank, self.operands))
 
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The arguments as the body sees them."""
+        return tuple(parameter(a, self.operands, len(self.outputs), self.shared) for a in self.arguments)
 
-def arguments(rank: int, operands: tuple[Operand, ...]) -> Iterator[Argument]:
-    """The extents; then for each operand its pointer and one stride for each loop along which it moves."""
-    yield from map(Extent, range(rank))
-    for k, operand in enumerate(operands):
-        yield Pointer(k)
-        for loop in operand.loops:
-            yield Stride(k, loop)
+    @cached_property
+    def bodies(self) -> dict[str, Body]:
+        """The bodies of its functions: the outlined ones by name, then its own under the empty name."""
+        return {**{s.name: s.body for s in outlined_in(self.body)}, "": self.body}
 
+    @cached_property
+    def _unread(self) -> frozenset[str]:
+        """The parameters that a function of the kernel leaves aside."""
+        read = [set(own_names_in(body)) for body in self.bodies.values()]
+        return frozenset(p.name for p in self.parameters if not all(p.name in names for names in read))
 
-NAMELESS = "k_"
-"""What stands for the name in a text that has none yet."""
-_NAMELESS = re.compile(rf"\b{NAMELESS}([a-z]*)\(")
+    def reads(self, operand: int) -> bool:
+        """Whether the elements of an operand are read or written, and not only its lengths."""
+        return operand_name(operand, len(self.outputs)) not in self._unread
 
+    @property
+    def is_vectorized(self) -> bool:
+        """Whether a loop of it is marked for vectors."""
+        return any(isinstance(s, For) and s.simd for s in all_statements(self.body))
 
-def named(text: str) -> tuple[str, str]:
-    """The name that a kernel's text gives itself, and the text with that name in the place of `k_(`.
-
-    Functions of its own, `k_part(`, are called so with `_part` behind it.
-    """
-    name = NAMELESS + hashlib.sha256(text.encode()).hexdigest()[:16]
-    return name, _NAMELESS.sub(lambda found: f"{name}{'_' * bool(found[1])}{found[1]}(", text)
+    def __str__(self) -> str:
+        return kernel_text(self)

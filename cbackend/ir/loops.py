@@ -10,7 +10,7 @@
                 | Do(expr)                               expr;
                 | For(index, start, stop, body)          for (i64 index = start; index < stop; index += step) { body }
                 | If(condition, body, orelse)            if (condition) { body } else { orelse }
-                | Apart(name, arguments, body)           name(arguments);  a function of its own, which does body
+                | Outlined(name, arguments, body)        name(arguments);  an outlined function
                 | Return(expr)                           return expr;
     expr      ::= Const(dtype, value)                    a number
                 | Local(dtype, name)                     a parameter, a loop index, or what Let, Var or Declare made
@@ -142,11 +142,11 @@ class If:
 
 
 @record(slots=True)
-class Apart:
-    """`body` as a function of its own, which two compilers may take at once.
+class Outlined:
+    """A call of an outlined function of the kernel; two compilers may take the functions at once.
 
-    `arguments` are parameters of the kernel, all that `body` knows, and have the same names there.  Without a
-    body it is another call of the function, with other arguments.
+    `arguments` are the parameters of the kernel, in order, and have the same names in `body`.  Without a body it is
+    another call of the function: its arguments are then names or numbers.
     """
 
     name: str
@@ -159,7 +159,7 @@ class Return:
     value: Expr
 
 
-Statement = Let | Var | Declare | Point | Assign | Store | Do | For | If | Apart | Return
+Statement = Let | Var | Declare | Point | Assign | Store | Do | For | If | Outlined | Return
 Body = tuple[Statement, ...]
 
 
@@ -314,6 +314,59 @@ def _reading(expr: Expr, arrays: Mapping[str, str]) -> Expr:
 # --- names
 
 
+def all_statements(body: Iterable[Statement]) -> Iterator[Statement]:
+    """Every statement of `body`, those inside of others included, in order."""
+    stack = list(reversed(tuple(body)))
+    while stack:
+        s = stack.pop()
+        yield s
+        stack.extend(reversed(_inside(s)))
+
+
+def own_statements(body: Iterable[Statement]) -> Iterator[Statement]:
+    """As `all_statements`, those of outlined functions left out."""
+    stack = list(reversed(tuple(body)))
+    while stack:
+        s = stack.pop()
+        yield s
+        if not isinstance(s, Outlined):
+            stack.extend(reversed(_inside(s)))
+
+
+def _inside(s: Statement) -> Body:
+    if isinstance(s, If):
+        return s.body + s.orelse
+    return s.body if isinstance(s, (For, Outlined)) else ()
+
+
+def own_names_in(body: Iterable[Statement]) -> Iterator[str]:
+    """The locals and arrays that `body` reads or writes through; of outlined functions the arguments alone."""
+    for s in own_statements(body):
+        yield from names_read(s)
+
+
+def outlined_in(body: Iterable[Statement]) -> Iterator[Outlined]:
+    """The outlined functions of a kernel, in order."""
+    return (s for s in own_statements(body) if isinstance(s, Outlined) and s.body)
+
+
+def operations_in(s: Statement) -> Iterator[Op | Const]:
+    """The operations and constants of the expressions of a statement, those inside of its own body left out."""
+    for expr in _expressions(s):
+        yield from _operations(expr)
+
+
+def _operations(expr: Expr) -> Iterator[Op | Const]:
+    if isinstance(expr, Load):
+        yield from _operations(expr.index)
+    elif isinstance(expr, Op):
+        yield expr
+        for a in expr.args:
+            yield from _operations(a)
+    elif isinstance(expr, Const):
+        yield expr
+
+
 def names_in(expr: Expr) -> Iterator[str]:
     """The locals and arrays that `expr` reads."""
     if isinstance(expr, Local):
@@ -332,7 +385,7 @@ def names_read(s: Statement) -> Iterator[str]:
         yield s.array
     if isinstance(s, Point) and isinstance(s.array, str):
         yield s.array
-    if isinstance(s, Apart):
+    if isinstance(s, Outlined):
         yield from s.arguments
     for expr in _expressions(s):
         yield from names_in(expr)
@@ -377,7 +430,7 @@ def _pruned(body: Body, used: set[str]) -> Body:
             s = replace(s, body=_pruned(s.body, used))
         elif isinstance(s, If):
             s = replace(s, body=_pruned(s.body, used), orelse=_pruned(s.orelse, used))
-        elif isinstance(s, Apart):
+        elif isinstance(s, Outlined):
             s = replace(s, body=pruned(s.body))
         used.update(names_read(s))
         kept.append(s)

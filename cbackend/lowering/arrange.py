@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from ..ir.loops import (
     ZERO,
-    Apart,
     Assign,
     Body,
     Declare,
@@ -22,6 +21,7 @@ from ..ir.loops import (
     Load,
     Local,
     Op,
+    Outlined,
     Point,
     Statement,
     Store,
@@ -193,7 +193,7 @@ def in_vectors(body: Body, numbers: int | None) -> Body:
                 s = replace(s, simd=False, reductions=()) if numbers == 1 else replace(s, lanes=numbers)
         elif isinstance(s, If):
             s = replace(s, body=in_vectors(s.body, numbers), orelse=in_vectors(s.orelse, numbers))
-        elif isinstance(s, Apart):
+        elif isinstance(s, Outlined):
             s = replace(s, body=in_vectors(s.body, numbers))
         found.append(s)
     return tuple(found)

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ...graph import Apply, Variable
 from ...graph.types import numpy_dtype
-from ..ir.kernel import Cutting
+from ..ir.operands import Cutting
 from ..ir.schedule import DEFAULT, Schedule
 from .group import Group, Result
 from .lower_position import ORDER_OF

@@ -1,7 +1,7 @@
 """From graph nodes to kernels: one for an elementwise op, a fused group, a reduction, a softmax or a running sum.
 
-lower(node)  ->  Group, Nests over it (nest.py, lower_reduce.py, lower_rows.py ...)  ->  Kernel (emit.py), and how it
-may be cut (cutting.py)
+lower(node)  ->  Group, Nests over it (nest.py, lower_reduce.py, lower_rows.py ...)  ->  Kernel (its body in loop IR),
+and how it may be cut (cutting.py)
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ...ops.cumulative import Cumulative
 from ...ops.fused import Fused, InPlace
 from ...ops.nn import AlongAxis
 from ...ops.rows import is_row_graph
-from ..ctext import emit
 from ..ir.kernel import Kernel, Status
-from ..ir.loops import ZERO, Apart, Body, Const, Expr, If, Return, Statement, Var, equal, index, pruned
+from ..ir.loops import ZERO, Body, Const, Expr, If, Outlined, Return, Statement, Var, equal, index, pruned
+from ..ir.operands import parameter_names
 from ..ir.schedule import DEFAULT, Schedule, ScheduleError, check
 from .arrange import arranged, in_vectors
 from .cutting import cutting_of
@@ -35,6 +35,8 @@ from .nest import FAILED, Nest, Operands
 from .runs import costly_in_runs
 from .tiles import tiled
 
+SHORT_FUNCTION = "short"
+"""The name of the outlined function for short rows."""
 Alias = tuple[int, int]
 """(output, input): positions of a node's output and input that are exactly the same memory."""
 
@@ -49,7 +51,7 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = (), schedule: Schedule = DEF
         return lower(node.with_op(node.op.op), (*node.op.pairs, *aliases), schedule)
     body, group, operands, comment, whole = _pieces(node, aliases, schedule)
     body = in_vectors(body, schedule.vector)
-    kernel = emit.kernel(
+    kernel = Kernel(
         comment if schedule == DEFAULT else f"{comment}\n   schedule: {schedule}",
         group.rank,
         operands.outputs,
@@ -112,11 +114,13 @@ def _with_short_rows(rows: Rows, operands: Operands, body: Body, fallible: bool 
 def _or_short(
     body: Body, short: Body | None, reductions: Sequence[Result], operands: Operands, rank: int, fallible: bool = False
 ) -> Body:
-    """`body`, or the statements for short rows: apart, for they take a compiler as long, unless they may fail."""
+    """`body`, or the statements for short rows: outlined, for they take a compiler as long, unless they may fail."""
     if short is None:
         return body
-    names = emit.parameter_names(rank, operands.outputs, operands.inputs)
-    return (If(are_short(reductions, rank - 1), short if fallible else (Apart("short", names, short),), body),)
+    if not fallible:
+        names = parameter_names(rank, operands.outputs, operands.inputs)
+        short = (Outlined(SHORT_FUNCTION, names, short),)
+    return (If(are_short(reductions, rank - 1), short, body),)
 
 
 def _along_kernel(node: Apply) -> _Pieces:
@@ -226,7 +230,7 @@ def _nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule,
         inner = costly_in_runs(general)
         return arranged((*nest.at[0], *nest.looped(inner, len(nest.order) - 1)), nest.order, schedule)
     operands = nest.operands
-    return tiled(nest, general, emit.parameter_names(rank, operands.outputs, operands.inputs))
+    return tiled(nest, general, parameter_names(rank, operands.outputs, operands.inputs))
 
 
 def _element(nest: Nest, result: Result) -> Expr:

@@ -19,7 +19,6 @@ from dataclasses import replace
 from ...graph import Variable
 from ...graph.types import numpy_dtype
 from ...ops.shape import DimShuffle
-from ..ir.kernel import Operand
 from ..ir.loops import (
     ONE,
     ZERO,
@@ -46,6 +45,7 @@ from ..ir.loops import (
     substitute,
     substituted,
 )
+from ..ir.operands import Operand
 from .accumulate import cast
 from .blocks import Slot, start
 from .group import Group, Result, operands_at

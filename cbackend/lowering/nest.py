@@ -12,9 +12,6 @@ from dataclasses import replace
 from ...graph import Apply, Constant, Variable
 from ...graph.types import numpy_dtype
 from ...ops.elementwise import Elementwise, Pointwise
-from ..ctext.emit import operand_name, stride_name
-from ..ctext.scalars import fixed_value
-from ..ir.kernel import Operand
 from ..ir.loops import (
     ONE,
     ZERO,
@@ -40,6 +37,8 @@ from ..ir.loops import (
     substituted,
     times,
 )
+from ..ir.operands import Operand, operand_name, stride_name
+from .fixed import fixed_value
 from .group import Group, Place, is_literal, operands_at
 
 Key = tuple[Variable, Place]

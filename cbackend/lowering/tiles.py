@@ -22,7 +22,6 @@ from ...graph.types import numpy_dtype
 from ..ir.loops import (
     ONE,
     ZERO,
-    Apart,
     Body,
     Declare,
     Do,
@@ -32,6 +31,7 @@ from ..ir.loops import (
     Let,
     Local,
     Op,
+    Outlined,
     Point,
     Statement,
     arrays_in,
@@ -60,7 +60,7 @@ SEVERAL = 5
 """Operands from which on it is worth a compiler's time that every other column is copied by vectors."""
 
 
-ROWS_APART = "rows"
+ROWS_FUNCTION = "rows"
 """The name of the loops, as a function of their own."""
 
 
@@ -80,7 +80,7 @@ def tiled(nest: Nest, general: For, parameters: Sequence[str]) -> Body:
         arrays = {tile.base(k): f"{nest.operands.array(k)}_t" for k in tile.operands}
         inside += renamed(substituted(body, lengths), arrays)
     else:
-        inside.append(Apart(ROWS_APART, tuple(tile.argument(name) for name in parameters), ()))
+        inside.append(Outlined(ROWS_FUNCTION, tuple(tile.argument(name) for name in parameters), ()))
     inside += [tile.put_back(k) for k in tile.moving if k < len(nest.operands.outputs)]
     depth = len(nest.order) - 2
     if nest.fallible:
@@ -89,7 +89,7 @@ def tiled(nest: Nest, general: For, parameters: Sequence[str]) -> Body:
     rows = substituted((*nest.at[0], *nest.looped((general,), depth + 1)), unit)
     whole, *opening = tile.opening()
     in_tiles = (*opening, *nest.at[0], *nest.looped(tile.loops(tuple(inside)), depth))
-    return whole, If(Local("bool", "whole"), (Apart(ROWS_APART, tuple(parameters), pruned(rows)),), in_tiles)
+    return whole, If(Local("bool", "whole"), (Outlined(ROWS_FUNCTION, tuple(parameters), pruned(rows)),), in_tiles)
 
 
 class _Tile:

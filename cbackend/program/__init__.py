@@ -1,1 +1,1 @@
-"""From a graph to the steps of a driver, and the driver's C text."""
+"""From a graph to a program: the steps of a driver, each of which launches a kernel or moves data."""

@@ -34,13 +34,13 @@ class Choices:
         not fit.
         """
         kernel = lower(node, aliases)
-        self._met[kernel.name] = kernel.comment
+        self._met[kernel.name] = kernel.title
         schedule = self._given.get(kernel.name)
         if schedule is not None:
             try:
                 return self._under(schedule, kernel, node, aliases)
             except ScheduleError as error:
-                raise ScheduleError(f"kernel {kernel.name}, {kernel.comment}: {error}") from None
+                raise ScheduleError(f"kernel {kernel.name}, {kernel.title}: {error}") from None
         with suppress(ScheduleError):
             return self._under(self._measured(kernel.name) or DEFAULT, kernel, node, aliases)
         return kernel

@@ -51,6 +51,7 @@ from ...ops.rows import Top
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.solving import Inverse, Solve, SolveTriangular
 from ..ir.kernel import Kernel
+from ..ir.verify import verify
 from . import (
     plan_assembly,
     plan_blas,
@@ -67,7 +68,7 @@ from . import plan_indexing as lower_indexing
 from .buffers import assign_slots
 from .choices import Choices
 from .late import cannot_fail_late, checks_first
-from .nest_text import runs_in_any_order
+from .launches import runs_in_any_order
 from .plan_host import plan_host
 from .plan_order import ordered_strides, result_in_order
 from .planner import Planner, has_all_loops
@@ -77,8 +78,10 @@ Plan = Callable[[Planner, Apply], None]
 
 
 @collector_at_rest
-def plan(graph: FunctionGraph, choices: Choices | None = None) -> Program:
-    """The program that computes the outputs of `graph`; `choices`: the schedules of its kernels.
+def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = False) -> Program:
+    """The program that computes the outputs of `graph`.
+
+    `choices`: the schedules of its kernels.  `strict`: verify each kernel; one that breaks a rule raises InvalidKernel.
 
     An input that the graph overwrites (it has an update) is overwritten only if nothing can fail from then on, so that
     a call that raises has changed nothing; otherwise its new value is made elsewhere.  Raises InconsistencyError if the
@@ -91,6 +94,8 @@ def plan(graph: FunctionGraph, choices: Choices | None = None) -> Program:
     if mutable and not cannot_fail_late(program.steps, mutable):
         program = _planned(graph, nodes, {}, choices)
     choices.check()
+    for kernel in program.kernels if strict else ():
+        verify(kernel)
     return program
 
 

@@ -20,7 +20,7 @@ from ...ops.fused import Fused
 from ...ops.fused_product import FusedProduct
 from ...ops.tensor import TensorVariable
 from ..ir.kernel import Kernel
-from .nest_text import is_launched
+from .launches import is_launched
 from .plan_blas import Multiplication, multiplication
 from .plan_windows import MOST_LOOPS, convolved, has_own_kernels, own_kernels, plan_as
 from .planner import Planner, has_all_loops

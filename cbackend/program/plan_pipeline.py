@@ -16,7 +16,7 @@ from ...ops.advanced_indexing import AdvancedSubtensor
 from ...ops.indexing import Subtensor
 from ...ops.pipeline import Pipeline
 from .accounts import cost
-from .nest_text import is_launched
+from .launches import is_launched
 from .plan_indexing import gather_kernel
 from .plan_views import sliced
 from .planner import Planner, has_all_loops

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ...graph import Apply, Constant, Dim, FunctionGraph, Op, TensorType, Variable, dims_of, toposort
 from ...graph.dims import broadcast
 from ...graph.types import numpy_dtype
-from ..ir.kernel import Extent, Kernel, Pointer, Stride
+from ..ir.kernel import Kernel
+from ..ir.operands import Extent, Pointer, Stride
 from .choices import Choices
 from .program import (
     Allocate,

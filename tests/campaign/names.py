@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from arignote import ops as T
-from arignote.cbackend.program.driver import c_text
+from arignote.cbackend.driver.driver import c_text
 from arignote.cbackend.program.plan import plan
 from arignote.graph import FunctionGraph
 

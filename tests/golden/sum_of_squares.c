@@ -48,7 +48,7 @@ static inline f64 ag_pairwise_total(const ag_pairwise *sum)
 }
 
 /* y0 = sum{axis=(1,)}(x0 * x0) */
-static void k_6f8c55667a15c3d9_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
+static void k_cd732a5d9f03f38a_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 128) {
         const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
@@ -99,10 +99,10 @@ static void k_6f8c55667a15c3d9_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_6f8c55667a15c3d9(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
+static void k_cd732a5d9f03f38a(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 < 16 && 15 < n0) {
-        k_6f8c55667a15c3d9_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
+        k_cd732a5d9f03f38a_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f64 *x0_0 = x0 + i0 * x0_s0;

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...graph.types import numpy_dtype
-from ..ctext.emit import unread
 from ..ctext.helper import storage_type
-from ..ir.kernel import Extent, Extra, Kernel, Pointer, Stride
-from . import accounts
-from .loop_text import choice_lines, loop_lines
-from .nest_text import is_launched, runs_in_any_order, steps_alone
-from .program import (
+from ..ir.kernel import Kernel
+from ..ir.operands import Extent, Extra, Pointer, Stride
+from ..program import accounts
+from ..program.launches import is_launched, runs_in_any_order, steps_alone
+from ..program.program import (
     After,
     Allocate,
     Argument,
@@ -50,20 +49,18 @@ from .program import (
     Vector,
     arrays_of,
 )
+from .loops import choice_lines, loop_lines
 
 DETAIL = 64
 """The length of ag_call.detail."""
 
 FORMS = {
-    "join": "ag_join({}, {})",
-    "index": "ag_index({}, {})",
     "stretch": "{} == 1 ? 0 : {}",
     "choose": "{} ? {} : {}",
-    "slice_count": "ag_slice_count({}, {}, {}, {}, {})",
-    "slice_first": "ag_slice_first({}, {}, {}, {}, {})",
-    "either": "{} || {}",
     "differ": "{} != {}",
 }
+FUNCTIONS = {"join": "ag_join", "index": "ag_index", "slice_count": "ag_slice_count", "slice_first": "ag_slice_first"}
+"""Operators of quantities that are helpers."""
 FAILS_IF = {
     "equal": "{0} != {1}",
     "not_negative": "{0} < 0",
@@ -88,6 +85,12 @@ class StepText:
         self.prefix = "f->" if in_frame else ""
         self.kernels = {kernel.name: kernel for kernel in program.kernels}
         self.launched = {kernel.name: kernel for kernel in program.kernels if is_launched(kernel)}
+        self.helpers: dict[str, None] = {}
+        """The helpers of the driver that a line calls."""
+        self.defined = ""
+        """The length that a line computes, or the vector of lengths that it fills, and nothing else."""
+        self.used: set[str] = set()
+        """The locals that a line reads."""
         self.first_output = len(program.inputs)
         at = sum(len(i.lengths) for i in program.inputs)
         self.output_lengths: list[int] = []
@@ -107,15 +110,31 @@ class StepText:
         yield from ("    " + line.replace(f"f->b[{first}]", "f->b[k]") for line in self.lines(step))
         yield "}"
 
+    # --- facts of a line
+    def begin_line(self) -> None:
+        """Forget the facts of the last line."""
+        self.defined = ""
+        self.used.clear()
+        self.helpers.clear()
+
     # --- names
+    def helper(self, name: str) -> str:
+        """The name of a helper that a line calls."""
+        self.helpers[name] = None
+        return name
+
     def new(self, name: str) -> str:
         """The left side of the assignment that gives a quantity or a pointer its value."""
         if self.prefix:
             return self.prefix + name
+        self.defined = name if self.program.locals[name][0] == "i64" else ""
         return f"const i64 {name}" if self.program.locals[name][0] == "i64" else f"void *const {name}"
 
     def q(self, quantity: Quantity) -> str:
-        return f"{self.prefix}{quantity}" if isinstance(quantity, str) else str(quantity)
+        if not isinstance(quantity, str):
+            return str(quantity)
+        self.used.add(quantity.partition("[")[0])  # an element of a vector reads the vector
+        return f"{self.prefix}{quantity}"
 
     def qs(self, quantities: Lengths) -> list[str]:
         return [self.q(n) for n in quantities]
@@ -125,6 +144,7 @@ class StepText:
 
     def memory(self, base: Memory) -> str:
         if not isinstance(base, Buffer):
+            self.used.add(base)
             return self.prefix + base if base else "0"  # nothing is read where nothing was computed
         return f"f->b[{self.program.slots[base]}]" if base.output is None else f"f->o[{base.output}]"
 
@@ -166,7 +186,7 @@ class StepText:
             shapes = tuple(n for array in self.program.sites[site].operands for n in array.lengths)
         said = (len(operands), *operands, *shapes)[:DETAIL]
         why = f"{int(outcome)} /* {outcome.name} */, {self.base + site}, {axis}"
-        return f"return ag_fail(call, {why}, {len(said)}, {self.vector(said)});"
+        return f"return {self.helper('ag_fail')}(call, {why}, {len(said)}, {self.vector(said)});"
 
     # --- the kinds of steps
     def let(self, step: Let) -> Iterator[str]:
@@ -176,14 +196,16 @@ class StepText:
 
     def _value(self, step: Let) -> str:
         operands = self.qs(step.operands)
-        if step.operator in ("sum", "product"):
-            return (" + " if step.operator == "sum" else " * ").join(operands)
-        form = FORMS[step.operator]
-        if step.operator not in ("join", "either"):
-            return form.format(*operands)
+        if step.operator in ("sum", "product", "either"):
+            return {"sum": " + ", "product": " * ", "either": " || "}[step.operator].join(operands)
+        if step.operator in FORMS:
+            return FORMS[step.operator].format(*operands)
+        function = self.helper(FUNCTIONS[step.operator])
+        if step.operator != "join":
+            return f"{function}({', '.join(operands)})"
         text = operands[0]
         for operand in operands[1:]:
-            text = form.format(text, operand)
+            text = f"{function}({text}, {operand})"
         return text
 
     def guard(self, step: Guard) -> Iterator[str]:
@@ -195,24 +217,27 @@ class StepText:
 
     def fill(self, step: Fill) -> Iterator[str]:
         for k, value in enumerate(step.values):
+            self.defined = step.local
             yield f"{self.prefix}{step.local}[{k}] = {self.q(value)};"
 
     def order(self, step: Order) -> Iterator[str]:
         rank, operands = len(step.lengths), len(step.strides) // len(step.lengths)
-        yield f"ag_order(call, {rank}, {self.vector(step.lengths)}, {operands}, {self.vector(step.strides)},"
+        lengths, strides = self.vector(step.lengths), self.vector(step.strides)
+        yield f"{self.helper('ag_order')}(call, {rank}, {lengths}, {operands}, {strides},"
+        self.used.add(step.local)
         yield f"    {self.prefix}{step.local});"
 
     def allocate(self, step: Allocate) -> Iterator[str]:
         item, lengths = numpy_dtype(step.dtype).itemsize, self.vector(step.lengths)
         address = self.memory(step.buffer)
         if step.buffer.output is None:
-            yield f"{address} = ag_take(rt, {item}, {len(step.lengths)}, {lengths});"
+            yield f"{address} = {self.helper('ag_take')}(rt, {item}, {len(step.lengths)}, {lengths});"
         else:
             k = step.buffer.output
             at = self.output_lengths[k]
             rank = len(self.program.graph.outputs[k].type.shape)
             place = f"{self.first_output + k}, {at}, {rank}"
-            yield f"{address} = ag_output(call, {place}, {item}, {len(step.lengths)}, {lengths});"
+            yield f"{address} = {self.helper('ag_output')}(call, {place}, {item}, {len(step.lengths)}, {lengths});"
         yield f"if (!{address}) {self.fail(Outcome.MEMORY, step.site, 0, step.lengths)}"
 
     def point(self, step: Point) -> Iterator[str]:
@@ -229,30 +254,31 @@ class StepText:
         lengths, strides = self.vector(array.lengths), self.vector(array.strides)
         source = self.argument(array)
         shape = f"{item}, {rank}, {lengths}"
-        yield f"{self.new(step.result)} = ag_pack(rt, &{self.memory(step.buffer)}, {shape}, {source}, {strides});"
+        pack, block = self.helper("ag_pack"), self.memory(step.buffer)
+        yield f"{self.new(step.result)} = {pack}(rt, &{block}, {shape}, {source}, {strides});"
         yield f"if (!{self.prefix}{step.result}) {self.fail(Outcome.MEMORY, step.site, 0, array.lengths)}"
 
     def call(self, step: Call) -> Iterator[str]:
-        text = f"{step.function}({', '.join(self._given(step))})"
+        given = ", ".join(self._given(step))
         kernel = self.launched.get(step.function)
         if kernel is not None:
-            yield from self._launch(step, kernel, text)
+            yield from self._launch(step, kernel, f"{step.function}({given})")
             return
         if step.function in IN_PARTS:
-            in_parts = text.replace(f"{step.function}(", f"{IN_PARTS[step.function]}(rt, ", 1)
-            yield f"if ({in_parts}) {self.interrupted(step.site)}"
+            yield f"if ({self.helper(IN_PARTS[step.function])}(rt, {given})) {self.interrupted(step.site)}"
             return
+        text = f"{step.function if step.kernel else self.helper(step.function)}({given})"
         if step.function == "rt->pipeline":
             negative = f"f->outcome == AG_STOPPED ? {int(Outcome.INTERRUPTED)} : {int(Outcome.MEMORY)}"
             status = f"f->outcome < 0 ? {negative} : {int(Outcome.KERNEL)} + f->outcome"
             yield from f"f->outcome = {text};".split("\n")
-            yield f"if (f->outcome) return ag_fail(call, {status}, {self.base + step.site}, 0, 0, 0);"
+            yield f"if (f->outcome) {self.failed(status, step.site)}"
             return
         if step.fallible:
             base = int(Outcome.KERNEL) if step.kernel else 0
             yield f"f->outcome = {text};"
             status = f"{base} + f->outcome" if base else "f->outcome"
-            yield f"if (f->outcome) return ag_fail(call, {status}, {self.base + step.site}, 0, 0, 0);"
+            yield f"if (f->outcome) {self.failed(status, step.site)}"
         else:
             yield f"{text};"
         if any(isinstance(argument, Table) for argument in step.arguments):  # a product, which may have ended early
@@ -266,12 +292,16 @@ class StepText:
         given = list(map(self.argument, step.arguments))
         kernel = self.kernels.get(step.function)
         for k, kind in enumerate(kernel.arguments if kernel is not None else ()):
-            if isinstance(kind, Pointer) and kernel is not None and unread(kernel, kind.operand):
+            if isinstance(kind, Pointer) and kernel is not None and not kernel.reads(kind.operand):
                 given[k] = "0"
         return given
 
     def interrupted(self, site: int) -> str:
-        return f"return ag_fail(call, {int(Outcome.INTERRUPTED)} /* INTERRUPTED */, {self.base + site}, 0, 0, 0);"
+        return self.failed(f"{int(Outcome.INTERRUPTED)} /* INTERRUPTED */", site)
+
+    def failed(self, status: str, site: int) -> str:
+        """The statement that ends the call; the message needs no numbers."""
+        return f"return {self.helper('ag_fail')}(call, {status}, {self.base + site}, 0, 0, 0);"
 
     def _launch(self, step: Call, kernel: Kernel, alone: str) -> Iterator[str]:
         """The kernel in a plain call if there is little to do, else by the runtime, which may cut it into parts."""
@@ -290,7 +320,7 @@ class StepText:
             yield from launch[1:-1]
             yield f"{launch[-1]};"
             status = f"f->outcome < 0 ? {int(Outcome.INTERRUPTED)} : {int(Outcome.KERNEL)} + f->outcome"
-            yield f"if (f->outcome) return ag_fail(call, {status}, {self.base + step.site}, 0, 0, 0);"
+            yield f"if (f->outcome) {self.failed(status, step.site)}"
         else:
             yield f"if ({little}) {alone};"
             yield f"else if ({launch[0]}"
@@ -325,14 +355,16 @@ class StepText:
         yield f"char *{values}[] = {{{', '.join(arrays)}}};"
         yield f"i64 {sizes}[] = {{{', '.join(lengths)}}};"
         yield f"if (call->host(call, {self.base + step.site}, {values}, {sizes}, {self.vector(strides)}))"
-        yield f"    return ag_fail(call, {int(Outcome.HOST)} /* HOST */, {self.base + step.site}, 0, 0, 0);"
+        yield "    " + self.failed(f"{int(Outcome.HOST)} /* HOST */", step.site)
         yield from (f"{self.new(name)} = {values}[{k}];" for k, name in enumerate(step.results, start=len(step.reads)))
         yield from (f"{self.new(name)} = {sizes}[{k}];" for k, name in enumerate(step.lengths, start=len(shapes)))
 
     def loop(self, step: Loop) -> Iterator[str]:
+        self.helper("ag_looped")
         yield from loop_lines(self.program, self.base, step, self.q, self.argument, self.new)
 
     def choice(self, step: Choice) -> Iterator[str]:
+        self.helper("ag_looped")
         yield from choice_lines(self.program, self.base, step, self.q, self.argument, self.new)
 
     def finish(self, step: Finish) -> Iterator[str]:
@@ -343,9 +375,10 @@ class StepText:
             yield f"f->o[{k}] = {address}, {address} = 0;"
         rank, lengths = len(step.array.lengths), self.vector(step.array.lengths)
         if not step.array.dense:
-            yield f"ag_finish_strides(call, {self.output_lengths[k]}, {rank}, {self.vector(step.array.strides)});"
+            strides = self.vector(step.array.strides)
+            yield f"{self.helper('ag_finish_strides')}(call, {self.output_lengths[k]}, {rank}, {strides});"
         place = f"{self.first_output + k}, {self.output_lengths[k]}, {rank}, {lengths}"
-        yield f"if (ag_finish(call, f->o[{k}], {place})) f->outcome = {int(Outcome.OTHER_OUTPUTS)};"
+        yield f"if ({self.helper('ag_finish')}(call, f->o[{k}], {place})) f->outcome = {int(Outcome.OTHER_OUTPUTS)};"
 
     def release(self, step: Release) -> Iterator[str]:
         yield f"rt->release(f->b[{step.slot}]), f->b[{step.slot}] = 0;"
@@ -373,13 +406,13 @@ class StepText:
             held = "0" if array is None else self.bytes_of(array)
             if isinstance(step, Pack):  # which takes memory only if it had to copy
                 held = f"{self.memory(step.buffer)} ? {held} : 0"
-            yield f"ag_hold(call, {accounts.memory_at(self.program)}, {slot}, {held});"
+            yield f"{self.helper('ag_hold')}(call, {accounts.memory_at(self.program)}, {slot}, {held});"
 
     def spared(self, site: int, steps: Sequence[Step]) -> Iterator[str]:
         """The lines that count memory which a node did not need, since it overwrites an operand."""
         for array, lasting in accounts.spared(self.program, site, steps):
             at = accounts.memory_at(self.program)
-            yield f"ag_spared(call, {at}, {self.bytes_of(array)}, {int(lasting)});"
+            yield f"{self.helper('ag_spared')}(call, {at}, {self.bytes_of(array)}, {int(lasting)});"
 
     def bytes_of(self, array: Array) -> str:
         return " * ".join([str(numpy_dtype(array.dtype).itemsize), *(self.q(n) for n in array.lengths if n != 1)])

@@ -9,11 +9,12 @@ elements, stand before that, with the kernels.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 
 from ..abi.driver_functions import DRIVER_FUNCTIONS, INTERNAL
 from ..ctext.helper import Helper
-from .loop_text import RUNNER
+from .loops import RUNNER
 from .product_helpers import PRODUCTS
 from .solver_helpers import SOLVERS
 from .window_helpers import WINDOWS
@@ -120,11 +121,12 @@ _HOME = {
 """Helpers that stand in the text of another one."""
 
 
-def driver_helpers(driver: str) -> str:
-    """The helpers that the text of a driver uses, directly or by other helpers, each once and in order; what stands
-    after them is compiled without effort.
+def driver_helpers(names: Iterable[str]) -> str:
+    """The text of the helpers `names` and of those that they use, each once and in order.
+
+    Text behind them is compiled without effort.
     """
-    wanted = _used(driver, {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS, *WINDOWS, *LOOPS)})
+    wanted = _with_dependencies(names)
     solvers = [h.text for h in (*SOLVERS, *WINDOWS, *LOOPS) if h.name in wanted]
     solvers += [_EFFORT] if "ag_looped" in wanted else []
     others = [h.text for h in (*HELPERS, *PRODUCTS) if h.name in wanted and h.name not in DRIVER_FUNCTIONS]
@@ -138,14 +140,23 @@ def _ahead(names: Sequence[str]) -> str:
     return _AHEAD.format(calls="\n".join(calls), functions=functions) if names else ""
 
 
-def _used(text: str, by_name: Mapping[str, Helper]) -> set[str]:
-    """The names of the helpers that a text calls, directly or by others."""
+def _with_dependencies(names: Iterable[str]) -> set[str]:
+    """The names of helpers, and of those that they use."""
     wanted: set[str] = set()
-    stack = [text]
+    stack = list(names)
     while stack:
-        for word in _WORD.findall(stack.pop()):
-            name = _HOME.get(word, word)
-            if name in by_name and name not in wanted:
-                wanted.add(name)
-                stack.append(by_name[name].text)
+        name = _HOME.get(stack[-1], stack[-1])
+        stack.pop()
+        if name in BY_NAME and name not in wanted:
+            wanted.add(name)
+            stack.extend(_called_by(name))
     return wanted
+
+
+BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS, *WINDOWS, *LOOPS)}
+
+
+@cache
+def _called_by(name: str) -> tuple[str, ...]:
+    """The functions that the hand-written text of a helper calls."""
+    return tuple(dict.fromkeys(_WORD.findall(BY_NAME[name].text)))

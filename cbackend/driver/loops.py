@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...graph.types import numpy_dtype
-from .program import Array, Choice, Length, Loop, Outcome, Program
+from ..program.program import Array, Choice, Length, Loop, Outcome, Program
 
 Quote = Callable[[int | str], str]
 LAST, ALL, GROWN = "AG_LAST", "AG_ALL", "AG_GROWN"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from .program import Allocate, Buffer, Release, Step
+from ..program.program import Allocate, Buffer, Release, Step
 
 WORTH_A_LOOP = 3
 

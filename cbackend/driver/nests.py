@@ -16,14 +16,13 @@ from collections.abc import Iterable, Iterator
 
 from ...graph.types import numpy_dtype
 from ...ops.elementwise import Elementwise, add, bitwise_and, bitwise_or, maximum, minimum, mul
-from ..ctext.emit import expression
+from ..ctext.emit import expression, helpers_of
 from ..ctext.helper import C_TYPES, storage_type
-from ..ir.kernel import Cutting, Extent, Extra, Kernel, Pointer, Report
-from ..ir.loops import Load, Op, index
+from ..ir.kernel import Kernel
+from ..ir.loops import Expr, Load, Op, index
+from ..ir.operands import Cutting, Extent, Extra, Pointer, Report
 from ..lowering.lower_position import ORDER_OF, POSITIONS, is_better
-
-ALONE_PICOSECONDS = 10_000_000
-"""Estimated work below which a kernel is called and no launch is worth its 50 ns."""
+from ..program.launches import is_launched, runs_in_any_order
 
 _COMBINED: dict[str, Elementwise] = {
     "sum": add, "prod": mul, "max": maximum, "min": minimum, "any": bitwise_or, "all": bitwise_and,
@@ -31,43 +30,29 @@ _COMBINED: dict[str, Elementwise] = {
 _COMBINED_BOOLS = {"max": bitwise_or, "min": bitwise_and}
 
 
-def is_launched(kernel: Kernel) -> bool:
-    """Whether the runtime may run the kernel in parts."""
-    cutting = kernel.cutting
-    return cutting is not None and bool(cutting.free or cutting.reduced or cutting.in_turn)
+def folds_of(kernels: Iterable[Kernel]) -> tuple[str, tuple[str, ...]]:
+    """The functions that combine results of parts, and the helpers that they use.
 
-
-def runs_in_any_order(kernel: Kernel) -> bool:
-    """Whether the loops of a kernel may change places: each array moves along all of them, or along none."""
-    everywhere = tuple(range(kernel.rank))
-    cutting = kernel.cutting
-    return (
-        kernel.rank > 1
-        and cutting is not None
-        and not cutting.in_turn
-        and cutting.free == everywhere
-        and all(o.loops in ((), everywhere) for o in kernel.operands)
-        and any(i.loops for i in kernel.inputs)
-    )
-
-
-def steps_alone(kernel: Kernel) -> int:
-    """How many steps of its loops the kernel does in a plain call at most."""
-    assert kernel.cutting is not None
-    return ALONE_PICOSECONDS // kernel.cutting.picoseconds + 1
-
-
-def fold_lines(kernels: Iterable[Kernel]) -> Iterator[str]:
-    """The functions that combine results of parts: they go over elements, as kernels do."""
-    launched = _launched(kernels)
+    They run over elements, as kernels do.
+    """
     folds = (
         (fold, k.outputs[_extremum(n, cut)].dtype if fold in POSITIONS else o.dtype)
-        for k, cut in launched
+        for k, cut in _launched(kernels)
         for n, (fold, o) in enumerate(zip(cut.folds, k.outputs, strict=True))
         if fold
     )
+    lines: list[str] = []
+    used: list[str] = []
     for fold, dtype in dict.fromkeys(folds):
-        yield from _pick(fold, dtype) if fold in POSITIONS else _fold(fold, dtype)
+        if fold in POSITIONS:
+            better, worse = _comparisons(fold, dtype)
+            lines += _pick(fold, dtype, better, worse)
+            used += helpers_of((better, worse))
+        else:
+            value = _combined(fold, dtype)
+            lines += _fold(fold, dtype, value)
+            used += helpers_of((value,))
+    return "\n".join(lines), tuple(used)
 
 
 def nest_lines(kernels: Iterable[Kernel]) -> Iterator[str]:
@@ -81,10 +66,14 @@ def _launched(kernels: Iterable[Kernel]) -> list[tuple[Kernel, Cutting]]:
     return [(kernel, kernel.cutting) for kernel in kernels if kernel.cutting is not None and is_launched(kernel)]
 
 
-def _fold(fold: str, dtype: str) -> Iterator[str]:
-    storage, here = storage_type(dtype), index("i")
+def _combined(fold: str, dtype: str) -> Expr:
+    """The result of two parts, `y[i]` and `x[i]`."""
     op = _COMBINED_BOOLS.get(fold, _COMBINED[fold]) if dtype == "bool" else _COMBINED[fold]
-    value = Op(op.name, dtype, (Load(dtype, "y", here), Load(dtype, "x", here)))
+    return Op(op.name, dtype, (Load(dtype, "y", index("i")), Load(dtype, "x", index("i"))))
+
+
+def _fold(fold: str, dtype: str, value: Expr) -> Iterator[str]:
+    storage = storage_type(dtype)
     yield f"static void {_fold_name(fold, dtype)}(i64 n, void *into, const void *from)"
     yield "{"
     yield f"    {storage} *const y = into;"
@@ -93,11 +82,15 @@ def _fold(fold: str, dtype: str) -> Iterator[str]:
     yield "}"
 
 
-def _pick(fold: str, dtype: str) -> Iterator[str]:
-    """The position of whichever extremum comes first: the better one, of equal ones that of the lower position."""
+def _comparisons(fold: str, dtype: str) -> tuple[Expr, Expr]:
+    """Whether the extremum of the other part is better than the best one, and whether it is worse."""
     here = index("0")
     best, other = Load(dtype, "x", here), Load(dtype, "y", here)
-    better, worse = (is_better(a, b, ORDER_OF[fold]) for a, b in ((other, best), (best, other)))
+    return is_better(other, best, ORDER_OF[fold]), is_better(best, other, ORDER_OF[fold])
+
+
+def _pick(fold: str, dtype: str, better: Expr, worse: Expr) -> Iterator[str]:
+    """The position of whichever extremum comes first: the better one, of equal ones that of the lower position."""
     yield f"static void {_fold_name(fold, dtype)}(i64 *into, const i64 *from, const void *best, const void *other)"
     yield "{"
     yield f"    const {storage_type(dtype)} *const x = best, *const y = other;"

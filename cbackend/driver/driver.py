@@ -1,0 +1,370 @@
+"""The C text of a function: types, helpers, kernels, and the driver that runs a Program step by step.
+
+preamble          scalar types, and the helpers that the kernels use            preamble.py
+kernels           each once: what a reader looks for, so it comes before what only the driver needs
+declarations      ag_runtime, ag_call                                           abi.py
+folds             functions that combine results of parts                        nests.py
+driver helpers    joint lengths, slices, copies: those that are used            helpers.py
+nests             the facts that the runtime needs to run a kernel in parts      nests.py
+struct frame      the buffers; in long programs all locals
+part_0 ...        the steps, about 200 a C function: compilers take time that grows faster than a function
+ag_entry          the frame, the parts, and what is left to give back
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ...graph.types import numpy_dtype
+from ...record import record
+from ..abi import declarations as abi
+from ..ctext.emit import helpers
+from ..ctext.helper import storage_type
+from ..ctext.preamble import preamble
+from ..program.accounts import memory_at, whole_call
+from ..program.program import (
+    Array,
+    Call,
+    Choice,
+    Commit,
+    Host,
+    Loop,
+    Outcome,
+    Pack,
+    Program,
+    Release,
+    Step,
+    bodies_of,
+)
+from .helpers import driver_helpers
+from .loops import body_name
+from .nests import folds_of, nest_lines
+from .page import CFile, Line, Mark, Page
+from .rerolling import in_runs
+from .steps import StepText
+from .units import in_units
+
+STEPS_A_PART = 200
+CALLS_BETWEEN_LOOKS = 16
+"""Kernels after which a chain of them looks whether Ctrl-C was pressed, however short each is."""
+
+
+def c_text(program: Program, profile: bool = False) -> str:
+    """The C file of `program`: equal programs give equal text.  `profile`: with a clock around every node that does
+    work.
+    """
+    return c_file(program, profile).text
+
+
+def c_file(program: Program, profile: bool = False) -> CFile:
+    """The C file of `program`, with the lines that belong to each node."""
+    folds, fold_helpers = folds_of(program.kernels)
+    drivers = list(_drivers(program, profile))
+    lines: list[Line] = [*nest_lines(program.kernels), "", *(line for d in drivers for line in d.lines())]
+    driver = "\n".join(line for line in lines if isinstance(line, str))
+    called = driver_helpers(name for d in drivers for name in d.helpers)
+    before, behind = in_units(program.kernels, _DECLARATIONS, f"{folds}\n{called}\n{driver}")
+    page = Page(_launching_sites(program))
+    page.add(preamble([*(name for kernel in program.kernels for name in helpers(kernel)), *fold_helpers]))
+    for piece in before:
+        page.add(piece)
+    page.add(f"{folds}\n{called}")
+    page.add_lines(lines)
+    for piece in behind:
+        page.add(piece)
+    return page.file()
+
+
+def _launching_sites(program: Program) -> dict[str, list[int]]:
+    """The nodes that launch each kernel, themselves or in a body."""
+    found: dict[str, dict[int, None]] = {}
+    for step in program.steps:
+        if isinstance(step, Call) and step.kernel:
+            found.setdefault(step.function, {})[step.site] = None
+        for inner in (kernel for body in bodies_of(step) for kernel in program.bodies[body].kernels):
+            found.setdefault(inner.name, {})[step.site] = None  # type: ignore[union-attr]
+    return {name: list(sites) for name, sites in found.items()}
+
+
+_DECLARATIONS = f"{abi.RUNTIME_DECLARATIONS}\n{abi.CALL_DECLARATIONS}"
+
+
+@record
+class _Printed:
+    """A line of a C function.
+
+    `defined`: the length that it computes, or the vector of lengths that it declares or fills, if nothing else: without
+    a reader it is left out, since compilers complain of it.  `used`: the locals that it reads.  `helpers`: its calls.
+    """
+
+    line: Line
+    defined: str
+    used: frozenset[str]
+    helpers: tuple[str, ...]
+
+
+def _drivers(program: Program, profile: bool, body: str = "", base: int = 0) -> Iterator[_Driver]:
+    """The driver of a program behind those of its bodies."""
+    for number, inner in enumerate(program.bodies):
+        yield from _drivers(inner, False, body_name(program, base, number), program.body_base(base, number))
+    yield _Driver(program, profile, body, base)
+
+
+class _Driver:
+    """Prints everything after the kernels."""
+
+    def __init__(self, program: Program, profile: bool, body: str = "", base: int = 0) -> None:
+        self.program = program
+        self.profile = profile
+        self.body = body
+        """The name of the function, for the body of a loop; empty for the driver itself."""
+        self.base = base
+        self.frame = f"{body}_frame" if body else "frame"
+        self.part = f"{body}_part" if body else "part"
+        self.parts = _parts(_by_site(program.steps))
+        self.long = len(self.parts) > 1
+        self.text = StepText(program, self.long, base)
+        self.slots = max(program.slots.values(), default=-1) + 1
+        self.helpers: dict[str, None] = {}
+        """The helpers that the lines so far call."""
+
+    def lines(self) -> Iterator[Line]:
+        """The lines of the driver.  `helpers` is complete when they are through."""
+        yield from self._frame()
+        for number, sites in enumerate(self.parts):
+            printed = list(self._part(number, sites))
+            for p in printed if self.long else _without_unread(printed):
+                self.helpers.update(dict.fromkeys(p.helpers))
+                yield p.line
+        self.text.helpers.clear()
+        yield from self._entry()
+        self.helpers.update(self.text.helpers)
+        yield ""
+
+    def _printed(self, lines: Iterable[Line], defined: str = "") -> Iterator[_Printed]:
+        """Each line with the facts that `text` noted while it was printed."""
+        source = iter(lines)
+        while True:
+            self.text.begin_line()
+            try:
+                line = next(source)
+            except StopIteration:
+                return
+            yield _Printed(line, defined or self.text.defined, frozenset(self.text.used), tuple(self.text.helpers))
+
+    # --- the frame
+    def _frame(self) -> Iterator[Line]:
+        yield f"struct {self.frame} {{"
+        yield "    i32 outcome;"
+        yield f"    void *o[{max(len(self.program.graph.outputs), 1)}]; /* outputs */"
+        if self.slots:
+            yield f"    void *b[{self.slots}]; /* buffers */"
+        if self.long:
+            yield from (line for _, line in self._declarations())
+        yield "};"
+        yield ""
+
+    def _declarations(self) -> Iterator[tuple[str, str]]:
+        """Arrays on the stack, and in a frame all locals: each name with its declaration."""
+        for name, (kind, count) in self.program.locals.items():
+            if kind not in ("i64", "void *"):
+                yield name, f"    {storage_type(kind)} {name}[{max(count, 1)}];"
+            elif self.long:
+                yield name, f"    {kind}{'' if kind.endswith('*') else ' '}{name};"
+
+    # --- a part
+    def _part(self, number: int, sites: Sequence[tuple[int, Sequence[Step]]]) -> Iterator[_Printed]:
+        yield from self._printed(self._part_head(number))
+        if not self.long:
+            for name, line in self._declarations():
+                yield from self._printed([line], name if self.program.locals[name][0] == "int64" else "")
+        if number == 0:
+            if self.profile:
+                yield from self._printed(self._begin())
+            yield from self._inputs()
+            yield from self._constants()
+        if self.profile:
+            yield from self._printed(["    i64 start = rt->clock();", "    (void)start;"])
+        calls = 0
+        for site, steps in sites:
+            yield from self._site(site, steps)
+            before, calls = calls, calls + sum(isinstance(s, Call) for s in steps)
+            if before // CALLS_BETWEEN_LOOKS < calls // CALLS_BETWEEN_LOOKS:
+                yield from self._printed(self._look(site))
+        yield from self._printed([*self._mark(None), "    return 0;", "}", ""])
+
+    def _begin(self) -> Iterator[Line]:
+        yield f"    {self.text.helper('ag_begin')}(call, {memory_at(self.program)}, {self.slots});"
+
+    def _part_head(self, number: int) -> Iterator[Line]:
+        effort = "AG_EFFORT " if self.body else ""
+        yield f"{effort}static i32 {self.part}_{number}(ag_call *call, struct {self.frame} *f)"
+        yield "{"
+        yield "    const ag_runtime *const rt = call->rt;"
+        yield "    (void)rt;"
+
+    def _inputs(self) -> Iterator[_Printed]:
+        """The arguments of the call.  An address or a length that will not do ends the call."""
+        at = 0
+        for k, array in enumerate(self.program.inputs):
+            yield from self._printed(self._address(f"in{k}", f"call->data[{k}]"))
+            yield from self._lengths(array, "lengths", at)
+            for axis in reversed(range(0 if array.dense else len(array.lengths))):
+                yield from self._printed(self._stride(array, axis, at))
+            yield from self._printed(self._input_checks(k, array, at))
+            at += len(array.lengths)
+        yield from self._printed(self._overlaps())
+
+    def _address(self, name: str, value: str) -> Iterator[Line]:
+        """The declaration of an argument of the call."""
+        yield f"    {self.text.new(name)} = {value};"
+
+    def _look(self, site: int) -> Iterator[Line]:
+        """A look whether Ctrl-C was pressed."""
+        yield f"    if (rt->stopped()) {self.text.interrupted(site)}"
+
+    def _stride(self, array: Array, axis: int, at: int) -> Iterator[Line]:
+        packed = self._packed_stride(array, axis)
+        stride = self.text.new(str(array.strides[axis]))
+        yield f"    {stride} = call->strides ? call->strides[{at + axis}] : {packed};"
+
+    def _overlaps(self) -> Iterator[Line]:
+        """Inputs that are overwritten must not overlap with any other."""
+        if not self.program.in_place:
+            return
+        arrays = self.program.inputs
+        starts = ", ".join(self.text.argument(a) for a in arrays)
+        sizes = ", ".join(self.text.bytes_of(a) for a in arrays)
+        written = ", ".join(map(str, self.program.in_place.values()))
+        yield f"    const void *const starts[] = {{{starts}}};"
+        yield f"    const i64 sizes[] = {{{sizes}}};"
+        yield f"    const i32 written[] = {{{written}}};"
+        given = f"{len(arrays)}, starts, sizes, {len(self.program.in_place)}, written"
+        yield f"    if ({self.text.helper('ag_overlap')}({given})) {self._input_failure(Outcome.MISALIGNED, 0)}"
+
+    def _packed_stride(self, array: Array, axis: int) -> str:
+        if axis == len(array.lengths) - 1:
+            return "1"
+        return f"{self.text.q(array.lengths[axis + 1])} * {self.text.q(array.strides[axis + 1])}"
+
+    def _input_checks(self, k: int, array: Array, at: int) -> Iterator[Line]:
+        unit = numpy_dtype(array.dtype).alignment
+        if unit > 1:
+            yield f"    if ((u64){self.text.q(f'in{k}')} % {unit}) {self._input_failure(Outcome.MISALIGNED, k)}"
+        if array.lengths:
+            kept = f"{self.text.helper('ag_as_declared')}(call, {at}, {len(array.lengths)})"
+            yield f"    if (!{kept}) {self._input_failure(Outcome.DECLARED, k)}"
+
+    def _input_failure(self, outcome: Outcome, k: int) -> str:
+        why = f"{int(outcome)} /* {outcome.name} */"
+        return f"return {self.text.helper('ag_fail')}(call, {why}, -1, {k}, 0, 0);"
+
+    def _constants(self) -> Iterator[_Printed]:
+        at = 0
+        for k, array in enumerate(self.program.constants):
+            yield from self._printed(self._address(f"k{k}", f"call->constants[{k}]"))
+            yield from self._lengths(array, "constant_lengths", at)
+            at += len(array.lengths)
+
+    def _lengths(self, array: Array, field: str, at: int) -> Iterator[_Printed]:
+        for axis, length in enumerate(array.lengths):
+            if isinstance(length, str):
+                yield from self._printed(self._address(length, f"call->{field}[{at + axis}]"))
+
+    # --- a node
+    def _site(self, site: int, steps: Sequence[Step]) -> Iterator[_Printed]:
+        yield from self._printed(self._site_head(site))
+        works = self.profile and any(isinstance(s, (Call, Host, Pack, Loop, Choice)) for s in steps)
+        looped = self.long and not self.profile
+        for step, count in in_runs(steps, self.program.slots) if looped else ((step, 1) for step in steps):
+            yield from self._printed("    " + line for line in self.text.lines(step, count))
+            if self.profile:
+                yield from self._printed("    " + line for line in self.text.held(step))
+        if works:
+            yield from self._printed(self._counted(site, steps))
+
+    def _site_head(self, site: int) -> Iterator[Line]:
+        known = self.program.sites
+        yield ""
+        yield from self._mark(site if site < len(known) else None)
+        number = f"{self.body}, {site}" if self.body else str(site)
+        yield f"    /* {number}: {_comment(known[site].text) if site < len(known) else 'outputs'} */"
+
+    def _mark(self, site: int | None) -> list[Line]:
+        """The mark of the lines of a node; bodies have none, since their nodes are not the function's."""
+        return [] if self.body else [Mark(site)]
+
+    def _counted(self, site: int, steps: Sequence[Step]) -> Iterator[Line]:
+        counted = f"{self.text.bytes_moved(steps)}, {self.text.flops(site, steps)}"
+        yield f"    start = {self.text.helper('ag_count')}(call, {site}, start, {counted});"
+        yield from ("    " + line for line in self.text.spared(site, steps))
+
+    # --- the entry
+    def _entry(self) -> Iterator[Line]:
+        outputs, first = len(self.program.graph.outputs), len(self.program.inputs)
+        yield f"AG_EFFORT static i32 {self.body}(ag_call *call)" if self.body else "i32 ag_entry(ag_call *call)"
+        yield "{"
+        yield "    const ag_runtime *const rt = call->rt;"
+        if self.long:
+            yield f"    struct {self.frame} *const f = rt->alloc(sizeof *f);"
+            yield f"    if (!f) return {int(Outcome.MEMORY)};"
+            yield "    __builtin_memset(f, 0, sizeof *f);"
+        else:
+            yield f"    struct {self.frame} frame = {{0}}, *const f = &frame;"
+        yield f"    i32 outcome = {self.part}_0(call, f);"
+        for number in range(1, len(self.parts)):
+            yield f"    if (!outcome) outcome = {self.part}_{number}(call, f);"
+        buffers = f"{self.slots}, {'f->b' if self.slots else '0'}"
+        yield f"    {self.text.helper('ag_leave')}(rt, call, outcome, {buffers}, {outputs}, f->o, {first});"
+        yield "    if (!outcome) outcome = f->outcome;"
+        if not self.body and any(isinstance(step, (Call, Commit, Loop, Choice)) for step in self.program.steps):
+            yield "    rt->end();"
+        if self.long:
+            yield "    rt->release(f);"
+        if self.profile:
+            done = f"outcome == 0 || outcome == {int(Outcome.OTHER_OUTPUTS)} /* OTHER_OUTPUTS */"
+            yield f"    {self.text.helper('ag_called')}(call, {whole_call(self.program)}, {done});"
+        yield "    return call->outcome = outcome;"
+        yield "}"
+
+
+def _without_unread(printed: Sequence[_Printed]) -> list[_Printed]:
+    """The lines without the lengths that no line behind them reads."""
+    kept: list[_Printed] = []
+    used: set[str] = set()
+    for p in reversed(printed):
+        if not p.defined or p.defined in used:
+            used |= p.used
+            kept.append(p)
+    return kept[::-1]
+
+
+def _comment(text: str) -> str:
+    short = text if len(text) <= 100 else text[:97] + "..."
+    return short.replace("*/", "* /")
+
+
+def _by_site(steps: Sequence[Step]) -> list[tuple[int, list[Step]]]:
+    """The steps of each node together; a release belongs to the node before it."""
+    groups: list[tuple[int, list[Step]]] = []
+    for step in steps:
+        site = groups[-1][0] if isinstance(step, Release) else step.site
+        if not groups or groups[-1][0] != site:
+            groups.append((site, []))
+        groups[-1][1].append(step)
+    return groups
+
+
+def _parts(sites: list[tuple[int, list[Step]]]) -> list[list[tuple[int, list[Step]]]]:
+    """The sites in runs of about STEPS_A_PART steps; one run if that is not much more."""
+    if sum(len(steps) for _, steps in sites) <= 2 * STEPS_A_PART:
+        return [sites]
+    parts: list[list[tuple[int, list[Step]]]] = [[]]
+    size = 0
+    for site, steps in sites:
+        if size >= STEPS_A_PART:
+            parts.append([])
+            size = 0
+        parts[-1].append((site, steps))
+        size += len(steps)
+    return parts

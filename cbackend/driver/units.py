@@ -1,0 +1,174 @@
+"""A long C file in two units, which two compilers take at once: kernels alone, and the rest with the driver.
+
+A kernel that has a form for short rows is two functions, which may be in a unit each.  The text stays one file that
+compiles as it is.  Told `-DAG_UNIT=1` or `-DAG_UNIT=2` a compiler sees one half; functions of the first half are then
+known to both and to nobody else.  Halves are equal by what gcc takes for them: little for a driver, which it does not
+optimize, most for loops that it vectorizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...graph import FunctionGraph, Op
+from ...ops.fused import Fused
+from ...ops.nn import AlongAxis
+from ...ops.rows import is_row_graph
+from ...record import record
+from ..ctext.emit import Function, functions
+from ..ir.kernel import Kernel
+from ..ir.loops import For, If, Outlined, operations_in, own_statements
+from ..ir.loops import Op as Operation
+from ..lowering.lower import SHORT_FUNCTION
+from ..lowering.tiles import ROWS_FUNCTION
+from .page import Definition
+
+WORTH_IT = 6_000
+"""The work that a second compiler must be able to take over, as `_work` counts it, to be worth its start (20 ms)."""
+_DRIVER = 5
+"""How many characters of a driver are as much work as one of a kernel."""
+
+_SEVERAL = 12
+"""Nodes of a graph that make a long file."""
+_HEAD = """\
+/* A long file: two compilers may take a half each, AG_UNIT 1 and 2. */
+#ifdef AG_UNIT
+#define AG_SHARED __attribute__((visibility("hidden")))
+#else
+#define AG_SHARED static
+#endif
+"""
+
+_ALL_LOOPS = """\
+/* Where accumulators have several lanes, loops that set these up and combine them are vectorized too; where rows are
+   short, loops that turn them round. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define AG_ALL_LOOPS , optimize("tree-loop-vectorize")
+#else
+#define AG_ALL_LOOPS
+#endif
+"""
+
+_PLAIN = """\
+/* What finds its way among tiles, and leaves the work to a function of its own, is not optimized. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define AG_PLAIN , optimize("O0")
+#else
+#define AG_PLAIN
+#endif
+"""
+
+_LONG = """\
+/* Of long loops the registers are given out for the whole at once: that takes a seventh less, and the loops as long. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define AG_LONG , optimize("ira-region=one")
+#else
+#define AG_LONG
+#endif
+"""
+_MACROS = {"AG_ALL_LOOPS": _ALL_LOOPS, "AG_PLAIN": _PLAIN, "AG_LONG": _LONG}
+_MANY = 100
+"""Statements of a long function."""
+
+
+@record
+class _Features:
+    """The features of a function that tell how hard it is to compile."""
+
+    size: int
+    """Characters of its text."""
+    statements: int
+    loops: int
+    reductions: int
+    """Clauses of accumulators."""
+    copies: int
+    """Copies of tiles and strips."""
+    drives_tiles: bool
+    """It leaves the work on tiles to an outlined function."""
+
+
+def in_units(
+    kernels: Sequence[Kernel], declarations: str, driver: str
+) -> tuple[list[str | Definition], list[str | Definition]]:
+    """The pieces of C before the driver and behind it.  The kernels are in two units if there is enough work.
+
+    `declarations` stand between the kernels and the driver; of the driver's text only its size counts here.
+    """
+    made = [function for kernel in kernels for function in functions(kernel)]
+    features = [_features(function) for function in made]
+    efforts = [_effort(f, function.outlined == SHORT_FUNCTION) for f, function in zip(features, made, strict=True)]
+    head = [text for name, text in _MACROS.items() if name in efforts]
+    work = [_work(f) for f in features]
+    alone = _first_unit(work, len(driver) // _DRIVER)
+    taken_over = sum(work[k] for k in alone)
+    if min(taken_over, sum(work) + len(driver) // _DRIVER - taken_over) < WORTH_IT:
+        plain = (_definition(f, effort, "static") for f, effort in zip(made, efforts, strict=True))
+        return [*head, *plain, declarations], []
+    main = {function.kernel for k, function in enumerate(made) if k in alone and not function.outlined}
+    called = {k for k, function in enumerate(made) if k not in alone and function.outlined and function.kernel in main}
+    known = alone | called
+    texts = [
+        _definition(function, efforts[k], "AG_SHARED" if k in known else "static") for k, function in enumerate(made)
+    ]
+    first: list[str | Definition] = [*(_prototype(made[k]) for k in sorted(called)), *(texts[k] for k in sorted(alone))]
+    second: list[str | Definition] = [text for k, text in enumerate(texts) if k not in alone]
+    prototypes = [_prototype(made[k]) for k in sorted(alone)]
+    kernels_alone = ["#if AG_UNIT != 2", *first, "#else", *prototypes, "#endif", ""]
+    return [_HEAD, *head, *kernels_alone, "#if AG_UNIT != 1", *second, declarations], ["#endif", ""]
+
+
+def may_be_in_units(graph: FunctionGraph) -> bool:
+    """Whether the C of a graph is likely to be long enough, as far as can be told before there is any."""
+    nodes = graph.nodes
+    return len(nodes) >= _SEVERAL or any(isinstance(n.op, AlongAxis) or _reads_rows(n.op) for n in nodes)
+
+
+def _reads_rows(op: Op) -> bool:
+    return isinstance(op, Fused) and is_row_graph(op.graph)
+
+
+def _features(function: Function) -> _Features:
+    own = list(own_statements(function.body))
+    loops = [s for s in own if isinstance(s, For)]
+    clauses = sum(len({sign for sign, _ in s.reductions}) for s in loops if s.simd)
+    names = (e.name for s in own for e in operations_in(s) if isinstance(e, Operation))
+    copies = sum(name.startswith(("tile_", "run_")) for name in names)
+    drives = any(isinstance(s, Outlined) and s.name == ROWS_FUNCTION for s in own)
+    simple = sum(not isinstance(s, (For, If)) for s in own)
+    return _Features(len(function.text()), simple, len(loops), clauses, copies, drives)
+
+
+def _work(f: _Features) -> int:
+    """The work of compiling a function, in characters of plain code; fitted to 70 functions, of 2 to 80 ms."""
+    if f.drives_tiles:
+        return f.size // _DRIVER
+    return f.size + 500 * f.loops + 2500 * f.reductions + 1400 * f.copies
+
+
+def _first_unit(work: Sequence[int], driver: int) -> set[int]:
+    """The functions of the first unit: half of the work, the longest first."""
+    left, taken = (sum(work) + driver) // 2, set[int]()
+    for number in sorted(range(len(work)), key=lambda k: (-work[k], k)):
+        if work[number] <= left:
+            left -= work[number]
+            taken.add(number)
+    return taken
+
+
+def _effort(f: _Features, has_short_rows: bool) -> str:
+    """The macro with the options for compiling a function; empty for none."""
+    if f.drives_tiles:
+        return "AG_PLAIN"
+    if f.reductions or has_short_rows:
+        return "AG_ALL_LOOPS"
+    return "AG_LONG" if f.statements >= _MANY else ""
+
+
+def _definition(function: Function, effort: str, linkage: str) -> Definition:
+    """The text of a function that the compiler keeps out of the driver, which is compiled with less effort."""
+    how = f"__attribute__((noinline{' ' * bool(effort)}{effort})) {linkage}"
+    return Definition("" if function.outlined else function.kernel, function.text(how), function.comment.count("\n"))
+
+
+def _prototype(function: Function) -> str:
+    return f"AG_SHARED {function.prototype};"

@@ -1,0 +1,34 @@
+"""How the runtime may launch a kernel: in a plain call, in parts, with its loops in any order."""
+
+from __future__ import annotations
+
+from ..ir.kernel import Kernel
+
+ALONE_PICOSECONDS = 10_000_000
+"""Estimated work below which a kernel is called and no launch is worth its 50 ns."""
+
+
+def is_launched(kernel: Kernel) -> bool:
+    """Whether the runtime may run the kernel in parts."""
+    cutting = kernel.cutting
+    return cutting is not None and bool(cutting.free or cutting.reduced or cutting.in_turn)
+
+
+def runs_in_any_order(kernel: Kernel) -> bool:
+    """Whether the loops of a kernel may change places: each array moves along all of them, or along none."""
+    everywhere = tuple(range(kernel.rank))
+    cutting = kernel.cutting
+    return (
+        kernel.rank > 1
+        and cutting is not None
+        and not cutting.in_turn
+        and cutting.free == everywhere
+        and all(o.loops in ((), everywhere) for o in kernel.operands)
+        and any(i.loops for i in kernel.inputs)
+    )
+
+
+def steps_alone(kernel: Kernel) -> int:
+    """How many steps of its loops the kernel does in a plain call at most."""
+    assert kernel.cutting is not None
+    return ALONE_PICOSECONDS // kernel.cutting.picoseconds + 1
