@@ -85,6 +85,8 @@ def _outputs(outputs: Any) -> tuple[str, tuple[str, ...], list[Variable]]:
         return "none", (), []
     if isinstance(outputs, Mapping):
         return "dict", tuple(map(str, outputs)), [_output(v, repr(k)) for k, v in outputs.items()]
+    if hasattr(outputs, "no_tensor"):
+        raise TypeError(f"function: outputs: {outputs.no_tensor}")
     if isinstance(outputs, (list, tuple)):
         return "list", (), [_output(v, str(n)) for n, v in enumerate(outputs)]
     return "one", (), [_output(outputs, "0")]

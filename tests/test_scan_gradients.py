@@ -134,3 +134,60 @@ def test_a_thousand_steps():
     f = ag.function([x], [cost, ag.grad(cost, x)])
     difference = (f(0.9 + 1e-5)[0] - f(0.9 - 1e-5)[0]) / 2e-5
     np.testing.assert_allclose(f(0.9)[1], difference, rtol=1e-6)
+
+
+# --- recurrent networks as they are written
+
+
+WX, WH, WO, BIAS = T.matrix("Wx"), T.matrix("Wh"), T.matrix("Wo"), T.vector("b")
+BATCH, INPUTS, UNITS, STEPS = 3, 5, 4, 6
+
+
+def lstm(x, h, c):
+    z = x @ WX + h @ WH + BIAS
+    i, f, o, g = (z[:, k * UNITS : (k + 1) * UNITS] for k in range(4))
+    c = T.nn.sigmoid(f) * c + T.nn.sigmoid(i) * T.tanh(g)
+    return T.nn.sigmoid(o) * T.tanh(c), c
+
+
+def gru(x, h):
+    z, u = x @ WX + BIAS, h @ WH
+    r = T.nn.sigmoid(z[:, :UNITS] + u[:, :UNITS])
+    k = T.nn.sigmoid(z[:, UNITS : 2 * UNITS] + u[:, UNITS : 2 * UNITS])
+    return (1 - k) * T.tanh(z[:, 2 * UNITS :] + r * u[:, 2 * UNITS :]) + k * h
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(("step", "gates", "states"), [(lstm, 4, 2), (gru, 3, 1)])
+def test_networks_with_sliced_gates_and_states_of_known_lengths(step, gates, states, last):
+    x = T.tensor3("x")
+    found, _ = ag.scan(step, sequences=x, outputs_info=[T.zeros((BATCH, UNITS))] * states, return_list=True)
+    loss = T.square((found[0][-1] if last else found[0]) @ WO).sum()
+    parameters = [WX, WH, BIAS, WO]
+    rng = np.random.default_rng(0)
+    shapes = [(INPUTS, gates * UNITS), (UNITS, gates * UNITS), (gates * UNITS,), (UNITS, 2)]
+    values, given = [0.3 * rng.standard_normal(s) for s in shapes], rng.standard_normal((STEPS, BATCH, INPUTS))
+    f = ag.function([x, *parameters], [loss, *ag.grad(loss, parameters)])
+    reference = ag.function([x, *parameters], [loss, *ag.grad(loss, parameters)], mode="NUMPY")
+    _, *slopes = f(given, *values)
+    for one, other in zip(slopes, reference(given, *values)[1:]):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+    for k, value in enumerate(values):
+        at = tuple(int(rng.integers(0, n)) for n in value.shape)
+        moved = [[v if v is not value else v + e * _unit(v, at) for v in values] for e in (1e-6, -1e-6)]
+        above, below = (f(given, *m)[0] for m in moved)
+        assert slopes[k][at] == pytest.approx((above - below) / 2e-6, rel=1e-5, abs=1e-8)
+
+
+def _unit(like, at):
+    found = np.zeros_like(like)
+    found[at] = 1
+    return found
+
+
+def test_a_cotangent_may_know_less_than_the_state():
+    s, w = T.matrix("s"), T.matrix("W")
+    for form in (lambda h: h @ w, lambda h: h[-1] @ w, lambda h: h[1:] @ w):
+        h, _ = ag.scan(lambda z, h: T.tanh(z + h), sequences=s, outputs_info=T.zeros(4))
+        slope = ag.function([s, w], ag.grad(form(h).sum(), s))
+        assert slope(np.ones((3, 4)), np.ones((4, 2))).shape == (3, 4)
