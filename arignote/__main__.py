@@ -7,6 +7,7 @@ import os
 import sys
 
 from . import __version__, bisect_command, cache_command, demo, doctor, opt_command, report
+from .stages import STAGES
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -22,6 +23,10 @@ def main(arguments: list[str] | None = None) -> int:
     opt = commands.add_parser("opt", help="optimize the graph in a file and print it")
     opt.add_argument("graph", help="a file with the text of a graph, or - for the standard input")
     opt.add_argument("--passes", default="fast_run", help='a query, such as "canonicalize -local_mul_zero"')
+    opt.add_argument("--emit", default="graph", choices=STAGES, help="the stage to print; the default is the graph")
+    opt.add_argument(
+        "--from", dest="begin", default="graph", choices=("graph", "loops"), help="the stage that the file holds"
+    )
     opt.add_argument("--print-changed", action="store_true", help="show what each pass changed")
     opt.add_argument("--time", action="store_true", help="show what each pass and rule cost")
     page = commands.add_parser("report", help="make an HTML page of what ARIGNOTE_TRACE=folder recorded")
@@ -38,7 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.command == "doctor":
         return doctor.main()
     if chosen.command == "opt":
-        return opt_command.main(chosen.graph, chosen.passes, chosen.print_changed, chosen.time)
+        return opt_command.main(
+            chosen.graph, chosen.passes, chosen.print_changed, chosen.time, chosen.emit, chosen.begin
+        )
     if chosen.command == "bisect":
         return bisect_command.main(chosen.graph, chosen.inputs, chosen.mode, chosen.exact)
     if chosen.command == "report":

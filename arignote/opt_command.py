@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from .cbackend.build.compiler_process import CompileError
 from .database import optdb
 from .explain import changed_lines, stages
 from .function import parse
@@ -17,11 +18,19 @@ from .graph import Door, FunctionGraph, Replacement
 from .profiling import OptimizerProfile
 from .profiling.summary import summary_lines
 from .replay import Replay
+from .stages import emitted, emitted_kernels
 from .trace import Trace
 
 
-def main(source: str, passes: str, print_changed: bool, timed: bool) -> int:
-    """Optimizes the graph of a file (`-`: the standard input) by a query; the exit code."""
+def main(
+    source: str, passes: str, print_changed: bool, timed: bool, stage: str = "graph", begin: str = "graph"
+) -> int:
+    """Optimizes the graph of a file (`-`: the standard input) by a query and prints a stage of it; the exit code.
+
+    `begin`: "graph", or "loops" for a file of kernels in the loop IR, which no pass goes over.
+    """
+    if begin == "loops":
+        return _from_loops(source, stage)
     try:
         graph = graph_in(source)
     except ValueError as error:
@@ -35,18 +44,37 @@ def main(source: str, passes: str, print_changed: bool, timed: bool) -> int:
     report = [*(changes(graph, door.journal, profile) if print_changed else ())]
     report += summary_lines(profile) if timed else ()
     print("".join(f"{line}\n" for line in report), end="", file=sys.stderr)
-    print(result)
+    try:
+        print(emitted(result, stage), end="")
+    except CompileError as error:
+        return _failed(str(error))
+    return 0
+
+
+def _from_loops(source: str, stage: str) -> int:
+    if stage in ("graph", "program"):
+        return _failed(f"--emit {stage}: the file holds loops, a later stage; expected loops, c or asm")
+    try:
+        print(emitted_kernels(text_in(source), stage), end="")
+    except (ValueError, CompileError) as error:
+        return _failed(f"{source}: {error}")
     return 0
 
 
 def graph_in(source: str) -> FunctionGraph:
     """The graph of a file, or of the standard input for `-`.  Raises ValueError, naming the file, if there is none."""
     try:
-        return parse(sys.stdin.read() if source == "-" else Path(source).read_text("utf-8"))
-    except OSError as error:
-        raise ValueError(f"{source}: cannot be read: {error.strerror or error}") from None
+        return parse(text_in(source))
     except (ValueError, TypeError) as error:  # no graph, or an op that refuses its operands
         raise ValueError(f"{source}: {error}") from None
+
+
+def text_in(source: str) -> str:
+    """The text of a file, or of the standard input for `-`.  Raises ValueError if there is none."""
+    try:
+        return sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror or error}") from None
 
 
 def _failed(message: str) -> int:

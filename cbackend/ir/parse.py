@@ -57,6 +57,15 @@ def parse_kernel(text: str) -> Kernel:
     return kernel
 
 
+def parse_kernels(text: str) -> list[Kernel]:
+    """The kernels of a text, one after the other; there is at least one.  Raises IRSyntaxError for any other text."""
+    reader = _Reader(text)
+    found = [reader.kernel()]
+    while reader.has_more():
+        found.append(reader.kernel())
+    return found
+
+
 class _Reader:
     """A recursive-descent parser: one method a rule of the grammar."""
 
@@ -121,10 +130,14 @@ class _Reader:
         while self._tokens[self._at][0] == "line":
             self._at += 1
 
+    def has_more(self) -> bool:
+        """Whether anything follows."""
+        self._lines()
+        return self._tokens[self._at][0] != "end"
+
     def end_of_text(self) -> None:
         """Make sure that nothing follows."""
-        self._lines()
-        if self._tokens[self._at][0] != "end":
+        if self.has_more():
             self.fail("the end of the text")
 
     def _several(self, item: Callable[[], T], opening: str = "[", closing: str = "]") -> tuple[T, ...]:
@@ -144,6 +157,7 @@ class _Reader:
 
     def kernel(self) -> Kernel:
         self._lines()
+        self._dtypes = {}
         self._expect("kernel")
         comment = self._string()
         self._expect("rank")
