@@ -16,6 +16,7 @@ from .ops.backward import pull_back
 from .ops.checks import describe
 from .ops.elementwise import scalar_constant
 from .ops.lengths import lengths_of
+from .ops.specify import as_promised, conflict
 
 
 def grad(
@@ -213,9 +214,9 @@ def _cotangent(value: Any, variable: Variable, what: str) -> Variable:
     found = value if isinstance(value, Variable) else T.constant(value, variable.dtype)
     if found.dtype != variable.dtype or found.ndim != variable.ndim:
         raise TypeError(f"{what}: {describe(found)} does not have the dtype and rank of {describe(variable)}")
-    if any(None not in (n, m) and n != m for n, m in zip(found.type.shape, variable.type.shape, strict=True)):
+    if conflict(found.type, variable.type):
         raise ValueError(f"{what}: {describe(found)} does not have the shape of {describe(variable)}")
-    return found
+    return as_promised(found, variable.type, f"{what} of {variable.name or variable.type}")
 
 
 def _require_connected(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from .graph import Constant, FunctionGraph, Variable, leaves, rebuild
+from .graph import Constant, FunctionGraph, TensorType, Variable, leaves, rebuild
+from .graph.walk import nodes_and_leaves
 from .ops.shared import SharedVariable
+from .ops.specify import anchored, as_promised, conflict
 from .ops.tensor import as_tensor
 from .record import record
 
@@ -41,10 +43,13 @@ def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_
     form, keys, results = _outputs(outputs)
     new_values = _updates(updates)
     results = [*results, *new_values.values()]
-    results = rebuild(results, _givens(givens)) if givens else results
+    replaced = _givens(givens)
+    promises = _promises(replaced, results, variables)
+    results = rebuild(results, _kept(replaced)) if replaced else results
     moved_on = _default_updates(results, new_values)
     new_values.update(moved_on)
     results = [*results, *moved_on.values()]
+    results[:1] = [anchored(first, promises) for first in results[:1]]
     variables, results = _free(variables, results)
     found = leaves(results)
     given = set(variables)
@@ -132,8 +137,20 @@ def _updates(updates: Pairs) -> dict[SharedVariable, Variable]:
                 f"function: the update of {name} has {value.type.ndim} dimensions, "
                 f"the shared variable {target.type.ndim}{_line(value)}"
             )
-        found[target] = value
+        found[target] = _as_update(target, value, position)
     return found
+
+
+def _as_update(target: SharedVariable, value: Variable, position: int) -> Variable:
+    """The new value of a shared variable, of the lengths that this promises.  Raises ValueError for another length."""
+    said = conflict(value.type, target.type)
+    name = target.name or f"number {position}"
+    if said:
+        raise ValueError(
+            f"function: the update of {name} is {value.type}, the shared variable promises {target.type}: "
+            f"{said}{_line(value)}"
+        )
+    return as_promised(value, target.type, f"updates[{name}]")
 
 
 def _default_updates(results: Sequence[Variable], given: Mapping[SharedVariable, Variable]) -> dict[Any, Variable]:
@@ -142,7 +159,11 @@ def _default_updates(results: Sequence[Variable], given: Mapping[SharedVariable,
     reached = list(results)
     while reached:
         read = [v for v in leaves(reached) if isinstance(v, SharedVariable) and v.default_update is not None]
-        new = {v: v.default_update for v in read if v not in given and v not in found}
+        new = {
+            v: _as_update(v, v.default_update, n)
+            for n, v in enumerate(read)
+            if v not in given and v not in found
+        }
         found.update(new)
         reached = list(new.values())
     return found
@@ -161,8 +182,48 @@ def _givens(givens: Pairs) -> dict[Variable, Variable]:
             )
         if old in known:
             raise ValueError(f"function: {old.name or old.type} is given twice in givens")
+        said = conflict(new.type, old.type)
+        if said:
+            raise ValueError(
+                f"function: given {position} puts {new.type} in the place of {old.name or 'a variable'} ({old.type}): "
+                f"{said}; leave the length out of the type, or give a value that has it"
+            )
         known[old] = new
     return known
+
+
+def _kept(givens: Mapping[Variable, Variable]) -> dict[Variable, Variable]:
+    """The replacements, with checks of the lengths that the replaced variables promise."""
+    return {old: as_promised(new, old.type, _given(n, old)) for n, (old, new) in enumerate(givens.items())}
+
+
+def _promises(
+    givens: Mapping[Variable, Variable], results: Sequence[Variable], variables: Sequence[Variable]
+) -> list[tuple[Variable, TensorType, str]]:
+    """The promises that replaced variables make: (replacement, promised type, name).
+
+    An expression may rely on a length without reading the variable, so these count as well, unless the replacement is
+    computed from what the function does not have.
+    """
+    unsure = [(n, old, new) for n, (old, new) in enumerate(givens.items()) if not new.type.refines(old.type)]
+    if not unsure:
+        return []
+    order, read = nodes_and_leaves(results)
+    reached = read.union(*(node.outputs for node in order))
+    given = set(variables)
+    return [
+        (new, old.type, _given(n, old)) for n, old, new in unsure if old in reached or _is_computable(new, given)
+    ]
+
+
+def _is_computable(value: Variable, given: Collection[Variable]) -> bool:
+    """Whether a value is computed from inputs, shared variables and constants alone."""
+    _, read = nodes_and_leaves([value], stop_at=given)
+    return all(v in given or isinstance(v, (Constant, SharedVariable)) for v in read)
+
+
+def _given(position: int, old: Variable) -> str:
+    return f"givens[{old.name or position}]"
 
 
 def _free(variables: list[Variable], results: list[Variable]) -> tuple[list[Variable], list[Variable]]:

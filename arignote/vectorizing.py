@@ -12,6 +12,7 @@ from .ops.backward import pull_back
 from .ops.batching import carried
 from .ops.checks import describe
 from .ops.lengths import lengths_of
+from .ops.specify import as_promised
 from .ops.tensor import as_tensor
 
 
@@ -23,7 +24,13 @@ def vectorized(outputs: Sequence[Variable], replace: Mapping[Variable, Any]) -> 
     for v, value in given.items():
         _require_many(v, value, "vectorize")
     _require_one_length(list(given.values()), "vectorize")
-    return carried(outputs, given)
+    return carried(outputs, {v: _as_many(v, value) for v, value in given.items()})
+
+
+def _as_many(variable: Variable, value: Variable) -> Variable:
+    """`value`, with a check of the lengths that `variable` promises."""
+    many = value.type.with_shape((value.type.shape[0], *variable.type.shape))
+    return as_promised(value, many, f"vectorize: replace[{variable.name or variable.type}]")
 
 
 def mapped(function: Callable[..., Any], in_axes: Any, out_axes: int) -> Callable[..., Any]:

@@ -80,6 +80,7 @@ from .shape import (
 )  # fmt: skip
 from .rows import Top
 from .sampled import convolve, correlate, cross, diff, gradient, interp, polyval, trapezoid, vander, vecdot
+from .specify import CheckLengths, MaskedShape, SpecifyShape, specify_shape
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from .sorting import (
     ArgSort, Nonzero, SearchSorted, Sort, Unique, argsort, flatnonzero, nonzero, searchsorted, sort, unique,
@@ -87,12 +88,15 @@ from .sorting import (
 
 __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
-    "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "BroadcastTo", "Cast", "Cholesky", "Cond", "Container",
+    "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "BroadcastTo", "Cast", "CheckLengths",
+    "Cholesky", "Cond", "Container",
     "Convolution", "Cumulative", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
     "Eigh", "Eigvalsh", "Elementwise", "Eye", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor",
-    "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MatMul", "MaxPool", "Nonzero",
+    "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MaskedShape",
+    "MatMul", "MaxPool", "Nonzero",
     "Pipeline", "Pointwise", "PseudoInverse", "Reduce", "Reshape", "Scan", "SearchSorted", "Shape", "ShapeI",
-    "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "Subtensor",
+    "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort",
+    "SpecifyShape", "Subtensor",
     "SumPool", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "Top", "Triangle", "Unique", "While", "abs",
     "absolute", "acos", "acosh", "add", "all", "allclose", "alloc", "amax", "amin", "and_", "angle", "any", "append",
     "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort",
@@ -119,7 +123,8 @@ __all__ = [
     "radians", "random", "ravel", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "right_shift", "rint",
     "roll", "rot90", "round", "row", "scalar", "scatter_add", "searchsorted", "select", "set_subtensor", "sgn", "shape",
     "shared", "sigmoid", "sigmoid_crossentropy", "sign", "signbit", "silu", "sin", "sinc", "sinh", "size", "softmax",
-    "softmax_crossentropy", "softplus", "sort", "split", "sqr", "sqrt", "square", "squeeze", "stack", "std",
+    "softmax_crossentropy", "softplus", "sort", "specify_shape",
+    "split", "sqr", "sqrt", "square", "squeeze", "stack", "std",
     "stop_gradient", "sub", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensor",
     "tensor3", "tensor4", "tensor5", "tensor_to_dim", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri",
     "tril", "tril_indices", "triu", "triu_indices", "true_div", "true_divide", "trunc", "unbroadcast", "unique",

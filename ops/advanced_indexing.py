@@ -50,8 +50,7 @@ def _arranged(spec: Spec, joint: Sequence[Any], sliced: Sequence[Any], rest: Seq
 class AdvancedSubtensor(TensorOp):
     """`x[...]` with integer arrays among the indices, as a new tensor.
 
-    Raises IndexError, with index, axis and size, for an index out of range; ValueError for arrays that do not
-    broadcast.
+    Raises IndexError, with index, axis and size, for an index out of range, and for arrays that do not broadcast.
     """
 
     spec: Spec
@@ -64,7 +63,10 @@ class AdvancedSubtensor(TensorOp):
         if "a" not in self.spec:
             raise TypeError(f"{self.name} takes at least one array, got {list(self.spec)}")
         arrays = _pointers(self.spec, indices)
-        joint = broadcast_shapes([indices[k].type.shape for k in arrays])
+        try:
+            joint = broadcast_shapes([indices[k].type.shape for k in arrays])
+        except ValueError as error:
+            raise IndexError(f"{self.name}: arrays of indices do not broadcast: {error}") from None
         sliced = sliced_lengths(self.spec, x, indices)
         return (x.type.with_shape(_arranged(self.spec, joint, sliced, x.type.shape[len(self.spec) :])),)
 

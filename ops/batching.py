@@ -37,6 +37,7 @@ from .reduce import ArgReduce, Reduce, SumTo
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import System
 from .sorting import SearchSorted, Sorting
+from .specify import CheckLengths, SpecifyShape
 
 
 @collector_at_rest
@@ -108,6 +109,11 @@ def _stretch(node: Apply, inputs: list[Variable], flags: Flags, examples: Exampl
     require_shared(flags[1:], "the lengths of its result")
     x = aligned(inputs[0], True, node.inputs[0].ndim, node.out.ndim)
     return node.op(x, examples.length, *inputs[1:])
+
+
+def _specify_shape(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    require_shared(flags[1:], "the lengths that are promised")
+    return node.op(inputs[0], examples.length, *inputs[1:])
 
 
 def _make_vector(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
@@ -235,6 +241,8 @@ RULES: dict[type, Rule] = {
     Reshape: _reshape,
     BroadcastTo: _stretch,
     Alloc: _stretch,
+    SpecifyShape: _specify_shape,
+    CheckLengths: _batched_op,
     MakeVector: _make_vector,
     Join: _join,
     Scan: scan,

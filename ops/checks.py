@@ -38,6 +38,19 @@ def is_masked(value: Any) -> bool:
     return isinstance(value, getattr(module, "MaskedArray", ()))
 
 
+def large_integers_as(dtype: np.dtype, array: np.ndarray) -> np.ndarray:
+    """Integers beyond 64 bits, of which NumPy makes objects, as float64 for a floating-point or complex `dtype`.
+
+    Any other array as it is, and one of integers that float64 cannot hold either.
+    """
+    if array.dtype != object or dtype.kind not in "fc" or not all(isinstance(v, int) for v in array.flat):
+        return array
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        return array
+
+
 def normalize_axis(axis: Any, ndim: int, what: str) -> int:
     """`axis` counted from the front.  Raises TypeError if it is no integer, AxisError if there is no such axis."""
     try:

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Constant, Variable
+from ..graph import Constant, Variable, dims_of
 from ..record import record
 from .checks import describe
 from .diagonals import diagonal
 from .lengths import lengths_of
 from .operands import in_joint_dtype, with_dtype
 from .shape import DimShuffle, broadcast_to, reshape, squeeze
+from .specify import SpecifyShape
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _UNKNOWN = 32
@@ -125,13 +126,28 @@ def _reduced(term: Term, right: str, others: Sequence[Term]) -> Term:
     for c in dict.fromkeys(letters):
         while letters.count(c) > 1:
             first, second = [k for k, d in enumerate(letters) if d == c][:2]
-            value = diagonal(value, 0, first, second)
+            value = diagonal(_square(value, first, second, c), 0, first, second)
             letters = "".join(d for k, d in enumerate(letters) if k not in (first, second)) + c
     for c in letters:
         axis = letters.index(c)
         if value.type.shape[axis] == 1 and any(c in t.letters and t.length(c) != 1 for t in others):
             value, letters = squeeze(value, axis), letters.replace(c, "")
     return _summed(Term(value, letters), {*right, *"".join(t.letters for t in others)})
+
+
+def _square(value: Any, first: int, second: int, letter: str) -> Any:
+    """`value`, whose axes `first` and `second` must have one length, as an index that is repeated says."""
+    n, m = value.type.shape[first], value.type.shape[second]
+    if dims_of(value)[first] == dims_of(value)[second]:
+        return value
+    if None not in (n, m):
+        raise ValueError(f"einsum: axes {first} and {second} of {describe(value)}, both {letter!r}, differ in length")
+    lengths = [*lengths_of(value)]
+    if m is None:
+        lengths[second] = lengths[first]
+    else:
+        lengths[first] = lengths[second]
+    return SpecifyShape(f"einsum: {letter!r} is repeated")(value, *lengths)
 
 
 def _summed(term: Term, kept: Collection[str]) -> Term:

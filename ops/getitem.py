@@ -18,6 +18,7 @@ from .lengths import as_length, lengths_of
 from .operands import with_dtype
 from .promotion import weak_type
 from .shape import DimShuffle, flatten
+from .specify import MaskedShape
 from .tensor import as_tensor, constant
 
 _ACCEPTED = "an index is an integer, a slice, None, ..., an array of integers, or a mask"
@@ -32,7 +33,7 @@ def getitem(x: Variable, key: Any) -> Any:
     too many indices, for constants out of range and for a mask that has not the lengths of these axes (if that is not
     known before, when the function runs), TypeError for what is no index.
     """
-    items = _expanded(x, key if isinstance(key, tuple) else (key,))
+    x, items = _expanded(x, key if isinstance(key, tuple) else (key,))
     if any(isinstance(i, Variable) and i.ndim for i in items):
         return _advanced(x, items)
     spec, scalars = _spec_of([i for i in items if i is not None])
@@ -62,8 +63,11 @@ def _with_new_axes(x: Variable, items: Sequence[Any]) -> Any:
     return DimShuffle((*order, *own))(x)
 
 
-def _expanded(x: Variable, key: tuple[Any, ...]) -> list[Any]:
-    """One item an axis (and None for new axes): `...` is written out, masks and lists are arrays of integers."""
+def _expanded(x: Variable, key: tuple[Any, ...]) -> tuple[Variable, list[Any]]:
+    """`x` of the lengths of constant masks, and one item an axis (None for new axes).
+
+    `...` is written out, masks and lists are arrays of integers.
+    """
     items: list[Any] = []
     for item in key:
         found = _converted(item)
@@ -79,21 +83,36 @@ def _expanded(x: Variable, key: tuple[Any, ...]) -> list[Any]:
     axis = 0
     for k, item in enumerate(items):
         if _is_mask(item):
+            x = _of_mask_lengths(x, axis, item)
             items[k : k + item.ndim] = _positions(x, axis, item)
         axis += item is not None
-    return items
+    return x, items
 
 
 def _is_mask(item: Any) -> bool:
     return isinstance(item, (Variable, np.ndarray)) and item.dtype == "bool"
 
 
-def _positions(x: Variable, axis: int, mask: Any) -> Sequence[Any]:
-    """Where `mask`, which selects from the axes of `x` from `axis` on, is true: int64 vectors, one an axis."""
+def _of_mask_lengths(x: Variable, axis: int, mask: Any) -> Any:
+    """`x`, which must have the lengths of a constant mask along the axes, from `axis` on, that it selects from.
+
+    NumPy accepts a mask of length 0 along any axis.  Raises IndexError for a length that is known to be another one.
+    """
     shape = mask.shape if isinstance(mask, np.ndarray) else mask.type.shape
     for k, (given, expected) in enumerate(zip(shape, x.type.shape[axis:], strict=False)):
-        if None not in (given, expected) and given != expected:
+        if given and expected is not None and given != expected:
             raise IndexError(f"the mask has length {given} on axis {k}, axis {axis + k} of {describe(x)} {expected}")
+    if not isinstance(mask, np.ndarray) or None not in x.type.shape[axis : axis + mask.ndim]:
+        return x
+    lengths = [*lengths_of(x)]
+    lengths[axis : axis + mask.ndim] = [
+        constant(n, "int64") if n else own for n, own in zip(mask.shape, lengths[axis:], strict=False)
+    ]
+    return MaskedShape()(x, *lengths)
+
+
+def _positions(x: Variable, axis: int, mask: Any) -> Sequence[Any]:
+    """Where `mask`, which selects from the axes of `x` from `axis` on, is true: int64 vectors, one an axis."""
     if isinstance(mask, np.ndarray):
         return [constant(positions, "int64") for positions in mask.nonzero()]
     found = T.Nonzero()(mask, *lengths_of(x)[axis : axis + mask.ndim])

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..graph import DTYPES, Apply, Constant, FunctionGraph, Variable, toposort
 from ..graph.pointing import Pointed, called, conflicting, pointing
-from .checks import describe, is_masked, shown
+from .checks import describe, is_masked, large_integers_as, shown
 
 _PLAIN_ERRORS = (ArithmeticError, IndexError, MemoryError, TypeError, ValueError)
 
@@ -113,13 +113,20 @@ def fitted(value: Any, variable: Variable) -> np.ndarray:
     kind = variable.type
     given = _as_array(value, variable)
     plain = not isinstance(value, (np.ndarray, np.generic))  # Python numbers and lists take the dtype of the variable
-    if given.dtype != kind.numpy and not np.can_cast(given.dtype, kind.numpy, "same_kind" if plain else "safe"):
+    integers = plain and given.dtype.kind in "iu" and kind.kind in "iu"  # which must fit, see below
+    if given.dtype != kind.numpy and not (
+        integers or np.can_cast(given.dtype, kind.numpy, "same_kind" if plain else "safe")
+    ):
         raise TypeError(f"{describe(variable)} was given {given.dtype}; use value.astype({kind.dtype!r})")
     if given.ndim != kind.ndim:
         raise TypeError(f"{describe(variable)} was given an array of shape {given.shape}; expected rank {kind.ndim}")
     if any(n is not None and n != m for n, m in zip(kind.shape, given.shape, strict=True)):
         raise ValueError(f"{describe(variable)} was given an array of shape {given.shape}")
-    return given.astype(kind.numpy, copy=False)
+    with np.errstate(over="ignore"):
+        result = given.astype(kind.numpy, copy=False)
+    if integers and not np.array_equal(result, given):
+        raise TypeError(f"{describe(variable)} was given {shown(value)}, which is out of its range")
+    return result
 
 
 def _as_array(value: Any, variable: Variable) -> np.ndarray:
@@ -132,6 +139,7 @@ def _as_array(value: Any, variable: Variable) -> np.ndarray:
         found = np.asarray(value)
     except (TypeError, ValueError):
         raise TypeError(f"{describe(variable)} was given {shown(value)}, which is no rectangular array") from None
+    found = large_integers_as(variable.type.numpy, found)
     if found.dtype.name not in DTYPES:
         raise TypeError(f"{describe(variable)} was given {shown(value)}; no tensor has dtype {found.dtype.name}")
     return found

@@ -80,7 +80,8 @@ class ArgSort(Sorting):
 class Nonzero(TensorOp):
     """The positions of the elements that are not zero, in C order: an int64 vector an axis, all of one length.
 
-    Further inputs, one an axis, are the lengths that the first has to have: those of what a mask selects from.
+    Further inputs, one an axis, are the lengths that the first has to have, those of what a mask selects from, where it
+    is not empty along an axis: NumPy accepts that.
     """
 
     name = "nonzero"
@@ -93,7 +94,7 @@ class Nonzero(TensorOp):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         mask, *lengths = values
-        if lengths and mask.shape != tuple(map(int, lengths)):
+        if any(have not in (0, want) for have, want in zip(mask.shape, lengths, strict=False)):
             raise IndexError(
                 f"the mask has shape {mask.shape}, the axes that it selects from {tuple(map(int, lengths))}"
             )

@@ -33,6 +33,7 @@ from .rows import Top
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from .sorting import ArgSort, Nonzero, SearchSorted, Sort, Unique
+from .specify import CheckLengths, MaskedShape, SpecifyShape
 from .tensor import TensorConstant, TensorVariable
 
 Entry = Union[Op, Callable[..., Op]]
@@ -44,9 +45,12 @@ _WITHOUT_FIELDS = (
     Shape(), SingularValues(), SlogDet(), SumTo(), Unique(),
 )  # fmt: skip
 _WITH_FIELDS = (
-    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Cast, Cond, Convolution, DimShuffle,
-    Eye, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp, MaxPool, Pipeline,
-    Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, Subtensor, SumPool, Top, Triangle, While,
+    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Cast, CheckLengths, Cond,
+    Convolution, DimShuffle,
+    Eye, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp, MaskedShape,
+    MaxPool, Pipeline,
+    Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, SpecifyShape,
+    Subtensor, SumPool, Top, Triangle, While,
 )  # fmt: skip
 
 

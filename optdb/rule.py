@@ -18,7 +18,7 @@ from typing import Any, Union
 
 from ..graph import Apply, Head, Op, Origin, Variable, inheriting, union
 from ..record import record
-from .contract import Contract, exact
+from .contract import Contract, exact, relaxes
 from .patterns import Applied, Bound, OpLike, Pattern, Users, Wild, as_pattern, instantiate
 
 OpKey = Union[Op, type[Op]]
@@ -150,7 +150,8 @@ def rule(
     `after`: a pattern, a wild card, a number, or a function that is called with the bound values by name (an argument
     called `node` gets the matched node) and returns a Variable, a number, a tuple of those, or None where it does not
     apply.  `when`: a function of the same arguments that has the last word.  `formula`: what to show where a function
-    says little.
+    says little.  A rule whose right side lacks a value of the left one relaxes "errors", too: the computation of that
+    value may have raised.
 
     Raises ValueError if `after` or `when` asks for a name that `before` does not bind.
     """
@@ -171,6 +172,8 @@ def rule(
                 f"rule {name!r}: the {side} asks for {', '.join(loose)}; the left side {before} binds "
                 f"{', '.join(known) or 'no names'}"
             )
+    if not {p.name for p in before.walk() if isinstance(p, Wild)} <= {*wanted}:  # what is dropped raises nothing
+        contract |= relaxes("errors")
     return PatternRule(
         name=_checked(name), contract=contract, ops=_index(before), uses=uses or before.looks_at_users, lossy=lossy,
         reason=reason, origin=_caller(), pattern=before, right=right, when=when, formula=formula,

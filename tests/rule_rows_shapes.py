@@ -12,6 +12,7 @@ from arignote.ops.nn import LogSoftmax, LogSumExp, Softmax
 from arignote.ops.reduce import Reduce, SumTo
 from arignote.ops.rows import Top
 from arignote.ops.shape import DimShuffle, Reshape
+from arignote.ops.specify import CheckLengths, MaskedShape, SpecifyShape
 
 C = T.matrix("C")
 M = T.tensor("M", shape=(4, 3))
@@ -65,6 +66,11 @@ SHAPES = [
     ("local_reshape_chain", Reshape()(Reshape()(M, 12), 3, k), Reshape()(M, 3, k)),
     ("local_useless_reshape", Reshape()(A, length(A, 0), length(A, 1)), A),
     ("local_useless_reshape", Reshape()(x, n), x),
+    ("local_useless_specify_shape", SpecifyShape()(M, 4, length(M, 1)), M),
+    ("local_useless_specify_shape", MaskedShape()(T.exp(x), length(x, 0)), T.exp(x)),
+    ("local_useless_check_lengths", CheckLengths((("q", 0), ("q", 1)))(A, length(A, 0), n, length(M, 1), 3),
+     CheckLengths((("q", 0),))(A, length(A, 0), n)),
+    ("local_useless_check_lengths", CheckLengths((("q", 1),))(A, length(M, 1), 3), A),
     ("local_reshape_to_dimshuffle", Reshape()(x, 1, length(x, 0)), DimShuffle(("x", 0))(x)),
     ("local_useless_dimshuffle_in_reshape", Reshape()(DimShuffle((0, "x", 1))(M), 6, 2), Reshape()(M, 6, 2)),
     ("local_reshape_lift", Reshape()(T.exp(M), 6, 2), T.exp(Reshape()(M, 6, 2))),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from against_numpy import assert_like_numpy, sample
+from compiled import compiled
 from gradients import assert_gradient
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -92,6 +93,24 @@ def test_mistakes(subscripts, count, message):
         T.einsum(subscripts, *[T.matrix()] * count)
     with pytest.raises(TypeError, match="text"):
         T.einsum([0, 1], T.matrix())
+
+
+@pytest.mark.parametrize("subscripts", ["ii->i", "ii->", "ii", "jiij->j", "iji,j->i", "iii->i"])
+def test_repeated_letters_of_different_lengths_raise(subscripts):
+    first = subscripts.split("->")[0].split(",")[0]
+    x, y = T.tensor("x", shape=(None,) * len(first)), T.vector("y")
+    result = T.einsum(subscripts, *(x, y)[: 1 + ("," in subscripts)])
+    f, inputs = compiled([x, y], [result]), np.ones(2)
+    right = np.ones([2] * len(first))
+    np.testing.assert_allclose(f(right, inputs)[0], np.einsum(subscripts, *(right, inputs)[: 1 + ("," in subscripts)]))
+    for axis in {k for k, c in enumerate(first) if first.count(c) > 1}:
+        for n in (0, 1, 3):
+            wrong = np.ones([n if k == axis else 2 for k in range(len(first))])
+            for call in (f, lambda *a: result.eval(dict(zip((x, y), a, strict=True)))):
+                with pytest.raises(ValueError, match=r"einsum: '.' is repeated: expected length \d on axis \d, got \d"):
+                    call(wrong, inputs)
+    with pytest.raises(ValueError, match=r"axes 0 and 1 of x \(float64\[2, 3\]\), both 'i', differ in length"):
+        T.einsum("ii->i", T.matrix("x", shape=(2, 3)))
 
 
 def test_lengths_that_do_not_agree_raise():

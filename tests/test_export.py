@@ -161,6 +161,19 @@ def test_the_runtime_is_small_and_strict_compilers_are_content(make, tmp_path):
     assert not any(str(tmp_path.parent) in path.read_text(errors="ignore") for path in tmp_path.glob("*.[ch]"))
 
 
+def test_a_broken_promise_is_refused(make, tmp_path):
+    q, d, s = T.matrix("q", shape=(4, 2)), ag.shared(np.ones((6, 2)), "d"), ag.shared(np.zeros(3), "s", shape=(3,))
+    outputs, givens = [q.mean(), x[np.ones(2, bool)].sum()], {q: d[n:], x: d[n:, :1][:2]}
+    kept = ag.function([n, v], outputs, [(s, v * 2)], givens, name="kept")
+    kept.export(tmp_path)
+    make(tmp_path)
+    assert [float(a) for a in called(kept, [np.int64(2), np.ones(3)], tmp_path)] == [1, 2]
+    np.ones(5).tofile(tmp_path / "in1.bin")
+    for arguments in ("in0.bin: in1.bin:5", "in1.bin: in1.bin:3"):  # an update of five elements; all of d from 1.0 on
+        said = run(f"./kept kept.weights {arguments}", tmp_path, succeeds=False)
+        assert "a value does not have the lengths that were promised" in said
+
+
 def test_weights_of_another_function_are_refused(make, tmp_path):
     train()[1].export(tmp_path)
     make(tmp_path)

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from against_numpy import DTYPES, assert_like_numpy, sample
+from compiled import compiled
 from gradients import assert_gradient
 
 import arignote as ag
@@ -181,6 +182,83 @@ def test_out_of_range_when_run():
             y.eval({x: np.ones((2, 3)), **value})
     with pytest.raises(ValueError, match="zero"):
         x[::i].eval({x: np.ones((2, 3)), i: 0})
+
+
+WRONG_MASKS = [
+    ((2,), (np.array([True]),)), ((2,), (np.array([True] * 3),)), ((2, 2), (slice(None), np.array([True] * 3))),
+    ((2, 2), (np.ones((2, 1), bool),)), ((2, 2), (np.ones((1, 2), bool),)), ((2, 2), (0, np.array([False]))),
+    ((3, 2, 2), (None, np.ones((3, 3), bool))), ((2, 2), (..., np.array([True]))), ((0,), (np.array([True]),)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "key"), WRONG_MASKS)
+def test_constant_masks_of_the_wrong_length_raise(shape, key):
+    x = T.tensor("x", shape=(None,) * len(shape))
+    value = np.ones(shape)
+    with pytest.raises(IndexError):
+        value[key]
+    part = x[key]
+    outputs = [part, T.set_subtensor(part, 2.0), T.inc_subtensor(part, 2.0), ag.grad(T.exp(part).sum(), x)]
+    for output in outputs:
+        with pytest.raises(IndexError, match="the mask has length"):
+            output.eval({x: value})
+    f = compiled([x], outputs)
+    with pytest.raises(IndexError, match=r"the mask has length \d, axis \d that it selects from has length \d"):
+        f(value)
+
+
+def test_a_mask_that_selects_from_an_updated_variable_is_written_in_place():
+    s = ag.shared(np.ones((4, 3)), "s")
+    f = ag.function([], [], updates=[(s, T.set_subtensor(s[np.array([True, False, True, False])], 5.0))])
+    f()
+    np.testing.assert_array_equal(s.get_value()[:, 0], [5, 1, 5, 1])
+    s.set_value(np.ones((3, 3)))
+    with pytest.raises(IndexError, match="length 4, axis 0 that it selects from has length 3"):
+        f()
+    np.testing.assert_array_equal(s.get_value(), np.ones((3, 3)))
+
+
+def test_an_empty_mask_fits_any_axis_as_in_numpy():
+    x, empty = T.matrix("x"), np.zeros((0,), bool)
+    for mask in (empty, np.zeros((0, 2), bool), np.zeros((3, 0), bool)):
+        m = T.tensor("m", "bool", (None,) * mask.ndim)
+        f = compiled([x, m], [x[mask], x[m]])
+        for got in f(np.ones((3, 2)), mask):
+            assert got.shape == np.ones((3, 2))[mask].shape
+
+
+OUTSIDE = [
+    (K[:, [5]], (0, 3)), (K[:, :, [5]], (2, 0, 3)), (K[1:, [5]], (1, 3)), (K[:, [[5]]], (0, 3)), (K[[5]], (3, 0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "shape"), OUTSIDE, ids=str)
+@pytest.mark.parametrize("empty", [False, True])
+def test_indices_beside_an_axis_of_length_zero_are_checked(key, shape, empty):
+    """Where the kernel has nothing to read or write, and as in NumPy not where the array of indices is empty."""
+    x, v = T.tensor("x", shape=(None,) * len(shape)), T.lvector("v")
+    items = key if isinstance(key, tuple) else (key,)
+    part = x[tuple(v if isinstance(i, list) else i for i in items)]
+    f = compiled([x, v], [part * 2, T.set_subtensor(part, 1.0), T.inc_subtensor(part, 1.0)])
+    if empty:
+        f(np.zeros(shape), np.zeros(0, np.int64))
+        return
+    with pytest.raises(IndexError):
+        np.zeros(shape)[key]
+    with pytest.raises(IndexError, match=r"index 5 is out of bounds for axis \d of x with size 3"):
+        f(np.zeros(shape), np.array([5]))
+    with pytest.raises(IndexError, match="index 5 is out of bounds"):
+        compiled([x, v], [T.take(x, v, len(shape) - 1)])(np.zeros((*shape[:-1], 3)), np.array([5]))
+
+
+def test_arrays_of_indices_that_do_not_broadcast_raise_an_index_error():
+    x, i, j = T.matrix("x"), T.lvector("i"), T.lvector("j")
+    arguments = np.ones((3, 3)), np.array([0, 1]), np.array([0, 1, 2])
+    for f in (compiled([x, i, j], [x[i, j]]), lambda *a: x[i, j].eval(dict(zip((x, i, j), a, strict=True)))):
+        with pytest.raises(IndexError):
+            f(*arguments)
+    with pytest.raises(IndexError, match="do not broadcast"):
+        x[[0, 1], [0, 1, 2]]
 
 
 # --- what shapes are known to be

@@ -11,8 +11,9 @@ import rule_rows_linalg
 import rule_rows_shapes
 from rewriting import graph_of, rewritten, tame, values_of
 
+import arignote as ag
 from arignote import ops as T
-from arignote.graph import FunctionGraph, rebuild
+from arignote.graph import Constant, FunctionGraph, leaves, rebuild
 from arignote.ops.creation import Alloc
 from arignote.optdb import MergeOptimizer, Query, Rule
 from arignote.optdb.rules import QUERIES, default_db, is_default
@@ -165,6 +166,53 @@ def test_a_contract_can_be_excluded():
     graph = graph_of(X + 0.0)
     assert len(optimized(graph, "fast_run")) == 0
     assert optimized(graph, "fast_run -relaxes_signed_zero") == graph
+
+
+def raising(v):
+    """A value of this type whose computation always raises."""
+    return T.CheckLengths((("raised", 0),))(v, 0, 1)
+
+
+@pytest.mark.parametrize("lengths", ["as they are", "known", "none"])
+def test_a_rule_that_drops_a_value_says_that_it_drops_errors(lengths):
+    """Each leaf of each example in turn raises: where the result lacks it the contract relaxes errors."""
+    silent = set()
+    for name, before, *_ in [*ROWS, *rule_rows_linalg.ROWS]:
+        found = [v for v in leaves([before]) if not isinstance(v, Constant)]
+        shapes = {v: () if lengths == "none" else tuple(3 if n is None else n for n in v.type.shape) for v in found}
+        others = {v: v if lengths == "as they are" else T.tensor(v.name, v.dtype, shapes[v]) for v in found}
+        for leaf in found:
+            try:
+                (expression,) = rebuild([before], {**others, leaf: raising(others[leaf])})
+            except (TypeError, ValueError, IndexError):  # no scalar has axes
+                continue
+            graph = graph_of(expression)
+            result = rewritten(graph, RULES[name])
+            kept = any(node.op.name == "check_lengths" for node in result.order)
+            if not kept and "errors" not in RULES[name].contract.relaxed:
+                silent.add(name)
+    assert not silent
+
+
+I, V, F = T.lscalar("i"), T.lvector("v"), T.vector("f")
+DROPPED = {
+    "x - x": V[I] - V[I], "0 * x": V[I] * 0, "x ** 0": F[I] ** 0, "x & 0": V[I] & 0, "x == x": T.eq(V[I], V[I]),
+    "canonizer": (V[I] + V[0]) - V[I], "switch": T.switch(T.constant(True), F[0], F[I]), "isnan": T.isnan(V[I]),
+    "zeros_like": T.zeros_like(F[I]), "length": F[V].shape[0], "fill": T.fill(F[V], 1.0),
+    "stack": T.stack([F[0], F[I]])[0],
+    "write of write": T.set_subtensor(T.set_subtensor(F[:1], F[I])[:1], 2.0), "maximum": T.zeros_like(T.max(F[5:])),
+    "reshape": T.ones_like(T.reshape(F, (I,))), "loop": ag.scan(lambda a, _: a * 2, [F, F[V]], n_steps=1)[0],
+    "where": T.where(T.zeros((2,), "bool"), F[V][:2], F[:2]), "mod": V[I] % 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DROPPED)
+def test_a_query_keeps_all_errors(name):
+    arguments = 99, np.array([7, 8]), np.arange(3.0)
+    inputs = {"on_unused_input": "ignore", "mode": "fast_run -relaxes_errors"}
+    ag.function([I, V, F], DROPPED[name], on_unused_input="ignore")(*arguments)  # the default mode drops the error
+    with pytest.raises((IndexError, ValueError)):
+        ag.function([I, V, F], DROPPED[name], **inputs)(*arguments)
 
 
 def test_names_of_theano_select():

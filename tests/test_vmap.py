@@ -92,6 +92,8 @@ CASES = {
     "svdvals": (T.linalg.svdvals, [(F, (3, 2))]),
     "qr": (lambda x: T.matmul(*T.linalg.qr(x)), [(F, (3, 3))]),
     "assume": (lambda x: T.assume(x, "symmetric") @ x, [(M, (3, 3))]),
+    "promised lengths": (lambda x: T.specify_shape(x, (3, None)) * x[np.array([True, False, True])][0], [(F, (3, 2))]),
+    "checked lengths": (lambda x: T.CheckLengths((("x", 0),))(x, 3, x.shape[0]), [(F, (3, 2))]),
     "diag": (T.diag, [(F, (3, 3))]),
     "diagonal matrix": (T.diag, [(F, (3,))]),
     "tril": (lambda x: T.tril(x, -1), [(F, (3, 3))]),

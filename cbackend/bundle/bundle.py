@@ -50,6 +50,8 @@ _SENTENCES = {
     Outcome.CHANGED: "a state of a loop changes its shape",
     Outcome.TOO_SHORT: "a sequence ends before a loop does",
     Outcome.NEGATIVE_STEPS: "a number of steps is negative",
+    Outcome.PROMISED: "a value does not have the lengths that were promised",
+    Outcome.INDICES: "arrays of indices do not broadcast",
     Outcome.KERNEL + Status.NEGATIVE_POWER: "an integer is raised to a negative power",
     Outcome.KERNEL + Status.EMPTY_REDUCTION: "a maximum or minimum of no elements is asked for",
     Outcome.KERNEL + Status.INDEX: "an index is out of bounds",

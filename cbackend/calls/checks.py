@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import TensorType, Variable
-from ...ops.checks import is_masked
+from ...ops.checks import is_masked, large_integers_as
 from ...record import record
 
 MISSING: Any = object()
@@ -74,7 +74,7 @@ class Parameter:
             found = np.asarray(value)
         except (ValueError, TypeError, OverflowError):
             raise self._refused(f"{_shown(value)}, which is no rectangular array") from None
-        return self._converted(found, plain=True, value=value)
+        return self._converted(large_integers_as(self.type.numpy, found), plain=True, value=value)
 
     def _converted(self, array: np.ndarray, plain: bool, value: Any = None) -> np.ndarray:
         """The array in the parameter's dtype.  `plain`: it was made of Python numbers, whose dtype is weak."""
@@ -86,7 +86,7 @@ class Parameter:
         weak = self.downcast is True or (plain and self.downcast is None)
         if np.can_cast(have, want, "safe") or (plain and array.size == 0):
             return array.astype(want)
-        if weak and np.can_cast(have, want, "same_kind"):
+        if weak and (np.can_cast(have, want, "same_kind") or (plain and have.kind in "iu" and want.kind in "iu")):
             return self._narrowed(array, value if plain else array)
         raise self._refused(f"dtype {have}; {self._dtype_mend(have, plain)}")
 

@@ -18,6 +18,7 @@ from ...ops.loops import Scan
 from ...ops.nn import AlongAxis, LogSumExp
 from ...ops.pipeline import Pipeline
 from ...ops.rows import Top
+from ...ops.specify import CheckLengths, SpecifyShape
 from ...ops.windows import no_window
 from ..ir.kernel import Status
 from ..program.program import Outcome, Program
@@ -44,16 +45,20 @@ def _told(program: Program, outcome: int, step: int, operand: int, said: Sequenc
     if node is not None and isinstance(node.op, Pipeline) and outcome > Outcome.KERNEL:
         with inheriting(node.origin):
             node = node.op.stages(node)[said[STAGE]]
+    op = None if node is None else unmarked(node.op)
     count = said[0] if said else 0
     values, rest = list(said[1 : 1 + count]), list(said[1 + count :])
     if outcome == Outcome.MEMORY:
         return MemoryError, f"no memory for an array of shape {tuple(values)}", _where(node)
-    if outcome == Outcome.LENGTHS and node is not None:
-        return ValueError, *_disagreement(node, _shapes(node, rest), operand, values)
+    if outcome in (Outcome.LENGTHS, Outcome.INDICES) and node is not None:
+        error = IndexError if outcome == Outcome.INDICES else ValueError
+        return error, *_disagreement(node, _shapes(node, rest), operand, values)
     if outcome == Outcome.RESHAPE and node is not None:
         x, shape = called(node.inputs[0]), _shapes(node, rest)[0]
         text = f"{x} of shape {shape} has {values[0]} elements, not the {values[1]} of its new shape"
         return ValueError, text, _where(node, (0,), [shape])
+    if outcome == Outcome.PROMISED and isinstance(op, (SpecifyShape, CheckLengths)):
+        return op.error, op.broken(operand, *values), _where(node, (0,) if isinstance(op, SpecifyShape) else ())
     if outcome == Outcome.INDEX or outcome == Outcome.KERNEL + Status.INDEX:
         index, size, axis = (*values, operand)[:3]
         whole = called(node.inputs[0]) if node else "an array"

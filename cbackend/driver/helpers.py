@@ -54,6 +54,25 @@ static inline i64 ag_index(i64 index, i64 length)
     return position < length ? position < 0 ? -1 : position : -1;
 }
 """),
+    Helper("ag_in_bounds", """\
+/* Check every index of an array where the kernel has no element to read or write, so that it would check none.
+   `others`: how often the kernel goes over the array; n, s: its lengths and strides.  0, or INDEX (6). */
+static i32 ag_in_bounds(i64 others, i32 rank, const i64 *n, const i64 *indices, const i64 *s, i64 length, i64 axis,
+                        i64 *said)
+{
+    i64 count = others == 0;
+    for (i32 k = 0; k < rank; k++) count *= n[k];
+    for (i64 element = 0; element < count; element++) {
+        i64 left = element, place = 0;
+        for (i32 k = rank - 1; k >= 0; left /= n[k--]) place += left % n[k] * s[k];
+        const i64 index = indices[place];
+        if (index >= -length && index < length) continue;
+        said[0] = 3, said[1] = index, said[2] = length, said[3] = axis;
+        return 6;
+    }
+    return 0;
+}
+"""),
     Helper("ag_count", """\
 /* One run of a node, for the profile; when it ended, which is when the next one begins. */
 static i64 ag_count(ag_call *call, i32 step, i64 start, i64 bytes, i64 flops)

@@ -182,7 +182,7 @@ class StepText:
     def fail(self, outcome: Outcome, site: int, axis: int, operands: Lengths) -> str:
         """The statement that ends the call; the lengths of the node's operands are for the message."""
         shapes: Lengths = ()
-        if site < len(self.program.sites) and outcome in (Outcome.LENGTHS, Outcome.RESHAPE):
+        if site < len(self.program.sites) and outcome in (Outcome.LENGTHS, Outcome.INDICES, Outcome.RESHAPE):
             shapes = tuple(n for array in self.program.sites[site].operands for n in array.lengths)
         said = (len(operands), *operands, *shapes)[:DETAIL]
         why = f"{int(outcome)} /* {outcome.name} */, {self.base + site}, {axis}"

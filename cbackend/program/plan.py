@@ -1,7 +1,7 @@
 """From a graph to a Program: a table of planners, one an op class, run over the nodes in an order that is legal for
 in-place work.
 
-    DimShuffle, Subtensor, BroadcastTo, Reshape, Shape ...   descriptors           plan_views.py
+    DimShuffle, Subtensor, SpecifyShape, Reshape, Shape ...  descriptors           plan_views.py
     Elementwise, Cast, Fused, Reduce, Softmax ...            a kernel              here, by lower.py
     Alloc, Join, Arange, Eye, SumTo                          copies and kernels    lower_creation.py
     IncSubtensor, AdvancedSubtensor ...                      copies and kernels    lower_indexing.py
@@ -50,6 +50,7 @@ from ...ops.reduce import ArgReduce, Reduce, SumTo
 from ...ops.rows import Top
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.solving import Inverse, Solve, SolveTriangular
+from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
 from ..ir.kernel import Kernel
 from ..ir.verify import verify
 from . import (
@@ -187,7 +188,7 @@ def _needed(graph: FunctionGraph, nodes: Sequence[Apply]) -> set[Variable]:
         if isinstance(op, (Shape, ShapeI)):
             continue
         wanted = any(o in needed for o in node.outputs)
-        if isinstance(op, SHAPE_ALONE) and not wanted:
+        if isinstance(op, SHAPE_ALONE) and not wanted and not op.fallible:
             continue
         needed.update(node.outputs)
         needed.update(i for k, i in enumerate(node.inputs) if k != _unread(op))
@@ -253,7 +254,9 @@ def _shows_whole(op: Op) -> bool:
     if isinstance(op, DimShuffle):
         kept = [o for o in op.order if isinstance(o, int)]
         return kept == sorted(kept)
-    return isinstance(op, Reshape) or (isinstance(op, Subtensor) and all(entry == "s000" for entry in op.spec))
+    if isinstance(op, (Reshape, SpecifyShape, CheckLengths)):
+        return True
+    return isinstance(op, Subtensor) and all(entry == "s000" for entry in op.spec)
 
 
 def _own_array(p: Planner, number: int, output: Variable) -> Array:
@@ -345,6 +348,9 @@ PLANS: dict[type[Op], Plan] = {
     Reshape: plan_views.plan_reshape,
     BroadcastTo: plan_views.plan_broadcast_to,
     Subtensor: plan_views.plan_subtensor,
+    SpecifyShape: plan_views.plan_specify_shape,
+    MaskedShape: plan_views.plan_specify_shape,
+    CheckLengths: plan_views.plan_check_lengths,
     Shape: plan_views.plan_shape,
     ShapeI: plan_views.plan_shape_i,
     MakeVector: plan_views.plan_make_vector,

@@ -18,7 +18,7 @@ from ..ir.kernel import Kernel
 from ..lowering.lower_indexing import ADD, GATHER, SET, Indexing, indexing_kernel
 from .plan_views import window
 from .planner import Planner
-from .program import Argument, Array, Lengths, Outcome, Said
+from .program import Argument, Array, Lengths, Outcome, Quantity, Said, Vector
 
 
 def plan_inc_subtensor(p: Planner, node: Apply) -> None:
@@ -83,9 +83,10 @@ def _access(p: Planner, whole: Array, node: Apply, indices: Sequence[Variable]) 
     spec: tuple[str, ...] = unmarked(node.op).spec
     x = window(p, whole, node, indices)
     arrays = tuple(p.arrays[i] for i in _index_arrays(spec, indices))
+    axes = tuple(axis for axis, entry in enumerate(spec) if entry == "a")
     joint_rank = max(len(a.lengths) for a in arrays)
     joint = tuple(
-        p.join([a.lengths[k - joint_rank] for a in arrays if len(a.lengths) >= joint_rank - k], k)
+        p.join([a.lengths[k - joint_rank] for a in arrays if len(a.lengths) >= joint_rank - k], k, Outcome.INDICES)
         for k in range(joint_rank)
     )
     kept = [entry for entry in spec if entry != "i"] + ["s000"] * (len(whole.lengths) - len(spec))
@@ -93,11 +94,28 @@ def _access(p: Planner, whole: Array, node: Apply, indices: Sequence[Variable]) 
     numbers = iter(range(len(arrays)))
     sliced = [n for n, entry in zip(x.lengths, kept, strict=True) if entry != "a"]
     extents = [*sliced[:before], *joint, *sliced[before:]]
+    _check_unread(p, arrays, axes, whole, joint, p.product(sliced[:before]))
     loops = iter([*range(before), *range(before + joint_rank, len(extents))])
     follows = [("array", next(numbers)) if entry == "a" else ("loop", next(loops)) for entry in kept]
     array_loops = tuple(tuple(range(before + joint_rank - len(a.lengths), before + joint_rank)) for a in arrays)
-    axes = tuple(axis for axis, entry in enumerate(spec) if entry == "a")
     return _Access(x, arrays, tuple(extents), Indexing(len(extents), tuple(follows), array_loops, axes))
+
+
+def _check_unread(
+    p: Planner, arrays: Sequence[Array], axes: Sequence[int], whole: Array, joint: Sequence[Quantity], others: Quantity
+) -> None:
+    """Check the indices where loops outside of theirs, `others` steps in all, may be empty: the kernel looks at none.
+
+    As in NumPy, index arrays that broadcast to no element are not checked.
+    """
+    if isinstance(others, int) and others != 0:
+        return
+    for array, axis in zip(arrays, axes, strict=True):
+        missing = len(joint) - len(array.lengths)
+        strides = tuple(p.along(n, m, s) for n, m, s in zip(array.lengths, joint[missing:], array.strides, strict=True))
+        shape = (len(joint), Vector(tuple(joint)), array, Vector((0,) * missing + strides))
+        arguments: list[Argument] = [others, *shape, whole.lengths[axis], axis, Said()]
+        p.call("ag_in_bounds", arguments, (), (array,), fallible=True)
 
 
 def _index_arrays(spec: tuple[str, ...], indices: Sequence[Variable]) -> Iterator[Variable]:

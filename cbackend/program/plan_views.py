@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...graph import Apply
+from ...graph import Apply, Constant, Variable
 from ...ops.fused import unmarked
 from .planner import Planner
 from .program import Array, Lengths, Outcome, Quantity
@@ -50,6 +50,32 @@ def stretched(p: Planner, x: Array, lengths: Lengths) -> Array:
             p.guard("fits", have, want, failure=Outcome.LENGTHS, axis=axis)
         strides.append(p.along(have, want, stride))
     return p.view(x, lengths, tuple(strides), dense=x.dense and x.lengths == lengths)
+
+
+def plan_specify_shape(p: Planner, node: Apply) -> None:
+    """The array itself, once its lengths are those promised."""
+    x = p.arrays[node.inputs[0]]
+    lengths: list[Quantity] = []
+    for axis, (have, wanted) in enumerate(zip(x.lengths, node.inputs[1:], strict=True)):
+        want = _promised(p, wanted)
+        p.guard("equal", have, want, failure=Outcome.PROMISED, axis=axis)
+        lengths.append(1 if want == 1 else have)
+    p.keep_promises(node.out, tuple(lengths))
+    p.put(node.out, p.view(x, tuple(lengths), x.strides, dense=x.dense))
+
+
+def plan_check_lengths(p: Planner, node: Apply) -> None:
+    """The array itself, once all pairs of lengths are equal."""
+    x, *lengths = node.inputs
+    for pair, (have, want) in enumerate(zip(lengths[::2], lengths[1::2], strict=True)):
+        p.guard("equal", p.read(have), _promised(p, want), failure=Outcome.PROMISED, axis=pair)
+    found = p.arrays[x]
+    p.put(node.out, p.view(found, found.lengths, found.strides, dense=found.dense))
+
+
+def _promised(p: Planner, length: Variable) -> Quantity:
+    """The value of a length; a number where it is 1 for certain."""
+    return 1 if isinstance(length, Constant) and length.data == 1 else p.read(length)
 
 
 def plan_subtensor(p: Planner, node: Apply) -> None:

@@ -137,7 +137,9 @@ class Planner:
             names.append(number)
         return names[0] if len(names) == 1 else self.let("sum", *names)
 
-    def join(self, lengths: Iterable[Quantity], axis: int = 0) -> Quantity:
+    def join(
+        self, lengths: Iterable[Quantity], axis: int = 0, failure: Outcome = Outcome.LENGTHS
+    ) -> Quantity:
         """The joint length of axes that broadcast against one another.
 
         What was joined before is known by its parts: join(join(a, b), a) is join(a, b).
@@ -148,7 +150,7 @@ class Planner:
         parts = frozenset[Quantity]().union(*(self._joined.get(n, (n,)) for n in distinct))
         found = self._joints.get(parts)
         if found is None:
-            found = self._joints[parts] = self.let("join", *distinct, failure=Outcome.LENGTHS, axis=axis)
+            found = self._joints[parts] = self.let("join", *distinct, failure=failure, axis=axis)
             if len(parts) <= _PARTS:
                 self._joined[found] = parts
         return found

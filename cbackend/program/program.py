@@ -78,6 +78,10 @@ class Outcome(IntEnum):
     TOO_SHORT = 65
     """A sequence ends before a loop does."""
     NEGATIVE_STEPS = 66
+    PROMISED = 67
+    """A value does not have the lengths that were promised of it."""
+    INDICES = 68
+    """Arrays of indices do not broadcast."""
 
 
 # --- descriptors

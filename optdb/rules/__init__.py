@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..contract import Contract
+from ..contract import Contract, relaxes
 from ..database import EquilibriumDB, SequenceDB, TopoDB
 from ..optimizers import MergeOptimizer
 from ..query import Query
@@ -111,6 +111,7 @@ def default_db() -> SequenceDB:
     merge, run, both = MergeOptimizer(), ("fast_run",), ("fast_run", "fast_compile")
     cross_entropy = filled(TopoDB(), (softmax.LOGARITHMS,))
     in_place = (*run, "inplace")
+    fewer_errors = relaxes("errors").tags
     db = SequenceDB("optdb", conform=TensorConform())
     db.register("merge1", merge, *both, "merge", position=0)
     db.register("scan_eqopt1", scan_db(), *both, "scan", position=0.05)
@@ -125,8 +126,8 @@ def default_db() -> SequenceDB:
     db.register("local_elemwise_alloc", fills.THROUGH[1], *run, "local_alloc_elemwise", position=1.52)
     drain = solving.drain_specify_assumptions
     db.register(drain.name, drain, *both, position=1.6)
-    db.register("scanOp_save_mem", SaveMemory(), *both, "scan", "scan_save_mem", position=1.61)
-    db.register("useless_sum_to", SumToOptimizer(), *run, position=1.65)
+    db.register("scanOp_save_mem", SaveMemory(), *both, "scan", "scan_save_mem", *fewer_errors, position=1.61)
+    db.register("useless_sum_to", SumToOptimizer(), *run, *fewer_errors, position=1.65)
     db.register("BlasOpt", blas_db(), *both, position=1.7)
     db.register("specialize", equilibrium(SPECIAL), *run, position=2)
     db.register("crossentropy_to_crossentropy_with_softmax", cross_entropy, *run, "xent", position=2.01)
@@ -148,8 +149,8 @@ def default_db() -> SequenceDB:
 def scan_db() -> SequenceDB:
     """Work of loops put where it is done once."""
     db = SequenceDB()
-    inputs = RemoveConstants(), "fast_run", "fast_compile", "scan"
-    db.register("scanOp_remove_constants_and_unused_inputs0", *inputs, position=1)
+    tags = ("fast_run", "fast_compile", "scan", *relaxes("errors").tags)
+    db.register("scanOp_remove_constants_and_unused_inputs0", RemoveConstants(), *tags, position=1)
     out = PushOutNonSequences(), "fast_run", "fast_compile", "scan", "scan_pushout"
     db.register("scanOp_pushout_nonseqs_ops", *out, position=2)
     products = "fast_run", "scan", "scan_pushout"

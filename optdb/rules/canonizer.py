@@ -17,7 +17,7 @@ import numpy as np
 from ...graph import Constant, Variable
 from ...ops.elementwise import Elementwise, add, mul, neg, sub, true_div
 from ...ops.tensor import constant
-from ..contract import exact, relaxes, stabilizes, ulp
+from ..contract import relaxes, stabilizes, ulp
 from ..patterns import wilds
 from ..rule import Rule, node_rule, rule
 from .facts import Node, Value, is_float, is_integer, is_scalar_constant, uniform_xyz
@@ -185,7 +185,8 @@ def simpler_product(node: Node) -> Value | None:
 
 
 CANONICAL: list[Rule] = [
-    node_rule("local_add_canonizer", (add, sub, neg), simpler_integer_sum, having=(add, sub, neg), contract=exact,
+    node_rule("local_add_canonizer", (add, sub, neg), simpler_integer_sum, having=(add, sub, neg),
+              contract=relaxes("errors"),
               formula="(x + a) - (y + a) -> x - y  for integers"),
     node_rule("local_mul_canonizer", (mul, true_div), one_constant_factor, having=(mul, true_div, neg),
               contract=ulp(3) | stabilizes,
@@ -193,9 +194,10 @@ CANONICAL: list[Rule] = [
 ]  # fmt: skip
 
 UNSAFE: list[Rule] = [
-    node_rule("local_add_canonizer_float", (add, sub), simpler_float_sum, contract=CANCELLING, having=(add, sub, neg),
+    node_rule("local_add_canonizer_float", (add, sub), simpler_float_sum, having=(add, sub, neg),
+              contract=CANCELLING | relaxes("errors"),
               formula="(x + y) - x -> y"),
-    node_rule("local_mul_canonizer_float", (mul, true_div), simpler_product, contract=CANCELLING,
+    node_rule("local_mul_canonizer_float", (mul, true_div), simpler_product, contract=CANCELLING | relaxes("errors"),
               formula="x * y / x -> y"),
     rule("local_greedy_distributor", mul(add(true_div(y, x), z), x), add(y, mul(z, x)), when=uniform_xyz,
          contract=CANCELLING),

@@ -204,12 +204,13 @@ FILLS: list[Rule] = [
               formula="fill(f(x), y) -> fill(x, y)  if f keeps the shape of x"),
     node_rule("local_fill_like_picked", fill, fill_like_picked, having=AdvancedSubtensor, contract=relaxes("errors"),
               formula="fill(x[i, j], y) -> fill(fill(i, j), y)"),
-    node_rule("local_fill_sink", (Elementwise, Cast), fill_sunk, having=fill,
+    node_rule("local_fill_sink", (Elementwise, Cast), fill_sunk, having=fill, contract=relaxes("errors"),
               formula="f(fill(a, b), c) -> fill(a, f(b, c))"),
 ]  # fmt: skip
 
 TO_ALLOC: list[Rule] = [
-    node_rule("local_fill_to_alloc", fill, fill_to_alloc, formula="fill(x, y) -> alloc(y, lengths of x)"),
+    node_rule("local_fill_to_alloc", fill, fill_to_alloc, contract=relaxes("errors"),
+              formula="fill(x, y) -> alloc(y, lengths of x)"),
 ]
 
 ALLOCS: list[Rule] = [

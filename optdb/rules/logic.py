@@ -23,6 +23,7 @@ from ...ops.elementwise import (
 )  # fmt: skip
 from ...ops.lengths import tensor_to_dim
 from ...ops.tensor import constant
+from ..contract import relaxes
 from ..patterns import Wild, op_like, wilds
 from ..rule import Rule, node_rule, rule
 from .facts import Value, constant_int, is_bool, is_discrete
@@ -73,6 +74,7 @@ COMPARISONS: list[Rule] = [
     rule("local_ne_true", ne(truth_x, True), logical_not(x)),
     rule("local_ne_false", ne(truth_x, False), x),
     node_rule("local_comparison_with_length", (lt, le, gt, ge, eq, ne, maximum, minimum), comparison_of_lengths,
+              contract=relaxes("errors"),
               formula="lt(length, 0) -> False, maximum(length, 0) -> length"),
     rule("local_extremum_of_extremum", extremum(extremum(x, y), y), extremum(x, y)),
 ]  # fmt: skip

@@ -253,7 +253,8 @@ AXES: list[Rule] = [
               formula="sum(x over an axis of length 1) -> dimshuffle(x)"),
     node_rule("local_reduce_of_dimshuffle", Reduce, reduce_of_dimshuffle, having=DimShuffle, contract=regrouped,
               formula="sum(dimshuffle(x)) -> sum(x over the axes that stand there)"),
-    node_rule("local_useless_sum_to", SumTo, known_unbroadcast, formula="sum_to(x, like) -> x or sum(x)"),
+    node_rule("local_useless_sum_to", SumTo, known_unbroadcast, contract=relaxes("errors"),
+              formula="sum_to(x, like) -> x or sum(x)"),
 ]  # fmt: skip
 
 FACTORS: list[Rule] = [

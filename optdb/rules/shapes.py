@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from ...graph import Variable, dims_of, same_shape
 from ...ops.elementwise import Cast, Elementwise, add
-from ...ops.lengths import MakeVector, Shape, ShapeI, dim_to_tensor, lengths_of
+from ...ops.lengths import MakeVector, Shape, ShapeI, dim_to_tensor, lengths_of, tensor_to_dim
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle, Reshape
+from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
 from ..contract import relaxes
 from ..patterns import Users, wilds
 from ..rule import Rule, node_rule, rule
@@ -91,9 +92,28 @@ def sum_of_elements(node: Node) -> Value | None:
     return add(*made.inputs) if node.out.dtype == made.inputs[0].dtype else None
 
 
+def useless_specify_shape(node: Node) -> Value | None:
+    """x, which certainly has the lengths."""
+    x, *lengths = node.inputs
+    return x if tuple(map(tensor_to_dim, lengths)) == dims_of(x) else None
+
+
+def useless_check_lengths(node: Node) -> Value | None:
+    """The checks of lengths that are not certain to be equal; x without any."""
+    x, *lengths = node.inputs
+    triples = list(zip(node.op.subjects, lengths[::2], lengths[1::2], strict=True))
+    kept = [t for t in triples if tensor_to_dim(t[1]) != tensor_to_dim(t[2])]
+    if len(kept) == len(triples):
+        return None
+    pairs = [n for _, *pair in kept for n in pair]
+    return CheckLengths(tuple(subject for subject, *_ in kept))(x, *pairs) if kept else x
+
+
 LENGTHS: list[Rule] = [
-    rule("local_shape_to_shape_i", Shape()(x), as_lengths, formula="shape(x) -> make_vector(length of each axis of x)"),
-    node_rule("local_shape_i_lift", ShapeI, length_of, formula="shape_i(f(x)) -> the length, from the lengths of x"),
+    rule("local_shape_to_shape_i", Shape()(x), as_lengths, contract=relaxes("errors"),
+         formula="shape(x) -> make_vector(length of each axis of x)"),
+    node_rule("local_shape_i_lift", ShapeI, length_of, contract=relaxes("errors"),
+              formula="shape_i(f(x)) -> the length, from the lengths of x"),
 ]
 
 RESHAPES: list[Rule] = [
@@ -107,6 +127,12 @@ RESHAPES: list[Rule] = [
               formula="reshape(dimshuffle(x), n) -> reshape(x, n)  if no axis changes place"),
     node_rule("local_reshape_lift", Reshape, reshape_lifted, having=(Elementwise, Cast), uses=True,
               formula="reshape(f(x), n) -> f(reshape(x, n))"),
+    node_rule("local_useless_specify_shape", (SpecifyShape, MaskedShape), useless_specify_shape,
+              contract=relaxes("errors"),
+              formula="specify_shape(x, lengths of x) -> x"),
+    node_rule("local_useless_check_lengths", CheckLengths, useless_check_lengths,
+              contract=relaxes("errors"),
+              formula="check_lengths(x, n, n) -> x"),
     node_rule("local_sum_make_vector", Reduce, sum_of_elements, having=MakeVector,
               contract=relaxes("rounding", "signed zero"),
               formula="sum(make_vector(a, b, c)) -> a + b + c"),

@@ -32,7 +32,8 @@ def joined(a: Variable, b: Variable, c: Variable, x: Variable, y: Variable, f: E
 
 
 CHOICES: list[Rule] = [
-    rule("local_useless_switch", switch(c, a, b), chosen, formula="switch(constant, a, b) -> a or b"),
+    rule("local_useless_switch", switch(c, a, b), chosen, contract=relaxes("errors"),
+         formula="switch(constant, a, b) -> a or b"),
     rule("local_switch_of_equals", switch(c, a, a), a),
     rule("local_switch_of_not", switch(logical_not(truth), a, b), switch(truth, b, a)),
     rule("local_switch_in_then", switch(c, switch(c, a, b), d), switch(c, a, d),

@@ -238,6 +238,7 @@ WRITING: list[Rule] = [
     node_rule("local_set_to_inc_subtensor", WRITES, set_of_sum,
               formula="set_subtensor(x[i], x[i] + y) -> inc_subtensor(x[i], y)"),
     node_rule("local_write_of_write_same_indices", WRITES, write_of_write, having=WRITES,
+              contract=relaxes("errors"),
               formula="set_subtensor(set_subtensor(x[i], y)[i], z) -> set_subtensor(x[i], z)"),
     node_rule("local_add_of_sparse_write", add, add_of_sparse_write, having=WRITES, uses=True,
               contract=relaxes("rounding", "signed zero", "errors"),

@@ -13,6 +13,7 @@ from .scorecard import Row, table, to_json
 EXPERIMENTS = (
     "integers", "sanitizers", "threads", "forks", "kills", "races", "control_word", "memory", "leaks", "damage",
     "faults", "intruders", "toolchains", "hits", "names", "interrupts", "mistakes", "depth", "rules", "programs",
+    "promises",
 )  # fmt: skip
 _TIMEOUT = 7200.0
 
