@@ -41,6 +41,8 @@ def explanation(f: Function) -> Iterator[str]:
         before = after
     yield ""
     yield f"optimized, mode {f.mode.name or f.mode.optimizer}: {len(f.graph):,} nodes"
+    if getattr(f.optimizer_profile, "stop", ""):
+        yield f"  stopped: {f.optimizer_profile.stop}"
     yield from _cut(str(f.graph).splitlines())
     yield ""
     yield from _code(f)

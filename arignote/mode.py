@@ -22,27 +22,33 @@ class Mode:
 
     `optimizer`: a Query, its text such as `"fast_run -inplace"`, or None for no optimization at all.  `check`: every
     call is compared with the NumPy meaning of the unoptimized graph, and a rule that fails is an error.
+    `max_changes`: how many rewrites are done, see `limit`; None for all.
     """
 
     optimizer: Query | str | None = "fast_run"
     backend: str = "c"
     check: bool = False
+    max_changes: int | None = None
     name: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
             raise ValueError(f"Mode: backend is {self.backend!r}; expected one of {', '.join(map(repr, BACKENDS))}")
+        most = self.max_changes
+        if most is not None and (isinstance(most, bool) or not isinstance(most, int)):
+            raise TypeError(f"Mode: the limit of changes is {most!r}; expected an integer or None")
+        if most is not None and most < 0:
+            raise ValueError(f"Mode: the limit of changes is {most}; expected 0 or more")
         object.__setattr__(self, "optimizer", _query(self.optimizer))
 
     def _repr_html_(self) -> str:
         rows = [] if self.optimizer is None else self.optimizer.facts()  # type: ignore[union-attr]
         rows += [("backend", self.backend), *([("check", "every call, against NumPy")] if self.check else [])]
+        rows += [] if self.max_changes is None else [("stops after", f"{self.max_changes:,} rewrites")]
         return pages.notebook.facts(f"mode {self.name}".rstrip(), rows)
 
     def _with(self, how: str, what: tuple[Any, ...]) -> Mode:
-        if self.optimizer is None:
-            verb = how if how == "register" else f"{how[:-3]}e"
-            raise ValueError(f"mode {self.name or self} runs no optimizer, so there is nothing to {verb}")
+        self._refuse_unoptimized(how if how == "register" else f"{how[:-3]}e")
         return replace(self, optimizer=getattr(self.optimizer, how)(*what), name="")
 
     def including(self, *tags: str) -> Mode:
@@ -60,6 +66,20 @@ class Mode:
     def register(self, *placed: tuple[Any, float]) -> Mode:
         """This mode with more rules, optimizers or functions of a graph, each given as (what, position)."""
         return self._with("register", placed)
+
+    def limit(self, changes: int | None) -> Mode:
+        """This mode stopped after the first rewrites of the journal, `changes` of them; None: no limit.
+
+        The function computes the same, in the state `f.trace.graph(changes)` of the whole optimization.  Its profile
+        says where it stopped, and which rewrite would be next.  `ag.bisect` finds a wrong rewrite by itself; a limit
+        finds one that compiled code must run to show.
+        """
+        self._refuse_unoptimized("limit")
+        return replace(self, max_changes=changes, name="")
+
+    def _refuse_unoptimized(self, verb: str) -> None:
+        if self.optimizer is None:
+            raise ValueError(f"mode {self.name or self} runs no optimizer, so there is nothing to {verb}")
 
 
 MODES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from .database import PRISTINE, optdb
@@ -49,8 +50,10 @@ class Optimization:
             database = default_db()
         query = self._mode.optimizer
         optimizer = SeqOptimizer() if query is None else database.query(query, strict=self._strict or self._mode.check)
-        door = Door()
+        door = Door(limit=self._mode.max_changes)
         graph, profile = optimizer(self._unoptimized, door)
+        if door.stop:
+            profile = replace(profile, stop=door.stop)
         return graph, profile, tuple(door.journal)
 
     @property

@@ -32,10 +32,11 @@ def key_of(graph: FunctionGraph, mode: Mode, toolchain: Toolchain) -> bytes | No
     """The key of the function of `graph`, as the user built it, under `mode`; None if it has none."""
     query, package = mode.optimizer, _package()
     own = isinstance(query, Query) and query.extra
-    if package is None or optdb.state() != PRISTINE or own:
+    if package is None or own or optdb.state() != PRISTINE:
         return None
+    asked = f"{query} {mode.max_changes}"
     try:
-        parts = (digest(graph).hex(), str(query), toolchain.fingerprint, package, np.__version__, sys.version)
+        parts = (digest(graph).hex(), asked, toolchain.fingerprint, package, np.__version__, sys.version)
     except Unnamed:
         return None
     return hashlib.sha256("\0".join(parts).encode()).digest()

@@ -6,7 +6,7 @@ Trace, explain, bisect, history, provenance and statistics all read the journal 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..record import record
 from .node import Variable
@@ -34,10 +34,15 @@ class ReplacementRefused(TypeError):
 
 
 class Door:
-    """Checks, journal and watcher of one optimization; `refused` counts what the watcher did not let pass."""
+    """Checks, journal and watcher of one optimization; `refused` counts what the watcher did not let pass.
 
-    def __init__(self, watch: Watch | None = None) -> None:
+    `limit`: how many changes pass; all later ones leave the graph as it is, and `withheld` is the first of them.
+    """
+
+    def __init__(self, watch: Watch | None = None, limit: int | None = None) -> None:
         self.watch = watch
+        self.limit = limit
+        self.withheld: Replacement | None = None
         self.journal: list[Replacement] = []
         self.refused = 0
         self.validate_time = 0.0
@@ -61,6 +66,9 @@ class Door:
                     f"{_describe(before)} -> {_describe(after)}"
                 )
         entry = Replacement(len(self.journal), rule, before, after)
+        if self.limit is not None and entry.index >= self.limit:
+            self.withheld = self.withheld or entry
+            return False
         if self.watch is not None:
             start = time.perf_counter()
             wanted = self.watch(entry)
@@ -70,6 +78,22 @@ class Door:
                 return False
         self.journal.append(entry)
         return True
+
+    def admit_together(self, rule: str, pairs: Sequence[tuple[Variable, Variable]]) -> bool:
+        """Whether every pair (before, after) is admitted; if one is not, none of them is in the journal."""
+        entries = len(self.journal)
+        if all(self.admit(rule, before, after) for before, after in pairs):
+            return True
+        del self.journal[entries:]
+        return False
+
+    @property
+    def stop(self) -> str:
+        """Where the limit stopped the optimization; empty if it withheld nothing."""
+        if self.withheld is None:
+            return ""
+        last = f"; the last was {self.journal[-1]}" if self.journal else ""
+        return f"limit of {self.limit} changes{last}; the next would be {self.withheld}"
 
 
 def _describe(variable: Variable) -> str:

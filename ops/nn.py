@@ -67,14 +67,20 @@ class AlongAxis(TensorOp):
         return (inputs[0],)
 
 
+def _finite_top(x: np.ndarray, axis: int) -> np.ndarray:
+    """The largest number along `axis`, which is kept; an infinite one is cut to the largest or least number."""
+    largest = np.finfo(x.dtype).max
+    return np.asarray(np.clip(x.max(axis=axis, keepdims=True, initial=-np.inf), -largest, largest))
+
+
 @record(repr=False)
 class Softmax(AlongAxis):
-    """exp(x) / sum(exp(x)) along `axis`; NaN where all elements are -inf or one is inf."""
+    """exp(x) / sum(exp(x)) along `axis`; NaN where all elements are -inf, and at inf, beside which all else is 0."""
 
     name = "softmax"
 
     def meaning(self, x: np.ndarray) -> np.ndarray:
-        e = np.exp(x - x.max(axis=self.axis, keepdims=True, initial=-np.inf))
+        e = np.exp(x - _finite_top(x, self.axis))
         return np.asarray(e / e.sum(axis=self.axis, keepdims=True))
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
@@ -88,12 +94,12 @@ class Softmax(AlongAxis):
 
 @record(repr=False)
 class LogSoftmax(AlongAxis):
-    """x - log(sum(exp(x))) along `axis`; NaN where all elements are -inf or one is inf."""
+    """x - log(sum(exp(x))) along `axis`; NaN where all elements are -inf, and at inf, beside which all else is -inf."""
 
     name = "log_softmax"
 
     def meaning(self, x: np.ndarray) -> np.ndarray:
-        z = x - x.max(axis=self.axis, keepdims=True, initial=-np.inf)
+        z = x - _finite_top(x, self.axis)
         return np.asarray(z - np.log(np.exp(z).sum(axis=self.axis, keepdims=True)))
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
@@ -114,8 +120,7 @@ class LogSumExp(AlongAxis):
         return (x.type.with_shape(x.type.shape[: self.axis] + x.type.shape[self.axis + 1 :]),)
 
     def meaning(self, x: np.ndarray) -> np.ndarray:
-        top = x.max(axis=self.axis, keepdims=True, initial=-np.inf)
-        top = np.where(np.isfinite(top), top, 0)
+        top = _finite_top(x, self.axis)
         return np.asarray(np.log(np.exp(x - top).sum(axis=self.axis)) + np.squeeze(top, self.axis))
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:

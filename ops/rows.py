@@ -20,10 +20,11 @@ import numpy as np
 
 from ..graph import Apply, Constant, Dim, FunctionGraph, Op, TensorType, Variable
 from ..record import record
-from .elementwise import Pointwise, add, cast, exp, isfinite, log, mul, reciprocal, sub, switch
+from .elementwise import Pointwise, add, cast, exp, log, maximum, minimum, mul, reciprocal, sub
 from .nn import AlongAxis, LogSoftmax, LogSumExp, Softmax
 from .reduce import Reduce
 from .shape import DimShuffle
+from .tensor import constant
 
 COSTLY = 12
 """From this cost on, in additions, a value is kept for a later pass and not computed again."""
@@ -105,9 +106,11 @@ def _each_once(graph: FunctionGraph, known: dict[Variable, Variable]) -> dict[Va
 def terms_of(x: Any, axis: int) -> tuple[Any, Any, Any]:
     """(top, moved, terms) of a softmax: the maximum along the axis, x - top, which is never positive, and exp of that.
 
-    log_softmax is moved - log(sum(terms)), softmax is terms / sum(terms).
+    log_softmax is moved - log(sum(terms)), softmax is terms / sum(terms), logsumexp is log(sum(terms)) + top.  An
+    infinite maximum is cut to the largest number: beside inf all else is 0, or -inf, as it is in exp(x) / sum(exp(x)).
     """
-    top = Top(axis)(x)
+    largest = float(np.finfo(x.dtype).max)
+    top = minimum(maximum(Top(axis)(x), constant(-largest, x.dtype)), constant(largest, x.dtype))
     moved = sub(x, DimShuffle(tuple("x" if a == axis else a - (a > axis) for a in range(x.ndim)))(top))
     return top, moved, exp(moved)
 
@@ -115,13 +118,10 @@ def terms_of(x: Any, axis: int) -> tuple[Any, Any, Any]:
 def _composition(op: AlongAxis, given: Any) -> Any:
     x = cast(given, "float32") if given.dtype == "float16" else given
     keep = DimShuffle(tuple("x" if a == op.axis else a - (a > op.axis) for a in range(x.ndim)))
-    if isinstance(op, LogSumExp):
-        top = Top(op.axis)(x)
-        top = switch(isfinite(top), top, cast(0, x.dtype))
-        total = Reduce(add, (op.axis,))(exp(sub(x, keep(top))))
-        return cast(add(log(total), top), given.dtype)
-    _, moved, terms = terms_of(x, op.axis)
+    top, moved, terms = terms_of(x, op.axis)
     total = Reduce(add, (op.axis,))(terms)
+    if isinstance(op, LogSumExp):
+        return cast(add(log(total), top), given.dtype)
     if isinstance(op, LogSoftmax):
         return cast(sub(moved, keep(log(total))), given.dtype)
     return cast(mul(terms, keep(reciprocal(total))), given.dtype)

@@ -3,9 +3,10 @@
 from .applier import Divergence, OptimizerWarning, RuleError
 from .conform import Conform, conformed
 from .contract import Contract, exact, relaxes, stabilizes, ulp
-from .database import Database, EquilibriumDB, LocalGroupDB, ProxyDB, SequenceDB, TopoDB
+from .database import Database
 from .entries import Entry, Table
 from .equilibrium import EquilibriumOptimizer
+from .kinds import EquilibriumDB, LocalGroupDB, ProxyDB, SequenceDB, TopoDB
 from .optimizers import FromFunctionOptimizer, MergeOptimizer, Optimizer, SeqOptimizer, TopoOptimizer
 from .patterns import Number, Pattern, Wild, once, op_like, wilds
 from .query import Query, UnknownNameError

@@ -226,23 +226,29 @@ class Applier:
                 outputs.append(None)
                 continue
             if isinstance(after, Variable) and after.type.dtype != before.type.dtype and not rule.lossy:
-                self._refuse_narrower(after, before)
-            new = conformed(after, before, proposal.leaves, proposal.inner, self.conform, rule.lossy)
+                self._refuse_other_digits(after, before)
+            leaves, inner = proposal.leaves, proposal.inner
+            new = conformed(after, before, leaves, inner, self.conform, rule.lossy, self.known)
             changes = changes or not _is_output_of(new, node, before.index)
             forgets = forgets or (new.type != before.type and new.type.forgets(before.type))
             outputs.append(new)
         return tuple(outputs) if changes and not forgets else None
 
-    def _refuse_narrower(self, after: Variable, before: Variable) -> None:
-        """Raise ReplacementRefused for a new value that was computed in a narrower dtype of the same kind.
+    def _refuse_other_digits(self, after: Variable, before: Variable) -> None:
+        """Raise ReplacementRefused for a new value computed in a narrower dtype, or as 64-bit integers for floats.
 
-        A cast afterwards would have the right type without the digits.  A value of the graph is what it is: widening
-        it loses nothing.
+        A cast afterwards would have the right type without the digits; NumPy's "safe" casts take int64 to float64,
+        which does not hold all of them.  A value of the graph is what it is: widening it loses nothing that the node
+        did not lose.
         """
+        if after.owner is None or after.owner in self.known:
+            return
         new, old = np.dtype(after.dtype), np.dtype(before.dtype)
-        computed = after.owner is not None and after.owner not in self.known
-        if computed and new.kind == old.kind and new.itemsize < old.itemsize:
+        if new.kind == old.kind and new.itemsize < old.itemsize:
             raise ReplacementRefused(f"the result is computed as {after.type}; {before.type} holds more digits")
+        if new.kind in "iu" and new.itemsize == 8 and old.kind in "fc":
+            fix = f"cast it to {before.dtype} in the rule, or define the rule with lossy=True, if that is meant"
+            raise ReplacementRefused(f"the result is computed as {after.type} for {before.type}; {fix}")
 
     def _refuse_strangers(self, outputs: Outputs, fresh: Sequence[Apply]) -> None:
         """Raise ValueError if a result depends on an input that is not one of the graph."""

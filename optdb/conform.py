@@ -8,12 +8,12 @@ The engine knows no op, so the three ops that this takes are handed to it (`Conf
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..graph import ReplacementRefused, Variable, dims_of, same_shape
+from ..graph import Apply, ReplacementRefused, Variable, dims_of, same_shape
 from ..graph.dims import broadcast_dims
 
 
@@ -40,15 +40,16 @@ def conformed(
     inner: Sequence[Variable],
     how: Conform | None,
     lossy: bool = False,
+    known: Collection[Apply] = (),
 ) -> Variable:
     """`after` as a value of the dtype, rank and shape of `before`.
 
     `leaves`: values that may have stretched `before`; `inner`: values between them and `before`, a second choice.
     What cannot be proven to be stretched is left as it is: a rule that replaces a shape by an equal one is taken at its
-    word.
+    word.  `known`: the nodes of the graph; others were made by the rule.
 
     Raises ReplacementRefused where the dtype of `before` does not hold the values of `after` (NumPy's "safe" casting)
-    and the rule is not `lossy`.
+    and the rule is not `lossy`; and where `after` would be stretched along an axis that the rule itself took away.
     """
     if isinstance(after, Variable):
         value = after
@@ -71,8 +72,32 @@ def conformed(
     for choices in (leaves, (*leaves, *inner)):
         stretched = _stretched(value, before, choices, how)
         if stretched is not None:
+            _refuse_reduced(value, before, known)
             return stretched
     return value
+
+
+def _refuse_reduced(value: Variable, before: Variable, known: Collection[Apply]) -> None:
+    """Raise ReplacementRefused if what the rule made of a value has fewer axes than that value.
+
+    Values are stretched for operands that a rule drops.  A sum or an element of an operand has another meaning.
+    """
+    most, stack, met = _extent(value), [value], {value}
+    while stack and most < _extent(before):
+        v = stack.pop()
+        if v.owner is None or v.owner in known:
+            if _extent(v) > most:
+                kept = f"of {v.type} the rule makes {value.type}, which would be repeated to {before.type}"
+                raise ReplacementRefused(f"{kept}; a result is stretched only for operands that the rule drops")
+        elif v.ndim or v.type.kind not in "iu":  # lengths are read off values of any rank
+            fresh = [i for i in v.owner.inputs if i not in met]
+            met.update(fresh)
+            stack.extend(fresh)
+
+
+def _extent(v: Variable) -> int:
+    """The number of axes along which there may be more than one element."""
+    return sum(n != 1 for n in v.type.shape)
 
 
 def _number(after: Any, before: Variable, how: Conform) -> Variable:

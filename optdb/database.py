@@ -1,10 +1,4 @@
-"""Databases of optimizers: ordered, tagged, nested; a query of one gives an optimizer.
-
-    SequenceDB      members in order of position            -> SeqOptimizer
-    EquilibriumDB   rules and optimizers to a fixed point    -> EquilibriumOptimizer
-    LocalGroupDB    a group of rules                         -> the rules, where it stands in an equilibrium
-    TopoDB          a group of rules                         -> TopoOptimizer, one walk
-    ProxyDB         another database, at a second place      -> what that one gives
+"""Databases of optimizers: ordered, tagged, nested; a query of one gives an optimizer.  Their kinds are in kinds.py.
 
 `register` returns the database, so that a whole order can be written as one expression.  Queries change nothing.
 """
@@ -12,21 +6,21 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from ..record import record
 from .conform import Conform
 from .contract import CONTRACT_TAGS, Contract
 from .entries import Entry, Table, past_cutoff, refusal, rows_of
-from .equilibrium import EquilibriumOptimizer
-from .optimizers import FromFunctionOptimizer, Optimizer, SeqOptimizer, TopoOptimizer
+from .optimizers import FromFunctionOptimizer, Optimizer, SeqOptimizer
 from .order import check_order
 from .query import Query, as_query, unknown
 from .rule import Rule
-from .settling import Settings, as_optimizer, contract_of, with_extra
+from .settling import Settings, contract_of, with_extra
 
 Self = TypeVar("Self", bound="Database")
 
@@ -34,15 +28,15 @@ _MARKS = frozenset("+-&,()</")
 """What queries are written with, besides space."""
 
 
-Edits = tuple[Any, ...]
-"""How often a database was edited, and then the same of each one inside."""
+State = tuple[Any, ...]
+"""What a database holds, and then the same of each one inside."""
 
 MOST_ANSWERS = 64
 """Queries whose answer a database keeps."""
 
 
 @record
-class _Member:
+class Member:
     """What `register` was told."""
 
     name: str
@@ -51,7 +45,7 @@ class _Member:
     position: float | None
     contract: Contract | None
     role: str
-    origin: str
+    origin: str = field(compare=False)
     by_database: bool
     provides: frozenset[str]
     requires: frozenset[str]
@@ -68,9 +62,11 @@ class Database:
     def __init__(self, name: str = "", *, conform: Conform | None = None) -> None:
         self.name = name
         self.conform = conform
-        self._members: dict[str, _Member] = {}
+        self._members: dict[str, Member] = {}
         self._edits = 0
-        self._answers: dict[tuple[Query, str, bool], tuple[Edits, Any]] = {}
+        self._content: tuple[int, State] = (-1, ())
+        """The members in order, as `state` compares them, after how many edits."""
+        self._answers: dict[tuple[Query, str, bool], tuple[State, Any]] = {}
         """What was asked last, with the state of the database at that time."""
         self._tags: set[str] = set()
         """Every tag that an entry of this database has, or once had: what is not here is no entry's tag."""
@@ -93,7 +89,8 @@ class Database:
 
         Args:
             obj: a Rule, an Optimizer, a Database, or a function from a graph to a graph.
-            position: where it stands, in a SequenceDB or a group; behind all others if it is not given.
+            position: where it stands, in a SequenceDB or a group; behind all others if it is not given, but for rules
+                in a SequenceDB with `rules_at`.
             contract: what an optimizer promises about numbers; a rule brings its own.
             final, cleanup: in an EquilibriumDB, an optimizer that runs at the end of each pass, or after each change.
             use_db_name_as_tag: whether including the name of this database includes the entry.
@@ -108,11 +105,11 @@ class Database:
             raise ValueError(f"{self._label()}: {name!r} cannot be both final and cleanup")
         if isinstance(obj, Database) and not obj.name:
             obj.name = name
-        member = _Member(
+        member = Member(
             name=name,
             object=obj,
             tags=frozenset(tags),
-            position=self._place(name, position),
+            position=self._place(name, self._rules_at(obj) if position is None else position),
             contract=contract or contract_of(obj),
             role="final" if final else "cleanup" if cleanup else "",
             origin=_caller(),
@@ -124,6 +121,7 @@ class Database:
             before = self._members[name].origin
             raise ValueError(f"{self._label()}: {name!r} is registered at {member.origin}, and already at {before}")
         self._refuse_clash(member)
+        self._warn_of_place(member)
         self._put(member)
         return self
 
@@ -145,7 +143,29 @@ class Database:
         self._put(replace(self._own(name), tags=self._own(name).tags - set(tags)))
         return self
 
-    def _put(self, member: _Member) -> None:
+    def unregister(self: Self, name: str) -> Self:
+        """This database without the entry of a name or path ("canonicalize/my_rule"); a name goes wherever it stands.
+
+        What was registered and is removed again leaves a database that equals the one before: see `state`.  Raises
+        UnknownNameError for a name that is not there.
+        """
+        found = [e for e in self.entries() if name in (e.name, e.path)]
+        if not found:
+            raise unknown(name, {e.name for e in self.entries()}, f"entry of {self._label()}")
+        for entry in found:
+            self._remove(entry.path.split("/"))
+        return self
+
+    def _remove(self, path: Sequence[str]) -> None:
+        """Take out the entry at a path, if it is still there."""
+        member = self._members.get(path[0])
+        if member is not None and len(path) > 1:
+            member.object._remove(path[1:])
+        elif member is not None:
+            del self._members[path[0]]
+            self._edits += 1
+
+    def _put(self, member: Member) -> None:
         self._members[member.name] = member
         self._tags |= member.tags
         self._edits += 1
@@ -160,6 +180,7 @@ class Database:
         }
         other._tags = set(self._tags)
         other._answers = {}
+        other._content = (-1, ())
         return other
 
     # --- looking
@@ -227,10 +248,16 @@ class Database:
         self._answers[asked] = edits, built
         return built
 
-    def state(self) -> Edits:
-        """How often this database and those inside were edited: equal states give equal answers."""
-        inside = [m.object.state() for m in self._members.values() if isinstance(m.object, Database)]
-        return (self._edits, *inside)
+    def state(self) -> State:
+        """What this database and those inside hold: equal states give equal answers, whatever was done meanwhile."""
+        edits = self._edits
+        known, content = self._content
+        if known != edits:
+            members = self._ordered()
+            containers = tuple(m.object for m in members if isinstance(m.object, Database))
+            content = tuple(_without_content(m) for m in members), containers
+            self._content = edits, content
+        return (content[0], *[container.state() for container in content[1]])
 
     # --- for the classes below
     def _build(
@@ -264,13 +291,17 @@ class Database:
                 found.append((entry, built))
         return found
 
-    def _entries(self, path: str = "") -> list[Entry]:
+    def _ordered(self) -> list[Member]:
+        """The members in the order in which they run."""
         members = list(self._members.values())
         if self.has_positions:
             members.sort(key=lambda m: (math.inf if m.position is None else m.position, m.name))
-        return [self._entry(m, path) for m in members]
+        return members
 
-    def _entry(self, member: _Member, path: str) -> Entry:
+    def _entries(self, path: str = "") -> list[Entry]:
+        return [self._entry(m, path) for m in self._ordered()]
+
+    def _entry(self, member: Member, path: str) -> Entry:
         automatic = {member.name, type(member.object).__name__}
         automatic |= {self.name} if self.name and member.by_database else set()
         automatic |= set() if member.contract is None else member.contract.tags
@@ -303,7 +334,7 @@ class Database:
     def _label(self) -> str:
         return f"{type(self).__name__} {self.name}".rstrip()
 
-    def _own(self, name: str) -> _Member:
+    def _own(self, name: str) -> Member:
         if name not in self._members:
             raise unknown(name, self._members, f"entry of {self._label()}")
         return self._members[name]
@@ -319,7 +350,14 @@ class Database:
             return max((m.position for m in self._members.values() if m.position is not None), default=-1.0) + 1
         return position
 
-    def _refuse_clash(self, new: _Member) -> None:
+    def _rules_at(self, obj: Any) -> float | None:
+        """The position of what is registered without one; None: behind all others."""
+        return None
+
+    def _warn_of_place(self, member: Member) -> None:
+        """Warn of a rule that stands where it cannot fire."""
+
+    def _refuse_clash(self, new: Member) -> None:
         if new.name.split() != [new.name] or not _MARKS.isdisjoint(new.name):
             raise ValueError(f"{self._label()}: {new.name!r} cannot be a name: a query could not spell it")
         tagged = self._members.values() if new.name in self._tags else ()  # seldom: not all pairs are compared
@@ -350,121 +388,10 @@ class Database:
                 queries.append(sub)
 
 
-class SequenceDB(Database):
-    """Members in order of position, then name: `query` gives a SeqOptimizer."""
-
-    has_positions = True
-
-    def _build(
-        self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
-    ) -> Any:
-        taken = self._taken(query, entries, around, settings)
-        members = tuple(as_optimizer(e, built, settings) for e, built in taken)
-        members = tuple(member.among(members) for member in members)
-        return SeqOptimizer(name=name, optimizers=members, strict=settings.strict) if members else None
-
-
-class EquilibriumDB(Database):
-    """Rules and optimizers run until nothing changes: `query` gives an EquilibriumOptimizer.  See it for the limits."""
-
-    def __init__(
-        self,
-        name: str = "",
-        *,
-        conform: Conform | None = None,
-        max_rounds: int = 100,
-        max_nodes: int | None = None,
-        max_seconds: float | None = None,
-    ) -> None:
-        super().__init__(name, conform=conform)
-        self.limits = {"max_rounds": max_rounds, "max_nodes": max_nodes, "max_seconds": max_seconds}
-
-    def _build(
-        self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
-    ) -> Any:
-        taken = self._taken(query, entries, around, settings)
-        if not taken:
-            return None
-        rules: list[Rule] = []
-        members: dict[str, list[Optimizer]] = {"": [], "final": [], "cleanup": []}
-        for entry, built in taken:
-            if not entry.role and isinstance(built, Rule):
-                rules.append(built)
-            elif not entry.role and isinstance(entry.object, LocalGroupDB) and not isinstance(entry.object, TopoDB):
-                rules.extend(built.rules)
-            else:
-                members[entry.role].append(as_optimizer(entry, built, settings))
-        return EquilibriumOptimizer(
-            name=name,
-            strict=settings.strict,
-            rules=tuple(rules),
-            optimizers=tuple(members[""]),
-            final=tuple(members["final"]),
-            cleanup=tuple(members["cleanup"]),
-            conform=settings.conform,
-            **self.limits,  # type: ignore[arg-type]
-        )
-
-
-class LocalGroupDB(Database):
-    """A group of rules, in order of position, then name.
-
-    In an EquilibriumDB its rules are as good as registered there; elsewhere it is one walk over the graph.
-    """
-
-    has_positions = True
-    order = "in_to_out"
-
-    def _accepted(self, name: str, obj: Any) -> Any:
-        if isinstance(obj, (Rule, LocalGroupDB)):
-            return obj
-        raise TypeError(f"{self._label()}: {name!r} is {obj!r}; expected a rule or a group of rules")
-
-    def _build(
-        self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
-    ) -> Any:
-        rules: list[Rule] = []
-        for _, built in self._taken(query, entries, around, settings):
-            rules.extend([built] if isinstance(built, Rule) else built.rules)
-        if not rules:
-            return None
-        return TopoOptimizer(
-            name=name, rules=tuple(rules), order=self.order, conform=settings.conform, strict=settings.strict
-        )
-
-
-class TopoDB(LocalGroupDB):
-    """A group of rules tried in one walk over the graph, "in_to_out" or "out_to_in": `query` gives a TopoOptimizer."""
-
-    def __init__(self, name: str = "", *, order: str = "in_to_out", conform: Conform | None = None) -> None:
-        super().__init__(name, conform=conform)
-        self.order = order
-
-
-class ProxyDB(Database):
-    """Another database at a second place: what is registered in either is in both."""
-
-    def __init__(self, db: Database) -> None:
-        super().__init__(db.name, conform=db.conform)
-        self.db = db
-
-    def register(self: Self, name: str, obj: Any, *tags: str, **options: Any) -> Self:
-        self.db.register(name, obj, *tags, **options)  # type: ignore[attr-defined]
-        return self
-
-    def copy(self: Self) -> Self:
-        return type(self)(self.db.copy())  # type: ignore[attr-defined]
-
-    def _entries(self, path: str = "") -> list[Entry]:
-        return self.db._entries(path)
-
-    def state(self) -> Edits:
-        return self.db.state()
-
-    def _build(
-        self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
-    ) -> Any:
-        return self.db._build(name, query, entries, around, settings)
+def _without_content(member: Member) -> Member:
+    """The member for comparison: of a database its kind, for what it holds is compared apart."""
+    kind = type(member.object)
+    return replace(member, object=kind) if issubclass(kind, Database) else member
 
 
 def _walked(members: Iterable[Entry]) -> list[Entry]:
@@ -479,9 +406,12 @@ def _names(argument: str, names: Iterable[str]) -> frozenset[str]:
     return frozenset(names)
 
 
+_FILES = (__file__, os.path.join(os.path.dirname(__file__), "kinds.py"))
+
+
 def _caller() -> str:
-    """file:line of the code outside this file that is registering."""
+    """file:line of the code outside these files that is registering."""
     frame = sys._getframe(1)
-    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+    while frame.f_code.co_filename in _FILES and frame.f_back is not None:
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -224,8 +224,7 @@ class FromFunctionOptimizer(Optimizer):
         self._check(graph, result)
         name = self.name or getattr(self.function, "__name__", type(self).__name__)
         pairs = [(old, new) for old, new in zip(graph.outputs, result.outputs, strict=True) if old is not new]
-        admitted = [door.admit(name, old, new) for old, new in pairs]
-        return (result if all(admitted) else graph), OptimizerProfile()
+        return (result if door.admit_together(name, pairs) else graph), OptimizerProfile()
 
 
 def ordered(graph: FunctionGraph) -> tuple[int, float]:

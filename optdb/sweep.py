@@ -263,13 +263,12 @@ class Sweep:
         self.merge.time += time.perf_counter() - start
 
     def _admit_merges(self, before: Sequence[Variable], after: Sequence[Variable]) -> bool:
-        """Whether the watcher lets all of them pass."""
-        door = self.applier.door
+        """Whether the door lets all of them pass."""
         self.merge.tried += 1
-        passed = sum(door.admit(MERGE, old, new) for old, new in zip(before, after, strict=True))
-        self.merge.fired += passed
-        self.refused_merges += len(before) - passed
-        return passed == len(before)
+        passed = self.applier.door.admit_together(MERGE, tuple(zip(before, after, strict=True)))
+        self.merge.fired += len(before) if passed else 0
+        self.refused_merges += 0 if passed else len(before)
+        return passed
 
 
 def limit_reached(max_nodes: int, rule: str) -> str:

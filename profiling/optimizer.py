@@ -192,6 +192,12 @@ def _figure(number: Any) -> str:
 class SeqProfile(OptimizerProfile):
     """A sequence: `children` are its members in order of position."""
 
+    stop: str = ""
+    """Where a limit of changes stopped it; empty if nothing was withheld."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return super().to_dict() | ({"stop": self.stop} if self.stop else {})
+
     @property
     def is_sequence(self) -> bool:
         return True
@@ -202,6 +208,8 @@ class SeqProfile(OptimizerProfile):
         yield f"{blanks} {self.optimizer} {blanks} {self.name}  time {self.time:.3f}s for {sizes}"
         yield f"{blanks}   {self.validate_time:.3f}s for fgraph.validate()"
         yield f"{blanks}   {self.callback_time:.3f}s for callback"
+        if self.stop:
+            yield f"{blanks}   stopped: {self.stop}"
         if level == 0:
             yield f"{blanks}   time      - (name, class, index) - validate time"
         for index, child in sorted(enumerate(self.children), key=lambda pair: (-pair[1].time, pair[0])):

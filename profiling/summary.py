@@ -24,6 +24,9 @@ def summary_lines(profile: OptimizerProfile) -> Iterator[str]:
     """The lines of the first screen."""
     nodes = f"{profile.nodes_before:,} nodes became {profile.nodes_after:,}"
     yield f"Optimizing took {profile.time:.3f} s: {nodes}, by {profile.replacements:,} changes."
+    stop: str = getattr(profile, "stop", "") if profile.is_sequence else ""
+    if stop:
+        yield from textwrap.wrap(f"Stopped: {stop}.", WIDTH, subsequent_indent="  ")
     if not profile.children and not profile.table:
         yield "No optimizer ran." if not profile.time else ""
         return

@@ -88,18 +88,16 @@ def _real_disagreements(contract, a, b, scale, finite):
 def farther_from_truth(output, at, before, after):
     """Whether `after` is farther than `before` from the true value of `output` for the values `at` of the leaves.
 
-    A NaN must come from a NaN; at infinities `after` may be NaN if the limit is, or `before` is.
+    A NaN that comes from a NaN remains.  The truth at infinities is that of the extended reals, in which nothing
+    overflows; a number becomes NaN there only if no limit exists.
     """
     values = [float(at[i]) for i in leaves_of_value(output, at)]
+    infinite = any(math.isinf(v) for v in values)
     if any(math.isnan(v) for v in values):
-        return not math.isnan(after) and math.isnan(before)
-    if any(math.isinf(v) for v in values):
-        if math.isnan(before) or not math.isnan(after):
-            return False
-        far = 10 * max([1e3, *(abs(v) for v in values if math.isfinite(v))])
-        finite = {i: math.copysign(min(abs(float(v)), far), float(v)) for i, v in at.items()}
-        return true_value(output, finite) is not None
+        return math.isnan(after) != math.isnan(before) or not (math.isnan(after) or _close(output, after, before))
     truth = true_value(output, at)
+    if infinite and (truth is None or math.isnan(after)):  # what was a number stays, unless the limit is no real number
+        return not math.isnan(before) and true_value(output, _near_infinity(at, values)) is not None
     if truth is None:  # not a real number
         return not math.isnan(after)
     if math.isnan(after):
@@ -107,11 +105,24 @@ def farther_from_truth(output, at, before, after):
     kind = np.dtype(output.dtype).type
     with np.errstate(all="ignore"):
         nearest = kind(as_float(truth))
-    if abs(int(ulps_apart(np.atleast_1d(kind(after)), np.atleast_1d(nearest))[0])) <= SPARE_ULPS:
+    if _close(output, after, nearest) or math.isnan(before):
         return False
-    if math.isnan(before) or math.isinf(before):
-        return False
+    if math.isinf(before):
+        return infinite and before == nearest
     return abs(truth - float(after)) > abs(truth - float(before)) * (1 + 1e-9) + spacing(nearest)
+
+
+def _near_infinity(at, values):
+    """The values of the leaves with large numbers in the place of infinities."""
+    far = 10 * max([1e3, *(abs(v) for v in values if math.isfinite(v))])
+    return {i: math.copysign(min(abs(float(v)), far), float(v)) for i, v in at.items()}
+
+
+def _close(output, a, b):
+    """Whether two numbers of the dtype of `output` differ by no more than rounding."""
+    kind = np.dtype(output.dtype).type
+    with np.errstate(all="ignore"):
+        return abs(int(ulps_apart(np.atleast_1d(kind(a)), np.atleast_1d(kind(b)))[0])) <= SPARE_ULPS
 
 
 def leaves_of_value(output, at):
@@ -135,4 +146,5 @@ def as_float(truth):
 
 def spacing(x):
     """The distance to the next float; that at the largest one for infinities."""
-    return float(np.spacing(min(np.abs(x), np.finfo(x.dtype).max)))
+    with np.errstate(over="ignore"):
+        return float(np.spacing(min(np.abs(x), np.finfo(x.dtype).max)))

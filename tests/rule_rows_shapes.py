@@ -1,11 +1,12 @@
 """What each rule on shapes, parts, reductions and products of matrices does: (name, before, after)."""
 
+import numpy as np
 from rule_rows import A, B, i, j, n, s, x, y
 
 from arignote import ops as T
 from arignote.ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from arignote.ops.creation import Alloc, arange
-from arignote.ops.elementwise import add, fill, maximum
+from arignote.ops.elementwise import add, fill, maximum, minimum
 from arignote.ops.join import Join
 from arignote.ops.lengths import MakeVector, ShapeI
 from arignote.ops.nn import LogSoftmax, LogSumExp, Softmax
@@ -193,7 +194,7 @@ PRODUCTS = [
 _soft = Softmax(1)(A)
 _logs = LogSoftmax(1)(A)
 _rows = arange(length(i, 0))
-_top = Top(1)(A)
+_top = minimum(maximum(Top(1)(A), -np.finfo("float64").max), np.finfo("float64").max)
 _scaled = T.mul(B / _soft, _soft)
 _written = AdvancedIncSubtensor(("a", "a"), set=False)(T.zeros_like(A), x / _soft[_rows, i], _rows, i) * _soft
 _unscaled = AdvancedIncSubtensor(("a", "a"), set=False)(T.zeros_like(A), x, _rows, i)

@@ -1,11 +1,15 @@
 """Wrong rules of users: refused or reported by name, node and types, and the function compiles without them."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import arignote as ag
 from arignote import ops as T
 from arignote.graph import FunctionGraph
+from arignote.ops.blas import Dot
+from arignote.ops.elementwise import maximum, sin
 from arignote.optdb import Divergence, EquilibriumOptimizer, OptimizerWarning, RuleError, node_rule, rule, wilds
 from arignote.optdb.rules import default_db
 
@@ -37,6 +41,17 @@ BAD = {
     ),
     "too low a rank of another length": (
         on_sin("bad", lambda node: T.stack([node.out, node.out])), ["sin(x)", "float64[2, ?]", "float64[?]"],
+    ),
+    "a sum that would be repeated": (
+        on_sin("bad", lambda node: T.sum(node.inputs[0])),
+        ["sin(x)", "of float64[?] the rule makes float64[1], which would be repeated to float64[?]"],
+    ),
+    "a mean of known length that would be repeated": (
+        on_sin("bad", lambda node: T.exp(T.max(node.inputs[0], keepdims=True))),
+        ["float64[1], which would be repeated to float64[?]"],
+    ),
+    "integers for floats": (
+        on_sin("bad", lambda node: T.cast(node.inputs[0], "int64")), ["sin(x)", "int64[?] for float64[?]; cast it to"],
     ),
     "an input of nobody": (on_sin("bad", lambda node: T.exp(other)), ["sin(x)", "other", "no input of the graph"]),
     "a variable of another function": (on_sin("bad", lambda node: captured), ["sin(x)", "no input of the graph"]),
@@ -93,3 +108,24 @@ def test_a_function_of_values_stands_on_the_right_alone():
     assert str(rule("ones", T.sin(u), T.add(T.ones_like(u), 1))) == "ones: sin(u) -> add(ones_like(u), 1)"
     with pytest.raises(ValueError, match=r"zeros_like\(u\), a function of values; expected ops"):
         rule("bad", T.sin(T.zeros_like(u)), u)
+
+
+def test_a_rule_without_a_position_fires_before_others_and_before_fusion():
+    db = default_db().register("mine", rule("mine", T.mul(T.mul(u, 0.5), 0.5), T.mul(u, 0.25)), "fast_run", "own")
+    assert next(e.position for e in db.entries() if e.name == "mine") == 0.5
+    graph = FunctionGraph([x], [T.exp(x * 0.5 * 0.5) + 1])
+    _, profile = db.query("fast_run")(graph)
+    assert [row.fired for row in profile.rules() if row.name == "mine"] == [1]
+
+
+@pytest.mark.parametrize(("op", "words"), [(sin, "sin"), (maximum, "maximum")])
+def test_a_rule_behind_fusion_is_warned_of(op, words):
+    def on(name, op):
+        return node_rule(name, op, lambda node: None, formula="a -> b")
+
+    with pytest.warns(OptimizerWarning, match=f"'late' stands at position 50, where fusion at 49 .* of {words} parts"):
+        default_db().register("late", on("late", op), "fast_run", position=50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        default_db().register("late", on("late", op), "fast_run", position=48)
+        default_db().register("product", on("product", Dot), "fast_run", position=50)

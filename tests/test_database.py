@@ -286,6 +286,53 @@ def test_a_query_is_answered_from_memory_until_something_is_registered(edit):
     assert [m.name for m in copied.query("fast_run").optimizers] == [m.name for m in before.optimizers]
 
 
+@pytest.mark.parametrize("path", ["mine", "canonicalize/mine"])
+def test_what_is_registered_and_removed_again_leaves_an_equal_state(path):
+    db = database()
+    before, answer = db.state(), db.query("fast_run")
+    assert before == database().state() == db.copy().state()
+    (db if path == "mine" else db["canonicalize"]).register("mine", NEG_AS_ANOTHER, "fast_run", "own")
+    registered = db.state()
+    assert registered != before and db.query("fast_run") != answer
+    assert db.unregister(path) is db
+    assert db.state() == before and "mine" not in db and db.query("fast_run") == answer
+    with pytest.raises(UnknownNameError, match="own"):
+        db.query("own")
+    (db if path == "mine" else db["canonicalize"]).register("mine", NEG_AS_ANOTHER, "fast_run", "own")
+    assert db.state() == registered
+
+
+def test_a_name_is_removed_wherever_it_stands_and_a_path_in_one_place():
+    db = default_db()
+    whole, places = db.state(), [e.path for e in db.entries() if e.name == "local_neg_neg"]
+    assert len(places) > 1
+    db.unregister(places[0])
+    assert [e.path for e in db.entries() if e.name == "local_neg_neg"] == places[1:]
+    db.unregister("local_neg_neg")
+    assert "local_neg_neg" not in db and db.state() != whole
+    with pytest.raises(UnknownNameError, match="no entry of SequenceDB optdb is named 'local_neg_neg'; did you mean"):
+        db.unregister("local_neg_neg")
+
+
+def test_states_tell_contents_apart():
+    def state(*arguments, **options):
+        return database().register("new", *arguments, **options).state()
+
+    group = TopoDB().register("mine", NEG_AS_ANOTHER, "t")
+    states = [
+        database().state(), state(MergeOptimizer()), state(MergeOptimizer(), "t"), state(NEG, "t"), state(LOG, "t"),
+        state(MergeOptimizer(), "t", position=3), state(MergeOptimizer(), "t", provides=("shape",)),
+        state(TopoDB(), "t"), state(EquilibriumDB(), "t"), state(group, "t"),
+    ]  # fmt: skip
+    assert [s == t for s in states for t in states].count(True) == len(states)
+    assert database().add_tags("late", "t").state() != database().state()
+    assert database().add_tags("late", "t").remove_tags("late", "t").state() == database().state()
+    order = EquilibriumDB().register_all([NEG, LOG]), EquilibriumDB().register_all([LOG, NEG])
+    assert order[0].state() != order[1].state()
+    proxy = ProxyDB(order[0])
+    assert proxy.unregister("local_log_exp").state() == order[0].state() != order[1].state()
+
+
 # --- what requires what
 
 

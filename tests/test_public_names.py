@@ -48,7 +48,7 @@ OF_A_VARIABLE = """
     set inc at
 """
 OF_A_FUNCTION = "graph optimizer_profile profile c_source explain"
-OF_THE_DATABASE = "query table register entries __contains__ __getitem__"
+OF_THE_DATABASE = "query table register unregister state entries __contains__ __getitem__"
 OF_AN_OPTIMIZER_PROFILE = "to_dict rules"
 
 LETTERS = ["b", "w", "i", "l", "ub", "uw", "ui", "ul", "h", "f", "d", "c", "z", "bool"]
@@ -81,7 +81,7 @@ def test_promised_attributes_are_there(what):
         "function": lambda: (ag.function([x], x + 1, mode="NUMPY"), OF_A_FUNCTION),
         "database": lambda: (ag.optdb, OF_THE_DATABASE),
         "profile": lambda: (ag.function([x], x + 1, mode="NUMPY").optimizer_profile, OF_AN_OPTIMIZER_PROFILE),
-        "mode": lambda: (ag.Mode(), "including excluding requiring"),
+        "mode": lambda: (ag.Mode(), "including excluding requiring limit"),
         "optim": lambda: (ag.optim, OPTIMIZERS),
     }[what]()
     assert not [name for name in names.split() if not hasattr(owner, name)]

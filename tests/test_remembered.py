@@ -219,6 +219,18 @@ def test_ops_and_rules_of_the_users_have_no_key(monkeypatch):
     assert before(np.zeros(1)) == 2.5
 
 
+def test_a_rule_that_is_removed_again_leaves_functions_remembered():
+    x, (a,) = T.vector("x"), wilds("a")
+    before = key([x], T.exp(x))
+    ag.optdb.register("mine", rule("mine", T.exp(a), T.log(a)), "mine_only", position=1.5)
+    try:
+        assert key([x], T.exp(x)) is None
+    finally:
+        ag.optdb.unregister("mine")
+    assert key([x], T.exp(x)) == before is not None
+    twice([x], T.exp(x) * 3.25)
+
+
 def test_a_database_that_is_edited_later_is_not_asked():
     x = T.vector("x")
     (a,) = wilds("a")

@@ -7,12 +7,25 @@ import pytest
 import rule_rows
 from contracts import ulps_apart
 from rewriting import graph_of, rewritten, sample, tame, values_of
-from rule_trials import EXAMPLES, ON_NUMBERS, POSITIONS, RULES, fire
+from rule_trials import (
+    EXAMPLES,
+    ON_NUMBERS,
+    POSITIONS,
+    RULES,
+    Violation,
+    at_special_values,
+    compare,
+    fire,
+    hold_at_special_values,
+    outcome,
+)  # fmt: skip
 from truths import true_array
 
 from arignote import ops as T
+from arignote.optdb import node_rule, relaxes, stabilizes
 
 FIRINGS = 50
+X, Y = T.matrix("X"), T.vector("Y")
 
 
 @pytest.mark.parametrize("name", sorted(set(ON_NUMBERS) - POSITIONS))
@@ -32,6 +45,34 @@ def test_positions_are_those_of_the_true_extremum(op, extremum):
         for _ in range(20):
             array = make(rng, "float64", (17,))
             assert values_of(after, [array])[0] == getattr(np, extremum.__name__)(array)
+
+
+@pytest.mark.parametrize("name", [name for name in ON_NUMBERS if RULES[name].contract.nearer])
+def test_what_stabilizes_keeps_the_values_at_special_ones(name):
+    assert hold_at_special_values(RULES[name])
+
+
+WRONG = [
+    (T.exp(X) / T.exp(X).sum(1, keepdims=True), T.exp(X - T.log(T.exp(X).sum(1, keepdims=True)))),
+    (T.log(T.nn.softmax(X)), T.switch(T.isinf(X).any(1, keepdims=True), np.nan, T.nn.log_softmax(X))),
+    (T.nn.log_softmax(X), T.switch(T.isnan(X), 0.0, T.nn.log_softmax(X))),
+    (T.exp(Y), T.exp(Y) + 0.0 * Y),
+    (T.exp(Y), T.switch(T.isneginf(Y), 0.5, T.exp(Y))),
+    (T.exp(Y) * 0.5, T.switch(T.isnan(Y), 0.5, T.exp(Y) * 0.5)),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), WRONG)
+def test_a_rule_that_is_wrong_at_special_values_is_found_out(before, after):
+    made = node_rule("wrong", T.exp, lambda node: None, formula="a -> b", contract=stabilizes | relaxes("rounding"))
+    changed = graph_of(after)
+
+    def held():
+        for graph, arrays in at_special_values(before, "float64"):
+            compare(made, graph, changed, arrays, outcome(graph, arrays), outcome(changed, arrays))
+
+    with pytest.raises(Violation):
+        held()
 
 
 # --- what stabilizes: where the plain form fails, the other does not

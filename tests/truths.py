@@ -48,6 +48,8 @@ def _applied(mp, name, operands):
     try:
         value = _functions(mp)[name](*operands)
     except (ZeroDivisionError, ValueError):
+        if name == "true_div" and not operands[0]:
+            return None
         return mp.inf if name in ("true_div", "reciprocal") else -mp.inf
     if isinstance(value, mp.mpc):
         return None if value.imag else value.real
@@ -81,13 +83,13 @@ def true_summands(graph, arrays):
     import mpmath as mp
 
     known = {v: _exact(mp, a) for v, a in zip(graph.inputs, arrays, strict=True)}
-    sizes = {v: abs(a) if a.dtype == object else a for v, a in known.items()}
+    sizes = {v: np.asarray(abs(a)) if a.dtype == object else a for v, a in known.items()}
     with mp.workdps(_digits(graph, arrays)):
         for node in graph.order:
             for i in node.inputs:
                 if isinstance(i, Constant):
                     known[i] = _exact(mp, i.data)
-                    sizes[i] = abs(known[i]) if known[i].dtype == object else known[i]
+                    sizes[i] = np.asarray(abs(known[i])) if known[i].dtype == object else known[i]
             value = _array(mp, node, [known[i] for i in node.inputs])
             if value is None:
                 return None
@@ -158,7 +160,7 @@ def _elementwise(mp, name, inputs):
         value = mp.nan if any(map(mp.isnan, operands)) else _applied(mp, name, operands)
         return mp.nan if value is None else value
 
-    return np.frompyfunc(at, len(inputs), 1)(*inputs)
+    return np.asarray(np.frompyfunc(at, len(inputs), 1)(*inputs), object)
 
 
 def _softmax_family(mp, op, x):
@@ -166,7 +168,7 @@ def _softmax_family(mp, op, x):
     total = np.add.reduce(e, axis=op.axis, keepdims=True)
     if isinstance(op, LogSumExp):
         return np.squeeze(_elementwise(mp, "log", [total]), op.axis)
-    return e / total if isinstance(op, Softmax) else x - _elementwise(mp, "log", [total])
+    return _elementwise(mp, "true_div", [e, total]) if isinstance(op, Softmax) else x - _elementwise(mp, "log", [total])
 
 
 def _functions(mp):

@@ -1,6 +1,6 @@
 """Kernels of the softmax family along an axis that is not the last: tiles of columns, read two or three times.
 
-    top = max(column)
+    top = max(column), cut to finite numbers
     total = sum(exp(column - top))
     result = exp(column - top) / total   or   column - top - log(total)   or   log(total) + top
 
@@ -10,7 +10,7 @@ and rounded once. Infinities and NaN come out as in the NumPy meaning of the ops
 
 from __future__ import annotations
 
-import math
+import numpy as np
 
 from ...graph import Apply
 from ...ops.nn import AlongAxis, LogSoftmax, LogSumExp, Softmax
@@ -61,13 +61,6 @@ def _exponential(x: Expr, shift: Expr) -> Expr:
     return Op("exp", x.dtype, (Op("sub", x.dtype, (x, shift)),))
 
 
-def _shift(node: Apply, top: Expr) -> Expr:
-    """What is subtracted before the exponential; for a sum that may be infinite, a finite number."""
-    if not isinstance(node.op, LogSumExp):
-        return top
-    return Op("switch", top.dtype, (Op("isfinite", "bool", (top,)), top, Const(top.dtype, 0)))
-
-
 def _logsumexp(total: Expr, shift: Expr) -> Expr:
     return Op("add", shift.dtype, (cast(Op("log", total.dtype, (total,)), shift.dtype), shift))
 
@@ -86,6 +79,7 @@ def _scaled(node: Apply, x: Expr, shift: Expr, exponential: Expr, scale: Expr) -
 def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
     """What is done for all tiles; sums are float64."""
     row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], TILE)
+    largest = float(np.finfo(x.dtype).max)
     top, total = tiles.element("top", x.dtype), tiles.element("total", "float64")
     term = Local(x.dtype, "term")
     output = nest.store(0, term)
@@ -107,17 +101,13 @@ def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
     body: Body = (
         tiles.declared("top", x.dtype),
         tiles.declared("total", "float64"),
-        along_tile(tiles.set("top", Const(x.dtype, -math.inf)), tiles.set("total", Const("float64", 0))),
+        along_tile(tiles.set("top", Const(x.dtype, -largest)), tiles.set("total", Const("float64", 0))),
         along_rows(tiles.set("top", choose("gt", x.dtype)(top, x))),
+        along_tile(tiles.set("top", choose("lt", x.dtype)(top, Const(x.dtype, largest)))),
     )
     if isinstance(node.op, LogSumExp):
         finish = cast(_logsumexp(total, top), node.out.dtype)
-        body = (
-            *body,
-            along_tile(tiles.set("top", _shift(node, top))),
-            along_rows(*adding),
-            along_tile(nest.store(0, finish)),
-        )
+        body = (*body, along_rows(*adding), along_tile(nest.store(0, finish)))
     else:
         scale = tiles.element("scale", x.dtype)
         known = tiles.set("scale", _scale(node, total, x.dtype))

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...ops.elementwise import Pointwise
+from ...ops.reduce import Reduce
 from ..contract import Contract, relaxes
-from ..database import EquilibriumDB, SequenceDB, TopoDB
+from ..kinds import EquilibriumDB, SequenceDB, TopoDB
 from ..optimizers import MergeOptimizer
 from ..query import Query
 from ..rule import Rule
@@ -112,7 +114,9 @@ def default_db() -> SequenceDB:
     cross_entropy = filled(TopoDB(), (softmax.LOGARITHMS,))
     in_place = (*run, "inplace")
     fewer_errors = relaxes("errors").tags
-    db = SequenceDB("optdb", conform=TensorConform())
+    # Rules of users see the graph as it was written, unless they are registered elsewhere.
+    hidden = 49, (Pointwise, Reduce)
+    db = SequenceDB("optdb", conform=TensorConform(), rules_at=0.5, hidden=hidden)
     db.register("merge1", merge, *both, "merge", position=0)
     db.register("scan_eqopt1", scan_db(), *both, "scan", position=0.05)
     lengths = filled(TopoDB(), (shapes.LENGTHS,), "fast_compile")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...graph import Variable, same_shape
 from ...ops.advanced_indexing import AdvancedSubtensor
-from ...ops.elementwise import add, cast, exp, fill, log, mul, sub, true_div
+from ...ops.elementwise import add, cast, exp, fill, log, maximum, minimum, mul, sub, true_div
 from ...ops.indexing import Subtensor
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.reduce import ArgReduce, Reduce
@@ -70,10 +72,12 @@ def log_of_sum_of_exp(node: Node) -> Value | None:
 
 
 def _is_below_top(x: Variable) -> bool:
-    """Whether x is y - top(y), of which the exponentials are summed as they are."""
+    """Whether x is y - top(y), of which the exponentials are summed as they are; see `terms_of`."""
     difference = producer(x, sub)
     keep = None if difference is None else producer(difference.inputs[1], DimShuffle)
-    return keep is not None and producer(keep.inputs[0], Top) is not None
+    cut = None if keep is None else producer(keep.inputs[0], minimum)
+    above = None if cut is None else producer(cut.inputs[0], maximum)
+    return above is not None and producer(above.inputs[0], Top) is not None
 
 
 def log_softmax_of_difference(node: Node) -> Value | None:
@@ -123,7 +127,15 @@ def picked_from_logarithms(node: Node, users: Users) -> Value | None:
     top, _, terms = terms_of(x, logs.op.axis)
     rows = AdvancedSubtensor(node.op.spec[:-1])
     total = log(Reduce(add, (logs.op.axis,))(terms))
-    return sub(sub(node.op(x, *within), rows(top, *within[:-1])), rows(total, *within[:-1]))
+    of_rows = [_broadcast_against(i, within) for i in within[:-1]]
+    return sub(sub(node.op(x, *within), rows(top, *of_rows)), rows(total, *of_rows))
+
+
+def _broadcast_against(index: Variable, others: Sequence[Variable]) -> Variable:
+    """The index in the shape that it has beside the others: one that broadcasts to length 0 is not looked up."""
+    for other in others:
+        index = index if same_shape(index, other) else fill(other, index)
+    return index
 
 
 def _picks(node: Node) -> bool:
@@ -191,7 +203,7 @@ def _unscaled_write(quotients: Variable, y: Variable) -> Value | None:
 RECOGNIZED: list[Rule] = [
     # Of a small probability x - max(x) may cost digits that exp(x) alone has: some ulp of nearly nothing.
     node_rule("local_softmax_stabilize", true_div, exp_over_sum, having=exp,
-              contract=stabilizes | relaxes("domain", "rounding"),
+              contract=stabilizes | relaxes("rounding"),
               formula="exp(x) / sum(exp(x)) -> softmax(x)"),
     node_rule("local_log_sum_exp", log, log_of_sum_of_exp, having=(Reduce, DimShuffle), contract=stabilizes,
               formula="log(sum(exp(x))) -> logsumexp(x)"),

@@ -1,0 +1,180 @@
+"""The kinds of databases: in order of position, to a fixed point, in groups, at a second place.
+
+    SequenceDB      members in order of position            -> SeqOptimizer
+    EquilibriumDB   rules and optimizers to a fixed point    -> EquilibriumOptimizer
+    LocalGroupDB    a group of rules                         -> the rules, where it stands in an equilibrium
+    TopoDB          a group of rules                         -> TopoOptimizer, one walk
+    ProxyDB         another database, at a second place      -> what that one gives
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from .applier import OptimizerWarning
+from .conform import Conform
+from .database import Database, Member, State
+from .entries import Entry
+from .equilibrium import EquilibriumOptimizer
+from .optimizers import Optimizer, SeqOptimizer, TopoOptimizer
+from .query import Query
+from .rule import Rule
+from .settling import Settings, as_optimizer
+
+Self = TypeVar("Self", bound="Database")
+
+
+class SequenceDB(Database):
+    """Members in order of position, then name: `query` gives a SeqOptimizer.
+
+    `rules_at`: the position of rules that are registered without one.  `hidden`: a position, and the classes of ops
+    whose nodes are parts of others from there on; a rule on such nodes alone is registered there with a warning.
+    """
+
+    has_positions = True
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        conform: Conform | None = None,
+        rules_at: float | None = None,
+        hidden: tuple[float, tuple[type, ...]] = (math.inf, ()),
+    ) -> None:
+        super().__init__(name, conform=conform)
+        self.rules_at = rules_at
+        self.hidden = hidden
+
+    def _rules_at(self, obj: Any) -> float | None:
+        return self.rules_at if isinstance(obj, (Rule, LocalGroupDB)) else None
+
+    def _warn_of_place(self, member: Member) -> None:
+        start, kinds = self.hidden
+        ops = member.object.ops if isinstance(member.object, Rule) else ()
+        late = member.position is not None and member.position >= start
+        if late and ops and all(issubclass(op if isinstance(op, type) else type(op), kinds) for op in ops):
+            names = ", ".join(getattr(op, "name", "") or getattr(op, "__name__", "") for op in ops[:3])
+            warnings.warn(
+                f"{self._label()}: the rule {member.name!r} stands at position {member.position:g}, where fusion at "
+                f"{start:g} has made most nodes of {names} parts of others; it will seldom or never fire. Register it "
+                f"below {start:g}, or without a position",
+                OptimizerWarning,
+                stacklevel=3,
+            )
+
+    def _build(
+        self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
+    ) -> Any:
+        taken = self._taken(query, entries, around, settings)
+        members = tuple(as_optimizer(e, built, settings) for e, built in taken)
+        members = tuple(member.among(members) for member in members)
+        return SeqOptimizer(name=name, optimizers=members, strict=settings.strict) if members else None
+
+
+class EquilibriumDB(Database):
+    """Rules and optimizers run until nothing changes: `query` gives an EquilibriumOptimizer.  See it for the limits."""
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        conform: Conform | None = None,
+        max_rounds: int = 100,
+        max_nodes: int | None = None,
+        max_seconds: float | None = None,
+    ) -> None:
+        super().__init__(name, conform=conform)
+        self.limits = {"max_rounds": max_rounds, "max_nodes": max_nodes, "max_seconds": max_seconds}
+
+    def _build(
+        self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
+    ) -> Any:
+        taken = self._taken(query, entries, around, settings)
+        if not taken:
+            return None
+        rules: list[Rule] = []
+        members: dict[str, list[Optimizer]] = {"": [], "final": [], "cleanup": []}
+        for entry, built in taken:
+            if not entry.role and isinstance(built, Rule):
+                rules.append(built)
+            elif not entry.role and isinstance(entry.object, LocalGroupDB) and not isinstance(entry.object, TopoDB):
+                rules.extend(built.rules)
+            else:
+                members[entry.role].append(as_optimizer(entry, built, settings))
+        return EquilibriumOptimizer(
+            name=name,
+            strict=settings.strict,
+            rules=tuple(rules),
+            optimizers=tuple(members[""]),
+            final=tuple(members["final"]),
+            cleanup=tuple(members["cleanup"]),
+            conform=settings.conform,
+            **self.limits,  # type: ignore[arg-type]
+        )
+
+
+class LocalGroupDB(Database):
+    """A group of rules, in order of position, then name.
+
+    In an EquilibriumDB its rules are as good as registered there; elsewhere it is one walk over the graph.
+    """
+
+    has_positions = True
+    order = "in_to_out"
+
+    def _accepted(self, name: str, obj: Any) -> Any:
+        if isinstance(obj, (Rule, LocalGroupDB)):
+            return obj
+        raise TypeError(f"{self._label()}: {name!r} is {obj!r}; expected a rule or a group of rules")
+
+    def _build(
+        self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
+    ) -> Any:
+        rules: list[Rule] = []
+        for _, built in self._taken(query, entries, around, settings):
+            rules.extend([built] if isinstance(built, Rule) else built.rules)
+        if not rules:
+            return None
+        return TopoOptimizer(
+            name=name, rules=tuple(rules), order=self.order, conform=settings.conform, strict=settings.strict
+        )
+
+
+class TopoDB(LocalGroupDB):
+    """A group of rules tried in one walk over the graph, "in_to_out" or "out_to_in": `query` gives a TopoOptimizer."""
+
+    def __init__(self, name: str = "", *, order: str = "in_to_out", conform: Conform | None = None) -> None:
+        super().__init__(name, conform=conform)
+        self.order = order
+
+
+class ProxyDB(Database):
+    """Another database at a second place: what is registered in either is in both."""
+
+    def __init__(self, db: Database) -> None:
+        super().__init__(db.name, conform=db.conform)
+        self.db = db
+
+    def register(self: Self, name: str, obj: Any, *tags: str, **options: Any) -> Self:
+        self.db.register(name, obj, *tags, **options)  # type: ignore[attr-defined]
+        return self
+
+    def copy(self: Self) -> Self:
+        return type(self)(self.db.copy())  # type: ignore[attr-defined]
+
+    def _entries(self, path: str = "") -> list[Entry]:
+        return self.db._entries(path)
+
+    def _remove(self, path: Sequence[str]) -> None:
+        self.db._remove(path)
+
+    def state(self) -> State:
+        return self.db.state()
+
+    def _build(
+        self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
+    ) -> Any:
+        return self.db._build(name, query, entries, around, settings)
