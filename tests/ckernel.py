@@ -7,9 +7,11 @@ outputs = library.run(kernel, [array, ...])
 from __future__ import annotations
 
 import ctypes
+import fcntl
+import hashlib
+import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +26,8 @@ FLAGS = [
     "-O3", "-std=c11", "-march=native", "-shared", "-fPIC", "-fwrapv", "-fno-math-errno", "-fno-trapping-math",
     "-ffp-contract=off", "-fno-strict-aliasing", "-fopenmp-simd", "-Wall", "-Wextra", "-Werror", "-pedantic",
 ]  # fmt: skip
+SHARED_FOLDER = "SHARED_BY_TEST_WORKERS"
+"""The variable that names a folder for what the workers of one run share."""
 VECTORS = ['-DAG_SIMD=__attribute__((simd("notinbranch")))']
 
 
@@ -32,15 +36,8 @@ class Library:
 
     def __init__(self, kernels: Sequence[Kernel], flags: Sequence[str] = (), vectors: bool = True) -> None:
         self.kernels = {k.name: k for k in kernels}
-        self.folder = tempfile.mkdtemp()
-        source, target = Path(self.folder, "k.c"), Path(self.folder, "k.so")
-        source.write_text(self.text())
-        gcc = shutil.which("gcc") or "cc"
-        argv = [gcc, *FLAGS, *(VECTORS if vectors else []), *flags, str(source), "-o", str(target), "-lmvec", "-lm"]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
-        assert done.returncode == 0, done.stderr[:4000]
-        self.library = ctypes.CDLL(str(target))
-        shutil.rmtree(self.folder)
+        argv = [shutil.which("gcc") or "cc", *FLAGS, *(VECTORS if vectors else []), *flags]
+        self.library = ctypes.CDLL(str(_compiled(self.text(), argv)))
 
     def text(self) -> str:
         used = {h for k in self.kernels.values() for h in helpers(k)}
@@ -82,6 +79,22 @@ class Library:
         if status is not Status.OK:
             raise ValueError(status)
         return outputs
+
+
+def _compiled(text: str, argv: Sequence[str]) -> Path:
+    """The library that `argv` makes of a C file; all workers of one run share it."""
+    key = hashlib.sha256("\0".join([*argv, text]).encode()).hexdigest()
+    folder = Path(os.environ[SHARED_FOLDER])
+    source, target, finished = (folder / f"{key}{suffix}" for suffix in (".c", ".part", ".so"))
+    with open(folder / f"{key}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not finished.exists():
+            source.write_text(text)
+            command = [*argv, str(source), "-o", str(target), "-lmvec", "-lm"]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+            assert done.returncode == 0, done.stderr[:4000]
+            target.rename(finished)
+    return finished
 
 
 def extents_of(kernel: Kernel, inputs: Sequence[np.ndarray]) -> list[int]:

@@ -1,13 +1,25 @@
-"""Fixtures of several tests: golden texts, kept in `tests/golden/` and written anew by `--update-golden`; caches."""
+"""Fixtures of all tests.
+
+- Golden texts lie in `tests/golden/`; `--update-golden` writes them anew.
+- Tests run in random order, files first, then the tests of each file; `--order=SEED` repeats an order, `--order=file`
+  keeps that of the files.
+- A test that changes what all tests share fails, and the change is undone; see `isolation.py`.
+"""
 
 from __future__ import annotations
 
+import gc
 import os
+import random
+import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from ckernel import SHARED_FOLDER
+from isolation import Surroundings
 
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
@@ -16,12 +28,70 @@ GOLDEN = Path(__file__).parent / "golden"
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # else each of hundreds of processes would compile every module
     BYTECODE = tempfile.TemporaryDirectory(prefix="arignote-bytecode-")  # removed when the tests are over
     os.environ["PYTHONPYCACHEPREFIX"] = BYTECODE.name
+if SHARED_FOLDER not in os.environ:  # the process that starts the workers
+    SHARED = tempfile.TemporaryDirectory(prefix="shared-by-test-workers-")
+    os.environ[SHARED_FOLDER] = SHARED.name
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the golden texts instead of comparing with them"
     )
+    parser.addoption("--order", help="the seed of the order of the tests, or 'file'; default: a new seed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose a seed; a worker of pytest-xdist takes that of the process that started it."""
+    given = getattr(config, "workerinput", {}).get("order") or config.option.order
+    config.option.order = given or str(random.SystemRandom().randrange(10**6))
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job that a shell starts in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker the seed."""
+    node.workerinput["order"] = node.config.option.order
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"--order={config.option.order}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say which order it was where the header is not shown."""
+    if terminalreporter.no_header:
+        terminalreporter.write_line(f"in the order of --order={config.option.order}")
+
+
+@pytest.hookimpl(tryfirst=True)  # pytest then brings together what shares a fixture of a module with parameters
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle the files, and the tests of each."""
+    if config.option.order == "file":
+        return
+    chance = random.Random(config.option.order)
+    files = sorted({item.path for item in items})
+    rank = {path: chance.random() for path in files}
+    items.sort(key=lambda item: item.nodeid)
+    chance.shuffle(items)
+    items.sort(key=lambda item: rank[item.path])
+
+
+@pytest.fixture(scope="session")
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Surroundings:
+    """What all tests share; temporary files go into a folder of this process."""
+    tempfile.tempdir = os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("temporary"))
+    return Surroundings()
+
+
+@pytest.fixture(autouse=True)
+def isolated(surroundings: Surroundings) -> Iterator[None]:
+    """Undo what a test changes of the surroundings, and blame the test."""
+    before = surroundings.read()
+    yield
+    changes = surroundings.restore(before)
+    if changes:
+        pytest.fail("this test changes what other tests meet:\n  " + "\n  ".join(changes), pytrace=False)
 
 
 @pytest.fixture
@@ -57,3 +127,9 @@ def toolchain(probed) -> Toolchain:
 def cache(tmp_path) -> Cache:
     """An empty one."""
     return Cache.open(tmp_path / "cache")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector off the thousands of tests that are there by now."""
+    gc.collect()
+    gc.freeze()

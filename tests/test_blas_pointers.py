@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from arignote.cbackend.abi._abi import ffi
-from arignote.cbackend.build.build import build
+from arignote.cbackend.build.build import Library, build
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
 from arignote.cbackend.runtime import blas as blas_module
 from arignote.cbackend.runtime.blas import DTYPES, all_blas, find_blas
-from arignote.cbackend.runtime.runtime import Runtime, load_runtime
+from arignote.cbackend.runtime.runtime import Runtime, _needed_products, load_runtime
 from arignote.cbackend.runtime.sources import product_source
 
 # Through the BLAS; by our own loops; by the loops that stand behind a BLAS, here without one.
@@ -37,12 +37,18 @@ def toolchain(cache) -> Toolchain:
     return found
 
 
-@pytest.fixture(scope="module", autouse=True)
-def restored(toolchain, cache):
+@pytest.fixture(scope="module")
+def usual(toolchain, cache) -> dict[str, Library]:
+    return {dtype: build(_needed_products(dtype), toolchain, cache) for dtype in DTYPES}
+
+
+@pytest.fixture(autouse=True)
+def restored(usual, toolchain, cache):
+    """The products that other tests expect, installed again after each test."""
     yield
     runtime = load_runtime(toolchain, cache)
-    for dtype in DTYPES:
-        runtime.install(dtype, build(product_source(dtype), toolchain, cache), find_blas())
+    for dtype, library in usual.items():
+        runtime.install(dtype, library, find_blas())
 
 
 class Products:
@@ -109,14 +115,19 @@ def _pointer(array: np.ndarray) -> object:
 
 
 @pytest.fixture(scope="module", params=list(itertools.product(DTYPES, KINDS)), ids="-".join)
-def products(request, toolchain, cache) -> Products:
+def parts(request, toolchain, cache) -> tuple[str, Library, object]:
+    """A dtype, a library of its products, and the BLAS that they go to."""
     dtype, kind = request.param
     blas = find_blas() if kind == "blas" else None
     if kind == "blas" and blas is None:
         pytest.skip("this NumPy has no BLAS")
     source = product_source(dtype, fallback=kind != "own", blas_first=kind == "blas")
-    library = build(source, toolchain, cache)
-    return Products(load_runtime(toolchain, cache), dtype, library, blas)
+    return dtype, build(source, toolchain, cache), blas
+
+
+@pytest.fixture
+def products(parts, toolchain, cache) -> Products:
+    return Products(load_runtime(toolchain, cache), *parts)
 
 
 def numbers(shape, dtype, seed=0):

@@ -81,7 +81,6 @@ def test_kill_at_random_moments_leaves_nothing_bad(probed, toolchain):
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.stdout == "killed\n", done.stderr[-2000:]
-    time.sleep(0.3)  # compilers that lost their parent finish
     survivors = 0
     for number in range(100):
         key = library_key(returning(1000 + number), toolchain)
@@ -90,8 +89,10 @@ def test_kill_at_random_moments_leaves_nothing_bad(probed, toolchain):
     assert set((probed.folder.root / BAD).iterdir()) == bad_before
     for number in range(0, 100, 10):
         assert answer(build(returning(1000 + number), toolchain, probed)) == 1000 + number
-    for _ in range(100):  # a sweep is bounded; each start of work does one
-        probed.work_parents()
+    deadline = time.monotonic() + 60  # compilers that lost their parent finish
+    while list((probed.folder.root / WORK).iterdir()) and time.monotonic() < deadline:
+        probed.work_parents()  # a sweep is bounded; each start of work does one
+        time.sleep(0.001)
     assert not list((probed.folder.root / WORK).iterdir())
 
 
@@ -112,7 +113,7 @@ def test_a_stopped_builder_does_not_hold_up_others(probed, toolchain):
     try:
         start = time.monotonic()
         assert answer(build(returning(88), toolchain, probed)) == 88
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < 60  # it would be held up for good
     finally:
         os.killpg(stopped.pid, signal.SIGKILL)
         stopped.communicate()
@@ -132,11 +133,11 @@ from arignote.cbackend.cache.store import Cache
 from arignote.cbackend.build.build import build
 from arignote.cbackend.build.toolchain import Toolchain
 from small_programs import answer, returning
-start = time.perf_counter()
+start = time.process_time()
 cache = Cache.open(sys.argv[2])
 library = build(returning(42), Toolchain.find(cache), cache)
 assert library.from_cache and answer(library) == 42
-print(time.perf_counter() - start)
+print(time.process_time() - start)
 """
 
 

@@ -348,7 +348,7 @@ def test_a_claim_that_nobody_gives_up_is_waited_for_only_so_long(cache):
         assert holder.stdout.readline() == b"held\n"
         start = time.monotonic()
         with cache.claim(KEY, 0.2):
-            assert 0.2 <= time.monotonic() - start < 2.0
+            assert 0.2 <= time.monotonic() - start < 20.0  # the holder stays for 60
     finally:
         holder.kill()
         holder.communicate()
@@ -358,8 +358,8 @@ def test_a_claim_ends_as_soon_as_the_entry_is_there(cache):
     with cache.claim(KEY, 5.0):
         cache.store(Kind.LIBRARY, KEY, PAYLOAD)
         start = time.monotonic()
-        with cache.claim(KEY, 5.0):
-            assert time.monotonic() - start < 1.0
+        with cache.claim(KEY, 300.0):
+            assert time.monotonic() - start < 30.0
 
 
 def test_work_of_the_dead_is_swept_and_of_the_living_is_not(cache):

@@ -38,7 +38,7 @@ def numbers(dtype, shape):
 
 @pytest.fixture(scope="module")
 def library():
-    return Library([lower(node) for dtype in DTYPES for node in nodes(dtype)], ["-O1"])
+    return Library([lower(node) for dtype in DTYPES for node in nodes(dtype)], ["-Og"])
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -233,14 +233,14 @@ def test_lengths_that_disagree_are_shown_with_names_shapes_and_line(xy):
     assert "test_function.py" in message
 
 
-def test_debug_mode_finds_a_wrong_rule(xy):
+def test_debug_mode_finds_a_wrong_rule(xy, request):
     from arignote.optdb import rule, wilds
 
     x, y = xy
     u, v = wilds("u v")
     name = "wrong_on_purpose"
-    if name not in ag.optdb:
-        ag.optdb["specialize"].register(name, rule(name, T.logaddexp(u, v), T.add(u, v)), name + "_tag")
+    ag.optdb["specialize"].register(name, rule(name, T.logaddexp(u, v), T.add(u, v)), name + "_tag")
+    request.addfinalizer(lambda: ag.optdb.unregister(name))
     f = ag.function([x, y], T.logaddexp(x, y), mode=ag.Mode("fast_run", check=True).including(name + "_tag"))
     with pytest.raises(AssertionError, match="differs from the NumPy meaning"):
         f(A, B)

@@ -265,7 +265,7 @@ def reduced() -> tuple[dict[tuple[str, str], list[Apply]], Library]:
     nodes: dict[tuple[str, str], list[Apply]] = {}
     for node in reductions():
         nodes.setdefault((node.op.name, node.inputs[0].dtype), []).append(node)
-    return nodes, Library([lower(n) for group in nodes.values() for n in group], ["-O1"])
+    return nodes, Library([lower(n) for group in nodes.values() for n in group], ["-Og"])
 
 
 SHAPES = {

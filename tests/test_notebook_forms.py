@@ -3,16 +3,19 @@
 import importlib.util
 import io
 import json
+import os
 import sys
 import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from isolation import same_recursion_limit
 from test_report import tags_of
 
 import arignote as ag
@@ -238,4 +241,5 @@ def test_examples_run(path):
     pytest.importorskip("ipykernel")
     pytest.importorskip("nbclient")
     module = runner()
-    assert module.problems(module.executed(path)) == []
+    with same_recursion_limit(), mock.patch.dict(os.environ):
+        assert module.problems(module.executed(path)) == []

@@ -26,12 +26,22 @@ def report(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser(report):
-    with Browser() as opened:
-        opened.call("Performance.enable", timeDomain="threadTicks")
-        opened.open(report)
-        opened.seconds = opened.busy()
-        yield opened
+def started():
+    with Browser() as started:
+        started.call("Performance.enable", timeDomain="threadTicks")
+        yield started
+
+
+@pytest.fixture
+def browser(started, report):
+    """The browser with the page just loaded, as nobody has touched it."""
+    started.events.clear()
+    started.resize(*started.size)
+    started.scheme("light")
+    before = started.busy()
+    started.open(report)
+    started.seconds = started.busy() - before
+    return started
 
 
 def text(browser, selector):

@@ -205,9 +205,14 @@ def test_functions_that_failed_or_were_never_called():
 
 def test_ticks_are_told_in_seconds():
     clock = load_runtime(*tools()).clock
-    start, ticks = time.perf_counter(), clock.now()
-    time.sleep(0.02)
-    assert clock.seconds * (clock.now() - ticks) == pytest.approx(time.perf_counter() - start, rel=0.01)
+    times, ticks = [time.perf_counter()], []
+    for pause in (0.02, 0.0):  # each reading of the clock stands between two times, however long the process waits
+        ticks.append(clock.now())
+        times.append(time.perf_counter())
+        time.sleep(pause)
+        times.append(time.perf_counter())
+    seconds = clock.seconds * (ticks[1] - ticks[0])
+    assert 0.99 * (times[2] - times[1]) <= seconds <= 1.01 * (times[3] - times[0])
 
 
 def test_advice_names_strided_inputs_and_python():

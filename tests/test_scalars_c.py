@@ -77,7 +77,7 @@ def nodes() -> dict[tuple[str, tuple[str, ...]], Apply]:
 @pytest.fixture(scope="module")
 def compiled() -> tuple[dict[tuple[str, tuple[str, ...]], tuple[Apply, Kernel]], Library]:
     kernels = {key: (node, lower(node)) for key, node in nodes().items()}
-    return kernels, Library([k for _, k in kernels.values()], ["-O1"])
+    return kernels, Library([k for _, k in kernels.values()], ["-Og"])
 
 
 def ordered(x: np.ndarray) -> np.ndarray:

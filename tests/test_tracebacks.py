@@ -7,6 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
+from isolation import same_recursion_limit
 from test_gallery import GALLERY, HEAD
 
 import arignote as ag
@@ -25,7 +26,8 @@ def shown():
 
     def run(*cells):
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-        nbclient.NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=True).execute()
+        with same_recursion_limit():
+            nbclient.NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=True).execute()
         return [told_by(cell.outputs) for cell in book.cells]
 
     return run

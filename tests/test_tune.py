@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,12 +14,27 @@ from arignote import cache_command
 from arignote import ops as T
 from arignote import tuning as tuning_module
 from arignote.cbackend.cache.entry import Kind
+from arignote.cbackend.cache.store import Cache
 from arignote.cbackend.cache.upkeep import entries
 from arignote.cbackend.ir.schedule import DEFAULT, Schedule
-from arignote.function import process_cache
+from arignote.options import process_options
 from arignote.tuning import _Race, alternatives
 
 X = T.matrix("X")
+
+
+@pytest.fixture(scope="module")
+def own_cache(tmp_path_factory):
+    return Cache.open(tmp_path_factory.mktemp("tune") / "cache")
+
+
+@pytest.fixture(autouse=True)
+def kept_apart(own_cache, monkeypatch):
+    """Schedules go into a cache of this file's: other workers tune, and forget, at the same time."""
+    options = replace(process_options(), cache=own_cache.folder.root)
+    monkeypatch.setattr(cache_command, "process_options", lambda: options)
+    for module in (sys.modules["arignote.function"], tuning_module):
+        monkeypatch.setattr(module, "process_cache", lambda: own_cache)
 
 
 @pytest.fixture
@@ -59,7 +75,7 @@ def test_winners_are_kept_for_later_compilations(wins):
     assert "unroll=4, 2.00 times as fast" in str(tuning) and "unroll=4" in tuning._repr_html_()
 
 
-def test_other_processes_use_them_and_measure_nothing(wins):
+def test_other_processes_use_them_and_measure_nothing(wins, own_cache):
     ag.tune(columns(), [A], seconds=20)
     program = """
         import arignote as ag
@@ -67,7 +83,7 @@ def test_other_processes_use_them_and_measure_nothing(wins):
         X = T.matrix("other")
         print(*ag.function([X], (X * X * 3).sum(0)).schedule().values())
     """
-    env = {**os.environ, "ARIGNOTE_CACHE": str(process_cache().folder.root)}
+    env = {**os.environ, "ARIGNOTE_CACHE": str(own_cache.folder.root)}
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], env=env, text=True, check=False,
                           capture_output=True)  # fmt: skip
     assert done.stdout == "unroll=4\n", done.stderr
@@ -85,9 +101,9 @@ def test_nothing_is_kept_that_nobody_wants_kept(wins):
     assert list(columns().schedule().values()) == [DEFAULT]
 
 
-def test_damaged_records_are_a_miss(wins):
+def test_damaged_records_are_a_miss(wins, own_cache):
     ag.tune(columns(), [A], seconds=20)
-    (entry,) = [e for e in entries(process_cache()) if e.kind is Kind.SCHEDULE]
+    (entry,) = [e for e in entries(own_cache) if e.kind is Kind.SCHEDULE]
     content = bytearray(entry.path.read_bytes())
     content[5] ^= 1
     entry.path.chmod(0o600)
@@ -99,10 +115,10 @@ def test_damaged_records_are_a_miss(wins):
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"schedule": {"colour": 1}}', b'{"schedule": {"unroll": 3}}',
                                      b'{"schedule": {"order": [5]}}', b'{"schedule": 7}'])  # fmt: skip
-def test_records_of_other_versions_are_a_miss(wins, content):
+def test_records_of_other_versions_are_a_miss(wins, content, own_cache):
     ag.tune(columns(), [A], seconds=20)
-    (entry,) = [e for e in entries(process_cache()) if e.kind is Kind.SCHEDULE]
-    process_cache().store(Kind.SCHEDULE, entry.key, content)
+    (entry,) = [e for e in entries(own_cache) if e.kind is Kind.SCHEDULE]
+    own_cache.store(Kind.SCHEDULE, entry.key, content)
     assert list(columns().schedule().values()) == [DEFAULT]
 
 

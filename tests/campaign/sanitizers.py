@@ -80,8 +80,8 @@ def reports_what_is_planted(sanitizer: Sanitizer, gcc: str) -> bool:
         return bool(_reports(folder))
 
 
-def sanitized(sanitizer: Sanitizer, program: str, *options: str) -> Row:
-    """What the sanitizer says of a program that prints how many calls it made."""
+def sanitized(sanitizer: Sanitizer, program: str, cache: str, *options: str) -> Row:
+    """Reports on a program that prints how many calls it made; its libraries go into the folder `cache`."""
     trials = Trials("G2", f"generated C and the runtime under {sanitizer.name}, {program}: no report")
     gcc = shutil.which("gcc")
     if gcc is None or not reports_what_is_planted(sanitizer, gcc):
@@ -89,7 +89,7 @@ def sanitized(sanitizer: Sanitizer, program: str, *options: str) -> Row:
         return trials.row(f"not tried: no gcc with {sanitizer.library} that reports what is planted")
     with tempfile.TemporaryDirectory() as folder:
         settings = environment(
-            ARIGNOTE_CC=f"{gcc} {sanitizer.flags}", ARIGNOTE_CACHE=f"{folder}/cache", ARIGNOTE_STRICT="1",
+            ARIGNOTE_CC=f"{gcc} {sanitizer.flags}", ARIGNOTE_CACHE=cache, ARIGNOTE_STRICT="1",
             LD_PRELOAD=_preloaded(gcc, sanitizer.library), PYTHONMALLOC="malloc", **_settings(sanitizer, folder),
         )  # fmt: skip
         command = _command(sanitizer, sys.executable, "-m", f"tests.campaign.{program}", *options)
@@ -97,7 +97,7 @@ def sanitized(sanitizer: Sanitizer, program: str, *options: str) -> Row:
             command, cwd=ROOT, env=settings, capture_output=True, text=True, timeout=_TIMEOUT, check=False
         )
         mark = b"__tsan_" if sanitizer is THREAD else b"__asan_"
-        instrumented = [p for p in Path(folder, "cache").rglob("*.so") if mark in p.read_bytes()]
+        instrumented = [p for p in Path(cache).rglob("*.so") if mark in p.read_bytes()]
         for line in _reports(folder):
             trials.check(False, line)
     trials.check(done.returncode == 0, f"{ending(done.returncode)}: {done.stderr[-1500:]}")
@@ -110,11 +110,12 @@ def sanitized(sanitizer: Sanitizer, program: str, *options: str) -> Row:
 def run(full: bool) -> list[Row]:
     """No row's worth of trials where gcc has no sanitizers: that is said in the scorecard."""
     size = ("--full",) * full
-    return [
-        sanitized(ADDRESS, "zoo", *size),
-        sanitized(ADDRESS, "zoo_runtime", *size),
-        sanitized(THREAD, "zoo_runtime", *size),
-    ]
+    with tempfile.TemporaryDirectory() as address, tempfile.TemporaryDirectory() as thread:
+        return [
+            sanitized(ADDRESS, "zoo", address, *size),
+            sanitized(ADDRESS, "zoo_runtime", address, *size),
+            sanitized(THREAD, "zoo_runtime", thread, *size),
+        ]
 
 
 def _preloaded(gcc: str, library: str) -> str:

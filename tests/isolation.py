@@ -1,0 +1,257 @@
+"""The state that all tests of a process share, held: a test that changes it is blamed, and the change is undone.
+
+    surroundings = Surroundings()
+    before = surroundings.read()
+    ...                                     # a test runs
+    changes = surroundings.restore(before)  # one line for each change
+
+This file holds the interpreter, NumPy and what a test may leave behind; `held_product.py` holds the product itself.
+pytest holds the filters of `warnings`.
+"""
+
+from __future__ import annotations
+
+import gc
+import locale
+import operator
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from held_product import Called, HeldProduct, difference, overwrite
+from threadpoolctl import ThreadpoolController
+
+PATIENCE = 30.0
+"""Seconds that a thread or a child process may take to end after its test."""
+
+
+def _became(before: Any, after: Any) -> str:
+    return f"{before!r} became {after!r}"
+
+
+class Aspect(NamedTuple):
+    """One part of the state: how to read it, to bring it back, and to tell two readings apart."""
+
+    name: str
+    read: Callable[[], Any]
+    write: Callable[[Any], object]
+    tell: Callable[[Any, Any], str] = _became
+    is_other: Callable[[Any, Any], Any] = operator.ne
+
+
+class Surroundings:
+    """The state that tests share in this process."""
+
+    def __init__(self) -> None:
+        self.aspects = (*_interpreter(), *_libraries(), _CALLED)
+        self.product = HeldProduct()
+
+    def read(self) -> list[Any]:
+        """The state now, for `restore`."""
+        return [*(aspect.read() for aspect in self.aspects), _Remains.now()]
+
+    def restore(self, before: list[Any]) -> list[str]:
+        """Bring back the state `before`; one line for each change that a test made."""
+        *readings, remains = before
+        changes = remains.end_new()
+        for aspect, old in zip(self.aspects, readings, strict=True):
+            new = aspect.read()
+            if aspect.is_other(old, new):
+                changes.append(f"{aspect.name}: {aspect.tell(old, new)}")
+                aspect.write(old)
+        return changes + self.product.restore()
+
+
+# --- the interpreter
+
+
+def _interpreter() -> Iterator[Aspect]:
+    yield Aspect("os.environ", _environment, _write_environment, difference)
+    yield Aspect("working folder", _folder, os.chdir)
+    yield Aspect("umask", _umask, os.umask)
+    yield Aspect("temporary folder", lambda: tempfile.tempdir, partial(setattr, tempfile, "tempdir"))
+    yield Aspect("sys.path", lambda: list(sys.path), partial(sys.path.__setitem__, slice(None)))
+    yield Aspect("recursion limit", sys.getrecursionlimit, sys.setrecursionlimit)
+    yield Aspect("switch interval", sys.getswitchinterval, sys.setswitchinterval)
+    yield Aspect("profile function", sys.getprofile, sys.setprofile)
+    yield Aspect("hooks of sys", _hooks, _write_hooks, difference)
+    yield Aspect("signal handlers", _handlers, _write_handlers, difference)
+    yield Aspect("alarm", lambda: signal.getitimer(signal.ITIMER_REAL)[0], lambda _: signal.alarm(0))
+    yield Aspect("gc enabled", gc.isenabled, lambda enabled: gc.enable() if enabled else gc.disable())
+    yield Aspect("gc thresholds", gc.get_threshold, lambda thresholds: gc.set_threshold(*thresholds))
+    yield Aspect("gc callbacks", _callbacks, _write_callbacks)
+    yield Aspect("objects frozen by gc", lambda: gc.get_freeze_count() > 0, lambda _: gc.freeze())
+    yield Aspect("locale", partial(locale.setlocale, locale.LC_ALL), partial(locale.setlocale, locale.LC_ALL))
+    yield Aspect("warnings.showwarning", lambda: warnings.showwarning, partial(setattr, warnings, "showwarning"))
+    if hasattr(os, "sched_getaffinity"):
+        yield Aspect("processors", partial(os.sched_getaffinity, 0), partial(os.sched_setaffinity, 0))
+
+
+def _environment() -> dict[str, str]:
+    """All variables but the one that pytest itself writes."""
+    variables = os.environ.copy()
+    variables.pop("PYTEST_CURRENT_TEST", None)
+    return variables
+
+
+def _write_environment(variables: dict[str, str]) -> None:
+    current = {n: os.environ[n] for n in ("PYTEST_CURRENT_TEST",) if n in os.environ}
+    overwrite(os.environ, {**variables, **current})
+
+
+def _folder() -> str | None:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return None
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _callbacks() -> list[Any]:
+    """All but the one by which hypothesis measures."""
+    return [callback for callback in gc.callbacks if not callback.__module__.startswith("hypothesis")]
+
+
+def _write_callbacks(callbacks: list[Any]) -> None:
+    gc.callbacks[:] = callbacks
+
+
+def _hooks() -> dict[str, Any]:
+    return {name: getattr(sys, name) for name in ("excepthook", "displayhook", "unraisablehook")}
+
+
+def _write_hooks(hooks: dict[str, Any]) -> None:
+    for name, hook in hooks.items():
+        setattr(sys, name, hook)
+
+
+_SIGNALS = [s for s in signal.Signals if s.name in ("SIGINT", "SIGTERM", "SIGALRM", "SIGCHLD", "SIGPIPE", "SIGSEGV")]
+
+
+def _handlers() -> dict[str, Any]:
+    return {number.name: signal.getsignal(number) for number in _SIGNALS}
+
+
+def _write_handlers(handlers: dict[str, Any]) -> None:
+    for name, handler in handlers.items():
+        if handler is not None:
+            signal.signal(signal.Signals[name], handler)
+
+
+@contextmanager
+def same_recursion_limit() -> Iterator[None]:
+    """A block after which the recursion limit is what it was: jedi, which notebooks load, raises it."""
+    limit = sys.getrecursionlimit()
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+# --- libraries
+
+
+def _libraries() -> Iterator[Aspect]:
+    pools = ThreadpoolController().lib_controllers
+    yield Aspect("np.errstate", np.geterr, lambda state: np.seterr(**state), difference)
+    yield Aspect("np.seterrcall", np.geterrcall, np.seterrcall)
+    yield Aspect("np.printoptions", np.get_printoptions, lambda options: np.set_printoptions(**options), difference)
+    yield Aspect("random", random.getstate, random.setstate, _drawn)
+    yield Aspect("np.random", _numpy_state, _write_numpy_state, _drawn)
+    yield Aspect("threads of BLAS", lambda: [pool.num_threads for pool in pools], partial(_write_threads, pools))
+
+
+def _numpy_state() -> tuple[Any, ...]:
+    kind, keys, *rest = np.random.get_state()
+    return (kind, keys.tobytes(), *rest)
+
+
+def _write_numpy_state(state: tuple[Any, ...]) -> None:
+    kind, keys, *rest = state
+    np.random.set_state((kind, np.frombuffer(keys, np.uint32), *rest))
+
+
+def _drawn(before: Any, after: Any) -> str:
+    return "the test draws from the global generator, or seeds it"
+
+
+def _write_threads(pools: Iterable[Any], numbers: list[int]) -> None:
+    for pool, number in zip(pools, numbers, strict=True):
+        pool.set_num_threads(number)
+
+
+_CALLED = Aspect(
+    "functions that compiled code calls", Called.read, Called.write, Called.changed, Called.changed
+)
+
+
+# --- what a test leaves behind
+
+
+class _Remains(NamedTuple):
+    """Threads, child processes and temporary files that exist at one moment."""
+
+    threads: set[threading.Thread]
+    children: set[int]
+    folder: str
+    files: set[str]
+
+    @classmethod
+    def now(cls) -> _Remains:
+        folder = tempfile.gettempdir()
+        return cls(set(threading.enumerate()), _children(), folder, set(os.listdir(folder)))
+
+    def end_new(self) -> list[str]:
+        """Wait for new threads and processes to end, and kill processes that do not; a line for each thing left.
+
+        Files stay where they are: pytest removes the folder of this process as a whole.
+        """
+        deadline = time.monotonic() + PATIENCE
+        said = []
+        for thread in set(threading.enumerate()) - self.threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+            if thread.is_alive():
+                said.append(f"thread {thread.name!r} still runs")
+        while (new := _children() - self.children) and time.monotonic() < deadline and not said:
+            time.sleep(0.01)
+        said += [_end(child) for child in sorted(new)]
+        return said + [f"temporary file {name!r} is left" for name in sorted(set(os.listdir(self.folder)) - self.files)]
+
+
+def _children() -> set[int]:
+    """The child processes of all threads, those included that have ended and were not waited for."""
+    children: set[int] = set()
+    for task in Path("/proc/self/task").glob("*"):
+        with suppress(OSError):  # the thread has ended, or the kernel does not list children
+            children.update(map(int, (task / "children").read_text().split()))
+    return children - {resource_tracker._resource_tracker._pid}  # type: ignore[attr-defined]
+
+
+def _end(child: int) -> str:
+    """End a child process; a line about it."""
+    state = "ended by itself"
+    with suppress(OSError):
+        command = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ").strip()
+        state = f"{command!r} still runs" if command else "was not waited for"
+    with suppress(OSError):
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return f"child process {child} {state}"
+
