@@ -206,6 +206,8 @@ class Function:
     def remarks(self) -> Remarks:
         """What was not done, why, and what would help; see `arignote.remarks`."""
         ran = {p.name for p in self.optimizer_profile.walk()} if self.optimizer_profile is not None else set()
+        if self.program is None:
+            return later.remarks.remarks_by_numpy(self.graph, self.mode.backend == "numpy")
         return later.remarks.remarks_on(self.graph, ran, self.program)
 
     @cached_property
@@ -262,7 +264,8 @@ class Function:
 
         It holds a header, the generated C, the runtime, and the present values of shared variables; files of an earlier
         export are replaced.  Matrix products run by our own loops, for there is no BLAS.  Raises ValueError if NumPy
-        runs the function or a part of it, OSError if the folder cannot be written.
+        runs the function or a part of it, FileNotFoundError if there is no folder that `folder` could lie in, OSError
+        if it cannot be written.
         """
         return later.export.exported(self, folder, self._signature.keys)
 

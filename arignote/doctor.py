@@ -1,4 +1,4 @@
-"""`python -m arignote doctor`: what this machine offers, each finding with its state and the command that mends it."""
+"""`python -m arignote doctor`: what this machine offers, each finding with its state and the command that fixes it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .cbackend.cache.upkeep import entries
 from .cbackend.runtime.blas import find_blas
 from .cbackend.runtime.prebuilt import usable_parts
 from .cbackend.runtime.sources import PREBUILT
-from .options import process_options
+from .options import process_options, unknown_variables
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 _OWN_CACHE = 'export ARIGNOTE_CACHE="$HOME/.cache/arignote"  (or another folder of your own)'
@@ -36,16 +36,16 @@ _INSTALL_COMPILER = "pip install 'arignote[compiler]'  (or your system's package
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report: what was looked at, its state (ok, warn, fail), what was found, what would mend it."""
+    """One line of the report: what was looked at, its state (ok, warn, fail), what was found, what would fix it."""
 
     subject: str
     state: str
     found: str
-    mend: str = ""
+    fix: str = ""
 
     def __str__(self) -> str:
         line = f"{self.state:<5}{self.subject:<14}{self.found}"
-        return f"{line}\n{'':19}mend: {self.mend}" if self.mend and self.state != OK else line
+        return f"{line}\n{'':19}fix: {self.fix}" if self.fix and self.state != OK else line
 
 
 def main() -> int:
@@ -59,13 +59,15 @@ def main() -> int:
 
 def examine() -> list[Finding]:
     """Everything there is to say, in the order in which one thing needs the other."""
-    options = process_options()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CacheWarning)  # its own finding says it
+        warnings.filterwarnings("ignore", ".* is no option and has no effect")  # a finding says it, and the next one
+        warnings.simplefilter("ignore", CacheWarning)
+        options = process_options()
         cache = Cache.open(options.cache, key_file=options.cache_key)
         found = search(cache, options.cc)
         code = compiled_code(found.toolchain, cache)
-        return [*versions(), *compiler(found), *code, *prebuilt(found), processor(), blas(), *cache_state(cache)]
+        said = (*versions(), *variables(), *compiler(found), *code, *prebuilt(found))
+        return [*said, processor(), blas(), *cache_state(cache)]
 
 
 def versions() -> Iterator[Finding]:
@@ -78,14 +80,22 @@ def versions() -> Iterator[Finding]:
             yield Finding(package, FAIL, "not installed", f"pip install {package}")
 
 
+def variables() -> Iterator[Finding]:
+    """The variables of the environment that look like options and are none."""
+    for name, meant in unknown_variables(os.environ):
+        fix = f"unset {name}" + (f", or set {meant} instead" if meant else "")
+        yield Finding("environment", WARN, f"{name} is no option and has no effect", fix)
+
+
 def compiler(found: Search) -> Iterator[Finding]:
     """Which compiler is used, what was tried before it, and which flags it takes."""
     for attempt in found.attempts:
         if attempt.problem is not None:
             first = attempt.problem.splitlines()[0]
             command = shlex.join(attempt.command)
-            mend = "unset CC" if command == os.environ.get("CC") else _INSTALL_COMPILER
-            yield Finding("compiler", WARN, f"{command} does not work: {first}", mend)
+            named = f"{attempt.variable} names {command}, which" if attempt.variable else command
+            fix = f"unset {attempt.variable}" if attempt.variable else _INSTALL_COMPILER
+            yield Finding("compiler", WARN, f"{named} does not work: {first}", fix)
     toolchain = found.toolchain
     if toolchain is None:
         yield Finding("compiler", WARN, "none: functions run on NumPy, with the same results", _INSTALL_COMPILER)
@@ -160,8 +170,8 @@ def cache_state(cache: Cache) -> Iterator[Finding]:
     folder = cache.folder
     for problem in folder.problems:
         path = problem.partition(": ")[0]
-        mend = f"chmod go-w {shlex.quote(path)}" if "writable by others" in problem else _OWN_CACHE
-        yield Finding("cache", WARN, f"refused: {problem}", mend)
+        fix = f"chmod go-w {shlex.quote(path)}" if "writable by others" in problem else _OWN_CACHE
+        yield Finding("cache", WARN, f"refused: {problem}", fix)
     if folder.root is None:
         yield Finding("cache", WARN, "none: every process compiles anew", _OWN_CACHE)
         return

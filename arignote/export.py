@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,10 +39,22 @@ def exported(function: Function, folder: str | os.PathLike[str], keys: Sequence[
         tuple(np.array(s.container.value) for s in function.shared), toolchain,
     )  # fmt: skip
     path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
+    _refuse_lost(path)
+    path.mkdir(exist_ok=True)
     for file, content in bundle.files().items():
         (path / file).write_bytes(content)
     return path
+
+
+def _refuse_lost(path: Path) -> None:
+    """Raise FileNotFoundError if the folder that is to hold `path` does not exist: a part of it may be mistyped."""
+    parent = path.absolute().parent
+    if not parent.exists():
+        nearest = next(folder for folder in parent.parents if folder.exists())
+        raise FileNotFoundError(
+            f"export: folder={str(path)!r}: {parent} does not exist; the nearest folder that does is {nearest}. "
+            f"Correct the path, or make the folder: mkdir -p {shlex.quote(str(parent))}"
+        )
 
 
 def _own_outputs(graph: FunctionGraph) -> Sequence[Variable]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import lru_cache, partial
 from typing import Any
 
+from . import later
 from .cbackend import (
     PREBUILT,
+    Attempt,
     Cache,
     CompileError,
     Executable,
@@ -97,8 +100,8 @@ def _compiled(
     shown: Progress | Silence | None = None,
 ) -> Function:  # fmt: skip
     debug_info = mode.check or (process_options().debug_info if debug_info is None else debug_info)
-    recorder = process_recorder()
-    run_profile = RunProfile(name) if profile or collecting() or recorder else None
+    recorder, level = process_recorder(), process_options().debug
+    run_profile = RunProfile(name) if profile or collecting() or recorder or level > 1 else None
     plain = not (run_profile or mode.check or debug_info or schedule is not None)
     containers = [None] * signature.n_inputs + [s.container for s in signature.shared]
     how: dict[str, Any] = {
@@ -120,6 +123,8 @@ def _compiled(
             else:
                 executable = tiered = Tiered(make(backend="numpy"), make, name)
                 tiered.join(budget)
+    if level > 1 and run_profile is not None:
+        executable = later.narration.Narrated(executable, run_profile, name)
     kind = CheckedFunction if mode.check else Function
     restore = partial(
         _restored, allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info, budget=budget,
@@ -130,6 +135,8 @@ def _compiled(
         collect(name, optimization.profile, run_profile)
     if recorder is not None:
         recorder.add(function)
+    if level:
+        later.narration.narrate(function, level)
     return function
 
 
@@ -205,7 +212,17 @@ def head_start() -> HeadStart:
         text = core_source()
     except CompileError:  # whoever compiles says so
         text = None
-    return HeadStart(process_cache(), process_options().cc, text)
+    start = HeadStart(process_cache(), process_options().cc, text)
+    _tell_of(start.refused_cc, start.known)
+    return start
+
+
+def _tell_of(refused: Attempt | None, toolchain: Toolchain | None) -> None:
+    """Give a notice of the compiler that the variable CC names in vain."""
+    if refused is not None:
+        problem = str(refused.problem).splitlines()[0]
+        instead = f" {shlex.join(toolchain.command)} compiles instead." if toolchain else ""
+        notice(f"CC names {shlex.join(refused.command)}: {problem}.{instead} Unset CC, or correct it.")
 
 
 _finding = fork_safe_lock()
@@ -215,10 +232,14 @@ _finding = fork_safe_lock()
 def find_toolchain() -> Toolchain | None:
     """The compiler of this process, or None, with one notice, if there is none that works."""
     with _finding:
-        found = head_start().search().toolchain
+        known, result = head_start().known, head_start().search()
+    found = result.toolchain
+    if known is None:
+        _tell_of(result.refused_cc, found)
     if found is None:
+        named = f" (ARIGNOTE_CC names {process_options().cc})" if process_options().cc else ""
         notice(
-            "no working C compiler; functions are run by NumPy, with the same results. "
+            f"no working C compiler{named}; functions are run by NumPy, with the same results. "
             "`python -m arignote doctor` says what was tried and what helps."
         )
     return found

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         debug,
         explain,
         export,
+        narration,
         recording,
         remarks,
         report,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     )  # fmt: skip
 
 __all__ = [
-    "bind", "debug", "explain", "export", "recording", "remarks", "report", "schedules", "trace", "tuning",
+    "bind", "debug", "explain", "export", "narration", "recording", "remarks", "report", "schedules", "trace", "tuning",
     "vectorizing", "why",
 ]  # fmt: skip
 

@@ -1,72 +1,137 @@
-"""What `function` may be told: one frozen value.
+"""Options of a process, one frozen value: each field is read from ARIGNOTE_<FIELD> in the environment, once.
 
-Each field can be set as ARIGNOTE_<FIELD> in the environment, which is read once.
+The fields are the one table of these variables: `docs/options.md`, and the warning on an unknown one, come from it.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, fields
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from .notices import notice
 from .record import record
 
 SHORT = 0.05
 """Seconds that a tiered function waits for its C by default: enough for what lies in the cache."""
+PREFIX = "ARIGNOTE_"
+DEBUG_LEVELS = (
+    "nothing",
+    "each function that was compiled, and how long that took",
+    "each call, and its kernels with time and bandwidth",
+    "each pass that changed something",
+    "the program and the loops of its kernels",
+    "the C",
+)
+"""What each value of ARIGNOTE_DEBUG adds to the one before."""
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
+
+
+def _text(name: str, text: str) -> str | None:
+    """A word or a command line."""
+    return text or None
+
+
+def _path(name: str, text: str) -> Path | None:
+    """A path, in which `~` is the home folder."""
+    try:
+        return Path(text).expanduser() if text else None
+    except RuntimeError:
+        raise ValueError(f"{name} is {text!r}; there is no such user, or no HOME") from None
+
+
+def _flag(name: str, text: str) -> bool:
+    """1, true, yes or on; 0, false, no or off."""
+    if text.lower() not in _TRUE + _FALSE:
+        raise ValueError(f"{name} is {text!r}; expected one of {', '.join(_TRUE + _FALSE[:-1])}")
+    return text.lower() in _TRUE
+
+
+def _count(name: str, text: str) -> int | None:
+    """A whole number, at least 1."""
+    return as_threads(name, int(text) if text.strip().isdigit() else text or None)
+
+
+def _duration(name: str, text: str) -> float | None:
+    """A number of seconds, at least 0."""
+    return _seconds(name, text) if text else None
+
+
+def _level(name: str, text: str) -> int:
+    """A whole number from 0 to 5."""
+    if text.strip() not in ("", *map(str, range(len(DEBUG_LEVELS)))):
+        raise ValueError(f"{name} is {text!r}; expected a whole number from 0 to {len(DEBUG_LEVELS) - 1}")
+    return int(text or 0)
+
+
+def _option(default: Any, read: Callable[[str, str], Any], doc: str) -> Any:
+    """A field with the function that reads it (the first line of its docstring says what it takes) and what it does."""
+    return field(default=default, metadata={"read": read, "doc": doc})
 
 
 @record
 class Options:
     """The settings of this process.  A function compiled under some options keeps them."""
 
-    mode: str = field(default="FAST_RUN", metadata={"doc": "the mode of functions that name none"})
-    cache: Path | None = field(default=None, metadata={"doc": "folder of compiled code; default: under XDG_CACHE_HOME"})
-    cache_key: Path | None = field(
-        default=None, metadata={"doc": "file with a secret: the cache folder is shared with all who have it"}
+    mode: str = _option("FAST_RUN", _text, "mode of functions that name none, such as `FAST_COMPILE`")
+    cache: Path | None = _option(None, _path, "folder of compiled code; by default one under `XDG_CACHE_HOME`")
+    cache_key: Path | None = _option(
+        None, _path, "file with a secret: the cache folder is shared with everybody who can read the file"
     )
-    cc: str | None = field(default=None, metadata={"doc": "C compiler; default: the first of gcc, clang, zig to work"})
-    compile_budget: float | None = field(
-        default=None, metadata={"doc": "seconds to wait for C; until it is there, NumPy runs a function"}
+    cc: str | None = _option(None, _text, "C compiler; by default the first of `CC`, gcc, clang, cc, zig that works")
+    compile_budget: float | None = _option(
+        None, _duration, "longest wait for the C of a function; NumPy runs the function until its C is ready"
     )
-    debug_info: bool = field(default=False, metadata={"doc": "compiled code speaks of your lines (gdb, sanitizers)"})
-    prebuilt: bool = field(default=True, metadata={"doc": "use what was compiled when the package was installed"})
-    profile: bool = field(default=False, metadata={"doc": "keep a run profile of every function"})
-    progress: bool = field(default=True, metadata={"doc": "say what is going on if compiling takes long"})
-    strict: bool = field(default=False, metadata={"doc": "a rule that fails, or C that does not compile, is an error"})
-    threads: int | None = field(default=None, metadata={"doc": "threads of a call; default: as there are processors"})
-    tiered: bool = field(default=False, metadata={"doc": "functions answer at once, by NumPy until their C is ready"})
-    trace: Path | None = field(default=None, metadata={"doc": "folder that takes a record of every function"})
+    debug: int = _option(0, _level, "lines on standard error that tell what is compiled and run; see below")
+    debug_info: bool = _option(False, _flag, "compiled code carries your source lines (gdb, sanitizers)")
+    prebuilt: bool = _option(True, _flag, "use the parts of the runtime that were compiled at installation")
+    profile: bool = _option(False, _flag, "keep a run profile of every function")
+    progress: bool = _option(True, _flag, "show a line in terminals and notebooks while compiling takes long")
+    strict: bool = _option(False, _flag, "raise an error if a rule fails or C does not compile, instead of going on")
+    threads: int | None = _option(None, _count, "threads of a call; by default one for each processor")
+    tiered: bool = _option(False, _flag, "functions answer at once: NumPy runs them until their C is ready")
+    trace: Path | None = _option(None, _path, "folder that receives a record of every function, for `report`")
 
     @classmethod
     def from_environment(cls, environment: dict[str, str] | None = None) -> Options:
         """The options that the environment sets.  Raises ValueError, naming the variable, for what it cannot read."""
         environment = dict(os.environ) if environment is None else environment
-        given = {f.name: environment.get(f"ARIGNOTE_{f.name.upper()}") for f in fields(cls)}
-        return cls(**{name: _read(name, text) for name, text in given.items() if text is not None})
+        given = {f: environment.get(variable_of(f.name)) for f in fields(cls)}
+        found = {f.name: f.metadata["read"](variable_of(f.name), text) for f, text in given.items() if text is not None}
+        return cls(**{name: value for name, value in found.items() if value is not None})
 
 
-def _read(name: str, text: str) -> Any:
-    if name in ("cache", "cache_key", "trace"):
-        return _path(f"ARIGNOTE_{name.upper()}", text) if text else None
-    if name == "threads":
-        return as_threads("ARIGNOTE_THREADS", int(text) if text.strip().isdigit() else text or None)
-    if name == "compile_budget":
-        return _seconds("ARIGNOTE_COMPILE_BUDGET", text) if text else None
-    if name not in ("debug_info", "prebuilt", "profile", "progress", "strict", "tiered"):
-        return text or None
-    if text.lower() not in _TRUE + _FALSE:
-        raise ValueError(f"ARIGNOTE_{name.upper()} is {text!r}; expected one of {', '.join(_TRUE + _FALSE[:-1])}")
-    return text.lower() in _TRUE
+OTHERS = {
+    "CC": "C compiler to try first, unless `ARIGNOTE_CC` is set",
+    "PATH": "folders of the compilers; relative ones are passed over",
+    "XDG_CACHE_HOME": "folder that holds `arignote/`, the cache, unless `ARIGNOTE_CACHE` is set; by default `~/.cache`",
+    "TMPDIR": "folder of temporary files where the cache cannot be written",
+}
+"""Variables of other programs that are read as well."""
 
 
-def _path(name: str, text: str) -> Path:
-    try:
-        return Path(text).expanduser()
-    except RuntimeError:
-        raise ValueError(f"{name} is {text!r}; there is no such user, or no HOME") from None
+def variable_of(name: str) -> str:
+    """The environment variable of an option."""
+    return PREFIX + name.upper()
+
+
+def unknown_variables(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The names that begin as options do and are none, each with the option that was probably meant, or nothing."""
+    known = {f.name: variable_of(f.name) for f in fields(Options)}
+    for name in sorted(names):
+        if name.startswith(PREFIX) and name not in known.values():
+            near = get_close_matches(name.removeprefix(PREFIX).lower(), known, n=1)
+            yield name, known[near[0]] if near else ""
+
+
+def warn_of_unknown(names: Iterable[str]) -> None:
+    """Warn of each variable that begins as options do and is none."""
+    for name, meant in unknown_variables(names):
+        notice(f"{name} is no option and has no effect" + (f"; did you mean {meant}?" if meant else ""))
 
 
 def as_threads(name: str, value: Any, default: int | None = None) -> int | None:
@@ -109,4 +174,6 @@ def _seconds(name: str, value: Any) -> float:
 @lru_cache(maxsize=1)
 def process_options() -> Options:
     """The options of this process, read from the environment at the first use."""
-    return Options.from_environment()
+    options = Options.from_environment()
+    warn_of_unknown(os.environ)
+    return options

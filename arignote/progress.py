@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from .options import process_options
+from .record.ending import interpreter_ends
 
 PATIENCE = 0.5
 """Seconds of silence."""
@@ -58,7 +59,7 @@ class Silence:
 @contextmanager
 def progress(name: str) -> Iterator[Progress | Silence]:
     """The progress of compiling `name`, shown if it takes longer than `PATIENCE` and somebody looks."""
-    show = shower(sys.stderr) if process_options().progress else None
+    show = shower(sys.stderr) if process_options().progress and not interpreter_ends() else None
     if show is None:
         yield Silence()
         return

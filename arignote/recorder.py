@@ -35,6 +35,7 @@ class Recorder:
         here = os.getpid()
         file = self.folder / f"{here}-{len(self._files) + 1:04d}.json"
         if self._write(file, later.recording.recorded(function)) and isinstance(function.profile, RunProfile):
+            function.profile.measure_early()
             self._files.append((here, file, function.profile))
 
     def finish(self) -> None:
@@ -49,7 +50,7 @@ class Recorder:
 
     def _write(self, file: Path, record: dict[str, Any]) -> bool:
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(exist_ok=True)  # no parents: the path may be mistyped
             unfinished = file.with_suffix(".part")
             unfinished.write_text(json.dumps(record), "utf-8")
             unfinished.replace(file)

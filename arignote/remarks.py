@@ -108,8 +108,7 @@ class Remarks(Sequence[Remark]):
 def remarks_on(graph: FunctionGraph, ran: Collection[str], program: Any) -> Remarks:
     """The remarks on an optimized graph.
 
-    `ran`: the names of the optimizers that it went through.  `program`: what the C backend made of it, or None where
-    NumPy runs it.
+    `ran`: the names of the optimizers that it went through.  `program`: what the C backend made of it.
     """
     texts = _Texts(graph, program)
     found = [*_fusion(graph, ran, texts), *_products(graph, texts), *_in_place(graph, ran, texts)]
@@ -118,11 +117,22 @@ def remarks_on(graph: FunctionGraph, ran: Collection[str], program: Any) -> Rema
     return Remarks(sorted(found, key=lambda r: (place.get(r.what.partition(" -> ")[0], len(place)), r.kind)))
 
 
+def remarks_by_numpy(graph: FunctionGraph, wanted: bool) -> Remarks:
+    """The remark on a function that NumPy runs node by node, so that nothing of it is fused or vectorized.
+
+    `wanted`: whether the mode asks for NumPy; else no C compiler works, or it refuses the C.
+    """
+    reason = "its mode asks for NumPy" if wanted else "there is no C of it"
+    mend = 'mode="FAST_RUN"' if wanted else "`python -m arignote doctor`, which says what a compiler lacks"
+    nodes = f"{len(graph):,} node{'s' * (len(graph) != 1)}"
+    return Remarks([Remark("in Python", f"{nodes}, run one by one by NumPy", reason, mend)] if len(graph) else [])
+
+
 class _Texts:
     """How nodes are called: by the names that the driver gives them, as in its comments and in the run profile."""
 
     def __init__(self, graph: FunctionGraph, program: Any) -> None:
-        nodes = [site.node for site in program.sites] if program is not None else list(graph.order)
+        nodes = [site.node for site in program.sites]
         names = Names()
         self.names: dict[Variable, str] = {
             i: i.name or names[i] for i in graph.inputs if i.name or isinstance(i, SharedVariable)
@@ -131,7 +141,7 @@ class _Texts:
             many = len(node.outputs) > 1
             self.names.update((o, o.name or (f"v{k}_{o.index}" if many else f"v{k}")) for o in node.outputs)
         self.kernels: dict[Apply, str] = {}
-        for step in program.steps if program is not None else ():
+        for step in program.steps:
             if getattr(step, "kernel", False) and step.site < len(nodes):
                 self.kernels.setdefault(nodes[step.site], step.function)
 
@@ -309,8 +319,6 @@ def _why_kept(
 
 
 def _vectors(program: Any, texts: _Texts) -> Iterator[Remark]:
-    if program is None:
-        return
     plain = {k.name: k for k in program.kernels if k.rank and not k.is_vectorized}
     for node, name in texts.kernels.items():
         if name in plain:
@@ -336,7 +344,7 @@ def _why_scalar(node: Apply) -> tuple[str, str]:
 
 
 def _one_thread(program: Any, texts: _Texts) -> Iterator[Remark]:
-    whole = {k.name for k in program.kernels if k.rank and not is_launched(k)} if program is not None else set()
+    whole = {k.name for k in program.kernels if k.rank and not is_launched(k)}
     for node, name in texts.kernels.items():
         if name in whole:
             yield texts.remark("on one thread", node, _why_whole(unmarked(node.op)))
@@ -351,8 +359,6 @@ def _why_whole(op: Op) -> str:
 
 
 def _host(program: Any, texts: _Texts) -> Iterator[Remark]:
-    if program is None:
-        return
     nodes = [site.node for site in program.sites]
     for site in dict.fromkeys(s.site for s in program.steps if type(s).__name__ == "Host"):
         node = nodes[site]

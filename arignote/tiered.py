@@ -19,6 +19,7 @@ from typing import Any
 from .cbackend import compilers_ended
 from .cbackend.runtime.processors import processors
 from .notices import notice
+from .record.ending import interpreter_ends
 
 _FAREWELL = 5.0
 """Seconds that threads have to clean up when the interpreter ends."""
@@ -82,6 +83,9 @@ class Tiered:
     def _begin(self) -> None:
         with _settling:
             self._lost = False
+            if interpreter_ends():
+                self._settle(None, RuntimeError(f"{self.name} stays with NumPy: the interpreter is shutting down"))
+                return
             atexit.unregister(_at_exit)  # to be the first that is called: others clean up what compilers work on
             atexit.register(_at_exit)
             thread = threading.Thread(target=_work, args=(weakref.ref(self),), name="arignote compiler", daemon=True)

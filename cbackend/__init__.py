@@ -7,13 +7,13 @@ graph -> program/ -> steps, kernels (lowering/ -> ir/ -> ctext/) -> C text
 from .build.compiler_process import CompileError
 from .build.compiler_process import ended as compilers_ended
 from .build.headstart import HeadStart
-from .build.toolchain import Toolchain
+from .build.toolchain import Attempt, Toolchain
 from .cache.store import Cache
 from .calls.executor import Executable, compile_graph, recalled_graph
 from .calls.reference import Reference, reference_graph
 from .runtime.sources import PREBUILT, core_source
 
 __all__ = [
-    "PREBUILT", "Cache", "CompileError", "Executable", "HeadStart", "Reference", "Toolchain", "compile_graph",
-    "compilers_ended", "core_source", "recalled_graph", "reference_graph",
+    "PREBUILT", "Attempt", "Cache", "CompileError", "Executable", "HeadStart", "Reference", "Toolchain",
+    "compile_graph", "compilers_ended", "core_source", "recalled_graph", "reference_graph",
 ]  # fmt: skip

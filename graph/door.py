@@ -5,10 +5,10 @@ Trace, explain, bisect, history, provenance and statistics all read the journal 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 
 from ..record import record
+from ..record.clock import processor_clock
 from .node import Variable
 
 
@@ -57,9 +57,10 @@ class Door:
         """
         # Equal types are the common case and cost one comparison; only the rest is worth a clock.
         if after.type != before.type:
-            start = time.perf_counter()
+            clock = processor_clock()
+            start = clock.read()
             fits = after.type.refines(before.type)
-            self.validate_time += time.perf_counter() - start
+            self.validate_time += clock.read() - start
             if not fits:
                 raise ReplacementRefused(
                     f"rule {rule!r} would change the type {before.type} to {after.type}: "
@@ -70,9 +71,10 @@ class Door:
             self.withheld = self.withheld or entry
             return False
         if self.watch is not None:
-            start = time.perf_counter()
+            clock = processor_clock()
+            start = clock.read()
             wanted = self.watch(entry)
-            self.callback_time += time.perf_counter() - start
+            self.callback_time += clock.read() - start
             if not wanted:
                 self.refused += 1
                 return False

@@ -6,7 +6,6 @@ kept for each such neighbourhood, of which a graph has few.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple, Union
@@ -24,6 +23,7 @@ from ..graph import (
     Variable,
 )
 from ..profiling import Failure, RuleProfile
+from ..record.clock import processor_clock
 from . import later
 from .conform import Conform, conformed
 from .index import Places, rule_index
@@ -137,6 +137,7 @@ class Applier:
         self.door = door
         self.conform = conform
         self.failures = failures
+        self.clock = processor_clock()
         self.known: set[Apply] = set()
         self.inputs: Collection[Variable] = ()
         self.looks_at_users = self.index.looks_at_users
@@ -176,7 +177,8 @@ class Applier:
 
     def fire(self, node: Apply, tallies: Sequence[Tally], users: Users) -> Firing | None:
         """The change that the first rule makes which has one to make."""
-        now = time.perf_counter()
+        clock = self.clock
+        now = clock.read()
         for tally in tallies:
             tally.tried += 1
             rule: Any = tally.rule
@@ -188,7 +190,7 @@ class Applier:
             except Exception as error:  # a rule may be anybody's; what it raises must not cost the user his program
                 self.failures.record(rule.name, repr(node), error)
                 change = None
-            then = time.perf_counter()
+            then = clock.read()
             tally.time += then - now
             now = then
             if change is not None:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from ..graph import Door, FunctionGraph
 from ..profiling import EquilibriumProfile, OptimizerProfile, PassProfile
 from ..record import record
+from ..record.clock import processor_clock
 from .applier import Applier, Divergence, Failures, endless
 from .conform import Conform
 from .optimizers import MergeOptimizer, Optimizer, Result, attempted, node_limit, ordered
@@ -81,7 +82,8 @@ class _Run:
 
     def round(self, began: FunctionGraph) -> FunctionGraph:
         """The graph after one more pass; `stop` is set if it was the last."""
-        start = time.perf_counter()
+        clock = processor_clock()
+        start, waited = clock.read(), clock.waited
         self.began_at.append(len(self.door.journal))
         fired = [tally.fired for tally in self.tallies]
         children: list[OptimizerProfile] = []
@@ -98,7 +100,8 @@ class _Run:
         around = sum(child.time for child in children)
         self.passes.append(
             PassProfile(
-                time=time.perf_counter() - start,
+                time=clock.read() - start,
+                waiting=clock.waited - waited,
                 global_time=around,
                 toposort_time=before + after,
                 nodes=size,

@@ -10,7 +10,6 @@ options.  The result keeps the inputs of the graph, and the number and types of 
 from __future__ import annotations
 
 import inspect
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar, TypeVar
@@ -18,6 +17,7 @@ from typing import ClassVar, TypeVar
 from ..graph import Door, FunctionGraph, InconsistencyError, collector_at_rest, schedule
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
 from ..record import record
+from ..record.clock import processor_clock
 from .applier import Applier, Divergence, Failures, RuleError, endless
 from .conform import Conform
 from .contract import Contract, exact
@@ -56,10 +56,11 @@ class Optimizer:
         """
         door = Door() if door is None else door
         entries, validate, callback = len(door.journal), door.validate_time, door.callback_time
-        start = time.perf_counter()
+        clock = processor_clock()
+        start, waited = clock.read(), clock.waited
         with collector_at_rest:
             result, profile = self.optimize(graph, door)
-        elapsed = time.perf_counter() - start
+        elapsed = clock.read() - start
         if result is not graph:
             self._check(graph, result)
         return result, replace(
@@ -67,6 +68,7 @@ class Optimizer:
             name=self.name or type(self).__name__,
             optimizer=type(self).__name__,
             time=profile.time or elapsed,
+            waiting=clock.waited - waited,
             validate_time=door.validate_time - validate,
             callback_time=door.callback_time - callback,
             nodes_before=len(graph),
@@ -114,7 +116,8 @@ class SeqOptimizer(Optimizer):
 
 def attempted(member: Optimizer, graph: FunctionGraph, door: Door, failures: Failures) -> Result:
     """What `member` makes of the graph; the graph as it was, and an empty profile, if it raises."""
-    start = time.perf_counter()
+    clock = processor_clock()
+    start, waited = clock.read(), clock.waited
     try:
         return member(graph, door)
     except (Divergence, RuleError, MemoryError):  # the process is out of memory, whichever member asked for it
@@ -122,11 +125,12 @@ def attempted(member: Optimizer, graph: FunctionGraph, door: Door, failures: Fai
     except Exception as error:  # members may be anybody's; one that fails must not cost the user his program
         name = member.name or type(member).__name__
         failures.record(name, repr(graph), error)
-        elapsed = time.perf_counter() - start
+        elapsed = clock.read() - start
         size = len(graph)
         return graph, OptimizerProfile(
-            name=name, optimizer=type(member).__name__, time=elapsed, nodes_before=size, nodes_after=size
-        )
+            name=name, optimizer=type(member).__name__, time=elapsed, waiting=clock.waited - waited,
+            nodes_before=size, nodes_after=size,
+        )  # fmt: skip
 
 
 @record(kw_only=True)
@@ -153,9 +157,10 @@ class TopoOptimizer(Optimizer):
         limit = node_limit(size)
         inwards = self.order == "out_to_in"
         walker = Descent(applier, max_nodes=limit) if inwards else Sweep(applier, max_nodes=limit)
-        start = time.perf_counter()
+        clock = processor_clock()
+        start = clock.read()
         result = walker.walk(graph)
-        loop_time = time.perf_counter() - start
+        loop_time = clock.read() - start
         failures.limit(self.name or type(self).__name__, walker.stop)
         rule = None if walker.stop is None else endless(applier.tallies, failures)
         if rule is not None:
@@ -229,9 +234,10 @@ class FromFunctionOptimizer(Optimizer):
 
 def ordered(graph: FunctionGraph) -> tuple[int, float]:
     """The number of nodes of a graph and the seconds that it took to put them in order."""
-    start = time.perf_counter()
+    clock = processor_clock()
+    start = clock.read()
     size = len(graph.order)
-    return size, time.perf_counter() - start
+    return size, clock.read() - start
 
 
 def node_limit(size: int) -> int:

@@ -248,19 +248,21 @@ class Sweep:
         first = self._equal.setdefault((node.op, node.inputs), node)
         if first is node:
             return node
-        start = time.perf_counter()
+        clock = self.applier.clock
+        start = clock.read()
         merged = self._admit_merges(node.outputs, first.outputs)
-        self.merge.time += time.perf_counter() - start
+        self.merge.time += clock.read() - start
         return first if merged else node
 
     def _merge_constants(self, graph: FunctionGraph) -> None:
-        start = time.perf_counter()
+        clock = self.applier.clock
+        start = clock.read()
         for constant in graph.constants:
             first = self._constants.setdefault(constant.key, constant)
             if first is not constant and self._admit_merges((constant,), (first,)):
                 self._image[constant] = first
                 self.merged_constants += 1
-        self.merge.time += time.perf_counter() - start
+        self.merge.time += clock.read() - start
 
     def _admit_merges(self, before: Sequence[Variable], after: Sequence[Variable]) -> bool:
         """Whether the door lets all of them pass."""

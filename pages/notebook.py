@@ -9,7 +9,7 @@ from .boxes import Box
 from .flame import flame
 from .graph_svg import graph_svg
 from .markup import element, escaped
-from .page import flame_of, rule_rows, spans_of
+from .page import SHOWN_WAITING, flame_of, rule_rows, spans_of
 from .tables import Cell, seconds, table
 from .timeline import timeline
 
@@ -95,7 +95,9 @@ def optimizer_form(profile: Mapping[str, Any], text: str) -> str:
     rows = [
         (name, tried, fired, time * 1e3, made) for name, tried, fired, time, made in rule_rows(profile)[:_MOST_ROWS]
     ]
-    head = f"optimizing took {seconds(float(profile['time']))}: {profile['nodes_before']:,} nodes became "
+    waited = float(profile.get("waiting") or 0)
+    beside = f" (and {seconds(waited)} waiting)" if waited >= SHOWN_WAITING else ""
+    head = f"optimizing took {seconds(float(profile['time']))}{beside}: {profile['nodes_before']:,} nodes became "
     return "".join([
         element("b", escaped(f"{head}{profile['nodes_after']:,}")), "<br>",
         timeline(spans_of(profile)), "<br>", flame(flame_of(profile)),

@@ -166,12 +166,17 @@ def _rewrites(record: Record) -> Iterator[str]:
 
 
 # --- what it cost
+SHOWN_WAITING = 0.0005
+"""Seconds."""
+
+
 def spans_of(profile: Record) -> list[Span]:
     """The members of an optimizer profile, one after the other."""
     begin, found = 0.0, []
     for child in profile.get("children") or [profile]:
         took = float(child["time"])
-        note = f"{child['nodes_after']:,} nodes"
+        waited = float(child.get("waiting") or 0)
+        note = f"{child['nodes_after']:,} nodes" + (f", waited {seconds(waited)}" if waited >= SHOWN_WAITING else "")
         found.append(Span(str(child["name"]), begin, took, "fused" if child.get("passes") else "elementwise", note))
         begin += took
     return found
@@ -211,7 +216,9 @@ def _optimizer(record: Record) -> Iterator[str]:
     profile = record.get("optimizer")
     if not profile:
         return
-    yield element("p", f"{seconds(float(profile['time']))} in all.", class_="facts")
+    waited = float(profile.get("waiting") or 0)
+    beside = f", and {seconds(waited)} of waiting for the processor or the GIL" if waited >= SHOWN_WAITING else ""
+    yield element("p", f"{seconds(float(profile['time']))} of processor time in all{beside}.", class_="facts")
     yield element("div", timeline(spans_of(profile), style=False), class_="figure")
     yield element("h3", "Where the time went")
     yield element("div", flame(flame_of(profile), style=False), class_="figure")

@@ -51,6 +51,8 @@ def _about(profile: RunProfile, step: StepProfile, roofline: Roofline | None) ->
     if "numpy" in step.kernel.split(", "):
         yield f"{what} is run by NumPy: {step.text} has no C{where}"
         return
+    if step.has_body:
+        return
     if roofline is None or step.bytes < SMALL * step.calls or step.cost.bound(roofline) != "memory":
         return
     reached = step.cost.of_roofline(roofline)

@@ -2,7 +2,8 @@
 
 An event is `{"name", "ph": "X", "ts", "dur", "pid", "tid", "args"}` with times in microseconds (Trace Event Format,
 "complete events").  Optimizers run one after the other, so the events of members are laid in a row; the time that a
-sequence or a fixed point spends around its members comes last.
+sequence or a fixed point spends around its members comes last.  Events of optimizers are as long as their processor
+time; what they waited is one event behind them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ def optimizer_events(profile: OptimizerProfile, start: float = 0.0) -> Iterator[
     while stack:
         p, at = stack.pop()
         arguments = {"class": p.optimizer, "nodes before": p.nodes_before, "nodes after": p.nodes_after}
-        yield _event(p.name, "optimizer", at, p.time, arguments | {"changes": p.replacements})
+        arguments |= {"changes": p.replacements, "waiting, us": round(1e6 * p.waiting, 3)}
+        yield _event(p.name, "optimizer", at, p.time, arguments)
         inner: list[tuple[OptimizerProfile, float]] = []
         for child in p.children:
             inner.append((child, at))
@@ -39,6 +41,8 @@ def optimizer_events(profile: OptimizerProfile, start: float = 0.0) -> Iterator[
             if row.time >= SHOWN_SECONDS:
                 yield _event(row.name, "rule", at, row.time, {"tried": row.tried, "applied": row.fired})
                 at += row.time
+    if profile.waiting >= SHOWN_SECONDS:
+        yield _event("waiting for the processor or the GIL", "waiting", start + profile.time, profile.waiting, {})
 
 
 def run_events(profile: RunProfile, start: float = 0.0, thread: int = 1) -> Iterator[dict[str, Any]]:

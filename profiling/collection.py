@@ -19,6 +19,7 @@ from ..record.forks import ProcessLock
 from .chrome import optimizer_events, run_events
 from .optimizer import OptimizerProfile, SeqProfile, summed
 from .run import RunProfile
+from .summary import SHOWN_WAITING
 
 
 def total(profiles: Iterable[OptimizerProfile], name: str = "all functions") -> SeqProfile:
@@ -28,6 +29,7 @@ def total(profiles: Iterable[OptimizerProfile], name: str = "all functions") -> 
         name=name,
         optimizer="SeqOptimizer",
         time=sum(p.time for p in members),
+        waiting=sum(p.waiting for p in members),
         validate_time=sum(p.validate_time for p in members),
         callback_time=sum(p.callback_time for p in members),
         nodes_before=sum(p.nodes_before for p in members),
@@ -120,7 +122,8 @@ class Collection:
         compiling = sum(run.compile_seconds for run in runs)
         running = sum(run.seconds for run in runs)
         head = f"{len(self)} function{'s' * (len(self) != 1)}"
-        yield f"{head}: optimizing {optimizing.time:.3f} s, C {compiling:.3f} s, running {running:.3f} s"
+        waited = f" (and {optimizing.waiting:.3f} s waiting)" if optimizing.waiting >= SHOWN_WAITING else ""
+        yield f"{head}: optimizing {optimizing.time:.3f} s{waited}, C {compiling:.3f} s, running {running:.3f} s"
         yield f"  {'function':<40}  {'calls':>8}  {'seconds':>10}  {'us a call':>10}  {'C, seconds':>10}"
         for run in runs:
             each = 1e6 * run.seconds / run.calls if run.calls else 0.0

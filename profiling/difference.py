@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import pages
 from ..record import record
-from .summary import TOP, passes
+from .summary import SHOWN_WAITING, TOP, passes
 
 if TYPE_CHECKING:
     from .optimizer import OptimizerProfile
@@ -22,13 +22,15 @@ _NAME = 44
 
 @record
 class Change:
-    """One pass or rule in two profiles: seconds and times applied, before and after."""
+    """One pass or rule in two profiles: seconds of processor time and times applied, before and after."""
 
     name: str
     seconds: tuple[float, float]
     applied: tuple[int, int]
     in_both: bool = True
     """Whether both profiles know the name."""
+    waiting: tuple[float, float] = (0.0, 0.0)
+    """Seconds in which the thread did not run, before and after; they are no part of `seconds`."""
 
     @property
     def more(self) -> float:
@@ -38,6 +40,7 @@ class Change:
     def to_dict(self) -> dict[str, Any]:
         return {
             "name": self.name, "seconds": list(self.seconds), "applied": list(self.applied), "in_both": self.in_both,
+            "waiting": list(self.waiting),
         }  # fmt: skip
 
 
@@ -77,6 +80,9 @@ class ProfileDifference:
         (a, b), ((start, end), (start_b, end_b)) = self.total.seconds, self.nodes
         ratio = f" ({b / a:.1f} times the time)" if a else ""
         yield f"Optimizing took {a:.3f} s before, {b:.3f} s after{ratio}."
+        waited = self.total.waiting
+        if max(waited) >= SHOWN_WAITING:
+            yield f"It also waited for the processor or the GIL: {waited[0]:.3f} s before, {waited[1]:.3f} s after."
         yield f"Nodes: {start:,} -> {end:,} before, {start_b:,} -> {end_b:,} after."
         yield from _rows("passes, the largest change first", self.passes)
         yield from _rows("rules, the largest change first", self.rules)
@@ -89,9 +95,9 @@ def difference(a: OptimizerProfile, b: OptimizerProfile) -> ProfileDifference:
     """
     a, b = _profile(a, 0), _profile(b, 1)
     left, right = _passes(a), _passes(b)
-    rules = ({row.name: (row.time, row.fired) for row in p.rules()} for p in (a, b))
+    rules = ({row.name: (row.time, row.fired, 0.0) for row in p.rules()} for p in (a, b))
     return ProfileDifference(
-        Change("total", (a.time, b.time), (a.replacements, b.replacements)),
+        Change("total", (a.time, b.time), (a.replacements, b.replacements), waiting=(a.waiting, b.waiting)),
         ((a.nodes_before, a.nodes_after), (b.nodes_before, b.nodes_after)),
         _changes(left, right),
         _changes(*rules),
@@ -110,24 +116,24 @@ def _profile(thing: Any, position: int) -> Any:
     return profile
 
 
-Costs = dict[str, tuple[float, int]]
-"""Seconds and times applied, by name."""
+Costs = dict[str, tuple[float, int, float]]
+"""Seconds, times applied and seconds of waiting, by name."""
 
 
 def _passes(profile: OptimizerProfile) -> Costs:
     costs: Costs = {}
     for name, p in passes(profile):
-        seconds, applied = costs.get(name, (0.0, 0))
-        costs[name] = (seconds + p.time, applied + p.replacements)
+        seconds, applied, waited = costs.get(name, (0.0, 0, 0.0))
+        costs[name] = (seconds + p.time, applied + p.replacements, waited + p.waiting)
     return costs
 
 
 def _changes(a: Costs, b: Costs) -> tuple[Change, ...]:
-    nothing = (0.0, 0)
+    nothing = (0.0, 0, 0.0)
     found = []
     for name in dict.fromkeys((*a, *b)):
-        (t, n), (u, m) = a.get(name, nothing), b.get(name, nothing)
-        found.append(Change(name, (t, u), (n, m), name in a and name in b))
+        (t, n, v), (u, m, w) = a.get(name, nothing), b.get(name, nothing)
+        found.append(Change(name, (t, u), (n, m), name in a and name in b, (v, w)))
     return tuple(sorted(found, key=lambda change: (-abs(change.more), change.name)))
 
 

@@ -70,12 +70,14 @@ def summed(rows: Iterable[RuleProfile]) -> list[RuleProfile]:
 
 @record(kw_only=True, repr=False)
 class OptimizerProfile:
-    """What one run of an optimizer cost; times in seconds, sizes in nodes."""
+    """What one run of an optimizer cost; times in seconds of its thread's processor time, sizes in nodes."""
 
     name: str = ""
     optimizer: str = ""
     """The class of the optimizer."""
     time: float = 0.0
+    waiting: float = 0.0
+    """Seconds beside `time` in which that thread did not run: another one had the processor or the GIL."""
     validate_time: float = 0.0
     """Spent on checking types."""
     callback_time: float = 0.0
@@ -116,7 +118,8 @@ class OptimizerProfile:
         """The profile as plain data, ready for JSON."""
         return {
             "name": self.name, "class": self.optimizer, "time": self.time, "validate_time": self.validate_time,
-            "callback_time": self.callback_time, "nodes_before": self.nodes_before, "nodes_after": self.nodes_after,
+            "callback_time": self.callback_time, "waiting": self.waiting,
+            "nodes_before": self.nodes_before, "nodes_after": self.nodes_after,
             "passes": [], "rules": [row.to_dict() for row in self.table],
             "failures": [failure.to_dict() for failure in self.failures], "details": dict(self.facts()),
             "children": [child.to_dict() for child in self.children],
@@ -210,6 +213,8 @@ class SeqProfile(OptimizerProfile):
         yield f"{blanks}   {self.callback_time:.3f}s for callback"
         if self.stop:
             yield f"{blanks}   stopped: {self.stop}"
+        if self.waiting >= _SHOWN_SECONDS:
+            yield f"{blanks}   {self.waiting:.3f}s for waiting (processor or GIL), in no other time"
         if level == 0:
             yield f"{blanks}   time      - (name, class, index) - validate time"
         for index, child in sorted(enumerate(self.children), key=lambda pair: (-pair[1].time, pair[0])):
@@ -234,6 +239,7 @@ class PassProfile:
     """What was applied, and how often, most often first."""
     children: tuple[OptimizerProfile, ...] = ()
     """What the global, final and cleanup optimizers report."""
+    waiting: float = 0.0
 
     @property
     def count(self) -> int:
@@ -246,8 +252,8 @@ class PassProfile:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "time": self.time, "global_time": self.global_time, "toposort_time": self.toposort_time,
-            "nodes": self.nodes, "fired": self.count, "rules": dict(self.fired),
+            "time": self.time, "waiting": self.waiting, "global_time": self.global_time,
+            "toposort_time": self.toposort_time, "nodes": self.nodes, "fired": self.count, "rules": dict(self.fired),
         }  # fmt: skip
 
 

@@ -108,6 +108,8 @@ class StepProfile:
     """The inputs of the function that it reads."""
     strided: tuple[str, ...] = ()
     """What it reads across the grain of memory, whatever the inputs are."""
+    has_body: bool = False
+    """Whether it runs steps of its own (a loop, a choice), which may read an array once, often, or never."""
 
     @property
     def cost(self) -> Cost:
@@ -166,6 +168,7 @@ class RunProfile:
         self.remarks: Callable[[], Iterable[Any]] | None = None
         """What gives the remarks on the function, for the advice."""
         self._measure: Callable[[], Roofline | None] | None = None
+        self._measure_early = False
         self._roofline: Roofline | None = None
         self._nodes: tuple[StepProfile, ...] = ()
         self._counters: list[np.ndarray] = []
@@ -187,6 +190,13 @@ class RunProfile:
         """
         self._nodes, self.compile_seconds, self._measure = tuple(nodes), compile_seconds, measure
         self._tick = tick or self._tick
+        if self._measure_early:
+            self.measure_early()
+
+    def measure_early(self) -> None:
+        """Measure the roofline as soon as the C is there: the profile is read when the interpreter shuts down."""
+        self._measure_early = True
+        _ = self.roofline
 
     def attach(self, counters: np.ndarray) -> None:
         """Read these counters too from now on (int64), which the C adds to.

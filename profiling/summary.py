@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 TOP = 10
 """Rows of each table."""
 WIDTH = 100
+SHOWN_WAITING = 0.0005
+"""Seconds of waiting; less would be 0.000."""
 _NAME = 44
 _IDLE_SHARE = 0.005
 """Rules that took less of the time than this are not worth being excluded."""
@@ -27,6 +29,8 @@ def summary_lines(profile: OptimizerProfile) -> Iterator[str]:
     stop: str = getattr(profile, "stop", "") if profile.is_sequence else ""
     if stop:
         yield from textwrap.wrap(f"Stopped: {stop}.", WIDTH, subsequent_indent="  ")
+    if profile.waiting >= SHOWN_WAITING:
+        yield f"It also waited {profile.waiting:.3f} s for the processor or the GIL."
     if not profile.children and not profile.table:
         yield "No optimizer ran." if not profile.time else ""
         return

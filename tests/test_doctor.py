@@ -1,4 +1,4 @@
-"""The doctor and the cache command: every defect is named with what mends it, and no machine makes them raise."""
+"""The doctor and the cache command: every defect is named with its fix, and no machine makes them raise."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_report_names_everything_and_what_mends_it(options, capsys):
     for subject in ("arignote", "numpy", "cffi", "threadpoolctl", "compiler", "processor", "BLAS", "cache"):
         assert re.search(rf"^(ok  |warn) {subject} ", report, re.M), subject
     for line, following in zip(report.splitlines(), [*report.splitlines()[1:], ""]):
-        assert not line.startswith(("warn", "fail")) or following.strip().startswith("mend: "), line
+        assert not line.startswith(("warn", "fail")) or following.strip().startswith("fix: "), line
     assert re.search(r"\d+ ok, \d+ to look at, 0 failed", report)
 
 
@@ -42,7 +42,7 @@ def test_without_a_compiler(options, capsys):
     report = capsys.readouterr().out
     assert "no-such-compiler does not work: no such program" in report
     assert "functions run on NumPy" in report
-    assert "mend: pip install 'arignote[compiler]'" in report
+    assert "fix: pip install 'arignote[compiler]'" in report
 
 
 def test_an_unsafe_cache_folder(options, tmp_path, monkeypatch, capsys):
@@ -54,7 +54,7 @@ def test_an_unsafe_cache_folder(options, tmp_path, monkeypatch, capsys):
     doctor.main()
     report = capsys.readouterr().out
     assert f"refused: {unsafe}: writable by others (mode 0777)" in report
-    assert f"mend: chmod go-w {unsafe}" in report
+    assert f"fix: chmod go-w {unsafe}" in report
     assert str(tmp_path / "xdg" / "arignote") in report
 
 

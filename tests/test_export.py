@@ -226,3 +226,14 @@ def test_what_cannot_be_exported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError):
         ag.function([v], v + 1).export(tmp_path / "file")
+
+
+def test_a_folder_that_could_lie_nowhere_is_refused_and_not_made(tmp_path):
+    f = ag.function([v], v + 1, name="lost")
+    with pytest.raises(FileNotFoundError) as told:
+        f.export(tmp_path / "mistyped" / "deeper" / "made")
+    lost = tmp_path / "mistyped" / "deeper"
+    assert f"{lost} does not exist; the nearest folder that does is {tmp_path}." in str(told.value)
+    assert str(told.value).endswith(f"mkdir -p {lost}")
+    assert not list(tmp_path.iterdir())
+    assert f.export(tmp_path / "made") == tmp_path / "made"

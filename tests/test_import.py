@@ -9,8 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 BOUND = 2.1
-"""Calls that importing Arignote may take, in those of importing NumPy: 1.6 where this was written.  A count, so that busy
-machines pass: a ratio of processor times was 0.9 to 1.1 on an idle one and 1.8 beside other programs.
+"""Calls that importing Arignote may take, in those of importing NumPy: 1.6 where this was written.  A count, so that
+busy machines pass: a ratio of processor times was 0.9 to 1.1 on an idle one and 1.8 beside other programs.
 """
 COMPILED = 100
 """Texts that may be compiled meanwhile: 51 where this was written, 1200 when all records were made by `dataclass`."""

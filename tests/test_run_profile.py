@@ -228,6 +228,22 @@ def test_advice_names_strided_inputs_and_python():
     assert any("is run by NumPy" in text for text in g.profile.advice)
 
 
+def test_a_loop_is_told_by_what_its_body_runs_and_gets_no_advice_on_its_operands():
+    h, _ = ag.scan(lambda s, h: T.tanh(s + h @ W), sequences=M, outputs_info=T.zeros(W.shape[0]))
+    f = ag.function([M, W], ag.grad((h**2).sum(), [M, W]), profile=True)
+    f(np.ones((30, 200)), np.full((200, 200), 1e-3))
+    loops = [step for step in f.profile.steps if step.op == "Scan"]
+    assert len(loops) == 2 and all(step.has_body and not step.strided for step in loops)
+    for step in loops:
+        names = step.kernel.split(", ")
+        assert names[0] not in ("ag_pack", "ag_copy") and len(names) > 1, names
+    told = {name for step in loops for name in step.kernel.split(", ")}
+    assert {kernel.name for body in f.program.bodies for kernel in body.kernels} <= told
+    f.profile._measure, f.profile._roofline = None, Roofline(1, 1e6, 1e9, 1e9)
+    assert not any("transpose" in text or "bandwidth" in text for text in f.profile.advice if "scan" in text), f.profile
+    assert not any("`w`" in text or "`W`" in text for text in f.profile.advice)
+
+
 def test_small_calls_are_told_about():
     f = profiled([X], T.exp(X), *[(np.ones(3),)] * 20)
     assert any("around the nodes" in text for text in f.profile.advice)

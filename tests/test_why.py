@@ -1,5 +1,6 @@
 """Why and what: explanations, remarks, slow-motion calls, and the search for the rewrite at fault."""
 
+import importlib
 import json
 import sys
 from dataclasses import replace
@@ -156,6 +157,18 @@ def test_what_a_mode_leaves_out_is_remarked():
     assert 'mode.including("fusion")' in {r.suggestion for r in g.remarks}
     best = ag.function([x, y], T.exp(T.sin(x) + y))
     assert not kinds(best) and "nothing to remark" in str(best.remarks)
+
+
+def test_what_numpy_runs_is_not_said_to_be_fused(monkeypatch):
+    asked = ag.function([x, y], T.exp(T.sin(x) + y) @ y, mode="NUMPY")
+    (remark,) = asked.remarks
+    assert remark.kind == "in Python" and remark.what == f"{len(asked.graph)} nodes, run one by one by NumPy"
+    assert remark.reason == "its mode asks for NumPy" and remark.suggestion == 'mode="FAST_RUN"'
+    monkeypatch.setattr(importlib.import_module("arignote.function"), "find_toolchain", lambda: None)
+    left = ag.function([x, y], T.exp(T.cos(x) + y) - 3, debug_info=True)
+    (remark,) = left.remarks
+    assert remark.reason == "there is no C of it" and "doctor" in remark.suggestion
+    assert "fused" not in str(left.remarks)
 
 
 def test_lengths_that_are_not_known_keep_kernels_apart():

@@ -21,7 +21,7 @@ from .compilation import Job, begin
 from .compiler_process import CompileError
 from .probe import FIRST, flags_of, link_flags_of
 from .probe import begin as begin_probe
-from .toolchain import Attempt, Begun, Search, Toolchain, candidates, remembered, search, zig_environment
+from .toolchain import Attempt, Begun, Search, Toolchain, candidates, missing, remembered, search, zig_environment
 
 
 class HeadStart:
@@ -42,7 +42,7 @@ class HeadStart:
         command = next(candidates(compiler), None)
         known = remembered(cache, command) if command else None
         if known is not None:
-            self._found = Search(known, (Attempt(known.command, None),))
+            self._found = Search(known, (*missing(compiler), Attempt(known.command, None)))
         elif command is not None:
             with suppress(OSError, CompileError):  # the search itself will say what is wrong
                 self._begin(command, stack)
@@ -63,6 +63,11 @@ class HeadStart:
     def known(self) -> Toolchain | None:
         """The compiler, if nothing need be waited for."""
         return self._found.toolchain if self._found else None
+
+    @property
+    def refused_cc(self) -> Attempt | None:
+        """The compiler that the variable CC names, if it is known by now not to work."""
+        return self._found.refused_cc if self._found else None
 
     def compiler_ahead(self) -> AbstractContextManager[None]:
         """A block in which a known compiler waits for a program, if one is likely to be compiled."""

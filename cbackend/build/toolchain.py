@@ -107,6 +107,8 @@ class Attempt:
 
     command: tuple[str, ...]
     problem: str | None
+    variable: str = ""
+    """CC if that variable names it."""
 
 
 @record
@@ -122,6 +124,11 @@ class Search:
         tried = "; ".join(f"{shlex.join(a.command)}: {a.problem}" for a in self.attempts if a.problem)
         return tried or "no gcc, clang or cc on PATH, and no ziglang package"
 
+    @property
+    def refused_cc(self) -> Attempt | None:
+        """The compiler that the variable CC names, if it does not work."""
+        return next((attempt for attempt in self.attempts if attempt.variable and attempt.problem), None)
+
 
 @postponed()
 def search(cache: Cache, compiler: str | None = None, begun: Begun | None = None) -> Search:
@@ -129,16 +136,22 @@ def search(cache: Cache, compiler: str | None = None, begun: Begun | None = None
 
     `begun`: a probe that is under way.
     """
-    attempts: list[Attempt] = []
+    attempts = list(missing(compiler))
     for command in candidates(compiler):
         found = remembered(cache, command)
         if found is None:
             found = _probed(cache, command, attempts, begun)
         if found is not None:
             return Search(found, (*attempts, Attempt(command, None)))
-    if compiler and not attempts:
-        attempts.append(Attempt(tuple(shlex.split(compiler)), "no such program"))
     return Search(None, tuple(attempts))
+
+
+def missing(compiler: str | None = None) -> tuple[Attempt, ...]:
+    """The attempt at `compiler`, else at the variable CC, if it names no program that exists."""
+    name = compiler or os.environ.get("CC")
+    if not name or os.name != "posix" or _resolve(name):
+        return ()
+    return (Attempt(tuple(_words(name)), "no such program", "" if compiler else "CC"),)
 
 
 def candidates(compiler: str | None = None) -> Iterator[tuple[str, ...]]:
@@ -159,7 +172,7 @@ def candidates(compiler: str | None = None) -> Iterator[tuple[str, ...]]:
 
 def _resolve(name: str) -> tuple[str, ...] | None:
     """Program and options; a compiler cache in front of the compiler is passed over: it hides what compiles."""
-    words = shlex.split(name)
+    words = _words(name)
     if words and os.path.basename(words[0]) in _WRAPPERS:
         words = words[1:]
     if not words:
@@ -167,6 +180,14 @@ def _resolve(name: str) -> tuple[str, ...] | None:
     found = (path for path in find_programs(words[0]) if os.path.basename(_followed(path)) not in _WRAPPERS)
     path = next(found, None)
     return (path, *words[1:]) if path else None
+
+
+def _words(name: str) -> list[str]:
+    """The words of a command line; one word if its quotes do not close."""
+    try:
+        return shlex.split(name)
+    except ValueError:
+        return [name]
 
 
 def _followed(path: str) -> str:
@@ -269,7 +290,8 @@ def _probed(cache: Cache, command: tuple[str, ...], attempts: list[Attempt], beg
         else:
             result = with_room(cache.work_parents(), lambda folder: probe(command, folder, extra))
     except CompileError as error:
-        attempts.append(Attempt(command, str(error)))
+        named = os.environ.get("CC")
+        attempts.append(Attempt(command, str(error), "CC" if named and _resolve(named) == command else ""))
         return None
     files = tuple(identity for path in result.programs if (identity := file_identity(path)))
     toolchain = Toolchain(

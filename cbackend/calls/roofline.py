@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ...profiling import Roofline
+from ...record.ending import interpreter_ends
 from ..abi import declarations as abi
 from ..abi._abi import ffi
 from ..build.build import Library, build
@@ -33,8 +34,10 @@ ROUNDS = 1000
 TRIAD, FLOAT32, FLOAT64 = 1, 2, 3
 
 
-def roofline(toolchain: Toolchain, cache: Cache) -> Roofline:
+def roofline(toolchain: Toolchain, cache: Cache) -> Roofline | None:
     """The roofline of this machine: from the cache, or measured, which takes 0.3 s.
+
+    None if it is not in the cache and the interpreter is shutting down.
 
     Raises:
         CompileError: the toolchain fails.
@@ -46,6 +49,8 @@ def roofline(toolchain: Toolchain, cache: Cache) -> Roofline:
     found = cache.load(Kind.RECORD, key)
     if found is not None:
         return Roofline(**json.loads(bytes(found)))
+    if interpreter_ends():
+        return None
     measured = measure(build(text, toolchain, cache), threads)
     cache.store(Kind.RECORD, key, json.dumps(measured.to_dict()).encode())
     return measured

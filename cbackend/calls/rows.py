@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from ...graph import Names, Op
 from ...graph.pointing import called
 from ...ops.assembled import Assembled
@@ -12,27 +14,60 @@ from ...ops.pipeline import Pipeline
 from ...ops.shared import SharedVariable
 from ...profiling import StepProfile
 from ..program.accounts import is_product
-from ..program.program import Array, Call, Host, Memory, Pack, Program, Site
+from ..program.program import (
+    Array,
+    Call,
+    Choice,
+    Host,
+    Loop,
+    Memory,
+    Pack,
+    Program,
+    Release,
+    Site,
+    Step,
+    bodies_of,
+)  # fmt: skip
+
+PACK, COPY = "ag_pack", "ag_copy"
 
 
 def rows(program: Program) -> list[StepProfile]:
     """One row a node, and one for the copies into outputs."""
-    ran: list[dict[str, None]] = [{} for _ in range(len(program.sites) + 1)]
+    ran: list[list[str]] = [[] for _ in range(len(program.sites) + 1)]
     for step in program.steps:
-        if isinstance(step, Call):
-            ran[step.site][step.function] = None
-        elif isinstance(step, (Host, Pack)):
-            ran[step.site]["numpy" if isinstance(step, Host) else "ag_pack"] = None
+        if not isinstance(step, Release):
+            ran[step.site] += functions(step, program)
+    inner = {step.site for step in program.steps if isinstance(step, (Loop, Choice))}
     inputs = input_names(program)
     places = {array.base: name for array, name in zip(program.inputs, inputs, strict=True)}
     found = [
         StepProfile(
-            text, ", ".join(names), tuple(map(str, site.node.origin)), op=type(unmarked(site.node.op)).__name__,
-            dtype=site.node.outputs[0].dtype, reads=_reads(site, places), strided=_strided(site),
+            text, _listed(names), tuple(map(str, site.node.origin)), op=type(unmarked(site.node.op)).__name__,
+            dtype=site.node.outputs[0].dtype, reads=_reads(site, places), has_body=number in inner,
+            strided=() if number in inner else _strided(site),
         )
-        for text, site, names in zip(texts(program), program.sites, ran, strict=False)
+        for number, (text, site, names) in enumerate(zip(texts(program), program.sites, ran, strict=False))
     ]  # fmt: skip
-    return [*found, StepProfile("outputs", ", ".join(ran[-1]))]
+    return [*found, StepProfile("outputs", _listed(ran[-1]))]
+
+
+def functions(step: Step, program: Program) -> Iterator[str]:
+    """The functions that a step runs; of a loop or a choice those in its bodies."""
+    stack = [(step, program)]
+    while stack:
+        step, program = stack.pop()
+        if isinstance(step, Call):
+            yield step.function
+        elif isinstance(step, (Host, Pack)):
+            yield "numpy" if isinstance(step, Host) else PACK
+        bodies = [program.bodies[number] for number in bodies_of(step)]
+        stack += [(inner, body) for body in reversed(bodies) for inner in reversed(body.steps)]
+
+
+def _listed(names: Iterable[str]) -> str:
+    """The functions, each once; copies, which only prepare the others, come last."""
+    return ", ".join(sorted(dict.fromkeys(names), key=lambda name: name in (PACK, COPY)))
 
 
 def input_names(program: Program) -> list[str]:

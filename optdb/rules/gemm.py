@@ -11,7 +11,6 @@ stretched is added afterwards, where it fuses with what follows.  A product that
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -26,6 +25,7 @@ from ...ops.tensor import constant
 from ...profiling import GemmProfile
 from ...record import record
 from ...record.cached import cached_property
+from ...record.clock import processor_clock
 from ..contract import Contract, relaxes
 from ..optimizers import Optimizer, Result
 from .agreement import Agreement
@@ -252,12 +252,13 @@ class GemmOptimizer(Optimizer):
     contract: ClassVar[Contract | None] = relaxes("rounding", "signed zero")
 
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        start = time.perf_counter()
+        clock = processor_clock()
+        start = clock.read()
         len(graph.uses)
-        sorted_at = time.perf_counter()
+        sorted_at = clock.read()
         reader = Reader(graph)
         sums = reader.sums()
-        read_at = time.perf_counter()
+        read_at = clock.read()
         before, refused = len(door.journal), door.refused
         result = _replaced(graph, sums, self.name, door) if sums else graph
         return result, GemmProfile(
@@ -266,7 +267,7 @@ class GemmOptimizer(Optimizer):
             nb_replacement_didn_t_remove=reader.shared_products,
             nb_inconsistency_replace=door.refused - refused,
             canonicalize_time=read_at - sorted_at,
-            factor_list_time=time.perf_counter() - read_at,
+            factor_list_time=clock.read() - read_at,
             toposort_time=sorted_at - start,
         )
 
