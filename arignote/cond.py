@@ -74,6 +74,11 @@ class _Branch:
 
 def _alike(k: int, a: Any, b: Any) -> tuple[Any, Any]:
     """Two values as variables of one dtype and rank."""
+    for branch, v in (("then", a), ("otherwise", b)):
+        try:
+            as_tensor(v)
+        except (TypeError, ValueError):
+            raise TypeError(f"cond: value {k} of {branch} is {shown(v)}; expected a variable or numbers") from None
     kinds = [weak_type(v) or as_tensor(v).dtype for v in (a, b)]
     dtype = result_type(kinds)
     found = [T.cast(v, dtype) if v.dtype != dtype else v for v in (as_tensor(a), as_tensor(b))]

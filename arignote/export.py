@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 def exported(function: Function, folder: str | os.PathLike[str], keys: Sequence[str]) -> Path:
     """The folder with the files of `function`, whose results have these `keys`; see Function.export."""
+    if not isinstance(folder, (str, os.PathLike)):
+        raise TypeError(f"{function.name}: export writes to a folder, a path, got {folder!r}")
     program: Program | None = function.program
     toolchain = find_toolchain()
     if program is None or toolchain is None:

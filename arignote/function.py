@@ -8,6 +8,8 @@ from contextlib import nullcontext
 from functools import lru_cache, partial
 from typing import Any
 
+import numpy as np
+
 from . import later
 from .cbackend import (
     PREBUILT,
@@ -81,6 +83,12 @@ def function(
     options = process_options()
     mode = as_mode(options.mode if mode is None else mode)
     signature = make_signature(inputs, outputs, updates, givens, on_unused_input)
+    if not isinstance(name, (str, type(None))):
+        raise TypeError(f"function: name is {name!r}; expected text")
+    said = {"profile": profile, "allow_input_downcast": allow_input_downcast, "debug_info": debug_info}
+    for argument, value in said.items():
+        if not isinstance(value, (bool, np.bool_, type(None))):
+            raise TypeError(f"function: {argument} is {value!r}; expected True, False or None")
     name = printable(name or "function")
     if mode.backend == "c":
         head_start()

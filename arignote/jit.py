@@ -10,7 +10,7 @@ import numpy as np
 
 from .compiled import Function
 from .function import function
-from .graph import DTYPES
+from .graph import DTYPES, Variable
 from .ops.checks import shown
 from .ops.tensor import as_tensor
 from .ops.variables import tensor
@@ -33,9 +33,21 @@ def jit(python_function: Callable[..., Any] | None = None, **options: Any) -> An
 
     The result has `.traces`: the compiled functions by what they were traced for.
     """
+    for name in options:
+        if name not in _OPTIONS:
+            raise TypeError(f"jit: no option is called {name!r}; expected one of {', '.join(_OPTIONS)}")
     if python_function is None:
         return lambda f: jit(f, **options)
+    if not callable(python_function):
+        raise TypeError(f"jit: expected a function of arrays, got {shown(python_function)}")
     return Jitted(python_function, options)
+
+
+_OPTIONS = (
+    "mode", "name", "profile", "on_unused_input", "allow_input_downcast", "threads", "debug_info", "tiered",
+    "compile_budget", "schedule", "updates", "givens",
+)  # fmt: skip
+"""The keywords of `ag.function` that `jit` hands on."""
 
 
 class Jitted:
@@ -51,7 +63,11 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         leaves: list[Any] = []
         structure = flatten((args, kwargs), leaves)
-        arrays = [a if isinstance(a, np.ndarray) else np.asarray(a) for a in leaves]
+        try:
+            arrays = [a if isinstance(a, np.ndarray) else np.asarray(a) for a in leaves]
+        except TypeError:
+            self._require_values(leaves)
+            raise
         key = structure, tuple((a.dtype.str, a.ndim) for a in arrays)
         found = self.traces.get(key)
         if found is None:
@@ -74,6 +90,14 @@ class Jitted:
                 results = [self._as_output(n, o) for n, o in enumerate(outputs)]
                 self.traces[key] = function(variables, results, **self._options), form
             return self.traces[key]
+
+    def _require_values(self, leaves: list[Any]) -> None:
+        for position, value in enumerate(leaves):
+            if isinstance(value, Variable):
+                raise TypeError(
+                    f"{self._options['name']}: argument {position} is the symbolic {value!r}; a jitted function takes "
+                    "numbers and arrays; call the plain function to build an expression"
+                )
 
     def _require_numbers(self, names: list[str], arrays: list[np.ndarray]) -> None:
         for position, (name, array) in enumerate(zip(names, arrays, strict=True)):

@@ -39,6 +39,10 @@ class Mode:
             raise TypeError(f"Mode: the limit of changes is {most!r}; expected an integer or None")
         if most is not None and most < 0:
             raise ValueError(f"Mode: the limit of changes is {most}; expected 0 or more")
+        if not isinstance(self.optimizer, (Query, str, type(None))):
+            raise TypeError(f"Mode: optimizer is {self.optimizer!r}; expected a query as 'fast_run -inplace', or None")
+        if not isinstance(self.check, bool):
+            raise TypeError(f"Mode: check is {self.check!r}; expected True or False")
         object.__setattr__(self, "optimizer", _query(self.optimizer))
 
     def _repr_html_(self) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import ops as T
 from .graph import Variable
+from .ops.checks import describe, shown
 from .ops.shared import SharedVariable, shared
 
 Updates = list[tuple[SharedVariable, Any]]
@@ -22,14 +23,42 @@ Parameters = Sequence[SharedVariable]
 Gradients = Sequence[Variable]
 
 
-def _pairs(parameters: Parameters, gradients: Gradients, rule: str) -> list[tuple[SharedVariable, Variable]]:
+def _pairs(
+    parameters: Parameters, gradients: Gradients, rule: str, **rates: Any
+) -> list[tuple[SharedVariable, Variable]]:
+    """The pairs (parameter, gradient).  Raises TypeError or ValueError for other arguments of `rule`, naming them."""
+    fix = f"write ag.optim.{rule}(parameters, ag.grad(loss, parameters)) for a list of shared variables"
+    for name, given in (("parameters", parameters), ("gradients", gradients)):
+        if not isinstance(given, (list, tuple)):
+            raise TypeError(f"{rule}: {name} is {_told(given)}, expected a list; {fix}")
     if len(parameters) != len(gradients):
-        raise ValueError(f"{rule}: {len(parameters)} parameters, {len(gradients)} gradients")
-    for n, p in enumerate(parameters):
-        if not isinstance(p, SharedVariable):
-            kind = type(p).__name__
-            raise TypeError(f"{rule}: parameter {n} is {kind} {p!r}; expected a variable made by ag.shared(...)")
+        raise ValueError(f"{rule}: {len(parameters)} parameters, {len(gradients)} gradients; {fix}")
+    for n, (p, g) in enumerate(zip(parameters, gradients, strict=True)):
+        _require_parameter(rule, n, p)
+        if p in parameters[:n]:
+            raise ValueError(f"{rule}: parameter {n} ({p.name or p.type}) is given twice")
+        if not isinstance(g, Variable) or g.ndim != p.ndim:
+            raise TypeError(f"{rule}: gradient {n} is {_told(g)}, expected an expression like {describe(p)}")
+    for name, rate in rates.items():
+        _require_rate(rule, name, rate)
     return list(zip(parameters, gradients, strict=True))
+
+
+def _require_parameter(rule: str, n: int, p: Any) -> None:
+    if not isinstance(p, SharedVariable):
+        raise TypeError(f"{rule}: parameter {n} is {_told(p)}; expected a variable made by ag.shared(...)")
+    if p.type.kind not in "fc":
+        raise TypeError(f"{rule}: parameter {n} is {describe(p)}; expected floating-point numbers")
+
+
+def _require_rate(rule: str, name: str, rate: Any) -> None:
+    is_scalar = rate.ndim == 0 if isinstance(rate, Variable) else isinstance(rate, (int, float, np.number, np.ndarray))
+    if not is_scalar or np.ndim(0 if isinstance(rate, Variable) else rate):
+        raise TypeError(f"{rule}: {name} is {_told(rate)}; expected a number or a scalar expression")
+
+
+def _told(value: Any) -> str:
+    return describe(value) if isinstance(value, Variable) else f"{type(value).__name__} {shown(value)}"
 
 
 def _state(parameter: SharedVariable, role: str) -> SharedVariable:
@@ -45,13 +74,14 @@ def _steps(parameter: SharedVariable) -> tuple[SharedVariable, Any]:
 
 def sgd(parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.01) -> Updates:
     """p - rate * g"""
-    return [(p, p - learning_rate * g) for p, g in _pairs(parameters, gradients, "sgd")]
+    pairs = _pairs(parameters, gradients, "sgd", learning_rate=learning_rate)
+    return [(p, p - learning_rate * g) for p, g in pairs]
 
 
 def momentum(parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.01, momentum: Any = 0.9) -> Updates:
     """v = momentum * v - rate * g; p + v  (Polyak 1964)"""
     updates: Updates = []
-    for p, g in _pairs(parameters, gradients, "momentum"):
+    for p, g in _pairs(parameters, gradients, "momentum", learning_rate=learning_rate, momentum=momentum):
         velocity = _state(p, "velocity")
         new = momentum * velocity - learning_rate * g
         updates += [(velocity, new), (p, p + new)]
@@ -61,7 +91,7 @@ def momentum(parameters: Parameters, gradients: Gradients, learning_rate: Any = 
 def nesterov(parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.01, momentum: Any = 0.9) -> Updates:
     """v = momentum * v - rate * g; p + momentum * v - rate * g  (Sutskever et al. 2013, in Bengio's form)"""
     updates: Updates = []
-    for p, g in _pairs(parameters, gradients, "nesterov"):
+    for p, g in _pairs(parameters, gradients, "nesterov", learning_rate=learning_rate, momentum=momentum):
         velocity = _state(p, "velocity")
         step = learning_rate * g
         new = momentum * velocity - step
@@ -72,7 +102,7 @@ def nesterov(parameters: Parameters, gradients: Gradients, learning_rate: Any = 
 def adagrad(parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.01, epsilon: Any = 1e-7) -> Updates:
     """s = s + g^2; p - rate * g / (sqrt(s) + epsilon)  (Duchi, Hazan, Singer 2011)"""
     updates: Updates = []
-    for p, g in _pairs(parameters, gradients, "adagrad"):
+    for p, g in _pairs(parameters, gradients, "adagrad", learning_rate=learning_rate, epsilon=epsilon):
         squares = _state(p, "squares")
         new = squares + T.square(g)
         updates += [(squares, new), (p, p - learning_rate * g / (T.sqrt(new) + epsilon))]
@@ -84,7 +114,7 @@ def rmsprop(
 ) -> Updates:
     """s = rho * s + (1 - rho) * g^2; p - rate * g / (sqrt(s) + epsilon)  (Tieleman, Hinton 2012)"""
     updates: Updates = []
-    for p, g in _pairs(parameters, gradients, "rmsprop"):
+    for p, g in _pairs(parameters, gradients, "rmsprop", learning_rate=learning_rate, rho=rho, epsilon=epsilon):
         squares = _state(p, "squares")
         new = rho * squares + (1 - rho) * T.square(g)
         updates += [(squares, new), (p, p - learning_rate * g / (T.sqrt(new) + epsilon))]
@@ -99,7 +129,7 @@ def adadelta(
     t is to the steps d what s is to the gradients g.
     """
     updates: Updates = []
-    for p, g in _pairs(parameters, gradients, "adadelta"):
+    for p, g in _pairs(parameters, gradients, "adadelta", learning_rate=learning_rate, rho=rho, epsilon=epsilon):
         squares, steps = _state(p, "squares"), _state(p, "steps")
         new = rho * squares + (1 - rho) * T.square(g)
         step = g * T.sqrt(steps + epsilon) / T.sqrt(new + epsilon)
@@ -113,7 +143,8 @@ def adam(
 ) -> Updates:  # fmt: skip
     """Means m of g and v of g^2, corrected for a start at zero; p - rate * m / (sqrt(v) + epsilon)  (Kingma 2015)"""
     updates: Updates = []
-    for p, g in _pairs(parameters, gradients, "adam"):
+    rates = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
+    for p, g in _pairs(parameters, gradients, "adam", **rates):
         mean, squares, (count, t) = _state(p, "mean"), _state(p, "squares"), _steps(p)
         m, v = beta1 * mean + (1 - beta1) * g, beta2 * squares + (1 - beta2) * T.square(g)
         rate = learning_rate * T.sqrt(1 - beta2**t) / (1 - beta1**t)
@@ -129,7 +160,8 @@ def adamax(
 ) -> Updates:  # fmt: skip
     """Adam with the largest |g|, decaying, in the place of sqrt(v)  (Kingma, Ba 2015, section 7.1)"""
     updates: Updates = []
-    for p, g in _pairs(parameters, gradients, "adamax"):
+    rates = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
+    for p, g in _pairs(parameters, gradients, "adamax", **rates):
         mean, largest, (count, t) = _state(p, "mean"), _state(p, "largest"), _steps(p)
         m, u = beta1 * mean + (1 - beta1) * g, T.maximum(beta2 * largest, T.abs(g))
         updates += [(mean, m), (largest, u), (count, t), (p, p - learning_rate / (1 - beta1**t) * m / (u + epsilon))]
@@ -142,7 +174,8 @@ def nadam(
 ) -> Updates:  # fmt: skip
     """Adam that looks one step of momentum ahead  (Dozat 2016, without the schedule of beta1)"""
     updates: Updates = []
-    for p, g in _pairs(parameters, gradients, "nadam"):
+    rates = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
+    for p, g in _pairs(parameters, gradients, "nadam", **rates):
         mean, squares, (count, t) = _state(p, "mean"), _state(p, "squares"), _steps(p)
         m, v = beta1 * mean + (1 - beta1) * g, beta2 * squares + (1 - beta2) * T.square(g)
         ahead = beta1 * m / (1 - beta1 ** (t + 1)) + (1 - beta1) * g / (1 - beta1**t)

@@ -6,11 +6,13 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from .graph import Constant, FunctionGraph, TensorType, Variable, leaves, rebuild
 from .graph.walk import nodes_and_leaves
 from .ops.shared import SharedVariable
 from .ops.specify import anchored, as_promised, conflict
-from .ops.tensor import as_tensor
+from .ops.tensor import as_tensor, constant
 from .record import record
 
 Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None
@@ -89,6 +91,10 @@ def _outputs(outputs: Any) -> tuple[str, tuple[str, ...], list[Variable]]:
     if outputs is None:
         return "none", (), []
     if isinstance(outputs, Mapping):
+        keys = list(map(str, outputs))
+        for position, key in enumerate(keys):
+            if key in keys[:position]:
+                raise ValueError(f"function: outputs has the key {key!r} twice, keys being text; expected it once")
         return "dict", tuple(map(str, outputs)), [_output(v, repr(k)) for k, v in outputs.items()]
     if hasattr(outputs, "no_tensor"):
         raise TypeError(f"function: outputs: {outputs.no_tensor}")
@@ -126,18 +132,7 @@ def _updates(updates: Pairs) -> dict[SharedVariable, Variable]:
         name = target.name or f"number {position}"
         if target in found:
             raise ValueError(f"function: shared variable {name} is updated twice")
-        value = value if isinstance(value, Variable) else as_tensor(value, target.dtype)
-        if value.type.dtype != target.type.dtype:
-            raise TypeError(
-                f"function: the update of {name} has dtype {value.type.dtype}, "
-                f"the shared variable {target.type.dtype}; write .astype({target.type.dtype!r}){_line(value)}"
-            )
-        if value.type.ndim != target.type.ndim:
-            raise TypeError(
-                f"function: the update of {name} has {value.type.ndim} dimensions, "
-                f"the shared variable {target.type.ndim}{_line(value)}"
-            )
-        found[target] = _as_update(target, value, position)
+        found[target] = _as_update(target, _new_value(f"the update of {name}", target, value), position)
     return found
 
 
@@ -153,6 +148,36 @@ def _as_update(target: SharedVariable, value: Variable, position: int) -> Variab
     return as_promised(value, target.type, f"updates[{name}]")
 
 
+def _new_value(what: str, target: SharedVariable, given: Any) -> Variable:
+    """The new value of a shared variable.  Raises TypeError where it has another dtype or rank."""
+    value: Variable = given if isinstance(given, Variable) else _given_value(what, given, target)
+    if value.type.dtype != target.type.dtype:
+        raise TypeError(
+            f"function: {what} has dtype {value.type.dtype}, "
+            f"the shared variable {target.type.dtype}; write .astype({target.type.dtype!r}){_line(value)}"
+        )
+    if value.type.ndim != target.type.ndim:
+        raise TypeError(
+            f"function: {what} has {value.type.ndim} dimensions, "
+            f"the shared variable {target.type.ndim}{_line(value)}"
+        )
+    return value
+
+
+def _given_value(what: str, value: Any, variable: Variable) -> Variable:
+    """A value of Python or NumPy in the dtype of a variable.  Raises TypeError where it cannot hold the value."""
+    kind = variable.type
+    try:
+        made = as_tensor(value)
+        if isinstance(made, Constant) and np.can_cast(made.type.numpy, kind.numpy, "same_kind"):
+            return constant(value, kind.dtype)
+    except (TypeError, ValueError, OverflowError):
+        made = None
+    if made is not None and not isinstance(made, Constant):
+        return made  # type: ignore[no-any-return]
+    raise TypeError(f"function: {what} is {_kind(value)}; expected a variable or numbers of {kind.dtype}")
+
+
 def _default_updates(results: Sequence[Variable], given: Mapping[SharedVariable, Variable]) -> dict[Any, Variable]:
     """The updates that shared variables bring along, those that such updates read as well."""
     found: dict[Any, Variable] = {}
@@ -160,7 +185,7 @@ def _default_updates(results: Sequence[Variable], given: Mapping[SharedVariable,
     while reached:
         read = [v for v in leaves(reached) if isinstance(v, SharedVariable) and v.default_update is not None]
         new = {
-            v: _as_update(v, v.default_update, n)
+            v: _as_update(v, _new_value(f"the default update of {v.name or v.type}", v, v.default_update), n)
             for n, v in enumerate(read)
             if v not in given and v not in found
         }
@@ -174,7 +199,8 @@ def _givens(givens: Pairs) -> dict[Variable, Variable]:
     for position, (old, new) in enumerate(_pairs(givens, "given")):
         if not isinstance(old, Variable):
             raise TypeError(f"function: given {position} replaces {_kind(old)}; expected a variable")
-        new = new if isinstance(new, Variable) else as_tensor(new, old.type.dtype)
+        if not isinstance(new, Variable):
+            new = _given_value(f"what givens puts in the place of {old.name or 'a variable'}", new, old)
         if new.type.dtype != old.type.dtype or new.type.ndim != old.type.ndim:
             raise TypeError(
                 f"function: given {position} puts {new.type} in the place of {old.name or 'a variable'} ({old.type}); "

@@ -10,7 +10,7 @@ from . import ops as T
 from .graph import Variable
 from .ops.backward import pull_back
 from .ops.batching import carried
-from .ops.checks import describe
+from .ops.checks import describe, shown
 from .ops.lengths import lengths_of
 from .ops.specify import as_promised
 from .ops.tensor import as_tensor
@@ -38,13 +38,15 @@ def mapped(function: Callable[..., Any], in_axes: Any, out_axes: int) -> Callabl
 
     @wraps(function)
     def over_examples(*arguments: Any) -> Any:
-        axes = [in_axes] * len(arguments) if in_axes is None or isinstance(in_axes, int) else list(in_axes)
+        if not arguments:
+            raise TypeError("vmap: the function is called without arguments; expected one at least, with an axis")
+        axes = list(in_axes) if isinstance(in_axes, (list, tuple)) else [in_axes] * len(arguments)
         if len(axes) != len(arguments):
             raise ValueError(f"vmap: in_axes gives {len(axes)} axes for {len(arguments)} arguments")
         one: list[Variable] = []
         many: dict[Variable, Variable] = {}
         for k, (argument, axis) in enumerate(zip(arguments, axes, strict=True)):
-            variable = as_tensor(argument)
+            variable = _tensor(f"argument {k}", argument)
             one.append(variable)
             if axis is not None:
                 front = _in_front(variable, axis, f"vmap: argument {k}")
@@ -55,7 +57,8 @@ def mapped(function: Callable[..., Any], in_axes: Any, out_axes: int) -> Callabl
         _require_one_length(list(many.values()), "vmap")
         found = function(*one)
         several = isinstance(found, (tuple, list))
-        results = [_moved_to(o, out_axes) for o in carried([as_tensor(o) for o in _flat(found)], many)]
+        wanted = [_tensor(f"result {k}", o) for k, o in enumerate(_flat(found))]
+        results = [_moved_to(o, out_axes) for o in carried(wanted, many)]
         return type(found)(results) if several else results[0]
 
     return over_examples
@@ -87,6 +90,13 @@ def _unit_tensors(like: Variable) -> Any:
 def _unfolded(rows: Any, output: Variable) -> Any:
     """The first axis, one part an element of `output`, as the axes of `output`."""
     return rows if output.ndim == 1 else T.reshape(rows, (*lengths_of(output), *lengths_of(rows)[1:]))
+
+
+def _tensor(what: str, value: Any) -> Any:
+    try:
+        return as_tensor(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"vmap: {what} is {shown(value)}; expected a variable, a number or an array") from None
 
 
 def _flat(found: Any) -> Sequence[Any]:

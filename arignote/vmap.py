@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from . import later
 from .graph import Variable
+from .ops.checks import shown
 
 
 def vectorize(outputs: Variable | Sequence[Variable], replace: Mapping[Variable, Any]) -> Any:
@@ -20,7 +23,11 @@ def vectorize(outputs: Variable | Sequence[Variable], replace: Mapping[Variable,
     NoBatch (a TypeError), naming op and line, where the lengths of a result would differ from example to example.
     Source: `vectorize_graph` of PyTensor, and JAX's `vmap`.
     """
-    wanted = [outputs] if isinstance(outputs, Variable) else outputs
+    wanted = [outputs] if isinstance(outputs, (Variable, int, float)) else outputs
+    if not isinstance(wanted, Sequence) or isinstance(wanted, str):
+        raise TypeError(f"vectorize: outputs is {shown(outputs)}; expected a variable or a list of variables")
+    if not isinstance(replace, Mapping):
+        raise TypeError(f"vectorize: replace is {shown(replace)}; expected a dict {{variable: many of it}}")
     for v in [*wanted, *replace]:
         if not isinstance(v, Variable):
             raise TypeError(f"vectorize: expected a variable, got {v!r}")
@@ -45,4 +52,9 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> C
     """
     if not callable(function):
         raise TypeError(f"vmap: expected a function of variables, got {function!r}")
+    for axis in in_axes if isinstance(in_axes, (list, tuple)) else (in_axes,):
+        if axis is not None and (isinstance(axis, bool) or not isinstance(axis, (int, np.integer))):
+            raise TypeError(f"vmap: in_axes is {shown(in_axes)}; expected an axis, None, or a list of them")
+    if isinstance(out_axes, bool) or not isinstance(out_axes, (int, np.integer)):
+        raise TypeError(f"vmap: out_axes is {shown(out_axes)}; expected an axis, an int")
     return later.vectorizing.mapped(function, in_axes, out_axes)

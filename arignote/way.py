@@ -34,6 +34,12 @@ class Way:
                 known = ", ".join(n or f"(input {i} has no name)" for i, n in enumerate(names))
                 raise TypeError(f"{self.name}: no input is named {key!r}; the inputs are: {known or 'none'}")
             position = names.index(key)
+            if names.count(key) > 1:
+                places = " and ".join(str(i) for i, n in enumerate(names) if n == key)
+                raise TypeError(
+                    f"{self.name}: inputs {places} are both named {key!r}, so that none is given by name; give them by "
+                    "position, or name the variables apart"
+                )
             if position in values:
                 raise TypeError(f"{self.name}: input {position} ({key}) is given by position and by name")
             values[position] = value

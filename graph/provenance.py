@@ -9,8 +9,11 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+from collections.abc import Mapping
 from contextvars import ContextVar
+from inspect import CO_VARARGS
 from pathlib import Path
+from types import CodeType
 from typing import NamedTuple
 
 
@@ -133,6 +136,42 @@ def _users_line() -> Origin:
             return (SourceLine(file, frame.f_lineno),)
         frame = frame.f_back  # type: ignore[assignment]
     return ()
+
+
+_NOTHING = object()
+
+
+def asked(value: object = _NOTHING) -> str:
+    """The function of this library that the user's line calls, and which of its arguments `value` is: "outer: b".
+
+    It is for errors, which name both; empty where no line of the user calls a function.
+    """
+    frame, found = sys._getframe(1), ""
+    while frame is not None and _is_own(frame.f_code.co_filename):
+        code, given = frame.f_code, frame.f_locals
+        name = code.co_name
+        if name == "__call__":  # an op is called by the name that it is printed with
+            name = str(getattr(given.get(code.co_varnames[0]), "name", "_"))
+        if name[0].isalpha():
+            argument = "" if value is _NOTHING else _argument(code, given, value)
+            found = f"{name}: {argument}" if argument else name
+        frame = frame.f_back  # type: ignore[assignment]
+    return found if frame is not None else ""
+
+
+def _argument(code: CodeType, given: Mapping[str, object], value: object) -> str:
+    """The name of the argument that `value` is, or that is a list with it; empty if there is none."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    words = code.co_varnames[: count + bool(code.co_flags & CO_VARARGS)]
+    for word in words:
+        held = given.get(word, _NOTHING)
+        if held is value:
+            return word
+        if isinstance(held, (list, tuple)):
+            place = next((k for k, item in enumerate(held) if item is value), None)
+            if place is not None:
+                return f"{word}[{place}]"
+    return ""
 
 
 def union(*origins: Origin) -> Origin:

@@ -357,6 +357,8 @@ def _read_constant(kind: TensorType, literal: str) -> np.ndarray:
 
 def parse(text: str, vocabulary: Vocabulary) -> Any:
     """The graph that `text` describes.  Raises ParseError, with the line, where it describes none."""
+    if not isinstance(text, str):
+        raise TypeError(f"parse: expected the text of a graph, got {text!r}")
     reader = _Reader(text, vocabulary)
     graph = reader.graph()
     if reader.text[reader.at :].strip():

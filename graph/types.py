@@ -1,12 +1,14 @@
-"""What a value of the graph is: dtype and shape.  The first thing on the data path; imports nothing of ours."""
+"""What a value of the graph is: dtype and shape.  The first thing on the data path; imports only `provenance`."""
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import cache
 
 import numpy as np
 
 from ..record import record
+from .provenance import asked
 
 Shape = tuple["int | None", ...]
 
@@ -82,9 +84,25 @@ def dtype_name(dtype: object) -> str:
     if isinstance(dtype, str) and dtype in DTYPES:
         return dtype
     try:
-        name: str = np.dtype(dtype).name  # type: ignore[call-overload]
-    except TypeError:
-        raise TypeError(f"{dtype!r} is not a dtype; a tensor's dtype is one of {', '.join(DTYPES)}") from None
-    if name not in DTYPES:
-        raise TypeError(f"no tensor has dtype {name}; expected one of {', '.join(DTYPES)}")
-    return name
+        name: str = np.dtype(None if isinstance(dtype, (tuple, list)) else dtype).name  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        name = ""
+    if name in DTYPES and not isinstance(dtype, (tuple, list)):
+        return name
+    what = f"no tensor has dtype {name}" if name and name not in DTYPES else f"{dtype!r} is not a dtype"
+    raise TypeError(f"{_by()}{what}; expected one of {', '.join(DTYPES)}{_meant(dtype)}")
+
+
+def _by() -> str:
+    asker = asked()
+    return f"{asker}: " if asker else ""
+
+
+def _meant(dtype: object) -> str:
+    """What the user may have meant by what is no dtype."""
+    if isinstance(dtype, str):
+        close = get_close_matches(dtype, DTYPES, 1)
+        return f"; did you mean {close[0]}?" if close else ""
+    if isinstance(dtype, (tuple, list)) and all(n is None or isinstance(n, int) for n in dtype):
+        return f"; a shape goes by name: shape={dtype!r}"
+    return "; write x.dtype for that of a variable x" if hasattr(dtype, "owner") else ""

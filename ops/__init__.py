@@ -64,13 +64,14 @@ from .fused import Fused, InPlace
 from .fused_product import FusedProduct
 from .getitem import getitem, inc_subtensor, scatter_add, set_subtensor, take, take_along_axis
 from .indexing import IncSubtensor, Subtensor
-from .join import Join, concatenate, flip, hstack, pad, repeat, roll, split, stack, tile, vstack
+from .join import Join, RepeatedPositions, concatenate, flip, hstack, repeat, roll, split, stack, tile, vstack
 from .lengths import lengths_of
 from .loops import Scan, While
 from .nn import (
     LogSoftmax, LogSumExp, Softmax, binary_crossentropy, categorical_crossentropy, gelu, log_softmax, logsumexp,
     one_hot, sigmoid_crossentropy, silu, softmax, softmax_crossentropy,
 )  # fmt: skip
+from .padding import pad
 from .pipeline import Pipeline
 from .pooling import MaxPool, SumPool
 from .products import dot, inner, matmul, outer, tensordot, vdot
@@ -83,7 +84,8 @@ from .sampled import convolve, correlate, cross, diff, gradient, interp, polyval
 from .specify import CheckLengths, MaskedShape, SpecifyShape, specify_shape
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from .sorting import (
-    ArgSort, Nonzero, SearchSorted, Sort, Unique, argsort, flatnonzero, nonzero, searchsorted, sort, unique,
+    ArgSort, Nonzero, SearchSorted, Sort, Unique, UniqueParts, argsort, flatnonzero, nonzero, searchsorted, sort,
+    unique,
 )  # fmt: skip
 
 __all__ = [
@@ -92,12 +94,11 @@ __all__ = [
     "Cholesky", "Cond", "Container",
     "Convolution", "Cumulative", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
     "Eigh", "Eigvalsh", "Elementwise", "Eye", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor",
-    "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MaskedShape",
-    "MatMul", "MaxPool", "Nonzero",
-    "Pipeline", "Pointwise", "PseudoInverse", "Reduce", "Reshape", "Scan", "SearchSorted", "Shape", "ShapeI",
-    "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort",
-    "SpecifyShape", "Subtensor",
-    "SumPool", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "Top", "Triangle", "Unique", "While", "abs",
+    "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MaskedShape", "MatMul", "MaxPool",
+    "Nonzero", "Pipeline", "Pointwise", "PseudoInverse", "Reduce", "RepeatedPositions", "Reshape", "Scan",
+    "SearchSorted", "Shape", "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve",
+    "SolveTriangular", "Sort", "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp",
+    "TensorVariable", "Top", "Triangle", "Unique", "UniqueParts", "While", "abs",
     "absolute", "acos", "acosh", "add", "all", "allclose", "alloc", "amax", "amin", "and_", "angle", "any", "append",
     "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort",
     "argwhere", "around", "as_tensor", "asin", "asinh", "assume", "astype", "atan", "atan2", "atanh", "atleast_1d",

@@ -12,6 +12,7 @@ from ..graph import Variable
 from .checks import describe, normalize_axes, normalize_axis
 from .join import concatenate, flip, split
 from .lengths import as_lengths
+from .operands import several
 from .shape import DimShuffle, expand_dims, flatten, ravel, reshape, swapaxes, transpose
 from .tensor import as_tensor, constant
 
@@ -54,12 +55,13 @@ def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
 
 def column_stack(arrays: Sequence[Any]) -> Any:
     """Vectors as the columns of a matrix; matrices side by side."""
-    return concatenate([x if x.ndim > 1 else reshape(x, (-1, 1)) for x in map(as_tensor, arrays)], axis=1)
+    variables = map(as_tensor, several("column_stack", arrays))
+    return concatenate([x if x.ndim > 1 else reshape(x, (-1, 1)) for x in variables], axis=1)
 
 
 def dstack(arrays: Sequence[Any]) -> Any:
     """The arrays behind one another, along the third axis; see `atleast_3d`."""
-    return concatenate([atleast_3d(x) for x in arrays], axis=2)
+    return concatenate([atleast_3d(x) for x in several("dstack", arrays)], axis=2)
 
 
 def append(x: Any, values: Any, axis: int | None = None) -> Any:
@@ -161,7 +163,10 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
 
     Indices out of range are not told.
     """
-    rest, found = T.cast(as_tensor(indices), "int64"), []
+    rest, found = as_tensor(indices), []
+    if rest.type.kind not in "iu":
+        raise TypeError(f"unravel_index: indices are integers, got {describe(rest)}")
+    rest = T.cast(rest, "int64")
     for length in reversed(as_lengths(shape, "unravel_index")):
         found.append(rest % length)
         rest = rest // length
@@ -180,4 +185,7 @@ def extract(condition: Any, x: Any) -> Any:
 
 def compress(condition: Any, x: Any, axis: int | None = None) -> Any:
     """The parts of `x` along `axis` (of the flattened x for None) where the vector `condition` is not zero."""
+    condition = as_tensor(condition)
+    if condition.ndim != 1:
+        raise ValueError(f"compress: condition is a vector, got {describe(condition)}")
     return T.take(x, T.nonzero(condition)[0], axis)

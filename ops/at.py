@@ -19,6 +19,10 @@ class At:
     def __getitem__(self, key: Any) -> Part:
         return Part(T.getitem(self._x, key))
 
+    def __getattr__(self, name: str) -> Any:
+        hint = f"; an index comes first: x.at[index].{name}(value)" if hasattr(Part, name) else ""
+        raise AttributeError(f"x.at has no attribute {name!r}{hint}")
+
 
 class Part:
     """`x.at[key]`."""

@@ -58,13 +58,15 @@ def normalize_axis(axis: Any, ndim: int, what: str) -> int:
     except TypeError:
         raise TypeError(f"{what}: an axis is an integer known when the graph is built, got {axis!r}") from None
     if not -ndim <= number < ndim:
-        raise np.exceptions.AxisError(f"{what}: axis {number} is out of bounds for rank {ndim}")
+        accepted = f"expected an axis from {-ndim} to {ndim - 1}" if ndim else "a scalar has no axes"
+        raise np.exceptions.AxisError(f"{what}: axis {number} is out of bounds for rank {ndim}; {accepted}")
     return number % ndim
 
 
 def normalize_axes(axes: Any, ndim: int, what: str) -> tuple[int, ...]:
     """One axis or several, counted from the front, in the order given.  Raises ValueError for an axis given twice."""
-    several = tuple(axes) if isinstance(axes, Iterable) else (axes,)
+    single = isinstance(axes, Variable) or not isinstance(axes, Iterable) or getattr(axes, "ndim", 1) == 0
+    several = (axes,) if single else tuple(axes)
     found = tuple(normalize_axis(axis, ndim, what) for axis in several)
     if len(set(found)) != len(found):
         raise ValueError(f"{what}: axis {next(a for a in found if found.count(a) > 1)} is given twice in {several}")

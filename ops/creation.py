@@ -12,11 +12,11 @@ from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dtype_name
 from ..graph.dims import opaque_dims
 from ..record import record
-from .checks import describe, require_count, require_index_scalar
+from .checks import describe, normalize_axis, require_count, require_index_scalar, shown
 from .lengths import ShapeI, as_length, as_lengths, known_length, stretched_shape, tensor_to_dim
 from .operands import with_dtype
-from .promotion import result_type
-from .shape import reshape
+from .promotion import result_type, weak_type
+from .shape import DimShuffle, moveaxis
 from .tensor import TensorOp, as_tensor, constant
 
 
@@ -209,34 +209,90 @@ def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = "float64") -> Any:
     return Eye(dtype_name(dtype))(*lengths)
 
 
-def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
-    """`num` evenly spaced numbers from `start` to `stop` (left out without `endpoint`), along a new first axis.
+def linspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
+) -> Any:
+    """`num` evenly spaced numbers from `start` to `stop` (left out without `endpoint`), along a new axis `axis`.
 
-    `num` is an integer known when the graph is built.  The dtype is floating-point unless it is given.
+    `num` is an integer or an integer scalar.  The dtype is floating-point unless it is given; integers are rounded
+    down.  `retstep`: the pair (numbers, step between them) is returned, where the step of a single number is NaN.
+    Raises ValueError for a negative `num`.
     """
-    start, stop = as_tensor(start), as_tensor(stop)
-    computed_in = result_type([start.dtype, stop.dtype, float])
+    (start, stop), weak = _ends("linspace", start, stop)
+    computed_in = result_type([*weak, float])
     start, stop = with_dtype(start, computed_in), with_dtype(stop, computed_in)
-    gaps = num - 1 if endpoint else num
+    count = _number("linspace", num)
     span = T.sub(stop, start)
-    steps = reshape(with_dtype(arange(num), computed_in), (num, *(1,) * span.ndim))
-    y = T.add(T.mul(steps, T.true_div(span, gaps)) if gaps > 0 else T.mul(steps, span), start)
-    if endpoint and num > 1:  # exactly, whatever the rounding before it
+    known = int(count.data) if isinstance(count, Constant) else None
+    gaps: Any = count if not endpoint else T.sub(count, 1)
+    if known is not None:
+        gaps = known - bool(endpoint)
+    is_step = known is None or gaps > 0
+    step = T.true_div(span, with_dtype(T.maximum(gaps, 1), computed_in) if known is None else gaps) if is_step else span
+    places = DimShuffle((0, *"x" * span.ndim))(arange(count))
+    y = T.add(T.mul(with_dtype(places, computed_in), step), start)
+    if endpoint and known is None:  # the last is `stop` exactly, whatever the rounding before it
+        y = T.switch(T.logical_and(T.eq(places, gaps), T.gt(gaps, 0)), stop, y)
+    elif endpoint and gaps > 0:
         y = T.set_subtensor(y[-1], stop)
-    return y if dtype is None else T.cast(y, dtype_name(dtype))
+    y = _in_place(y, axis, dtype, "linspace")
+    if not retstep:
+        return y
+    undefined = constant(math.nan, computed_in)
+    return y, (T.switch(T.gt(gaps, 0), step, undefined) if known is None else step if gaps > 0 else undefined)
 
 
-def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None) -> Any:
-    """`base` to the powers of `linspace(start, stop, num, endpoint)`."""
+def _ends(what: str, start: Any, stop: Any) -> tuple[tuple[Any, Any], list[Any]]:
+    """Both ends as tensors, and their dtypes, or the types of Python numbers, which are weak."""
+    ends = []
+    for name, end in (("start", start), ("stop", stop)):
+        try:
+            ends.append(as_tensor(end))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{what}: {name} is a number or a tensor, got {shown(end)}") from None
+        if ends[-1].type.kind == "b":
+            ends[-1] = T.cast(ends[-1], "int64")
+    weak = [weak_type(given) or end.dtype for given, end in zip((start, stop), ends, strict=True)]
+    return (ends[0], ends[1]), weak
+
+
+def _number(what: str, num: Any) -> Variable:
+    """`num` as an int64 scalar.  Raises TypeError if it is no integer, ValueError if it is known and negative."""
+    try:
+        count = as_length(num, what)
+    except TypeError:
+        raise TypeError(f"{what}: num is an integer or an integer scalar, got {shown(num)}") from None
+    if isinstance(count, Constant) and count.data < 0:
+        raise ValueError(f"{what}: num is not negative, got {int(count.data)}")
+    return count
+
+
+def _in_place(y: Any, axis: Any, dtype: Any, what: str) -> Any:
+    """The numbers along the first axis of `y` in the dtype asked for, along `axis`."""
+    if dtype is not None:
+        wanted = dtype_name(dtype)
+        y = T.cast(T.floor(y) if np.dtype(wanted).kind in "iu" and y.type.kind == "f" else y, wanted)
+    place = normalize_axis(axis, y.ndim, what)
+    return moveaxis(y, 0, place) if place else y
+
+
+def logspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
+) -> Any:
+    """`base`, a number or a tensor, to the powers of `linspace(start, stop, num, endpoint)`, along a new axis."""
     y = T.pow(base, linspace(start, stop, num, endpoint))
+    y = moveaxis(y, 0, place) if (place := normalize_axis(axis, y.ndim, "logspace")) else y
     return y if dtype is None else T.cast(y, dtype_name(dtype))
 
 
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
+def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """`num` numbers from `start` to `stop`, each the same multiple of the one before it; see `linspace`."""
     start, stop = as_tensor(start), as_tensor(stop)
     shares = linspace(0.0, 1.0, num, endpoint)
-    y = T.mul(start, T.pow(T.true_div(stop, start), reshape(shares, (num, *(1,) * max(start.ndim, stop.ndim)))))
-    if endpoint and num > 1:  # exactly, whatever the rounding before it
-        y = T.set_subtensor(y[-1], with_dtype(stop, y.dtype))
+    rank = max(start.ndim, stop.ndim)
+    shares = DimShuffle((0, *"x" * rank))(shares)
+    y = T.mul(start, T.pow(T.true_div(stop, start), shares))
+    if endpoint:  # exactly, whatever the rounding before it
+        y = T.switch(T.eq(shares, 1), with_dtype(stop, y.dtype), y)
+    y = moveaxis(y, 0, place) if (place := normalize_axis(axis, y.ndim, "geomspace")) else y
     return y if dtype is None else T.cast(y, dtype_name(dtype))

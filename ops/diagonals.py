@@ -130,7 +130,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """
     x = as_tensor(x)
     if x.ndim < 2:
-        raise ValueError(f"diagonal: {describe(x)} has no matrix")
+        raise ValueError(f"diagonal: expected a tensor of two axes or more, got {describe(x)}")
     rows, columns = normalize_axes((axis1, axis2), x.ndim, "diagonal")
     others = tuple(k for k in range(x.ndim) if k not in (rows, columns))
     order = (*others, rows, columns)

@@ -49,12 +49,13 @@ class Term:
         return self.value if order == tuple(range(self.value.ndim)) else DimShuffle(order)(self.value)
 
 
-def einsum(subscripts: str, *operands: Any) -> Any:
+def einsum(subscripts: str, *operands: Any, optimize: Any = True) -> Any:
     """NumPy's `einsum` in the form "ij,jk->ik": letters name axes, `...` those that broadcast.
 
     Letters that are not on the right are summed over; without "->" the right side is every letter that occurs once, in
     alphabetical order.  The result has the joint dtype.  An axis of length 1 stretches against a letter's other lengths
-    only if it is known to be 1.  Raises ValueError for subscripts that do not fit the operands.
+    only if it is known to be 1.  `optimize`, which NumPy's has, changes nothing: a good order is always looked for.
+    Raises ValueError for subscripts that do not fit the operands.
     """
     if not isinstance(subscripts, str):
         raise TypeError(f'einsum: subscripts are text as in "ij,jk->ik", got {subscripts!r}')
@@ -80,26 +81,71 @@ def einsum(subscripts: str, *operands: Any) -> Any:
 def _parsed(subscripts: str, values: Sequence[Variable]) -> tuple[list[str], str]:
     """The letters of each operand and of the result; `...` has letters of its own."""
     text = "".join(subscripts.split())
+    _require_subscripts(text)
     left, arrow, right = text.partition("->")
     parts = left.split(",")
     if len(parts) != len(values):
-        raise ValueError(f"einsum: {subscripts!r} has {len(parts)} operands, {len(values)} are given")
+        raise ValueError(f"einsum: {subscripts!r} names the axes of {len(parts)} operands, got {len(values)} operands")
     free = [c for c in _LETTERS if c not in text]
     counts = [v.ndim - len(p.replace("...", "")) for p, v in zip(parts, values, strict=True)]
+    for k, (p, v, n) in enumerate(zip(parts, values, counts, strict=True)):
+        if n < 0 or (n > 0 and "..." not in p):
+            fix = "; '...' stands for further axes" if n > 0 else ""
+            raise ValueError(f"einsum: {p!r} names {v.ndim - n} axes, operand {k} is {describe(v)}{fix}")
     rank = max((n for n, p in zip(counts, parts, strict=True) if "..." in p), default=0)
     dots = "".join(free[:rank])
-    for p, v, n in zip(parts, values, counts, strict=True):
-        if n < 0 or (n > 0 and "..." not in p):
-            raise ValueError(f"einsum: {p!r} does not name the axes of {describe(v)}")
     named = [p.replace("...", dots[rank - n :], 1) for p, n in zip(parts, counts, strict=True)]
     if not arrow:
         once = Counter("".join(p.replace("...", "") for p in parts))
         right = "..." * bool(rank) + "".join(sorted(c for c, n in once.items() if n == 1))
-    result = right.replace("...", dots, 1)
-    strange = [c for c in "".join(named) + result if c not in _LETTERS]
-    if strange or len(set(result)) != len(result) or not set(result) <= set("".join(named)):
-        raise ValueError(f"einsum: {subscripts!r} is no summation; expected text such as 'ij,jk->ik'")
-    return named, result
+    _require_result(text, left, right, rank)
+    _require_lengths(named, values)
+    return named, right.replace("...", dots, 1)
+
+
+def _require_subscripts(text: str) -> None:
+    """Raises ValueError for text that is no list of letters, commas, one arrow and `...` once an operand."""
+    rest = text.replace("->", "", 1).replace("...", "").replace(",", "")
+    strange = next((c for c in rest if c not in _LETTERS), "")
+    if strange:
+        reason = {"-": "an arrow is '->', at most once", ">": "an arrow is '->', at most once", ".": "dots are '...'"}
+        why = reason.get(strange, "an axis is a letter")
+        raise ValueError(f"einsum: {text!r} has {strange!r}, and {why}; expected text as in 'ij,jk->ik'")
+    for part in text.replace("->", ",").split(","):
+        if part.count("...") > 1:
+            raise ValueError(f"einsum: {part!r} has '...' more than once; expected it once an operand")
+
+
+def _require_result(text: str, left: str, right: str, rank: int) -> None:
+    """Raises ValueError for letters of the result that no operand has, or that stand there twice."""
+    strange = next((c for c in right.replace("...", "") if c == "," or c not in left), "")
+    if strange == ",":
+        raise ValueError(f"einsum: {text!r} has more than one result; expected the letters of one behind '->'")
+    if strange:
+        raise ValueError(f"einsum: the result of {text!r} has {strange!r}, which no operand has; they have {left!r}")
+    twice = next((c for c in right if c != "." and right.count(c) > 1), "")
+    if twice:
+        raise ValueError(f"einsum: the result of {text!r} has {twice!r} more than once; expected each letter once")
+    if rank and "..." not in right:
+        raise ValueError(f"einsum: the result of {text!r} lacks the axes of '...'; expected '...{right}' behind '->'")
+
+
+def _require_lengths(named: Sequence[str], values: Sequence[Variable]) -> None:
+    """Raises ValueError where a letter has two lengths that are known to differ; 1 stretches among operands."""
+    seen: dict[str, tuple[int, Variable]] = {}
+    for letters, v in zip(named, values, strict=True):
+        own: dict[str, int] = {}
+        for c, n in zip(letters, v.type.shape, strict=True):
+            if n is None:
+                continue
+            if own.setdefault(c, n) != n:
+                raise ValueError(f"einsum: {c!r} has lengths {own[c]} and {n} in {describe(v)}; expected one length")
+            length, other = seen.get(c, (1, v))
+            if 1 not in (n, length) and n != length:
+                raise ValueError(
+                    f"einsum: {c!r} has length {length} in {describe(other)}, {n} in {describe(v)}; expected one length"
+                )
+            seen[c] = (n, v) if length == 1 else (length, other)
 
 
 def _path(letters: Sequence[str], right: str, terms: Sequence[Term]) -> list[tuple[int, ...]]:

@@ -221,8 +221,10 @@ def operands(op: Elementwise, inputs: Sequence[Any]) -> tuple[Variable, ...]:
 
 
 def _as_operand(op: Elementwise, value: Any) -> Any:
+    if isinstance(value, Variable):
+        return value
     try:
-        return as_tensor(value)
+        return as_tensor(value) if isinstance(value, (list, tuple)) else constant(value)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{op.name} does not take {shown(value)}: {error}") from None

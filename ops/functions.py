@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import ops as T  # the namespace; read when a function is called
 from . import elementwise as e
+from .operands import several
 from .tensor import as_tensor
 
 # NumPy's names, then Theano's, for ops that have a shorter one here
@@ -21,7 +22,6 @@ bitwise_left_shift, bitwise_right_shift = e.left_shift, e.right_shift
 asin, acos, atan, atan2, asinh, acosh, atanh = e.arcsin, e.arccos, e.arctan, e.arctan2, e.arcsinh, e.arccosh, e.arctanh
 radians, degrees = e.deg2rad, e.rad2deg
 conjugate = e.conj
-where = e.switch
 and_, or_, xor = e.bitwise_and, e.bitwise_or, e.bitwise_xor
 sqr, inv, sgn = e.square, e.reciprocal, e.sign
 lgamma, psi, expit = e.gammaln, e.digamma, e.sigmoid
@@ -30,6 +30,16 @@ lgamma, psi, expit = e.gammaln, e.digamma, e.sigmoid
 def astype(x: Any, dtype: Any) -> Any:
     """`x` as `dtype`; see `cast`."""
     return e.cast(x, dtype)
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """`x` where `condition` is not zero, else `y`; without both of them, the positions `nonzero(condition)`."""
+    if x is None and y is None:
+        return T.nonzero(condition)
+    if x is None or y is None:
+        missing, given = ("x", "y") if x is None else ("y", "x")
+        raise TypeError(f"where: {given} is given without {missing}; give both, as in T.where(c, x, y), or neither")
+    return e.switch(condition, x, y)
 
 
 def positive(x: Any) -> Any:
@@ -100,6 +110,7 @@ def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Any:
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
     """The elements of the first of `choicelist` whose condition holds, `default` where none does."""
+    condlist, choicelist = several("select", condlist), several("select", choicelist)
     if len(condlist) != len(choicelist) or not condlist:
         raise ValueError(f"select: {len(condlist)} conditions for {len(choicelist)} choices")
     result = default

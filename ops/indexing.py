@@ -187,9 +187,10 @@ def vjp_of_write(op: Any, read: TensorOp, node: Apply, g: Variable | None) -> Se
 def check_source(op: Any, x: Variable, y: Variable, part: TensorType) -> None:
     """Raises TypeError or ValueError unless `y` may be written to a part of `x` of type `part`."""
     what = "set" if op.set else "added to"
+    name = op.name.replace("inc", "set") if op.set else op.name
     if y.dtype != x.dtype:
-        raise TypeError(f"{op.name}: {describe(y)} cannot be {what} a part of {describe(x)}: another dtype")
+        raise TypeError(f"{name}: {describe(y)} cannot be {what} a part of {describe(x)}: another dtype")
     extra = part.ndim - y.ndim
     shape = part.shape[max(extra, 0) :]
     if extra < 0 or any(None not in (n, m) and n not in (1, m) for n, m in zip(y.type.shape, shape, strict=True)):
-        raise ValueError(f"{op.name}: {describe(y)} does not broadcast to the part of {describe(x)}, which is {part}")
+        raise ValueError(f"{name}: {describe(y)} does not broadcast to the part of {describe(x)}, which is {part}")

@@ -31,6 +31,8 @@ def evaluate(outputs: Sequence[Variable], given: Mapping[Variable, Any]) -> list
 
     Raises ValueError for a variable without value, TypeError or ValueError for a value that does not fit its variable.
     """
+    if not isinstance(given, Mapping):
+        raise TypeError(f"eval: values is {shown(given)}; expected the values by variable, as in {{x: value}}")
     for key in given:
         if not isinstance(key, Variable):
             raise TypeError(f"values are given by variable, as in {{x: value}}; got the key {shown(key)}")
@@ -121,7 +123,7 @@ def fitted(value: Any, variable: Variable) -> np.ndarray:
     if given.ndim != kind.ndim:
         raise TypeError(f"{describe(variable)} was given an array of shape {given.shape}; expected rank {kind.ndim}")
     if any(n is not None and n != m for n, m in zip(kind.shape, given.shape, strict=True)):
-        raise ValueError(f"{describe(variable)} was given an array of shape {given.shape}")
+        raise ValueError(f"{describe(variable)} was given an array of shape {given.shape}; expected {kind.shape}")
     with np.errstate(over="ignore"):
         result = given.astype(kind.numpy, copy=False)
     if integers and not np.array_equal(result, given):

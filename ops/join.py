@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,11 +11,10 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims
 from ..record import record
-from .checks import describe, normalize_axes, normalize_axis
-from .creation import Alloc, arange
-from .lengths import as_length, lengths_of
-from .operands import in_joint_dtype, with_dtype
-from .shape import broadcast_to, expand_dims, flatten, reshape
+from .checks import describe, normalize_axes, normalize_axis, require_count, shown
+from .lengths import as_length, as_lengths, lengths_of, plus
+from .operands import in_joint_dtype, require_one_rank, several, with_dtype
+from .shape import broadcast_to, expand_dims, flatten, ravel, reshape
 from .tensor import TensorOp, as_tensor, constant
 
 
@@ -75,16 +74,10 @@ def _cut(x: Variable, lengths: Sequence[Variable], axis: int) -> list[Variable]:
     pieces: list[Variable] = []
     start: Variable | None = None
     for length in lengths:
-        stop = length if start is None else _plus(start, length)
+        stop = length if start is None else plus(start, length)
         pieces.append(_part(x, axis, start, stop))
         start = stop
     return pieces
-
-
-def _plus(a: Variable, b: Variable) -> Any:
-    if isinstance(a, Constant) and isinstance(b, Constant):
-        return constant(a.data + b.data, "int64")
-    return T.add(a, b)
 
 
 def _part(x: Any, axis: int, start: Any, stop: Any) -> Any:
@@ -94,19 +87,32 @@ def _part(x: Any, axis: int, start: Any, stop: Any) -> Any:
 # --- NumPy's functions
 
 
-def concatenate(arrays: Sequence[Any], axis: int = 0) -> Any:
-    """The arrays one after the other along `axis`, in their joint dtype."""
-    variables = in_joint_dtype(arrays)
+def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
+    """The arrays one after the other along `axis`, in their joint dtype; those of the flattened arrays for None."""
+    variables = in_joint_dtype(several("concatenate", arrays))
     if not variables:
         raise ValueError("concatenate: at least one array is needed")
+    if axis is None:
+        variables, axis = tuple(map(ravel, variables)), 0
+    require_one_rank("concatenate", variables)
+    if not variables[0].ndim:
+        raise ValueError(f"concatenate: {describe(variables[0])} has no axis; T.stack makes a vector of scalars")
     return Join(normalize_axis(axis, variables[0].ndim, "concatenate"))(*variables)
 
 
 def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
     """The arrays, which have one shape, along a new axis `axis`."""
-    variables = in_joint_dtype(arrays)
+    variables = in_joint_dtype(several("stack", arrays))
     if not variables:
         raise ValueError("stack: at least one array is needed")
+    require_one_rank("stack", variables)
+    for v in variables:
+        for k, (n, m) in enumerate(zip(variables[0].type.shape, v.type.shape, strict=True)):
+            if n != m and None not in (n, m):
+                raise ValueError(
+                    f"stack: expected tensors of one shape, got {describe(variables[0])} and {describe(v)}: "
+                    f"lengths {n} and {m} on axis {k}"
+                )
     place = normalize_axis(axis, variables[0].ndim + 1, "stack")
     if not variables[0].ndim:
         return T.MakeVector()(*variables)
@@ -115,13 +121,13 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
 
 def vstack(arrays: Sequence[Any]) -> Any:
     """The arrays one below the other; a vector is a row."""
-    variables = [v if v.ndim > 1 else reshape(v, (1, -1)) for v in map(as_tensor, arrays)]
+    variables = [v if v.ndim > 1 else reshape(v, (1, -1)) for v in map(as_tensor, several("vstack", arrays))]
     return concatenate(variables, axis=0)
 
 
 def hstack(arrays: Sequence[Any]) -> Any:
     """The arrays side by side: along the second axis, vectors along their only one."""
-    variables = [v if v.ndim else expand_dims(v, 0) for v in map(as_tensor, arrays)]
+    variables = [v if v.ndim else expand_dims(v, 0) for v in map(as_tensor, several("hstack", arrays))]
     return concatenate(variables, axis=0 if variables and variables[0].ndim == 1 else 1)
 
 
@@ -133,6 +139,11 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Variable]:
     """
     x = as_tensor(x)
     axis = normalize_axis(axis, x.ndim, "split")
+    if isinstance(indices_or_sections, (str, Variable)) or np.ndim(indices_or_sections) > 1:
+        raise TypeError(
+            "split: indices_or_sections is an integer or a list of indices, known when the graph is built, "
+            f"got {shown(indices_or_sections)}"
+        )
     if not isinstance(indices_or_sections, (int, np.integer)):
         bounds = [0, *indices_or_sections, None]
         return [_part(x, axis, a, b) for a, b in pairwise(bounds)]
@@ -148,11 +159,18 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Variable]:
     return [parts[(slice(None),) * axis + (k,)] for k in range(count)]
 
 
-def tile(x: Any, reps: Any) -> Any:
-    """NumPy's `tile`: `x` repeated as a block, `reps` times along each axis (integers or integer scalars)."""
+def tile(x: Any, reps: Any, ndim: int | None = None) -> Any:
+    """NumPy's `tile`: `x` repeated as a block, `reps` times along each axis.
+
+    `reps`: integers or integer scalars, or an integer vector; where the length of that is not known when the graph is
+    built, `ndim` says it.  Theano's `ndim` of more than the counts given means counts of 1 before them.
+    """
     x = as_tensor(x)
-    counts = [as_length(r, "tile") for r in (reps if isinstance(reps, (tuple, list)) else [reps])]
-    ndim = max(x.ndim, len(counts))
+    unknown = isinstance(reps, Variable) and reps.ndim == 1 and reps.type.shape[0] is None
+    counts = [_not_negative(n, "tile") for n in as_lengths(reps, "tile", ndim if unknown else None, "reps")]
+    if ndim is not None and ndim < max(x.ndim, len(counts)):
+        raise ValueError(f"tile: ndim is at least {max(x.ndim, len(counts))} for {describe(x)}, got {ndim!r}")
+    ndim = max(x.ndim, len(counts), ndim or 0)
     own = [constant(1, "int64")] * (ndim - x.ndim) + list(lengths_of(x))
     counts = [constant(1, "int64")] * (ndim - len(counts)) + counts
     blocks = reshape(x, [n for length in own for n in (1, length)])
@@ -160,21 +178,74 @@ def tile(x: Any, reps: Any) -> Any:
     return reshape(stretched, [T.mul(count, length) for count, length in zip(counts, own, strict=True)])
 
 
+def _not_negative(count: Any, what: str) -> Variable:
+    """The int64 scalar for a count.  Raises ValueError if it is known and negative, TypeError if it is no integer."""
+    found = as_length(count, what)
+    if isinstance(found, Constant) and found.data < 0:
+        raise ValueError(f"{what}: a count is not negative, got {int(found.data)}")
+    return found
+
+
+@record(repr=False)
+class RepeatedPositions(TensorOp):
+    """The positions 0, 1, ... of the elements of an int64 vector, each as many times as its element says.
+
+    Raises ValueError for negative counts.
+    """
+
+    name = "repeated_positions"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (counts,) = inputs
+        if counts.ndim != 1 or counts.dtype != "int64":
+            raise TypeError(f"{self.name} takes an int64 vector, got {describe(counts)}")
+        return (TensorType("int64", (None,)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        (counts,) = values
+        if len(counts) and counts.min() < 0:
+            raise ValueError(f"a count of repetitions is negative ({counts.min()})")
+        return (np.repeat(np.arange(len(counts), dtype=np.int64), counts),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return [None]
+
+
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
     """NumPy's `repeat`: each element of `x` `repeats` times along `axis` (of the flattened `x` for None).
 
-    `repeats` is an integer, an integer scalar, or one integer an element, all known when the graph is built.
+    `repeats` is an integer, an integer scalar, or a vector with one integer an element.  Raises ValueError for a vector
+    of another length and for negative counts: when the graph is built if they are known, else when it is run.
     """
     x = as_tensor(x)
     if axis is None:
-        x, axis = flatten(x), 0
+        x, axis = x if x.ndim == 1 else flatten(x), 0
     axis = normalize_axis(axis, x.ndim, "repeat")
-    if not isinstance(repeats, Variable) and np.ndim(repeats):
-        positions = np.repeat(np.arange(len(repeats)), repeats)
-        return T.take(x, positions, axis)
-    count, own = as_length(repeats, "repeat"), lengths_of(x)
+    counts = as_tensor(repeats)
+    if counts.type.kind not in "biu" or counts.ndim > 1:
+        raise TypeError(f"repeat: repeats is an integer or a vector of integers, got {shown(repeats)}")
+    if counts.ndim and counts.type.shape[0] != 1:
+        whole = constant(counts.data, "int64") if isinstance(counts, Constant) else with_dtype(counts, "int64")
+        return T.take(x, _positions(x, axis, whole), axis)
+    own, count = lengths_of(x), _not_negative(repeats if not counts.ndim else _only(counts), "repeat")
     stretched = broadcast_to(expand_dims(x, axis + 1), (*own[: axis + 1], count, *own[axis + 1 :]))
     return reshape(stretched, (*own[:axis], T.mul(own[axis], count), *own[axis + 1 :]))
+
+
+def _only(counts: Any) -> Any:
+    return int(counts.data[0]) if isinstance(counts, Constant) else counts[0]
+
+
+def _positions(x: Variable, axis: int, counts: Any) -> Any:
+    """Where along `axis` the elements come from, each repeated as `counts` says; a vector."""
+    length, given = x.type.shape[axis], counts.type.shape[0]
+    if None not in (length, given) and length != given:
+        raise ValueError(f"repeat: {given} counts for axis {axis} of {describe(x)}, whose length is {length}")
+    if length is not None and isinstance(counts, Constant):
+        return constant(RepeatedPositions().evaluate(counts.data)[0])
+    return RepeatedPositions()(broadcast_to(counts, (lengths_of(x)[axis],)))
 
 
 def flip(x: Any, axis: int | Sequence[int] | None = None) -> Any:
@@ -194,69 +265,11 @@ def roll(x: Any, shift: Any, axis: int | Sequence[int] | None = None) -> Any:
         return reshape(roll(flatten(x), shift, 0), lengths_of(x))
     axes = normalize_axes(axis, x.ndim, "roll")
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift] * len(axes)
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll: shift is {shown(shift)}, expected one number for each of the axes {axes}")
     for k, by in zip(axes, shifts, strict=True):
         own = lengths_of(x)
         cut = T.mod(T.neg(as_length(by, "roll")), own[k])
         rolled = Join(k)(_part(x, k, cut, None), _part(x, k, None, cut))
         x = reshape(rolled, own)  # says what the sum of two lengths does not: that the shape is that of x
     return x
-
-
-def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Any:
-    """`x` with more elements around it: `pad_width` is n, (before, after), or one such pair an axis.
-
-    `mode`: "constant" puts `constant_values` there, "edge" the elements at the ends, "reflect" those within in reverse
-    order without the end, "symmetric" with it, "wrap" those from the other end.  Raises ValueError for another mode.
-    """
-    x = as_tensor(x)
-    widths: list[tuple[Any, Any]] = [(as_length(a, "pad"), as_length(b, "pad")) for a, b in _pairs(pad_width, x.ndim)]
-    own = lengths_of(x)
-    if mode != "constant":
-        if mode not in _SOURCES:
-            raise ValueError(f'pad: the mode is "constant", {", ".join(map(repr, _SOURCES))}, got {mode!r}')
-        for axis, (before, after) in enumerate(widths):
-            if not (_is_zero(before) and _is_zero(after)):
-                x = T.take(x, _SOURCES[mode](arange(T.neg(before), _plus(own[axis], after)), own[axis]), axis)
-        return x
-    outer = [_plus(_plus(before, n), after) for n, (before, after) in zip(own, widths, strict=True)]
-    border = Alloc()(with_dtype(as_tensor(constant_values), x.dtype), *outer)
-    inside = tuple(slice(before, _plus(before, n)) for n, (before, _) in zip(own, widths, strict=True))
-    return T.set_subtensor(border[inside], x)
-
-
-def _reflected(k: Any, n: Any) -> Any:
-    period = T.maximum(2 * n - 2, 1)
-    k = T.mod(k, period)
-    return T.minimum(k, period - k)
-
-
-def _symmetric(k: Any, n: Any) -> Any:
-    k = T.mod(k, 2 * n)
-    return T.minimum(k, 2 * n - 1 - k)
-
-
-def _wrapped(k: Any, n: Any) -> Any:
-    return T.mod(k, n)
-
-
-_SOURCES: dict[str, Callable[[Any, Any], Any]] = {
-    "edge": lambda k, n: T.clip(k, 0, n - 1), "reflect": _reflected, "symmetric": _symmetric, "wrap": _wrapped,
-}  # fmt: skip
-"""For each mode, where along an axis of length n the element at place k comes from, 0 being the first of `x`."""
-
-
-def _is_zero(width: Variable) -> bool:
-    return isinstance(width, Constant) and not width.data
-
-
-def _pairs(pad_width: Any, ndim: int) -> list[tuple[Any, Any]]:
-    """One (before, after) an axis."""
-    if not isinstance(pad_width, (tuple, list)):
-        return [(pad_width, pad_width)] * ndim
-    if any(isinstance(p, (tuple, list)) for p in pad_width):
-        pairs = [tuple(p) if len(p) == 2 else (p[0], p[0]) for p in pad_width]
-    else:
-        pairs = [(pad_width[0], pad_width[-1])]
-    if len(pairs) not in (1, ndim) or (len(pad_width) > 2 and not isinstance(pad_width[0], (tuple, list))):
-        raise ValueError(f"pad: {pad_width!r} does not give one pair for each of {ndim} axes")
-    return pairs * ndim if len(pairs) == 1 else pairs

@@ -15,7 +15,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dims_of
 from ..record import record
-from .checks import describe, require_count, require_index_scalar
+from .checks import describe, require_count, require_index_scalar, shown
 from .tensor import TensorOp, constant
 
 LENGTH = TensorType("int64")
@@ -94,36 +94,52 @@ def lengths_of(x: Variable) -> tuple[Variable, ...]:
 # --- shapes as users give them
 
 
-def as_length(n: Any, what: str) -> Variable:
-    """The int64 scalar for one length (or index).  Raises TypeError for what is no integer or no scalar."""
+def as_length(n: Any, what: str, least: int | None = None) -> Variable:
+    """The int64 scalar for one length (or index).  Raises TypeError for what is no integer or no scalar.
+
+    `least`: the least that it may be; ValueError for one that is known and less.
+    """
     if isinstance(n, Variable):
         if n.type.shape or n.type.kind not in "iu":
             raise TypeError(f"{what}: expected an integer or an integer scalar, got {describe(n)}")
         return n if n.dtype == "int64" else T.cast(n, "int64")
     try:
-        return constant(operator.index(n), "int64")
+        number = operator.index(n)
     except TypeError:
-        raise TypeError(f"{what}: expected an integer or an integer scalar, got {n!r}") from None
+        raise TypeError(f"{what}: expected an integer or an integer scalar, got {shown(n)}") from None
+    if least is not None and number < least:
+        raise ValueError(f"{what}: expected an integer that is {least} or more, got {number}")
+    return constant(number, "int64")
 
 
-def as_lengths(shape: Any, what: str) -> tuple[Variable, ...]:
+def as_lengths(shape: Any, what: str, ndim: int | None = None, role: str = "shape") -> tuple[Variable, ...]:
     """The int64 scalars of a shape given as an integer, a sequence of integers and scalars, or a vector.
 
-    Raises TypeError for anything else, and ValueError for a vector whose length is not known (the rank would not be).
+    `ndim`: how many there are to be; a vector of another length then raises when the function runs.  Raises TypeError
+    for anything else, and ValueError for a vector whose length is not known (the rank would not be).
     """
+    if ndim is not None and (isinstance(ndim, bool) or not isinstance(ndim, (int, np.integer)) or ndim < 0):
+        raise TypeError(f"{what}: ndim is the number of lengths, an int, got {ndim!r}")
     if isinstance(shape, Variable) and shape.ndim == 1:
-        return tuple(as_length(n, what) for n in _elements(shape, what))
-    if isinstance(shape, Variable) or not isinstance(shape, Iterable):
-        shape = (shape,)
-    return tuple(as_length(n, what) for n in shape)
+        found = tuple(as_length(n, what) for n in _elements(shape, what, ndim))
+    else:
+        several = not isinstance(shape, Variable) and isinstance(shape, Iterable) and not isinstance(shape, str)
+        least = -1 if what == "reshape" else 0
+        found = tuple(as_length(n, f"{what}: {role}", least) for n in (shape if several else (shape,)))
+    if ndim is not None and len(found) != ndim:
+        raise ValueError(f"{what}: ndim is {ndim}, and {len(found)} lengths are given")
+    return found
 
 
-def _elements(vector: Any, what: str) -> Sequence[Any]:
+def _elements(vector: Any, what: str, ndim: int | None) -> Sequence[Any]:
     count = vector.type.shape[0]
+    if count is None and ndim is not None:
+        vector, count = T.reshape(vector, (ndim,)), ndim
     if count is None:
+        fix = f"T.{what}(x, vector, ndim=2)" if what in ("reshape", "tile") else "(n, m)"
         raise ValueError(
             f"{what}: the number of elements of {describe(vector)} is not known when the graph is built, so the rank "
-            "of the result is not; give the lengths one by one, as in (n, m)"
+            f"of the result is not; say it, as in {fix}"
         )
     if isinstance(vector, Constant):
         return list(vector.data.tolist())
@@ -132,6 +148,18 @@ def _elements(vector: Any, what: str) -> Sequence[Any]:
     if vector.owner is not None and isinstance(vector.owner.op, MakeVector):
         return tuple(vector.owner.inputs)
     return [vector[n] for n in range(count)]
+
+
+def plus(a: Variable, b: Variable) -> Any:
+    """The sum of two lengths, a constant if both are."""
+    both = isinstance(a, Constant) and isinstance(b, Constant)
+    return constant(a.data + b.data, "int64") if both else T.add(a, b)  # type: ignore[attr-defined]
+
+
+def minus(a: Variable, b: Variable) -> Any:
+    """The difference of two lengths, a constant if both are."""
+    both = isinstance(a, Constant) and isinstance(b, Constant)
+    return constant(a.data - b.data, "int64") if both else T.sub(a, b)  # type: ignore[attr-defined]
 
 
 # --- what a given length proves

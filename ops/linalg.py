@@ -7,7 +7,6 @@ run, with the op and the user's line.
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,11 +15,11 @@ import numpy as np
 from .. import ops as T
 from ..graph import Variable
 from .arranging import matrix_transpose
-from .checks import describe, normalize_axes, require_keepdims
+from .checks import describe, normalize_axes, require_keepdims, shown
 from .determinants import Det, SlogDet
 from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
 from .matrices import adjoint, as_matrices, real_dtype, transposed
-from .operands import with_dtype
+from .operands import several, with_dtype
 from .products import matmul, outer, tensordot
 from .promotion import result_type
 from .quantiles import as_lines
@@ -146,7 +145,9 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 def matrix_power(a: Any, n: int) -> Any:
     """The product of `n` equal square matrices, of -n inverses for a negative n; `n` is an integer known now."""
-    a, n = as_tensor(a), operator.index(n)
+    a = as_tensor(a)
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+        raise TypeError(f"matrix_power: n is an integer known when the graph is built, got {shown(n)}")
     if a.ndim < 2:
         raise TypeError(f"matrix_power takes matrices in the last two axes, got {describe(a)}")
     if n == 0:
@@ -161,6 +162,7 @@ def matrix_power(a: Any, n: int) -> Any:
 
 def multi_dot(arrays: Sequence[Any]) -> Any:
     """The product of two or more matrices, the first and the last perhaps vectors, from the left to the right."""
+    arrays = several("linalg.multi_dot", arrays)
     if len(arrays) < 2:
         raise ValueError(f"multi_dot takes two matrices or more, got {len(arrays)}")
     return functools.reduce(T.dot, arrays)
@@ -266,7 +268,7 @@ def _vector_norm(x: Variable, ord: Any, axis: int, keepdims: bool) -> Any:
     if ord is None or ord == 2:
         return T.sqrt(T.sum(_squares(x), axis, keepdims=keepdims))
     if not isinstance(ord, (int, float, np.number)):
-        raise ValueError(f"norm: {ord!r} is no order of the norm of a vector")
+        raise ValueError(f"norm: ord is a number, inf or -inf for vectors, got {ord!r}")
     size = T.abs(x)
     if abs(ord) == np.inf:
         return (T.max if ord > 0 else T.min)(size, axis, keepdims=keepdims)
@@ -289,5 +291,5 @@ def _matrix_norm(x: Variable, ord: Any, axes: tuple[int, ...], keepdims: bool) -
         sums = T.sum(T.abs(x), summed)
         result = (T.max if ord > 0 else T.min)(sums, axis=kept - (kept > summed))
     else:
-        raise ValueError(f"norm: {ord!r} is no order of the norm of a matrix")
+        raise ValueError(f'norm: ord is "fro", "nuc", 1, -1, 2, -2, inf or -inf for matrices, got {ord!r}')
     return expand_dims(result, tuple(sorted(axes))) if keepdims else result

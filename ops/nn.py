@@ -15,7 +15,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
 from ..record import record
-from .checks import describe, normalize_axes, normalize_axis, require_count, require_keepdims
+from .checks import describe, normalize_axes, normalize_axis, require_count, require_keepdims, shown
 from .convolution import conv1d, conv2d, conv3d
 from .creation import arange
 from .elementwise import sigmoid, softplus, stop_gradient, tanh
@@ -24,7 +24,7 @@ from .getitem import take_along_axis
 from .lengths import ShapeI, lengths_of
 from .operands import with_dtype
 from .pooling import avg_pool2d, max_pool2d
-from .shape import DimShuffle, expand_dims, reshape, squeeze
+from .shape import DimShuffle, axes_made_one, expand_dims, reshape, squeeze
 from .tensor import TensorOp, as_tensor
 
 __all__ = [
@@ -143,16 +143,25 @@ def _as_float(x: Any) -> Any:
     return x if x.type.kind in "fc" else with_dtype(x, "float64")
 
 
-def softmax(x: Any, axis: int = -1) -> Any:
-    """exp(x) / sum(exp(x)) along `axis`: positive numbers whose sum is 1."""
-    x = _as_float(x)
-    return Softmax(normalize_axis(axis, x.ndim, "softmax"))(x)
+def softmax(x: Any, axis: int | Sequence[int] | None = -1) -> Any:
+    """exp(x) / sum(exp(x)) along `axis` (several, or all for None): positive numbers whose sum is 1."""
+    return _along("softmax", Softmax, _as_float(x), axis)
 
 
-def log_softmax(x: Any, axis: int = -1) -> Any:
+def log_softmax(x: Any, axis: int | Sequence[int] | None = -1) -> Any:
     """The logarithm of `softmax(x, axis)`, exact also where the softmax is 0 to working precision."""
-    x = _as_float(x)
-    return LogSoftmax(normalize_axis(axis, x.ndim, "log_softmax"))(x)
+    return _along("log_softmax", LogSoftmax, _as_float(x), axis)
+
+
+def _along(what: str, kind: type[AlongAxis], x: Any, axis: Any) -> Any:
+    """The op along one axis; along several made one, the last, and then laid out as `x` is."""
+    axes = tuple(range(x.ndim)) if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, what)))
+    if len(axes) == 1:
+        return kind(axes[0])(x)
+    kept = [k for k in range(x.ndim) if k not in axes]
+    order, own = [*kept, *axes], lengths_of(x)
+    result = reshape(kind(len(kept))(axes_made_one(x, axes)), [own[k] for k in order])
+    return result if order == sorted(order) else DimShuffle(tuple(map(order.index, range(x.ndim))))(result)
 
 
 def logsumexp(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
@@ -163,9 +172,7 @@ def logsumexp(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = 
     if len(axes) == 1:
         result = LogSumExp(axes[0])(x)
     else:  # as one axis, the last
-        kept = [k for k in range(x.ndim) if k not in axes]
-        own = lengths_of(x)
-        result = LogSumExp(len(kept))(reshape(DimShuffle((*kept, *axes))(x), (*(own[k] for k in kept), -1)))
+        result = LogSumExp(x.ndim - len(axes))(axes_made_one(x, axes))
     return expand_dims(result, axes) if keepdims else result
 
 
@@ -228,7 +235,11 @@ def batch_norm(
     mean = T.mean(x, axis=others) if mean is None else mean
     variance = T.var(x, axis=others) if variance is None else variance
     order = tuple(0 if k == axis else "x" for k in range(x.ndim))
-    gamma, beta, mean, variance = (DimShuffle(order)(as_tensor(v)) for v in (gamma, beta, mean, variance))
+    given = {"gamma": gamma, "beta": beta, "mean": mean, "variance": variance}
+    for name, v in given.items():
+        if as_tensor(v).ndim != 1:
+            raise TypeError(f"batch_norm: {name} is a vector, an element a channel, got {describe(as_tensor(v))}")
+    gamma, beta, mean, variance = (DimShuffle(order)(as_tensor(v)) for v in given.values())
     return _normalized(x, gamma, beta, mean, variance, eps)
 
 
@@ -245,7 +256,9 @@ def dropout(x: Any, p: Any, rng: Any) -> Any:
     others, "Dropout", 2014.
     """
     x = _as_float(x)
-    keep = with_dtype(as_tensor(1 - p), x.dtype)
+    if not isinstance(rng, T.random.RandomStream):
+        raise TypeError(f"dropout: rng is {shown(rng)}; expected a stream, as T.random.RandomStream(seed)")
+    keep = with_dtype(T.sub(1, T.random.probability("dropout", p)), x.dtype)
     return T.switch(rng.bernoulli(keep, size=lengths_of(x)), x / keep, T.constant(0, x.dtype))
 
 

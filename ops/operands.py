@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import ops as T
 from ..graph import Variable
+from .checks import describe, shown
 from .promotion import result_type
 from .tensor import as_tensor
 
@@ -14,6 +15,28 @@ from .tensor import as_tensor
 def with_dtype(x: Variable, dtype: str) -> Variable:
     """`x` cast to `dtype`; `x` itself if it has that dtype."""
     return x if x.dtype == dtype else T.cast(x, dtype)
+
+
+def several(what: str, arrays: Any) -> list[Any]:
+    """The operands that are given as one list or tuple, or as an array or tensor along whose first axis they lie.
+
+    Raises TypeError for anything else, a tensor of unknown length among it.
+    """
+    known = not isinstance(arrays, Variable) or (arrays.ndim and arrays.type.shape[0] is not None)
+    if not known or isinstance(arrays, (str, bytes, Mapping)) or not hasattr(arrays, "__iter__"):
+        got = describe(arrays) if isinstance(arrays, Variable) else shown(arrays)
+        raise TypeError(f"{what}: expected a list or tuple of tensors, as in T.{what}([x, y]), got {got}")
+    return list(arrays)
+
+
+def require_one_rank(what: str, variables: Sequence[Variable]) -> None:
+    """Raises TypeError where the operands differ in rank."""
+    for position, v in enumerate(variables):
+        if v.ndim != variables[0].ndim:
+            raise TypeError(
+                f"{what}: expected tensors of one rank, got {describe(variables[0])} at position 0 and "
+                f"{describe(v)} at position {position}"
+            )
 
 
 def in_joint_dtype(values: Iterable[Any]) -> tuple[Variable, ...]:

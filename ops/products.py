@@ -75,7 +75,7 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
     else:
         over_a, over_b = (normalize_axes(x, v.ndim, "tensordot") for x, v in zip(axes, (a, b), strict=True))
     if len(over_a) != len(over_b):
-        raise ValueError(f"tensordot: {len(over_a)} axes of the first operand, {len(over_b)} of the second")
+        raise ValueError(f"tensordot: axes is {axes!r}, expected as many axes of {describe(a)} as of {describe(b)}")
     for axis_a, axis_b in zip(over_a, over_b, strict=True):
         require_inner("tensordot", a, b, axis_a, axis_b)
     kept_a, kept_b = ([k for k in range(v.ndim) if k not in over] for v, over in ((a, over_a), (b, over_b)))

@@ -12,7 +12,7 @@ from .checks import describe, normalize_axes, require_keepdims
 from .elementwise import cast
 from .operands import with_dtype
 from .promotion import result_type
-from .statistics import count
+from .shape import axes_made_one
 from .tensor import as_tensor
 
 
@@ -21,10 +21,7 @@ def as_lines(what: str, x: Any, axis: Any, keepdims: bool) -> tuple[Any, Callabl
     everything = tuple(range(x.ndim))
     axes = everything if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, f"{what} of {describe(x)}")))
     kept = [k for k in everything if k not in axes]
-    lines = T.transpose(x, (*kept, *axes))
-    if len(axes) != 1:
-        lengths = T.lengths_of(x)
-        lines = T.reshape(lines, (*(lengths[k] for k in kept), count(x, axes, what)))
+    lines = axes_made_one(x, axes)
     if not keepdims:
         return lines, lambda y: y
     return lines, lambda y: T.expand_dims(y, tuple(k + y.ndim - len(kept) for k in axes))

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Variable, dtype_name
-from .checks import describe
+from ..graph import Constant, Variable, dtype_name
+from .checks import describe, shown
 from .elementwise import threefry
-from .lengths import as_lengths, lengths_of
+from .lengths import as_lengths, known_length, lengths_of
 from .operands import with_dtype
 from .shared import Container, SharedVariable
 from .special import threefry as encrypted
@@ -80,6 +80,7 @@ class RandomStream:
         Source: G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates", 1958.
         """
         loc, scale = _parameters((loc, scale), dtype)
+        _require_scale("normal", scale)
         radius, angle = (_fraction(b, dtype) for b in self._bits(_lengths(size, (loc, scale)), 2))
         # 1 - radius is in (0, 1], where the logarithm is finite.
         standard = T.sqrt(-2 * T.log1p(-radius)) * T.cos(angle * constant(2 * math.pi, dtype))
@@ -88,18 +89,21 @@ class RandomStream:
     def exponential(self, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
         """Exponentially distributed floats of mean `scale`; arguments are those of `uniform`."""
         (scale,) = _parameters((scale,), dtype)
+        _require_scale("exponential", scale)
         (bits,) = self._bits(_lengths(size, (scale,)), 1)
         return _stretched(-T.log1p(-_fraction(bits, dtype)), constant(0, dtype), scale)
 
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
         """Floats of Gumbel's distribution, that of the largest of many; arguments are those of `uniform`."""
         loc, scale = _parameters((loc, scale), dtype)
+        _require_scale("gumbel", scale)
         (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
         return _stretched(-T.log(-T.log(_inside(bits, dtype))), loc, scale)
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
         """Floats whose distance from `loc` is exponentially distributed, of mean `scale`; arguments as of `uniform`."""
         loc, scale = _parameters((loc, scale), dtype)
+        _require_scale("laplace", scale)
         (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
         u = _inside(bits, dtype)
         half = constant(0.5, dtype)
@@ -108,6 +112,7 @@ class RandomStream:
     def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
         """Floats of the logistic distribution, whose distribution function is `sigmoid`; arguments as of `uniform`."""
         loc, scale = _parameters((loc, scale), dtype)
+        _require_scale("logistic", scale)
         (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
         u = _inside(bits, dtype)
         return _stretched(T.log(u) - T.log1p(-u), loc, scale)
@@ -126,7 +131,7 @@ class RandomStream:
 
     def bernoulli(self, p: Any = 0.5, size: Size = None, dtype: Any = "bool") -> Any:
         """True (or 1, for another dtype) with probability `p`, by comparison of 53 random bits with it."""
-        (p,) = _parameters((p,), "float64")
+        (p,) = _parameters((probability("bernoulli", p),), "float64")
         (bits,) = self._bits(_lengths(size, (p,)), 1)
         return T.cast(_fraction(bits, "float64") < p, dtype)
 
@@ -161,7 +166,10 @@ class RandomStream:
         """
         x = as_tensor(a)
         count = _integer(a, "choice") if not x.ndim else lengths_of(x)[0]
+        if not replace and size is not None and len(_lengths(size, ())) != 1:
+            raise ValueError(f"choice: size is an integer where nothing may be taken twice, got {shown(size)}")
         if p is not None:
+            _require_shares(as_tensor(p), count)
             places = self._weighted(T.cast(as_tensor(p), "float64"), size, replace)
         elif replace:
             places = self.integers(0, count, size)
@@ -205,7 +213,7 @@ class RandomStream:
 def _lengths(size: Size, parameters: Sequence[Variable]) -> tuple[Variable, ...]:
     """The lengths of a draw: `size`, or those of the parameters together."""
     if size is not None:
-        return as_lengths(size, "the size of a draw")
+        return as_lengths(size, "random draw", role="size")
     joint: Any = parameters[0] if parameters else constant(0.0)
     for p in parameters[1:]:
         joint = T.fill(p, joint) if p.ndim else joint
@@ -221,7 +229,31 @@ def _parameters(values: Sequence[Any], dtype: Any) -> list[Variable]:
     for v in found:
         if v.type.kind == "c":
             raise TypeError(f"the parameters of a distribution are real, got {describe(v)}")
-    return [with_dtype(v, name) for v in found]
+    return [constant(v.data, name) if isinstance(v, Constant) else with_dtype(v, name) for v in found]
+
+
+def probability(what: str, p: Any) -> Variable:
+    """`p` as a variable.  Raises TypeError for what is no real number, ValueError for one known not to be in [0, 1]."""
+    found = as_tensor(p)
+    if found.type.kind == "c":
+        raise TypeError(f"{what}: p is a real number, got {describe(found)}")
+    if isinstance(found, Constant) and not ((found.data >= 0) & (found.data <= 1)).all():
+        raise ValueError(f"{what}: p is from 0 to 1, got {shown(p)}")
+    return found  # type: ignore[no-any-return]
+
+
+def _require_shares(p: Variable, count: Variable) -> None:
+    """Raises TypeError or ValueError unless `p` is a vector of `count` elements, as far as is known."""
+    if p.ndim != 1:
+        raise TypeError(f"choice: p is a vector, as long as a, got {describe(p)}")
+    n, expected = p.type.shape[0], known_length(count)
+    if None not in (n, expected) and n != expected:
+        raise ValueError(f"choice: p has {n} elements, expected {expected}, one for each of a")
+
+
+def _require_scale(what: str, scale: Variable) -> None:
+    if isinstance(scale, Constant) and (scale.data < 0).any():
+        raise ValueError(f"{what}: scale is not negative, got {shown(scale.data.tolist())}")
 
 
 def _integer(value: Any, what: str) -> Any:

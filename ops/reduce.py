@@ -23,6 +23,7 @@ from ..graph.types import numpy_dtype
 from ..record import record
 from .checks import describe, normalize_axes, require_count, require_keepdims
 from .elementwise import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
+from .shape import axes_made_one
 from .tensor import TensorOp, as_tensor
 
 REDUCTIONS: dict[str, Elementwise] = {
@@ -341,21 +342,25 @@ def _arg_reduce(name: str, x: Any, axis: Any, keepdims: bool) -> Any:
     x = as_tensor(x)
     axes = _axes(name, x, axis)
     require_keepdims(keepdims, name)
-    if axis is not None and len(axes) != 1:
-        raise TypeError(f"{name} takes one axis or None, got {axis!r}")
-    index = ArgReduce(name, None if axis is None else axes[0])(x)
+    if len(axes) == 1:
+        index = ArgReduce(name, axes[0])(x)
+    elif len(axes) == x.ndim:
+        index = ArgReduce(name, None)(x)
+    else:
+        index = ArgReduce(name, x.ndim - len(axes))(axes_made_one(x, axes))
     return _keepdims(index, axes, x.ndim) if keepdims else index
 
 
-def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The int64 index of the first maximum along `axis`, of the flattened x for None; the first NaN where there is one.
 
-    Raises ValueError where there are no elements.
+    Of several axes it is the index among their elements in C order, as in Theano, whatever the order in which the axes
+    are given.  Raises ValueError where there are no elements.
     """
     return _arg_reduce("argmax", x, axis, keepdims)
 
 
-def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The int64 index of the first minimum along `axis`; see `argmax`."""
     return _arg_reduce("argmin", x, axis, keepdims)
 

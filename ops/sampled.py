@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
-from .checks import describe, normalize_axes, normalize_axis
+from .checks import describe, normalize_axes, normalize_axis, shown
 from .lengths import lengths_of
 from .operands import in_joint_dtype, with_dtype
 from .promotion import result_type
@@ -28,6 +28,8 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     `prepend` and `append` are put before and behind `x` first.
     """
     x = as_tensor(x)
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+        raise TypeError(f"diff: n is an integer known when the graph is built, got {shown(n)}")
     if n < 0:
         raise ValueError(f"diff: n is 0 or more, got {n}")
     place = normalize_axis(axis, x.ndim, f"diff of {describe(x)}")

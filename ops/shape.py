@@ -202,6 +202,9 @@ def squeeze(x: Any, axis: int | Sequence[int] | None = None) -> Any:
         gone = {k for k, n in enumerate(x.type.shape) if n == 1}
     else:
         gone = set(normalize_axes(axis, x.ndim, "squeeze"))
+        for k in gone:
+            if x.type.shape[k] not in (None, 1):
+                raise ValueError(f"squeeze: axis {k} of {describe(x)} has length {x.type.shape[k]}, expected 1")
     return DimShuffle(tuple(k for k in range(x.ndim) if k not in gone))(x)
 
 
@@ -231,14 +234,20 @@ def broadcast_to(x: Any, shape: Any) -> Any:
     return BroadcastTo()(as_tensor(x), *as_lengths(shape, "broadcast_to"))
 
 
-def reshape(x: Any, *shape: Any) -> Any:
+def reshape(x: Any, *shape: Any, ndim: int | None = None) -> Any:
     """The elements of `x`, in C order, under other lengths; one of them may be -1 and is then worked out.
 
-    `shape`: integers or integer scalars, as one sequence or as arguments, or an integer vector of known length.
+    `shape`: integers or integer scalars, as one sequence or as arguments, or an integer vector.  `ndim`, Theano's
+    second argument, is the number of lengths: needed where that of a vector is not known when the graph is built.
     Raises ValueError if the elements do not fit, when the graph is built where lengths are known, else when it is run.
     """
     x = as_tensor(x)
-    wanted = as_lengths(shape[0] if len(shape) == 1 else shape, "reshape")
+    given: Any = shape[0] if len(shape) == 1 else shape
+    if ndim is None and len(shape) == 2 and _is_several(shape[0]):
+        given, ndim = shape
+    wanted = as_lengths(given, "reshape", ndim)
+    if isinstance(given, Variable) and given.ndim and any(_is_computed(n) for n in wanted):
+        return Reshape()(x, *_lengths_at_run_time(x, wanted))
     unknown = [k for k, n in enumerate(wanted) if isinstance(n, Constant) and n.data == -1]
     if len(unknown) > 1:
         raise ValueError(f"reshape: only one length can be -1, got {len(unknown)} of them")
@@ -246,6 +255,23 @@ def reshape(x: Any, *shape: Any) -> Any:
         others = wanted[:k] + wanted[k + 1 :]
         wanted = (*wanted[:k], _missing_length(x, others), *wanted[k + 1 :])
     return Reshape()(x, *wanted)
+
+
+def _is_several(shape: Any) -> bool:
+    return shape.ndim == 1 if isinstance(shape, Variable) else isinstance(shape, (tuple, list, np.ndarray))
+
+
+def _is_computed(length: Variable) -> bool:
+    """Whether the length is an element of a computed vector, which may be -1 at run time: no length of a tensor."""
+    dim = tensor_to_dim(length)
+    return not isinstance(dim, int) and dim.kind == "value"
+
+
+def _lengths_at_run_time(x: Variable, wanted: Sequence[Any]) -> list[Any]:
+    """The lengths with the one that turns out to be -1 worked out."""
+    others = T.neg(T.mul(*wanted)) if len(wanted) > 1 else constant(1, "int64")
+    missing = T.floor_div(_product(1, lengths_of(x)), others)
+    return [T.switch(T.eq(n, -1), missing, n) if _is_computed(n) else n for n in wanted]
 
 
 def _missing_length(x: Variable, others: Sequence[Variable]) -> Any:
@@ -294,6 +320,24 @@ def ravel(x: Any) -> Any:
 def flatten(x: Any, ndim: int = 1) -> Any:
     """`x` with its last axes made one, so that `ndim` axes are left (Theano's `flatten`; NumPy's for ndim=1)."""
     x = as_tensor(x)
+    if not isinstance(ndim, (int, np.integer)) or isinstance(ndim, bool):
+        raise TypeError(f"flatten: ndim is the number of axes that are left, an int, got {ndim!r}")
     if ndim < 1 or ndim > max(x.ndim, 1):
         raise ValueError(f"flatten: {describe(x)} cannot be given {ndim} axes")
-    return reshape(x, (*lengths_of(x)[: ndim - 1], -1))
+    return reshape(x, (-1,)) if ndim == 1 else axes_made_one(x, range(int(ndim) - 1, x.ndim))
+
+
+def axes_made_one(x: Variable, axes: Sequence[int]) -> Any:
+    """`x` with the axes `axes`, counted from the front, made one in their order, the last; of length 1 for no axes."""
+    kept = [k for k in range(x.ndim) if k not in axes]
+    lines = DimShuffle((*kept, *axes))(x) if [*kept, *axes] != list(range(x.ndim)) else x
+    if len(axes) == 1:
+        return lines
+    own = lengths_of(x)
+    return Reshape()(lines, *(own[k] for k in kept), _length_product([own[k] for k in axes]))
+
+
+def _length_product(lengths: Sequence[Variable]) -> Any:
+    """The product of int64 scalars: a constant if all of them are."""
+    known = math.prod(int(n.data) for n in lengths if isinstance(n, Constant))
+    return _product(known, [n for n in lengths if not isinstance(n, Constant)])

@@ -15,6 +15,7 @@ from .assigned import assigned_name
 from .checks import shown
 from .interpret import fitted
 from .tensor import TensorVariable, constant
+from .variables import known_shape, require_name
 
 
 class Container:
@@ -74,10 +75,15 @@ def shared(
     `shape`: the lengths that it promises to keep, None for those that `set_value` may change (all, if it is left out).
     Raises TypeError for a value that no tensor holds, ValueError if it does not have the lengths promised.
     """
-    if name is not None and not isinstance(name, str):
-        raise TypeError(f"the name of a variable is a str, got {name!r}")
+    require_name(name)
     array = _first(value, name)
-    kind = TensorType(array.dtype.name, (None,) * array.ndim if shape is None else tuple(shape))
+    promised = (None,) * array.ndim if shape is None else known_shape(shape)
+    if len(promised) != array.ndim or any(n is not None and n != m for n, m in zip(promised, array.shape, strict=True)):
+        raise ValueError(
+            f"shared{f' variable {name}' if name else ''}: shape is {promised}, expected that of the value, "
+            f"{array.shape}, or None for lengths that may change"
+        )
+    kind = TensorType(array.dtype.name, promised)
     variable = SharedVariable(kind, Container(array), assigned_name("shared") if name is None else name)
     variable.container.value = _own_array(fitted(array, variable), value, borrow)
     return variable

@@ -159,6 +159,37 @@ class Unique(TensorOp):
         return [None if g is None else T.set_subtensor(T.zeros_like(x)[node.outputs[1]], g)]
 
 
+@record(repr=False)
+class UniqueParts(TensorOp):
+    """The distinct parts of a tensor along `axis`, ascending; where each stands first; which is which; how many each.
+
+    The last three are int64 vectors.  Of a vector NaNs are one value if `equal_nan`; parts with a NaN are all distinct.
+    """
+
+    axis: int
+    equal_nan: bool = True
+    name = "unique_parts"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (x,) = inputs
+        if not 0 <= self.axis < x.ndim:
+            raise np.exceptions.AxisError(f"{self.name}: {describe(x)} has no axis {self.axis}")
+        shape, several = x.type.shape, TensorType("int64", (None,))
+        found = x.type.with_shape((*shape[: self.axis], None, *shape[self.axis + 1 :]))
+        return found, several, several.with_shape((shape[self.axis],)), several
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        (x,) = values
+        axis = None if x.ndim == 1 else self.axis  # NumPy compares the elements of a vector otherwise than its parts
+        found, *numbers = np.unique(x, True, True, True, axis, equal_nan=self.equal_nan)
+        return np.ascontiguousarray(found), *(np.asarray(n, dtype=np.int64).reshape(-1) for n in numbers)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (x,), g = node.inputs, cotangents[0]
+        return [None if g is None else T.set_subtensor(T.take(T.zeros_like(x), node.outputs[1], self.axis), g)]
+
+
 # --- NumPy's functions
 
 
@@ -212,12 +243,22 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     return SearchSorted(side)(*in_joint_dtype((a, v)))
 
 
-def unique(x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False) -> Any:
-    """The distinct elements of the flattened `x`, ascending; then, as asked for, int64 tensors:
+def unique(
+    x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+    axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
+) -> Any:  # fmt: skip
+    """The distinct elements of the flattened `x`, or its distinct parts along `axis`, ascending.
 
-    the positions of their first occurrences, for each element of `x` which one it is, and how often each occurs.
+    Then, as asked for, int64 tensors: the positions of their first occurrences, for each element (or part) of `x` which
+    one it is, and how often each occurs.  `equal_nan`: whether NaNs are one value; parts with a NaN are never equal, as
+    in NumPy.  `sorted=False` allows another order, of which no use is made.
     """
     x = as_tensor(x)
-    values, index, inverse, counts = Unique()(ravel(x))
-    asked = [index] * return_index + [reshape(inverse, T.lengths_of(x))] * return_inverse + [counts] * return_counts
+    if axis is None:
+        values, index, inverse, counts = (Unique() if equal_nan else UniqueParts(0, False))(ravel(x))
+        inverse = reshape(inverse, T.lengths_of(x)) if return_inverse else inverse
+    else:
+        place = normalize_axis(axis, x.ndim, f"unique of {describe(x)}")
+        values, index, inverse, counts = UniqueParts(place, bool(equal_nan))(x)
+    asked = [index] * bool(return_index) + [inverse] * bool(return_inverse) + [counts] * bool(return_counts)
     return (values, *asked) if asked else values

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import ops as T  # the namespace; read when a method is called
-from ..graph import Constant, FunctionGraph, Op, TensorType, Variable, dtype_name, leaves
+from ..graph import DTYPES, Constant, FunctionGraph, Op, TensorType, Variable, dtype_name, leaves
+from ..graph.provenance import asked
 from ..graph.types import numpy_dtype
 from .at import At
 from .checks import is_masked, shown
@@ -119,8 +120,9 @@ class TensorVariable(Variable):
     def min(self, axis: Any = None, keepdims: bool = False) -> Any: return T.min(self, axis, keepdims)
     def any(self, axis: Any = None, keepdims: bool = False) -> Any: return T.any(self, axis, keepdims)
     def all(self, axis: Any = None, keepdims: bool = False) -> Any: return T.all(self, axis, keepdims)
-    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Any: return T.argmax(self, axis, keepdims)
-    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Any: return T.argmin(self, axis, keepdims)
+    def ptp(self, axis: Any = None, keepdims: bool = False) -> Any: return T.ptp(self, axis, keepdims)
+    def argmax(self, axis: Any = None, keepdims: bool = False) -> Any: return T.argmax(self, axis, keepdims)
+    def argmin(self, axis: Any = None, keepdims: bool = False) -> Any: return T.argmin(self, axis, keepdims)
     def cumsum(self, axis: int | None = None, dtype: Any = None) -> Any: return T.cumsum(self, axis, dtype)
     def cumprod(self, axis: int | None = None, dtype: Any = None) -> Any: return T.cumprod(self, axis, dtype)
     def dot(self, other: Any) -> Any: return T.dot(self, other)
@@ -128,19 +130,31 @@ class TensorVariable(Variable):
     def clip(self, min: Any = None, max: Any = None) -> Any: return T.clip(self, min, max)
     def round(self, decimals: int = 0) -> Any: return T.round(self, decimals)
     def conj(self) -> Any: return T.conj(self)
-    def copy(self) -> Any:
-        """Another variable of the same value."""
-        return T.identity(self)
-    def reshape(self, *shape: Any) -> Any: return T.reshape(self, _one_or_several(shape))
+    def conjugate(self) -> Any: return T.conj(self)
+    def norm(self, L: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        """The vector norm of order `L`, of all elements for an `axis` of None; see `T.linalg.vector_norm`."""
+        return T.linalg.vector_norm(self, axis=axis, ord=L, keepdims=keepdims)
+    def copy(self, name: str | None = None) -> Any:
+        """Another variable of the same value, called `name`."""
+        return _named(T.identity(self), name)
+    def zeros_like(self, dtype: Any = None) -> Any: return T.zeros_like(self, dtype)
+    def ones_like(self, dtype: Any = None) -> Any: return T.ones_like(self, dtype)
+    def fill(self, value: Any) -> Any:
+        """A tensor of this shape and dtype filled with `value`, as Theano has it: this one does not change."""
+        return T.full_like(self, value)
+    def reshape(self, *shape: Any, ndim: int | None = None) -> Any: return T.reshape(self, *shape, ndim=ndim)
     def transpose(self, *axes: Any) -> Any: return T.transpose(self, _one_or_several(axes) or None)
     def dimshuffle(self, *order: Any) -> Any: return T.dimshuffle(self, *order)
     def swapaxes(self, axis1: int, axis2: int) -> Any: return T.swapaxes(self, axis1, axis2)
-    def flatten(self) -> Any: return T.flatten(self)
+    def flatten(self, ndim: int = 1) -> Any: return T.flatten(self, ndim)
     def ravel(self) -> Any: return T.ravel(self)
     def squeeze(self, axis: Any = None) -> Any: return T.squeeze(self, axis)
     def repeat(self, repeats: Any, axis: int | None = None) -> Any: return T.repeat(self, repeats, axis)
-    def take(self, indices: Any, axis: int | None = None) -> Any: return T.take(self, indices, axis)
-
+    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
+        return T.take(self, indices, axis, mode)
+    def compress(self, condition: Any, axis: int | None = None) -> Any: return T.compress(condition, self, axis)
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
+        return T.searchsorted(self, v, side, sorter)
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         return T.diagonal(self, offset, axis1, axis2)
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
@@ -148,6 +162,36 @@ class TensorVariable(Variable):
     def sort(self, axis: int | None = -1) -> Any: return T.sort(self, axis)
     def argsort(self, axis: int | None = -1) -> Any: return T.argsort(self, axis)
     def nonzero(self) -> Any: return T.nonzero(self)
+    def nonzero_values(self) -> Any:
+        """The elements that are not zero, in C order: `x[x.nonzero()]`."""
+        return self[T.nonzero(self)]
+
+    # --- elementwise functions as methods, as Theano's variables have them
+    def arccos(self) -> Any: return T.arccos(self)
+    def arccosh(self) -> Any: return T.arccosh(self)
+    def arcsin(self) -> Any: return T.arcsin(self)
+    def arcsinh(self) -> Any: return T.arcsinh(self)
+    def arctan(self) -> Any: return T.arctan(self)
+    def arctanh(self) -> Any: return T.arctanh(self)
+    def ceil(self) -> Any: return T.ceil(self)
+    def cos(self) -> Any: return T.cos(self)
+    def cosh(self) -> Any: return T.cosh(self)
+    def deg2rad(self) -> Any: return T.deg2rad(self)
+    def exp(self) -> Any: return T.exp(self)
+    def exp2(self) -> Any: return T.exp2(self)
+    def expm1(self) -> Any: return T.expm1(self)
+    def floor(self) -> Any: return T.floor(self)
+    def log(self) -> Any: return T.log(self)
+    def log10(self) -> Any: return T.log10(self)
+    def log1p(self) -> Any: return T.log1p(self)
+    def log2(self) -> Any: return T.log2(self)
+    def rad2deg(self) -> Any: return T.rad2deg(self)
+    def sin(self) -> Any: return T.sin(self)
+    def sinh(self) -> Any: return T.sinh(self)
+    def sqrt(self) -> Any: return T.sqrt(self)
+    def tan(self) -> Any: return T.tan(self)
+    def tanh(self) -> Any: return T.tanh(self)
+    def trunc(self) -> Any: return T.trunc(self)
 
     def set(self, value: Any) -> Any:
         """For a part `x[...]`: `x` with `value` there, as PyTensor writes it; see `T.set_subtensor`."""
@@ -167,7 +211,7 @@ class TensorVariable(Variable):
 
         Raises ValueError if a value is missing, TypeError or ValueError if one does not fit its variable.
         """
-        return evaluate([self], values or {})[0]
+        return evaluate([self], {} if values is None else values)[0]
 
     # --- what a symbolic array cannot do
     def __bool__(self) -> bool:
@@ -251,6 +295,14 @@ def _one_or_several(arguments: tuple[Any, ...]) -> Any:
     return arguments[0] if len(arguments) == 1 else arguments
 
 
+def _named(x: Variable, name: Any) -> Variable:
+    """`x`, which is new, called `name`.  Raises TypeError for a name that is no text."""
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"the name of a variable is a str, got {shown(name)}")
+    x.name = name
+    return x
+
+
 class TensorConstant(TensorVariable, Constant):
     """A constant array."""
 
@@ -280,19 +332,39 @@ def constant(value: Any, dtype: Any = None, name: str | None = None) -> TensorCo
         raise TypeError(f"a constant has a value, the symbolic {value!r} has none; T.stop_gradient(x) is one to grad")
     if is_masked(value):
         raise TypeError("no tensor has a mask; use value.filled(...) or two tensors, the data and the mask")
+    if dtype is not None and type(value) in _NUMBERS_OF_PYTHON:
+        return _frozen(np.array(value, dtype=dtype_name(dtype)), name)
     try:
-        data = np.array(value, dtype=None if dtype is None else dtype_name(dtype), order="C", subok=False)
+        data = np.array(value, order="C", subok=False)
     except ValueError:
         raise ValueError(f"not a rectangular array of numbers: {shown(value)}") from None
-    data = data.astype(_native(data.dtype), copy=False)
+    native = _native(data.dtype)
+    if native is None:
+        raise TypeError(
+            f"expected a number or an array of numbers, got {shown(value)}; no tensor has dtype {_plain(data.dtype)}"
+        )
+    if dtype is not None and type(value) is not np.ndarray:  # Python integers must fit
+        data = np.array(value, dtype=dtype_name(dtype), order="C", subok=False)
+    return _frozen(data.astype(native if dtype is None else numpy_dtype(dtype_name(dtype)), copy=False), name)
+
+
+_NUMBERS_OF_PYTHON = frozenset((bool, int, float, complex))
+
+
+def _frozen(data: np.ndarray, name: str | None) -> TensorConstant:
     data.flags.writeable = False
     return TensorConstant(data, name=name)
 
 
 @cache
-def _native(dtype: np.dtype) -> np.dtype:
-    """The dtype in the machine's byte order.  Raises TypeError for what no tensor can hold."""
-    return numpy_dtype(dtype_name(dtype))
+def _native(dtype: np.dtype) -> np.dtype | None:
+    """The dtype in the machine's byte order; None for what no tensor can hold."""
+    return numpy_dtype(dtype.name) if dtype.name in DTYPES else None
+
+
+def _plain(dtype: np.dtype) -> str:
+    """The name of a dtype, of text without its length."""
+    return dtype.name.rstrip("0123456789") if dtype.kind in "SU" else dtype.name
 
 
 def as_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
@@ -308,7 +380,11 @@ def as_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
         raise TypeError(value.no_tensor)
     if isinstance(value, (list, tuple)) and _holds_variables(value):
         return T.stack([as_tensor(v, dtype) for v in value])
-    return constant(value, dtype, name)
+    try:
+        return constant(value, dtype, name)
+    except TypeError as error:
+        asker = asked(value)
+        raise TypeError(f"{asker}: {error}" if asker else str(error)) from None
 
 
 def _holds_variables(value: Sequence[Any]) -> bool:

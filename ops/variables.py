@@ -4,6 +4,7 @@
     matrix("x", "float32")           the same of another dtype
     fmatrix("x")                     the same, by the letter of the dtype
     tensor("x", shape=(None, 3))     any rank; None is a length known only at run time
+    tensor("float64", (None, 3))     the same without a name, in Theano's order
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import operator
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from ..graph import TensorType, dtype_name
+from ..graph import DTYPES, TensorType, Variable, dtype_name
+from .checks import shown
 from .tensor import TensorVariable
 
 LETTERS = {
@@ -28,21 +30,46 @@ KINDS: dict[str, tuple[int | None, ...]] = {
 }  # fmt: skip
 
 
-def tensor(name: str | None = None, dtype: Any = "float64", shape: Sequence[int | None] = ()) -> TensorVariable:
-    """An input of this dtype with one length an axis, None where it is known only at run time.
+def tensor(name: str | None = None, dtype: Any = None, shape: Any = None) -> TensorVariable:
+    """An input of this dtype (float64) with one length an axis, None where it is known only at run time.
 
-    Raises TypeError for a name that is no text, a dtype that no tensor has or a length that is no integer, ValueError
-    for a negative length.
+    Theano's order is taken as well: `tensor(dtype, shape, name)`, where a shape may say of each axis whether it
+    broadcasts.  Raises TypeError for a name that is no text, a dtype that no tensor has or a length that is no integer,
+    ValueError for a negative length.
     """
+    if isinstance(name, str) and name in DTYPES and not _is_dtype(dtype):
+        if dtype is not None or isinstance(shape, str):  # dtype, shape, name
+            dtype, shape, name = name, dtype, shape
+            shape = tuple((1 if n else None) if isinstance(n, bool) else n for n in _several(shape or ()))
+        else:
+            dtype, name = name, None
+    require_name(name)
+    return TensorVariable(TensorType(dtype_name(dtype or "float64"), known_shape(shape or ())), name=name)
+
+
+def _is_dtype(dtype: Any) -> bool:
+    """Whether it is given, and no shape."""
+    return dtype is not None and not isinstance(dtype, (tuple, list))
+
+
+def require_name(name: Any) -> None:
+    """Raises TypeError for a name that is neither None nor text."""
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"the name of a variable is a str, got {name!r}")
-    return TensorVariable(TensorType(dtype_name(dtype), _shape(shape)), name=name)
+        raise TypeError(f"the name of a variable is a str, got {shown(name)}")
 
 
-def _shape(shape: Any) -> tuple[int | None, ...]:
-    if isinstance(shape, (str, bytes)) or not hasattr(shape, "__iter__"):
-        raise TypeError(f"a shape is a tuple with one length an axis, None where it is not known, got {shape!r}")
-    return tuple(n if n is None else _length(n) for n in shape)
+def known_shape(shape: Any) -> tuple[int | None, ...]:
+    """A shape of a type.  Raises TypeError for what is none, ValueError for a negative length."""
+    return tuple(n if n is None else _length(n) for n in _several(shape))
+
+
+def _several(shape: Any) -> Sequence[Any]:
+    if isinstance(shape, (str, bytes, Variable)) or not hasattr(shape, "__iter__"):
+        raise TypeError(
+            f"a shape is a tuple with one length an axis, None where it is not known, as in shape=(None, 3), "
+            f"got {shown(shape)}"
+        )
+    return tuple(shape)
 
 
 def _length(n: Any) -> int:
@@ -60,10 +87,12 @@ def _length(n: Any) -> int:
 def _of_kind(
     kind: str, fixed_dtype: str | None, name: str | None, dtype: Any, shape: Sequence[int | None] | None
 ) -> TensorVariable:
+    if isinstance(name, str) and name in DTYPES and dtype is None:
+        raise TypeError(f"{kind}: {name!r}, a dtype, stands where the name does; write T.{kind}(name, dtype={name!r})")
     if fixed_dtype is not None and dtype is not None and dtype_name(dtype) != fixed_dtype:
         raise TypeError(f"this {kind} is of {fixed_dtype}, got dtype={dtype!r}; use T.{kind}(name, dtype=...)")
     expected = KINDS[kind]
-    given = expected if shape is None else _shape(shape)
+    given = expected if shape is None else known_shape(shape)
     fits = len(given) == len(expected) and all(e is None or e == g for e, g in zip(expected, given, strict=True))
     if not fits:
         raise ValueError(f"a {kind} has shape {expected}, got shape={given}; T.tensor(name, shape=...) makes any other")
@@ -87,6 +116,7 @@ def _constructor(kind: str, letter: str = "", fixed_dtype: str | None = None) ->
     lengths = ", ".join("?" if n is None else str(n) for n in KINDS[kind])
     make.__doc__ = f"A {kind} of {fixed_dtype or 'float64 or the dtype given'}: an input of shape [{lengths}]."
     make.__name__ = make.__qualname__ = letter + kind
+    make.__code__ = make.__code__.replace(co_name=letter + kind)  # as errors name it
     return make
 
 

@@ -193,6 +193,8 @@ class Database:
 
         Raises KeyError for an unknown name, with a suggestion, and for one that means several things.
         """
+        if not isinstance(name, str):
+            raise TypeError(f"{self._label()}: expected a name such as 'local_mul_zero', got {name!r}")
         found = [e for e in self.entries() if name in (e.name, e.path)]
         if not found:
             raise unknown(name, {e.name for e in self.entries()}, f"entry of {self._label()}")

@@ -119,6 +119,8 @@ class Query:
     @classmethod
     def parse(cls, text: str) -> Query:
         """The query that the text spells.  Raises ValueError, with the place, where it spells none."""
+        if not isinstance(text, str):
+            raise TypeError(f"query: expected text such as 'fast_run -inplace', got {text!r}")
         query, end = _parsed(text, 0)
         if end < len(text):
             raise ValueError(f"query {text!r}: ')' at {end} closes nothing")

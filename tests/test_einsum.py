@@ -84,8 +84,10 @@ def test_the_cheap_order_is_taken():
 @pytest.mark.parametrize(
     ("subscripts", "count", "message"),
     [
-        ("ij,jk", 1, "operands"), ("ijk", 1, "does not name the axes"), ("ij->k", 1, "no summation"),
-        ("ij->ii", 1, "no summation"), ("i1->i", 1, "no summation"), ("i->i", 1, "does not name the axes"),
+        ("ij,jk", 1, "operands"), ("ijk", 1, "'ijk' names 3 axes, operand 0 is"),
+        ("ij->k", 1, "'k', which no operand has"),
+        ("ij->ii", 1, "'i' more than once"), ("i1->i", 1, "has '1', and an axis is a letter"),
+        ("i->i", 1, "'i' names 1 axes, operand 0 is .*'...' stands for further axes"),
     ],
 )  # fmt: skip
 def test_mistakes(subscripts, count, message):

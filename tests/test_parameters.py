@@ -46,7 +46,7 @@ ODD = [
     (lambda: m.dimshuffle(0, 0), r"dimshuffle: \(0, 0\) is no order for m"),
     (lambda: x[1.5:], "bound of a slice: expected an integer .*got 1.5"),
     (lambda: x["a"], "an index is an integer.*got 'a'"),
-    (lambda: T.reshape(x, (1.5, 2)), "reshape: expected an integer .*got 1.5"),
+    (lambda: T.reshape(x, (1.5, 2)), "reshape: shape: expected an integer .*got 1.5"),
     (lambda: T.concatenate([m, m], axis="x"), "concatenate: an axis is an integer .*got 'x'"),
 ]
 

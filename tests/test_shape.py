@@ -314,7 +314,7 @@ def test_join_of_different_lengths_and_dtypes():
     a, b = T.tensor("a", shape=(None, 3)), T.tensor("b", shape=(2, 4))
     with pytest.raises(ValueError, match=r"lengths 3 and 4 of axis 1 differ, of a \(float64\[\?, 3\]\) and b"):
         T.concatenate([a, b])
-    with pytest.raises(TypeError, match="one dtype and rank"):
+    with pytest.raises(TypeError, match="tensors of one rank"):
         T.concatenate([a, T.vector()])
 
 
@@ -354,8 +354,8 @@ def test_tile_repeat_flip_roll_pad(shape):
     for width in (1, (0, 2), [(k, 1) for k in range(len(shape))]):
         assert_same_call("pad", x, width, constant_values=7)
     assert_same_call("repeat", x, [2, 0, 1][: shape[0]], 0)
-    with pytest.raises(ValueError, match='mode is "constant"'):
-        T.pad(T.vector(), 1, mode="mean")
+    with pytest.raises(ValueError, match=r"mode is one of 'constant', .*, got 'constantly'"):
+        T.pad(T.vector(), 1, mode="constantly")
 
 
 @pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])

@@ -55,6 +55,7 @@ ZOO = [
     T.linalg.inv(X), T.linalg.pinv(X), T.linalg.det(X), *T.linalg.slogdet(X), *T.linalg.eigh(X), T.linalg.eigvalsh(X),
     *T.linalg.svd(X, full_matrices=False), T.linalg.svdvals(X), *T.linalg.qr(X), T.QR("r")(X), T.sort(X),
     T.argsort(X, 0, stable=True), *T.nonzero(X), T.searchsorted(V, X, side="right"), *T.Unique()(V),
+    *T.UniqueParts(1, False)(X), T.RepeatedPositions()(N),
     T.Convolution((2,), (1,))(X[None], X[None]), T.KernelGradient((2,), (1,), 3)(X[None], X[None], K),
     T.MaxPool((2, 3), (1, 2), (2, 1))(X), T.SumPool((2,), (1,), (2,))(X), T.constant([1.5, np.nan]) + V,
     T.constant(np.zeros((0, 3))) + X[0, :3], T.constant(np.arange(40.0)) * A, T.constant(1 + 2j) * A, ~(X > 0),
