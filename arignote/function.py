@@ -116,7 +116,7 @@ def _compiled(
         "name": name, "shared": containers, "allow_input_downcast": allow_input_downcast, "threads": threads,
     }  # fmt: skip
     remembered = plain and mode.backend == "c" and not optimization.is_done
-    executable: Executable | Reference | Tiered | None
+    executable: Any
     executable = _recalled(signature.graph, optimization, mode, how) if remembered else None
     if executable is None:
         how |= {"profile": run_profile, "debug_info": debug_info, "schedule": schedule, "backend": mode.backend}
