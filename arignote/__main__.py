@@ -3,23 +3,65 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
+import warnings
+from difflib import get_close_matches
+from typing import Any
 
 from . import __version__, bisect_command, cache_command, demo, doctor, opt_command, report
+from .options import process_options
 from .stages import STAGES
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that names the choice that was probably meant."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        near = get_close_matches(str(value), [*(action.choices or ())], n=1)
+        if near and value not in (action.choices or ()):
+            raise argparse.ArgumentError(action, f"there is no {value!r}; did you mean {near[0]!r}?")
+        super()._check_value(action, value)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
-    parser = argparse.ArgumentParser("python -m arignote", description="Arignote: symbolic expressions compiled to C")
+    chosen = _parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            if chosen.command == "doctor":
+                warnings.filterwarnings("ignore", ".* is no option and has no effect")  # a finding says it
+            process_options()
+    except (ValueError, TypeError) as error:
+        print(f"arignote: {error}", file=sys.stderr)
+        return 2
+    if chosen.command == "demo":
+        return demo.main(chosen.full)
+    if chosen.command == "doctor":
+        return doctor.main()
+    if chosen.command == "opt":
+        return opt_command.main(
+            chosen.graph, chosen.passes, chosen.print_changed, chosen.time, chosen.emit, chosen.begin
+        )
+    if chosen.command == "bisect":
+        return bisect_command.main(chosen.graph, chosen.inputs, chosen.mode, chosen.exact)
+    if chosen.command == "report":
+        return report.main(chosen.trace, chosen.output)
+    return cache_command.main(chosen.action)
+
+
+def _parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser = _Parser("python -m arignote", description="Arignote: symbolic expressions compiled to C")
     parser.add_argument("--version", action="version", version=f"arignote {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     show = commands.add_parser("demo", help="train two classifiers of handwritten digits and show what that cost")
     show.add_argument("--full", action="store_true", help="print the whole profiles")
     commands.add_parser("doctor", help="say what compiler, BLAS and cache were found, and what would help")
     cache = commands.add_parser("cache", help="look at the cache of compiled code, or clear it")
-    cache.add_argument("action", nargs="?", default="size", choices=cache_command.ACTIONS)
+    told = "; ".join(f"{name}: {does}" for name, does in cache_command.ACTIONS.items())
+    cache.add_argument("action", nargs="?", default="size", choices=list(cache_command.ACTIONS), help=told)
     opt = commands.add_parser("opt", help="optimize the graph in a file and print it")
     opt.add_argument("graph", help="a file with the text of a graph, or - for the standard input")
     opt.add_argument("--passes", default="fast_run", help='a query, such as "canonicalize -local_mul_zero"')
@@ -37,27 +79,41 @@ def main(arguments: list[str] | None = None) -> int:
     search.add_argument("--inputs", help="an .npz file with an array for each input by name; else random numbers")
     search.add_argument("--mode", help='a mode, such as FAST_RUN or "fast_run -fusion"')
     search.add_argument("--exact", action="store_true", help="take every change of a bit for one, not for rounding")
-    chosen = parser.parse_args(arguments)
-    if chosen.command == "demo":
-        return demo.main(chosen.full)
-    if chosen.command == "doctor":
-        return doctor.main()
-    if chosen.command == "opt":
-        return opt_command.main(
-            chosen.graph, chosen.passes, chosen.print_changed, chosen.time, chosen.emit, chosen.begin
-        )
-    if chosen.command == "bisect":
-        return bisect_command.main(chosen.graph, chosen.inputs, chosen.mode, chosen.exact)
-    if chosen.command == "report":
-        return report.main(chosen.trace, chosen.output)
-    return cache_command.main(chosen.action)
+    return parser
+
+
+def run() -> int:
+    """`main` as a program; the exit code, whatever becomes of its output."""
+    warnings.showwarning = _show_warning
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of any language, in terminals of ASCII
+    try:
+        code = main()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        _discard_output()
+        return 1
+    except OSError as error:
+        _discard_output()
+        print(f"arignote: {error.strerror or error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("arignote: interrupted", file=sys.stderr)
+        return 130
+    return code
+
+
+def _discard_output() -> None:
+    """Let nothing be left that could fail to be flushed at exit."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    """A warning without the line of ours that it points at."""
+    print(message, file=sys.stderr)
 
 
 if __name__ == "__main__":
-    try:
-        code = main()
-        sys.stdout.flush()
-    except BrokenPipeError:  # whoever read it, such as `head`, has seen enough; nothing is left to be flushed at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
-    sys.exit(code)
+    sys.exit(run())

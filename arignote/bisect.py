@@ -51,7 +51,7 @@ class Verdict:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        tried = f"({self.evaluations} states were evaluated)"
+        tried = f"({self.evaluations} {'states were' if self.evaluations != 1 else 'state was'} evaluated)"
         if self.fault == "none":
             return f"no rewrite changes the result beyond rounding {tried}"
         if self.fault == "backend" or self.rewrite is None:

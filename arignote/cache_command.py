@@ -15,7 +15,11 @@ from .cbackend.cache.store import Cache, CacheWarning
 from .cbackend.cache.upkeep import EntryInfo, Trimmed, clear, entries, forget, trim, verify
 from .options import process_options
 
-ACTIONS = ("size", "list", "verify", "trim", "clear", "untune")
+ACTIONS = {
+    "size": "folder and bytes (the default)", "list": "each entry", "verify": "look for damage", "trim": "remove what "
+    "was used longest ago, down to the capacity", "clear": "remove everything", "untune": "forget what ag.tune found",
+}  # fmt: skip
+"""What each action does."""
 
 
 def main(action: str) -> int:

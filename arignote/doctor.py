@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shlex
+import shutil
 import stat
 import sys
 import time
@@ -29,6 +30,8 @@ from .cbackend.runtime.sources import PREBUILT
 from .options import process_options, unknown_variables
 
 OK, WARN, FAIL = "ok", "warn", "fail"
+_ROOM = 16 << 20
+"""Bytes of free disk that a cache should have: some dozens of functions."""
 _OWN_CACHE = 'export ARIGNOTE_CACHE="$HOME/.cache/arignote"  (or another folder of your own)'
 _INSTALL_ANEW = "pip install --force-reinstall --no-deps arignote"
 _INSTALL_COMPILER = "pip install 'arignote[compiler]'  (or your system's package, e.g. apt install gcc)"
@@ -180,9 +183,13 @@ def cache_state(cache: Cache) -> Iterator[Finding]:
     size = sum(entry.size for entry in listed)
     state = OK if folder.writable else WARN
     kind = "" if folder.writable else ", read-only"
-    used = f"{len(listed)} entries, {size / 2**20:.1f} of {cache.capacity >> 20} MiB"
+    used = f"{len(listed):,} entries, {size / 2**20:.1f} of {cache.capacity >> 20} MiB"
     found = f"{folder.root} (mode {mode:04o}{kind}): {used}"
     yield Finding("cache", state, found, f"chmod u+w {shlex.quote(str(folder.root))}")
+    free = shutil.disk_usage(folder.root).free
+    if free < _ROOM and folder.writable:
+        found = f"its disk has {free / 2**20:.1f} MiB left: compiled code may not be kept"
+        yield Finding("cache", WARN, found, _OWN_CACHE)
 
 
 if __name__ == "__main__":

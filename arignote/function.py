@@ -35,7 +35,7 @@ from .mode import Mode, as_mode
 from .notices import notice
 from .ops.vocabulary import vocabulary
 from .optimization import Optimization
-from .options import as_budget, as_threads, process_options
+from .options import Options, as_budget, as_threads, process_options
 from .profiling import RunProfile
 from .profiling.collection import collect, collecting
 from .progress import Progress, Silence, progress
@@ -81,7 +81,7 @@ def function(
         TypeError, ValueError: naming the argument at fault.
     """
     options = process_options()
-    mode = as_mode(options.mode if mode is None else mode)
+    mode = as_mode(mode) if mode is not None else _mode_of(options)
     signature = make_signature(inputs, outputs, updates, givens, on_unused_input)
     if not isinstance(name, (str, type(None))):
         raise TypeError(f"function: name is {name!r}; expected text")
@@ -99,6 +99,14 @@ def function(
             as_threads("threads", threads, options.threads), debug_info, as_budget(tiered, compile_budget, options),
             None if schedule is None else as_schedules(schedule), shown,
         )  # fmt: skip
+
+
+def _mode_of(options: Options) -> Mode:
+    """The mode of functions that name none.  Raises ValueError, naming the variable, for one that there is not."""
+    try:
+        return as_mode(options.mode)
+    except ValueError as error:
+        raise ValueError(f"ARIGNOTE_MODE: {error}") from None
 
 
 def _compiled(

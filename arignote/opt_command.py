@@ -75,6 +75,8 @@ def text_in(source: str) -> str:
         return sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ValueError("is no text in UTF-8") from None
 
 
 def _failed(message: str) -> int:

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 class Recorder:
     """Writes a file for each function as it is compiled, and at exit once more with what its calls cost.
 
-    A folder that takes no files costs a notice, not the program.
+    A folder that takes no files costs one notice, not the program.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()
+        self._refused = False
         self._files: list[tuple[int, Path, RunProfile]] = []
         """By whom (the number of the process) and where a function was recorded, and its run profile."""
         atexit.register(self.finish)
@@ -55,7 +56,9 @@ class Recorder:
             unfinished.write_text(json.dumps(record), "utf-8")
             unfinished.replace(file)
         except OSError as error:
-            notice(f"ARIGNOTE_TRACE: {file} cannot be written: {error.strerror or error}")
+            if not self._refused:
+                notice(f"ARIGNOTE_TRACE: {file} cannot be written: {error.strerror or error}")
+            self._refused = True
             return False
         return True
 

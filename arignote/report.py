@@ -89,9 +89,16 @@ def main(source: str, output: str) -> int:
     """`python -m arignote report SOURCE`: writes the page; the exit code."""
     try:
         records = records_in(source)
-        target = write_report(records, output)
     except (TraceError, OSError) as error:
         print(f"report: {error}", file=sys.stderr)
+        return 1
+    try:
+        target = write_report(records, output)
+    except TraceError as error:
+        print(f"report: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"report: {output}: cannot be written: {error.strerror or error}", file=sys.stderr)
         return 1
     count = f"{len(records)} functions" if len(records) > 1 else f"function {records[0]['name']}"
     print(f"{target}: {count}, {pages.tables.amount(target.stat().st_size)}")

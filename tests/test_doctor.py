@@ -93,4 +93,4 @@ def test_verify_names_what_is_damaged(options, tmp_path, capsys):
 
 
 def test_every_action_is_offered():
-    assert cache_command.ACTIONS == ("size", "list", "verify", "trim", "clear", "untune")
+    assert tuple(cache_command.ACTIONS) == ("size", "list", "verify", "trim", "clear", "untune")
