@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from arignote.cbackend.abi import declarations as abi
@@ -17,6 +20,24 @@ def returning(number: int) -> str:
 
 def answer(library: object) -> int:
     return library.lib.ag_entry(ffi.new("ag_call *"))
+
+
+def all_end(path: Path, seconds: float = 30.0) -> bool:
+    """Whether all processes whose ids a file lists end in time: the system takes a moment to kill them."""
+    deadline = time.monotonic() + seconds
+    while any(_runs(number) for number in path.read_text().split()):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.001)
+    return True
+
+
+def _runs(number: str) -> bool:
+    with suppress(ProcessLookupError):
+        os.kill(int(number), 0)
+        state = Path(f"/proc/{number}/stat")
+        return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
 
 
 def fake(folder: Path, body: str) -> str:

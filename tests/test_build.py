@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_programs import HEAD, answer, fake, returning
+from small_programs import HEAD, all_end, answer, fake, returning
 
 from arignote.cbackend.build import build as build_module
 from arignote.cbackend.build import probe
@@ -260,16 +260,22 @@ def test_a_mistake_in_either_unit_is_reported(wrong, toolchain, cache):
 
 
 def test_ctrl_c_kills_the_compiler_and_leaves_nothing(toolchain, tmp_path, cache):
-    mark = tmp_path / "compiler-went-on"
-    slow = replace(toolchain, command=(fake(tmp_path, f"sleep 1; touch {mark}"),))
-    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
+    started = tmp_path / "started"
+    slow = replace(toolchain, command=(fake(tmp_path, f"sleep 600 & echo $$ $! >> {started}; wait"),))
+
+    def press():
+        while not (started.exists() and started.read_text()):
+            time.sleep(0.001)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+    presser.start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         build_all([returning(1), returning(2)], slow, cache)
-    assert time.monotonic() - start < 0.6
-    time.sleep(1.2)
-    assert not mark.exists()
+    assert time.monotonic() - start < 60
+    presser.join()
+    assert all_end(started)
     assert not list((cache.folder.root / WORK).iterdir())
     assert answer(build(returning(1), toolchain, cache)) == 1
 

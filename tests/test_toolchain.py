@@ -6,11 +6,10 @@ import os
 import re
 import shlex
 import shutil
-import time
 from dataclasses import replace
 
 import pytest
-from small_programs import HEAD, answer, fake, returning
+from small_programs import HEAD, all_end, answer, fake, returning
 
 from arignote.cbackend.build import probe
 from arignote.cbackend.build.build import build
@@ -83,11 +82,10 @@ def test_a_compiler_that_does_not_work_is_refused_with_a_reason(tmp_path, cache,
 
 def test_a_hanging_compiler_is_given_up_and_killed(tmp_path, cache, monkeypatch):
     monkeypatch.setattr(probe, "_TIMEOUT", 0.3)
-    mark = tmp_path / "still-alive"
-    found = search(cache, fake(tmp_path, f"(sleep 2; touch {mark}) & sleep 60"))
+    started = tmp_path / "started"
+    found = search(cache, fake(tmp_path, f"sleep 600 & echo $$ $! >> {started}; sleep 600"))
     assert "did not finish within 0.3 s" in found.reason
-    time.sleep(2.2)
-    assert not mark.exists()
+    assert all_end(started)
 
 
 def test_no_compiler_at_all(cache, monkeypatch, tmp_path):
