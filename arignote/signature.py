@@ -129,27 +129,17 @@ def _updates(updates: Pairs) -> dict[SharedVariable, Variable]:
             raise TypeError(
                 f"function: update {position} is for {_kind(target)}; expected a variable made by ag.shared(...)"
             )
-        name = target.name or f"number {position}"
         if target in found:
-            raise ValueError(f"function: shared variable {name} is updated twice")
-        found[target] = _as_update(target, _new_value(f"the update of {name}", target, value), position)
+            raise ValueError(f"function: shared variable {target.name or f'number {position}'} is updated twice")
+        found[target] = _as_update(target, value, f"the update of {target.name or f'number {position}'}")
     return found
 
 
-def _as_update(target: SharedVariable, value: Variable, position: int) -> Variable:
-    """The new value of a shared variable, of the lengths that this promises.  Raises ValueError for another length."""
-    said = conflict(value.type, target.type)
-    name = target.name or f"number {position}"
-    if said:
-        raise ValueError(
-            f"function: the update of {name} is {value.type}, the shared variable promises {target.type}: "
-            f"{said}{_line(value)}"
-        )
-    return as_promised(value, target.type, f"updates[{name}]")
+def _as_update(target: SharedVariable, given: Any, what: str) -> Variable:
+    """The new value of a shared variable, with a check of each length that this promises and the value does not know.
 
-
-def _new_value(what: str, target: SharedVariable, given: Any) -> Variable:
-    """The new value of a shared variable.  Raises TypeError where it has another dtype or rank."""
+    Raises TypeError for another dtype or rank, ValueError for another length.
+    """
     value: Variable = given if isinstance(given, Variable) else _given_value(what, given, target)
     if value.type.dtype != target.type.dtype:
         raise TypeError(
@@ -161,7 +151,12 @@ def _new_value(what: str, target: SharedVariable, given: Any) -> Variable:
             f"function: {what} has {value.type.ndim} dimensions, "
             f"the shared variable {target.type.ndim}{_line(value)}"
         )
-    return value
+    said = conflict(value.type, target.type)
+    if said:
+        raise ValueError(
+            f"function: {what} is {value.type}, the shared variable promises {target.type}: {said}{_line(value)}"
+        )
+    return as_promised(value, target.type, f"updates[{target.name or target.type}]")
 
 
 def _given_value(what: str, value: Any, variable: Variable) -> Variable:
@@ -185,8 +180,8 @@ def _default_updates(results: Sequence[Variable], given: Mapping[SharedVariable,
     while reached:
         read = [v for v in leaves(reached) if isinstance(v, SharedVariable) and v.default_update is not None]
         new = {
-            v: _as_update(v, _new_value(f"the default update of {v.name or v.type}", v, v.default_update), n)
-            for n, v in enumerate(read)
+            v: _as_update(v, v.default_update, f"the default update of {v.name or v.type}")
+            for v in read
             if v not in given and v not in found
         }
         found.update(new)

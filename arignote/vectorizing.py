@@ -7,12 +7,12 @@ from functools import wraps
 from typing import Any
 
 from . import ops as T
-from .graph import Variable
+from .graph import TensorType, Variable
 from .ops.backward import pull_back
 from .ops.batching import carried
 from .ops.checks import describe, shown
 from .ops.lengths import lengths_of
-from .ops.specify import as_promised
+from .ops.specify import anchored, as_promised
 from .ops.tensor import as_tensor
 
 
@@ -24,13 +24,15 @@ def vectorized(outputs: Sequence[Variable], replace: Mapping[Variable, Any]) -> 
     for v, value in given.items():
         _require_many(v, value, "vectorize")
     _require_one_length(list(given.values()), "vectorize")
-    return carried(outputs, {v: _as_many(v, value) for v, value in given.items()})
+    promises = [_promise(v, value) for v, value in given.items()]
+    found = carried(outputs, {v: as_promised(*promise) for v, promise in zip(given, promises, strict=True)})
+    return [anchored(output, promises) for output in found]
 
 
-def _as_many(variable: Variable, value: Variable) -> Variable:
-    """`value`, with a check of the lengths that `variable` promises."""
+def _promise(variable: Variable, value: Variable) -> tuple[Variable, TensorType, str]:
+    """`value`, the type that many of `variable` are promised to have, and the name of the promise."""
     many = value.type.with_shape((value.type.shape[0], *variable.type.shape))
-    return as_promised(value, many, f"vectorize: replace[{variable.name or variable.type}]")
+    return value, many, f"vectorize: replace[{variable.name or variable.type}]"
 
 
 def mapped(function: Callable[..., Any], in_axes: Any, out_axes: int) -> Callable[..., Any]:

@@ -75,6 +75,9 @@ def test_default_updates_and_set_value():
     rows.set_value(np.ones((4, 3)))
     f = ag.function([], s.sum(), mode="NUMPY")
     assert (f(), f()) == (0, 12)
+    s.default_update = T.zeros(3)
+    with pytest.raises(TypeError, match="the update of s has 1 dimensions, the shared variable 2"):
+        ag.function([], s.sum())
     with pytest.raises(ValueError, match=r"s \(float64\[\?, 3\]\) was given an array of shape \(3, 2\)"):
         s.set_value(np.ones((3, 2)))
 
@@ -87,6 +90,7 @@ def test_cotangents_and_examples():
         (ag.vjp(y, x, g), np.ones(2), "cotangents"),
         (ag.jvp(y, x, g), np.ones(4), "tangents"),
         (ag.vectorize(x.mean(), {x: many}), np.ones((2, 4)), r"replace\[x\]"),
+        (ag.vectorize(T.ones_like(x).sum(), {x: many}), np.ones((2, 4)), r"replace\[x\]"),
     ]
     for result, wrong, message in cases:
         inputs = [v for v in (x, g, many) if v is (many if wrong.ndim == 2 else g) or (v is x and wrong.ndim == 1)]

@@ -19,7 +19,7 @@ EXPRESSIONS = """
     reshape transpose dimshuffle expand_dims squeeze broadcast_to concatenate stack split tile repeat flip roll pad
     ravel moveaxis set_subtensor inc_subtensor take take_along_axis scatter_add
     zeros ones full arange eye linspace zeros_like ones_like full_like dot matmul tensordot outer einsum nn random
-    sort argsort nonzero searchsorted unique diag diagonal trace tril triu tri kron linalg assume
+    sort argsort nonzero searchsorted unique diag diagonal trace tril triu tri kron linalg assume specify_shape
     median quantile percentile average cov corrcoef count_nonzero bincount digitize histogram
     nansum nanprod nanmean nanvar nanstd nanmax nanmin nanmedian nancumsum nancumprod nan_to_num fmax fmin
     isclose allclose isin isposinf isneginf select heaviside sinc float_power logaddexp2 fix amax amin
