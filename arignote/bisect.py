@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +42,16 @@ class Verdict:
     def rule(self) -> str:
         """The name of the rule at fault; empty if none is."""
         return self.rewrite.rule if self.rewrite is not None else ""
+
+    def blame(self) -> str:
+        """The first wrong rewrite and how to do without it; without one, the generated C is at fault."""
+        if self.rewrite is None:
+            return "every rewrite is right for these inputs, so the generated code is wrong: please report it"
+        promise = f", whose contract is {self.contract}" if self.contract else ""
+        return (
+            f"the first wrong rewrite is number {self.rewrite.index}, made by {self.rule}{promise}: {self.difference}\n"
+            f'{self.rewrite}\nwithout it: mode.excluding("{self.rule}")'
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain data."""
@@ -80,12 +91,28 @@ def bisect(f: Function, inputs: Sequence[Any], exact: bool = False) -> Verdict:
         TypeError, ValueError: the inputs do not fit the function.
     """
     arrays = f.arrays(inputs)
+    verdict, states = _searched(f, arrays, exact)
+    if verdict.fault == "rewrite":
+        return verdict
+    backend = _backend_difference(f, arrays, states)
+    return replace(verdict, fault="backend", difference=backend) if backend else verdict
+
+
+def first_fault(f: Function, arrays: Sequence[np.ndarray]) -> Verdict:
+    """The first rewrite of `f` that changes its results for the values of its inputs and shared variables.
+
+    The compiled function is not run: a verdict without fault means that the graph is right.
+    """
+    return _searched(f, arrays, False)[0]
+
+
+def _searched(f: Function, arrays: Sequence[np.ndarray], exact: bool) -> tuple[Verdict, _States]:
+    """The verdict on the rewrites of `f`, and the states that were evaluated for it."""
     trace = f.trace
     states = _States(trace.graph, arrays, f.unoptimized_graph, exact)
     wrong = states.difference(len(trace.journal))
     if not wrong:
-        backend = _backend_difference(f, arrays, states)
-        return Verdict("backend" if backend else "none", None, backend, "", states.evaluations)
+        return Verdict("none", None, "", "", states.evaluations), states
     good, bad = 0, len(trace.journal)
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -95,7 +122,7 @@ def bisect(f: Function, inputs: Sequence[Any], exact: bool = False) -> Verdict:
         else:
             good = middle
     rewrite = trace.every[bad - 1]
-    return Verdict("rewrite", rewrite, wrong, _contract(rewrite.rule), states.evaluations)
+    return Verdict("rewrite", rewrite, wrong, _contract(rewrite.rule), states.evaluations), states
 
 
 class _States:
@@ -147,8 +174,11 @@ def _difference(got: np.ndarray, expected: np.ndarray, exact: bool) -> str:
         eps = float(np.finfo(expected.dtype).eps)
         scale = float(finite.max()) if finite.size else 0.0
         wrong = ~np.isclose(got, expected, rtol=ULPS * eps, atol=ULPS * eps * scale, equal_nan=True)
-    if not np.any(wrong):
-        return ""
+    return told(got, expected, wrong) if np.any(wrong) else ""
+
+
+def told(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str:
+    """How many elements are wrong, and the first of them with its values."""
     at = np.unravel_index(int(np.argmax(wrong)), got.shape)
     place = f"[{', '.join(map(str, at))}]" if got.ndim else ""
     return f"{int(np.sum(wrong))} of {got.size} elements, {got[at]} instead of {expected[at]} at {place or 'its value'}"

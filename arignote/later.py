@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import (
         bind,
+        bisect,
         debug,
         explain,
         export,
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     )  # fmt: skip
 
 __all__ = [
-    "bind", "debug", "explain", "export", "narration", "recording", "remarks", "report", "schedules", "trace", "tuning",
+    "bind", "bisect", "debug", "explain", "export", "narration", "recording", "remarks", "report", "schedules", "trace",
+    "tuning",
     "vectorizing", "why",
 ]  # fmt: skip
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, TypeVar
 
@@ -62,6 +62,8 @@ class Database:
     def __init__(self, name: str = "", *, conform: Conform | None = None) -> None:
         self.name = name
         self.conform = conform
+        self.known_elsewhere: Callable[[], Mapping[str, Any]] = dict
+        """Gives names that are no entries, with what says what became of them; queries may include and exclude them."""
         self._members: dict[str, Member] = {}
         self._edits = 0
         self._content: tuple[int, State] = (-1, ())
@@ -191,11 +193,14 @@ class Database:
     def __getitem__(self, name: str) -> Any:
         """What is registered under a name or a path ("canonicalize/local_mul_zero"), here or in a database inside.
 
+        For a name that is `known_elsewhere`, such as that of a rewrite of Theano, the answer says what became of it.
         Raises KeyError for an unknown name, with a suggestion, and for one that means several things.
         """
         if not isinstance(name, str):
             raise TypeError(f"{self._label()}: expected a name such as 'local_mul_zero', got {name!r}")
         found = [e for e in self.entries() if name in (e.name, e.path)]
+        if not found and name in self.known_elsewhere():
+            return self.known_elsewhere()[name]
         if not found:
             raise unknown(name, {e.name for e in self.entries()}, f"entry of {self._label()}")
         if any(e.object is not found[0].object for e in found):
@@ -203,7 +208,7 @@ class Database:
         return found[0].object
 
     def __contains__(self, name: object) -> bool:
-        return any(name in (e.name, e.path) for e in self.entries())
+        return any(name in (e.name, e.path) for e in self.entries()) or name in self.known_elsewhere()
 
     def __len__(self) -> int:
         """The number of entries directly in it."""
@@ -382,7 +387,7 @@ class Database:
         while queries:
             current = queries.pop()
             for tag in sorted(current.include | current.require | current.exclude):
-                if tag not in known:
+                if tag not in known and (tag not in self.known_elsewhere() or tag in current.require):
                     raise unknown(tag, known, f"rule, optimizer or tag in {self._label()}")
             for name, sub in current.subquery:
                 if name not in containers:

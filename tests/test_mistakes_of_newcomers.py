@@ -123,7 +123,7 @@ ROWS = {
     # --- indices
     "index of text": (lambda: x["a"], TypeError, "an index is an integer, .*; got 'a'"),
     "slice of a vector": (lambda: x[k:], TypeError, r"the bound of a slice: expected an integer .*, got k \("),
-    "arrays of indices": (lambda: m[[1, 2], [1, 2, 3]], IndexError, "arrays of indices do not broadcast: lengths 2 and 3"),
+    "arrays of indices": (lambda: m[[1, 2], [1, 2, 3]], IndexError, "do not broadcast: lengths 2 and 3"),
     "at without an index": (
         lambda: x.at.set(1), AttributeError, r"x.at has no .*; an index comes first: x.at\[index\]",
     ),

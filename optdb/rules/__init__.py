@@ -8,6 +8,8 @@ gives another value where there is a NaN, an infinity or an overflow has the tag
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache, reduce
+from operator import or_
 from typing import Any
 
 from ...ops.elementwise import Pointwise
@@ -44,6 +46,7 @@ from . import (
     switches,
     writing,
 )
+from .absent import Absent, absent
 from .assembling import AssemblyOptimizer
 from .conforming import TensorConform
 from .destroy import AddDestroyHandler
@@ -51,7 +54,7 @@ from .epilogues import EpilogueOptimizer
 from .fusion import FlattenOptimizer, FusionOptimizer
 from .gemm import GemmOptimizer
 from .loops import InnerGraphs, LazyBranches
-from .names import other_names
+from .names import OtherName, other_names, renamed
 from .pipelines import PipelineOptimizer
 from .scan import PushOutNonSequences, RemoveConstants, SaveMemory
 from .scan_products import PushOutProducts, PushOutSums
@@ -103,6 +106,15 @@ QUERIES = {
 """Queries that have a name."""
 
 
+@lru_cache(maxsize=1)
+def known_elsewhere() -> dict[str, Absent | OtherName]:
+    """Names of Theano and PyTensor that are no entries -> what became of them."""
+    others = renamed() | {
+        "inplace_elemwise_opt": ("inplace_elemwise_optimizer",), "scanOp_pushout_output": ("scan_pushout_dot1",),
+    }  # fmt: skip
+    return absent() | {name: OtherName(name, rules) for name, rules in others.items()}
+
+
 def is_default(contract: Contract) -> bool:
     """Whether rules of this contract are in the default mode."""
     return contract.relaxed <= UNNOTICED and not contract.within
@@ -147,6 +159,7 @@ def default_db() -> SequenceDB:
     elemwise_tags = (*in_place, "inplace_elemwise_opt")
     db.register("inplace_elemwise_optimizer", inplace.inplace_elemwise(), *elemwise_tags, position=75)
     db.register("merge3", merge, *run, "merge", position=100)
+    db.known_elsewhere = known_elsewhere
     return db
 
 
@@ -172,7 +185,8 @@ def blas_db() -> SequenceDB:
     gemv = EquilibriumDB()
     for rule in blas.GEMM_TO_GEMV:
         gemv.register(rule.name, rule, "fast_run")
-    return db.register("local_gemm_to_gemv_db", gemv, "fast_run", position=15)
+    contract = reduce(or_, (rule.contract for rule in blas.GEMM_TO_GEMV))
+    return db.register("local_gemm_to_gemv_db", gemv, "fast_run", position=15, contract=contract)
 
 
 def fusion_db() -> SequenceDB:

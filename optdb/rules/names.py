@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ...record import record
 from ..rule import Rule
 from . import factoring, inverses, logic, powers, solving
 
@@ -87,6 +88,20 @@ _RENAMED = {
 }
 
 
+@record(repr=False)
+class OtherName:
+    """A name of Theano or PyTensor for rules that are called otherwise here, or are several: a tag of theirs."""
+
+    name: str
+    rules: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}: the tag of {', '.join(self.rules)}"
+
+    def __repr__(self) -> str:
+        return f"<other name {self}>"
+
+
 def _by_rule() -> dict[str, list[str]]:
     """Names of rules here -> their tags."""
     tags: dict[str, list[str]] = {}
@@ -99,6 +114,11 @@ def _by_rule() -> dict[str, list[str]]:
 
 
 _TAGS = _by_rule()
+
+
+def renamed() -> dict[str, tuple[str, ...]]:
+    """Names known elsewhere -> the rules here that do the same."""
+    return {old: (new,) for old, new in _RENAMED.items()} | {old: tuple(new) for old, new in _SEVERAL.items()}
 
 
 def other_names(rule: Rule) -> Sequence[str]:
