@@ -60,7 +60,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Say which order it was where the header is not shown."""
-    if terminalreporter.no_header:
+    if terminalreporter.no_header or config.option.verbose < 0:
         terminalreporter.write_line(f"in the order of --order={config.option.order}")
 
 

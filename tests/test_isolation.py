@@ -156,5 +156,5 @@ def test_a_seed_gives_an_order_of_files_and_of_tests(tmp_path):
 
 
 def test_workers_take_the_seed_of_the_process_that_starts_them_which_prints_it(tmp_path):
-    code, said, _ = outcome(tmp_path, "-n", "2")
+    code, said, _ = outcome(tmp_path, "-n", "2", "-qq")
     assert code == 1 and "25 passed, 1 error" in said and said.partition("--order=")[2].split()[0].isdigit()
