@@ -34,35 +34,20 @@ def grad(
     what happens to a variable that the cost is not computed from: ValueError ("raise") or zeros ("zero").  For a
     complex variable z = a + ib the result is d cost/da + i d cost/db, so that `z - rate * grad` descends.
 
-    An integer variable in `wrt` gets zeros of the cost's dtype, as in Theano: nothing flows back to it.
-
-    Raises TypeError for a cost that is no real floating-point scalar and for constants in `wrt`, and NoGradient for an
-    op on the way that has no derivative.  Source: reverse accumulation, see `ops/backward.py`.
+    Raises TypeError for a cost that is no real floating-point scalar and for integer variables in `wrt`, and
+    NoGradient for an op on the way that has no derivative.  Source: reverse accumulation, see `ops/backward.py`.
     """
     _require_choice(disconnected, "grad")
     variables = _as_list(wrt, "wrt", "grad")
     for v in variables:
-        if v.type.kind in "fc" or isinstance(v, Constant):
-            _require_differentiable(v, "grad: wrt")
+        _require_differentiable(v, "grad: wrt")
     known = {v: _cotangent(g, v, "grad: known_grads") for v, g in (known_grads or {}).items()}
     outputs = _checked_cost(cost, bool(known))
     seeds = [scalar_constant(1, output.dtype) for output in outputs]
     found = pull_back(outputs, seeds, variables, constant=consider_constant, known=known)
     if disconnected == "raise":
         _require_connected(variables, found, [*outputs, *known], "grad")
-    return _like(wrt, [_gradient(g, v, outputs) for v, g in zip(variables, found, strict=True)])
-
-
-def _gradient(found: Variable | None, variable: Variable, outputs: Sequence[Variable]) -> Variable:
-    """The cotangent as an expression of the variable: zeros where nothing flows back.
-
-    A number that depends on no input takes its shape from the variable, so that a function of the variable gives it.
-    """
-    if found is None:
-        dtype = outputs[0].dtype if outputs and variable.type.kind not in "fc" else None
-        return T.zeros_like(variable, dtype)  # type: ignore[no-any-return]
-    is_number = bool(outputs) and not found.ndim and all(isinstance(i, Constant) for i in leaves([found]))
-    return T.fill(variable, found) if is_number else found
+    return _like(wrt, [T.zeros_like(v) if g is None else g for v, g in zip(variables, found, strict=True)])
 
 
 def value_and_grad(cost: Variable, wrt: Variable | Sequence[Variable], **options: Any) -> tuple[Variable, Any]:
@@ -184,8 +169,6 @@ def _require_differentiable(variable: Variable, what: str) -> None:
 def _checked_cost(cost: Any, has_known: bool) -> list[Variable]:
     if cost is None and has_known:
         return []
-    if hasattr(cost, "no_tensor"):
-        raise TypeError(f"grad: the cost: {cost.no_tensor}")
     if not isinstance(cost, Variable):
         raise TypeError(f"grad: the cost is a scalar variable, got {cost!r}")
     if cost.ndim:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from inspect import signature
 from typing import Any, NamedTuple
 
 from . import ops as T
@@ -17,10 +16,9 @@ from .graph.provenance import marking
 from .jit import flatten, in_form, unflatten
 from .ops.checks import describe, shown
 from .ops.lengths import as_length, known_length, lengths_of
-from .ops.loops import ENDLESS, ChangedState, Scan, While, looped
+from .ops.loops import ENDLESS, Scan, While, looped
 from .ops.shared import SharedVariable
 from .ops.tensor import TensorVariable, as_tensor
-from .scan_pair import ScanPair
 
 
 class until:  # noqa: N801  # a word of the language, as in Theano
@@ -44,8 +42,7 @@ def scan(
     Args:
         fn: called once, with a part of each sequence, then what outputs were before, then the non-sequences.  It
             returns an output, a list of them, or a tuple (outputs, updates), (outputs, until(condition)) or
-            (outputs, updates, until(condition)); updates are a dict from shared variables to their next values, or a
-            list of pairs.
+            (outputs, updates, until(condition)); updates are a dict from shared variables to their next values.
         sequences: one or a list of what the loop goes along, by the first axis; `dict(input=x, taps=[-1, 0])` for
             x[t - 1] and x[t].  The shortest ends the loop.
         outputs_info: for each output what it was before the first step, None if `fn` does not want to know, or
@@ -69,12 +66,12 @@ def scan(
         raise TypeError(f"scan: fn is a function of variables, got {shown(fn)}")
     along = _sequences(_listed(sequences), go_backwards)
     steps = _steps(n_steps, along)
-    infos = [_info(k, i) for k, i in enumerate(_listed(outputs_info))]
+    infos = None if outputs_info is None else [_info(k, i) for k, i in enumerate(_listed(outputs_info))]
     others = [as_tensor(v) for v in _listed(non_sequences)]
     slices = [s for one in along for s in one.slices]
-    given = [s for info in infos if info is not None for s in info.wanted]
+    given = [s for info in infos or () if info is not None for s in info.wanted]
     with marking() as marks:
-        outputs, updates, stop = _returned(_called(fn, slices, given, others))
+        outputs, updates, stop = _returned(fn(*slices, *given, *others))
     infos = _for_each(outputs, infos)
     drawn = {v: v.default_update for v in _moved_inside([*outputs, *updates.values(), *stop], marks)}
     new = {**drawn, **updates}
@@ -88,12 +85,12 @@ def scan(
             changed[-1] if stop else None, (*(True for _ in body.firsts), *(False for _ in new)), truncate_gradient,
         )  # fmt: skip
     except TypeError as error:
-        raise TypeError(f"scan: {error}{_fix(error)}") from None
+        raise TypeError(f"scan: {error}; cast what fn returns, or begin with a value of that type") from None
     ends = dict(zip(new, results[len(body.firsts) :], strict=False))
     for v in drawn:
         v.default_update = ends[v]
     found = body.outputs(results, len(new))
-    return ScanPair(((found if return_list or len(found) > 1 else found[0] if found else None), ends))
+    return (found if return_list or len(found) > 1 else found[0] if found else None), ends
 
 
 # --- arguments
@@ -174,11 +171,10 @@ class _Info(NamedTuple):
     wanted: list[Variable]
 
 
-def _for_each(outputs: Sequence[Any], infos: list[_Info | None]) -> list[_Info | None]:
-    """One entry an output; none at all is None for each."""
-    if infos and len(infos) != len(outputs):
+def _for_each(outputs: Sequence[Any], infos: list[_Info | None] | None) -> list[_Info | None]:
+    if infos is not None and len(infos) != len(outputs):
         raise ValueError(f"scan: outputs_info has {len(infos)} entries, and fn returns {len(outputs)} outputs")
-    return infos or [None] * len(outputs)
+    return [None] * len(outputs) if infos is None else infos
 
 
 def _info(k: int, given: Any) -> _Info | None:
@@ -203,28 +199,6 @@ def _info(k: int, given: Any) -> _Info | None:
     return _Info(firsts, states, [states[-1 - tap] for tap in taps])
 
 
-def _called(fn: Callable[..., Any], slices: Sequence[Any], given: Sequence[Any], others: Sequence[Any]) -> Any:
-    """What fn returns.  Raises TypeError, with the arguments by name, where fn does not take as many."""
-    try:
-        form = signature(fn)
-        form.bind(*slices, *given, *others)
-    except ValueError:  # a builtin that tells nothing of its arguments
-        pass
-    except TypeError:
-        kinds = (("sequences", slices), ("outputs_info", given), ("non_sequences", others))
-        told = "; ".join(f"{len(few)} of {kind} ({_words(few)})" for kind, few in kinds if few) or "none"
-        count = len(slices) + len(given) + len(others)
-        raise TypeError(
-            f"scan: fn takes {form}, and is given {count} arguments: {told}. "
-            "Give fn a parameter for each of them, in this order"
-        ) from None
-    return fn(*slices, *given, *others)
-
-
-def _words(variables: Sequence[Variable]) -> str:
-    return ", ".join(v.name or str(v.type) for v in variables)
-
-
 # --- what fn returns
 
 
@@ -235,10 +209,8 @@ def _returned(found: Any) -> tuple[list[Any], dict[SharedVariable, Any], list[An
     updates: Mapping[Any, Any] = {}
     if parts and isinstance(parts[-1], until):
         stop = [parts.pop().condition]
-    if _are_pairs(parts):
-        updates, parts = dict(parts), []
-    elif parts and (isinstance(parts[-1], Mapping) or _are_pairs(parts[-1])):
-        updates = dict(parts.pop())
+    if parts and isinstance(parts[-1], Mapping):
+        updates = parts.pop()
     if len(parts) == 1 and isinstance(parts[0], (list, tuple)):
         parts = list(parts[0])
     for v in updates:
@@ -249,13 +221,6 @@ def _returned(found: Any) -> tuple[list[Any], dict[SharedVariable, Any], list[An
             raise TypeError(f"scan: fn returns outputs, then updates, then until(condition); got {shown(found)}")
     new = {v: as_tensor(u) for v, u in updates.items()}
     return [as_tensor(o) for o in parts], new, stop
-
-
-def _are_pairs(given: Any) -> bool:
-    """Whether these are updates as Theano writes them: a list or a tuple of pairs (shared variable, next value)."""
-    if not isinstance(given, (list, tuple)) or not given:
-        return False
-    return all(isinstance(p, (list, tuple)) and len(p) == 2 and isinstance(p[0], SharedVariable) for p in given)
 
 
 def _moved_inside(outputs: Sequence[Variable], marks: marking) -> list[SharedVariable]:
@@ -321,20 +286,8 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
             While, steps, (), (), firsts, states, new, (), T.logical_not(goes_on[1]), (False,) * len(firsts)
         )
     except TypeError as error:
-        raise TypeError(f"while_loop: {error}{_fix(error)}") from None
+        raise TypeError(f"while_loop: {error}; cast what body returns, or begin with that type") from None
     return unflatten(form, iter(results))
-
-
-def _fix(error: TypeError) -> str:
-    """The way out for a state that changes its type."""
-    if not isinstance(error, ChangedState):
-        return ""
-    old, new = error.old, error.new
-    if old.ndim != new.ndim:
-        return f"; begin with a state of rank {new.ndim}, such as T.zeros(...), or give one of rank {old.ndim}"
-    if old.dtype != new.dtype:
-        return f'; begin with {new.dtype}, or cast what a step gives, as in s.astype("{old.dtype}")'
-    return "; a state keeps its lengths: begin with those that a step gives"
 
 
 _TAKES_ANY = 0x04

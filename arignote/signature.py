@@ -96,8 +96,6 @@ def _outputs(outputs: Any) -> tuple[str, tuple[str, ...], list[Variable]]:
             if key in keys[:position]:
                 raise ValueError(f"function: outputs has the key {key!r} twice, keys being text; expected it once")
         return "dict", tuple(map(str, outputs)), [_output(v, repr(k)) for k, v in outputs.items()]
-    if hasattr(outputs, "no_tensor"):
-        raise TypeError(f"function: outputs: {outputs.no_tensor}")
     if isinstance(outputs, (list, tuple)):
         return "list", (), [_output(v, str(n)) for n, v in enumerate(outputs)]
     return "one", (), [_output(outputs, "0")]

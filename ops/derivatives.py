@@ -51,8 +51,7 @@ ROWS: dict[str, Row] = {
     "log10": (lambda g, y, x: g / (x * _LN10),),
     "log1p": (lambda g, y, x: g / (1 + x),),
     "logaddexp": (lambda g, y, a, b: g * _share(a, b), lambda g, y, a, b: g * _share(b, a)),
-    # At 0.0, where expm1 gives -0.0, the limit is that of the domain, x < 0.
-    "log1mexp": (lambda g, y, x: -g / T.switch(T.eq(x, 0), 0, T.expm1(-x)),),
+    "log1mexp": (lambda g, y, x: -g / T.expm1(-x),),
     # trigonometric and hyperbolic
     "sin": (lambda g, y, x: g * T.cos(x),),
     "cos": (lambda g, y, x: -g * T.sin(x),),
@@ -194,9 +193,8 @@ FOLDS: dict[str, Callable[[Any, Any, Sequence[Any]], list[Any]]] = {
 def elementwise_vjp(node: Apply, g: Variable | None) -> Sequence[Variable | None]:
     """The cotangents of the operands of an elementwise node.
 
-    None for operands whose derivative is zero wherever it is defined (zeros would become NaN times an infinity further
-    back), for constants, and for bools and integers, which have no cotangent.  Raises NoGradient, with the reason,
-    where there is no derivative.
+    None for operands that the result does not depend on, for constants, and for bools and integers, which have no
+    cotangent; zeros where the derivative is zero.  Raises NoGradient, with the reason, where there is no derivative.
     """
     y = node.out
     wanted = [i.type.kind in "fc" and not isinstance(i, Constant) for i in node.inputs]
@@ -205,7 +203,7 @@ def elementwise_vjp(node: Apply, g: Variable | None) -> Sequence[Variable | None
     dtypes, _ = node.op.loop(tuple(i.dtype for i in node.inputs))  # type: ignore[attr-defined]
     inputs = [i if i.dtype == d else T.cast(i, d) for i, d in zip(node.inputs, dtypes, strict=True)]
     found = _cotangents(node, g, inputs, wanted)
-    return [None if c is None or not w else _conform(c, i) for c, i, w in zip(found, node.inputs, wanted, strict=True)]
+    return [_conform(c, i) if w else None for c, i, w in zip(found, node.inputs, wanted, strict=True)]
 
 
 def _cotangents(node: Apply, g: Any, inputs: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Any]:
@@ -232,8 +230,10 @@ def _through_conj(needed: bool, g: Any, row: Callable[[Any], Sequence[Any]]) -> 
     return [c if c is None else T.conj(c) for c in row(T.conj(g))] if needed else row(g)
 
 
-def _conform(cotangent: Variable, operand: Variable) -> Variable:
-    """The cotangent in the dtype and shape of the operand."""
+def _conform(cotangent: Any, operand: Variable) -> Variable:
+    """The cotangent in the dtype and shape of the operand; zeros for None."""
+    if cotangent is None:
+        return T.fill(operand, T.constant(0, operand.dtype))  # type: ignore[no-any-return]
     if cotangent.type.kind == "c" and operand.type.kind == "f":
         cotangent = T.real(cotangent)
     return T.cast(T.unbroadcast(cotangent, operand), operand.dtype)  # type: ignore[no-any-return]

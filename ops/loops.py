@@ -210,14 +210,6 @@ def _outer(length: Length, shapes: Sequence[Sequence[Any]]) -> Any:
 # --- making
 
 
-class ChangedState(TypeError):
-    """A state that becomes one of another dtype, rank or known length in a step; `old` and `new` are its types."""
-
-    def __init__(self, old: Variable, new: Variable) -> None:
-        super().__init__(f"the state {_called(old)} is {old.type}, and becomes {new.type} in a step")
-        self.old, self.new = old.type, new.type
-
-
 def fitted_body(
     inputs: Sequence[Variable], outputs: Sequence[Variable], states: slice
 ) -> tuple[list[Variable], list[Variable]]:
@@ -233,7 +225,7 @@ def fitted_body(
             if not new.type.refines(old.type):
                 pairs = list(zip(old.type.shape, new.type.shape, strict=False))
                 if new.dtype != old.dtype or new.ndim != old.ndim or any(None not in p and p[0] != p[1] for p in pairs):
-                    raise ChangedState(old, new)
+                    raise TypeError(f"the state {_called(old)} is {old.type}, and becomes {new.type} in a step")
                 shape = tuple(mine if mine == theirs else None for mine, theirs in pairs)
                 looser[old] = TensorVariable(old.type.with_shape(shape), name=old.name)
         if not looser:
@@ -299,16 +291,15 @@ class Backward:
             if g is None:
                 sent += [None] * (k >= states)
             elif k < states and not self.traced[k]:
-                starts[k] = _as_known(g, self.firsts[k])
+                starts[k] = g
             else:
-                leaf = TensorVariable(g.type.with_shape(g.type.shape[1:]))
+                leaf = TensorVariable(g.type.with_shape(outputs[k].type.shape))
                 leaves.append(leaf)
                 rows.append(g)
-                row = _as_known(leaf, outputs[k])
                 if k < states:
-                    sent[k] = T.add(sent[k], row)
+                    sent[k] = T.add(sent[k], leaf)
                 else:
-                    sent.append(row)
+                    sent.append(leaf)
         return self._applied(leaves, rows, slices, olds, adjoints, starts, outputs, sent)
 
     def _applied(
@@ -357,11 +348,6 @@ class Backward:
 
     def _of_first(self, end: Any) -> Any:
         return end if self.whole else T.switch(T.eq(self.count, self.steps), end, T.zeros_like(end))
-
-
-def _as_known(cotangent: Variable, variable: Variable) -> Any:
-    """The cotangent with every length that is known of the variable."""
-    return cotangent if cotangent.type.refines(variable.type) else T.fill(variable, cotangent)
 
 
 def looped(

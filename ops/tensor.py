@@ -217,14 +217,9 @@ class TensorVariable(Variable):
     def __bool__(self) -> bool:
         raise self._without("truth value", "T.switch(condition, a, b) to choose, T.logical_and(a, b) for `and`")
 
-    def __float__(self) -> float:
-        raise self._without("Python float", "T.exp, T.sin ... in place of math's, or x.eval({...})")
-
+    def __float__(self) -> float: raise self._without("Python float", "x.eval({...})")
     def __int__(self) -> int: raise self._without("Python int", "x.eval({...}) or x.astype('int64')")
-
-    def __index__(self) -> int:
-        raise self._without("Python index", "it as in x[i], T.arange(i), T.zeros((i,)), or loop by ag.scan(n_steps=i)")
-
+    def __index__(self) -> int: raise self._without("Python index", "it as in x[i], T.arange(i), T.zeros((i,))")
     def __complex__(self) -> complex: raise self._without("Python complex", "x.eval({...})")
     def __contains__(self, value: Any) -> bool: raise self._without("members to look through", "T.any(T.eq(x, value))")
     def __array__(self, *args: Any, **kwargs: Any) -> Any: raise self._without("array", "x.eval({...})")
@@ -376,8 +371,6 @@ def as_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
         if dtype is not None and value.type.dtype != dtype_name(dtype):
             raise TypeError(f"expected {dtype_name(dtype)}, got {value!r}; use T.cast(x, {dtype_name(dtype)!r})")
         return value
-    if hasattr(value, "no_tensor"):
-        raise TypeError(value.no_tensor)
     if isinstance(value, (list, tuple)) and _holds_variables(value):
         return T.stack([as_tensor(v, dtype) for v in value])
     try:

@@ -21,7 +21,6 @@ def assert_gradient(function, *values, static=True, step=1e-4):
     cost = _cost(result, weights)
     gradients = pull_back([cost], [T.constant(1.0)], inputs)
     for position, (gradient, value) in enumerate(zip(gradients, values)):
-        gradient = T.zeros_like(inputs[position]) if gradient is None else gradient  # zero wherever it is defined
         found = gradient.eval(dict(zip(inputs, values)))
         assert found.shape == value.shape
         assert found.dtype == value.dtype

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from gradients import assert_gradient
 
-import arignote as ag
 from arignote import ops as T
 from arignote.graph import NoGradient
 from arignote.ops import ELEMENTWISE
@@ -126,8 +125,7 @@ def test_integers_and_bools_have_no_cotangent():
 def test_piecewise_constant_functions_have_zero_derivatives():
     x = T.vector("x")
     for op in (T.floor, T.ceil, T.trunc, T.rint, T.sign):
-        assert vjp(op, x) == [None]
-        np.testing.assert_array_equal(ag.grad(op(x).sum(), x).eval({x: [0.3, 2.0]}), [0, 0])
+        np.testing.assert_array_equal(vjp(op, x)[0].eval({x: [0.3, 2.0]}), [0, 0])
 
 
 def test_cotangents_have_the_type_of_their_operand():

@@ -102,7 +102,7 @@ BUILDING = {
     # --- gradients
     "grad of a vector": (lambda: ag.grad(x * 2, x), TypeError, ["cost is a scalar", "float64[?]", "sum()", HERE]),
     "grad, disconnected": (lambda: ag.grad(x.sum(), y), ValueError, ["y (float64[?])", "disconnected", '"zero"']),
-    "vjp by integers": (lambda: ag.vjp((k * 1.5).sum(), k, 1.0), TypeError, ["k (int64[?])", "astype"]),
+    "grad by integers": (lambda: ag.grad((k * 1.5).sum(), k), TypeError, ["k (int64[?])", "astype"]),
     "grad of integers": (lambda: ag.grad(k.sum(), x), TypeError, ["cost", "floating-point", "int64", HERE]),
     "grad by name": (lambda: ag.grad(x.sum(), "x"), TypeError, ["wrt", "'x'"]),
     # --- rules and queries

@@ -230,7 +230,7 @@ def test_wrong_arguments():
         ag.scan(lambda a: a, outputs_info={"initial": T.scalar("s"), "taps": [-2]}, n_steps=2)
     with pytest.raises(ValueError, match="expected dict"):
         ag.scan(lambda a: a, {"inputs": x})
-    with pytest.raises(TypeError, match=r"scan: the state n \(?.*int64, and becomes float64 in a step; begin with"):
+    with pytest.raises(TypeError, match=r"scan: the state n \(?.*int64, and becomes float64 in a step; cast"):
         ag.scan(lambda n: n + 0.5, outputs_info=T.lscalar("n"), n_steps=2)
     with pytest.raises(TypeError, match="until: expected a scalar"):
         ag.scan(lambda s: (s, ag.until(s > 0)), outputs_info=x, n_steps=2)
@@ -274,69 +274,3 @@ def test_a_scan_is_printed_and_read_back():
     x = T.vector("x")
     graph = ag.FunctionGraph([x], [ag.scan(lambda x, s: s + x, x, T.constant(0.0))[0]])
     assert ag.parse(str(graph)) == graph
-
-
-# --- the forms that Theano takes
-
-
-def test_updates_are_a_dict_or_pairs_alone_or_behind_the_outputs():
-    def ends(fn):
-        w = ag.shared(1.0, name="w")
-        outputs, updates = ag.scan(lambda: fn(w), n_steps=3)
-        assert list(updates) == [w]
-        return outputs, updates[w].eval({w: 1.0}).item()
-
-    for fn in (lambda w: [(w, w + 1)], lambda w: ((w, w + 1),), lambda w: {w: w + 1}, lambda w: ([(w, w + 1)],)):
-        assert ends(fn) == (None, 4.0)
-    assert ends(lambda w: ([(w, w + 1)], ag.until(w >= 2)))[1] == 3.0
-    outputs, end = ends(lambda w: (w * 2, [(w, w + 1)]))
-    assert outputs.ndim == 1 and end == 4.0
-    outputs, _ = ends(lambda w: ([w, w * 2], [(w, w + 1)]))
-    assert len(outputs) == 2
-
-
-def test_an_empty_outputs_info_and_a_bare_non_sequence():
-    x, s = T.vector("x"), T.scalar("s")
-    plain, _ = ag.scan(lambda e, a: e * a, sequences=x, outputs_info=[], non_sequences=s)
-    number, _ = ag.scan(lambda e, a: e * a, sequences=x, non_sequences=np.float64(3))
-    f = ag.function([x, s], [plain, number])
-    assert [found.tolist() for found in f([1.0, 2.0], 4.0)] == [[4, 8], [3, 6]]
-
-
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (
-            lambda x, s: ag.scan(lambda a: a, x, s),
-            ("scan: fn takes (a), and is given 2 arguments: 1 of sequences (x[t]); 1 of outputs_info (s). "
-            "Give fn a parameter for each of them, in this order"),
-        ),
-        (
-            lambda x, s: ag.scan(lambda a, h: x, x, s),
-            ("scan: the state s is float64, and becomes float64[?] in a step; "
-            "begin with a state of rank 1, such as T.zeros(...), or give one of rank 0"),
-        ),
-        (
-            lambda x, s: ag.scan(lambda a, h: h + a, x, T.constant(0)),
-            ("scan: the state outputs[0] is int64, and becomes float64 in a step; "
-            'begin with float64, or cast what a step gives, as in s.astype("int64")'),
-        ),
-    ],
-)
-def test_a_body_that_does_not_fit(make, said):
-    with pytest.raises(TypeError) as found:
-        make(T.vector("x"), T.scalar("s"))
-    assert str(found.value) == said
-
-
-@pytest.mark.parametrize(
-    "use",
-    [lambda r: r + 1, lambda r: 2 * r, T.sum, lambda r: ag.function([], r), lambda r: ag.grad(r, T.scalar()), T.exp],
-)
-def test_a_pair_that_was_not_unpacked_says_so(use):
-    pair = ag.scan(lambda a: a + 1, sequences=T.vector("x"))
-    assert isinstance(pair, tuple) and len(pair) == 2
-    with pytest.raises(TypeError, match=r"unpack it: outputs, updates = ag\.scan\(\.\.\.\)"):
-        use(pair)
-    with pytest.raises(AttributeError, match=r"where \.sum is asked for; unpack it"):
-        _ = pair.sum
