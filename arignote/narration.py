@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from .cbackend.program.text import program_text
 from .profiling import RunProfile, StepProfile
 from .profiling.summary import passes
 
@@ -67,23 +67,11 @@ def _passes(f: Function) -> Iterator[str]:
 
 
 def _program(f: Function) -> Iterator[str]:
-    yield from (f"  {line}" for line in str(f.graph).splitlines())
-    if f.program is None:
-        return
-    for kernel in f.program.kernels:
-        yield f"  kernel {kernel.name}: {kernel.comment}; schedule {kernel.schedule}"
-    for step in f.program.steps:
-        yield f"  {spelled(step)}"
-
-
-def spelled(value: Any) -> str:
-    """A step of a program, or a part of one, on one line: its class and its fields, without the names of these."""
-    if isinstance(value, tuple):
-        return f"({', '.join(map(spelled, value))})"
-    if not hasattr(type(value), "__dataclass_fields__"):
-        return str(value)
-    inner = (getattr(value, f.name) for f in fields(value))
-    return f"{type(value).__name__}({', '.join(spelled(part) for part in inner if part is not None)})"
+    """The optimized graph, the program and its kernels, each in its text form."""
+    forms = [str(f.graph)]
+    if f.program is not None:
+        forms += [program_text(f.program), *(f"{kernel.name} is {kernel}" for kernel in f.program.kernels)]
+    yield from (f"  {line}" for form in forms for line in form.splitlines())
 
 
 class Narrated:

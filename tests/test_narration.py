@@ -42,7 +42,9 @@ def test_each_level_tells_what_the_one_before_tells_and_more(at_level):
             or "tale: found in the cache with its C" in said,
             2: "tale: call 1: " in said and " us " in said and " GB/s " in said and kernel in said,
             3: "canonicalize: " in said or "stabilize: " in said,
-            4: "v0: float64 = fused(x) graph = " in said and f"kernel {kernel}: y0 = sum" in said and "Call(" in said,
+            4: "v0: float64 = fused(x) graph = " in said
+            and f"{kernel} is kernel \"y0 = sum" in said
+            and f"launch {kernel}(" in said,
             5: "ag_entry(ag_call *" in said and f"static void {kernel}(" in said,
         }
         assert shown == {known: known <= level for known in shown}, said
