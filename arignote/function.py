@@ -87,7 +87,7 @@ def function(
         raise TypeError(f"function: name is {name!r}; expected text")
     said = {"profile": profile, "allow_input_downcast": allow_input_downcast, "debug_info": debug_info}
     for argument, value in said.items():
-        if not isinstance(value, (bool, np.bool_, type(None))):
+        if not isinstance(value, (bool, int, np.bool_, type(None))):
             raise TypeError(f"function: {argument} is {value!r}; expected True, False or None")
     name = printable(name or "function")
     if mode.backend == "c":

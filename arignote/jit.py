@@ -43,11 +43,8 @@ def jit(python_function: Callable[..., Any] | None = None, **options: Any) -> An
     return Jitted(python_function, options)
 
 
-_OPTIONS = (
-    "mode", "name", "profile", "on_unused_input", "allow_input_downcast", "threads", "debug_info", "tiered",
-    "compile_budget", "schedule", "updates", "givens",
-)  # fmt: skip
-"""The keywords of `ag.function` that `jit` hands on."""
+_OPTIONS = function.__code__.co_varnames[2 : function.__code__.co_argcount]
+"""The keywords of `ag.function` that `jit` hands on: all but inputs and outputs."""
 
 
 class Jitted:

@@ -8,7 +8,7 @@ the parameter's dtype.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,15 +29,16 @@ def _pairs(
     """The pairs (parameter, gradient).  Raises TypeError or ValueError for other arguments of `rule`, naming them."""
     fix = f"write ag.optim.{rule}(parameters, ag.grad(loss, parameters)) for a list of shared variables"
     for name, given in (("parameters", parameters), ("gradients", gradients)):
-        if not isinstance(given, (list, tuple)):
+        if isinstance(given, (Variable, Mapping, str)) or not isinstance(given, Iterable):
             raise TypeError(f"{rule}: {name} is {_told(given)}, expected a list; {fix}")
+    parameters, gradients = list(parameters), list(gradients)
     if len(parameters) != len(gradients):
         raise ValueError(f"{rule}: {len(parameters)} parameters, {len(gradients)} gradients; {fix}")
     for n, (p, g) in enumerate(zip(parameters, gradients, strict=True)):
         _require_parameter(rule, n, p)
         if p in parameters[:n]:
             raise ValueError(f"{rule}: parameter {n} ({p.name or p.type}) is given twice")
-        if not isinstance(g, Variable) or g.ndim != p.ndim:
+        if g is None or isinstance(g, str) or (g.ndim if isinstance(g, Variable) else np.ndim(g)) > p.ndim:
             raise TypeError(f"{rule}: gradient {n} is {_told(g)}, expected an expression like {describe(p)}")
     for name, rate in rates.items():
         _require_rate(rule, name, rate)

@@ -157,17 +157,22 @@ def _as_update(target: SharedVariable, given: Any, what: str) -> Variable:
     return as_promised(value, target.type, f"updates[{target.name or target.type}]")
 
 
+_KINDS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+"""The kinds of dtype; a value may go to one that is no less."""
+
+
 def _given_value(what: str, value: Any, variable: Variable) -> Variable:
     """A value of Python or NumPy in the dtype of a variable.  Raises TypeError where it cannot hold the value."""
     kind = variable.type
     try:
         made = as_tensor(value)
-        if isinstance(made, Constant) and np.can_cast(made.type.numpy, kind.numpy, "same_kind"):
-            return constant(value, kind.dtype)
+        if not isinstance(made, Constant):  # a list of variables
+            return made  # type: ignore[no-any-return]
+        held = constant(value, kind.dtype) if _KINDS[made.type.kind] <= _KINDS[kind.kind] else None
     except (TypeError, ValueError, OverflowError):
-        made = None
-    if made is not None and not isinstance(made, Constant):
-        return made  # type: ignore[no-any-return]
+        held = None
+    if held is not None and (kind.kind not in "iu" or np.array_equal(held.data, made.data)):
+        return held
     raise TypeError(f"function: {what} is {_kind(value)}; expected a variable or numbers of {kind.dtype}")
 
 

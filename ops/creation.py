@@ -16,7 +16,7 @@ from .checks import describe, normalize_axis, require_count, require_index_scala
 from .lengths import ShapeI, as_length, as_lengths, known_length, stretched_shape, tensor_to_dim
 from .operands import with_dtype
 from .promotion import result_type, weak_type
-from .shape import DimShuffle, moveaxis
+from .shape import DimShuffle, Reshape, moveaxis
 from .tensor import TensorOp, as_tensor, constant
 
 
@@ -209,6 +209,15 @@ def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = "float64") -> Any:
     return Eye(dtype_name(dtype))(*lengths)
 
 
+def positions(count: Variable) -> Any:
+    """0, 1, ... below `count`, an int64 scalar, as a vector.
+
+    A run raises ValueError for a negative count, unless the optimizers find that nothing depends on it.
+    """
+    found = arange(count)
+    return found if isinstance(count, Constant) else Reshape()(found, count)
+
+
 def linspace(
     start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
 ) -> Any:
@@ -229,7 +238,7 @@ def linspace(
         gaps = known - bool(endpoint)
     is_step = known is None or gaps > 0
     step = T.true_div(span, with_dtype(T.maximum(gaps, 1), computed_in) if known is None else gaps) if is_step else span
-    places = DimShuffle((0, *"x" * span.ndim))(arange(count))
+    places = DimShuffle((0, *"x" * span.ndim))(positions(count))
     y = T.add(T.mul(with_dtype(places, computed_in), step), start)
     if endpoint and known is None:  # the last is `stop` exactly, whatever the rounding before it
         y = T.switch(T.logical_and(T.eq(places, gaps), T.gt(gaps, 0)), stop, y)
@@ -280,6 +289,10 @@ def logspace(
     start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
 ) -> Any:
     """`base`, a number or a tensor, to the powers of `linspace(start, stop, num, endpoint)`, along a new axis."""
+    if np.ndim(base) if not isinstance(base, Variable) else base.ndim:
+        start, stop, base = (as_tensor(v) for v in (start, stop, base))
+        rank = max(v.ndim for v in (start, stop, base))
+        start, stop, base = (DimShuffle((*"x" * (rank - v.ndim), *range(v.ndim)))(v) for v in (start, stop, base))
     y = T.pow(base, linspace(start, stop, num, endpoint))
     y = moveaxis(y, 0, place) if (place := normalize_axis(axis, y.ndim, "logspace")) else y
     return y if dtype is None else T.cast(y, dtype_name(dtype))

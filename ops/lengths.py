@@ -115,8 +115,9 @@ def as_length(n: Any, what: str, least: int | None = None) -> Variable:
 def as_lengths(shape: Any, what: str, ndim: int | None = None, role: str = "shape") -> tuple[Variable, ...]:
     """The int64 scalars of a shape given as an integer, a sequence of integers and scalars, or a vector.
 
-    `ndim`: how many there are to be; a vector of another length then raises when the function runs.  Raises TypeError
-    for anything else, and ValueError for a vector whose length is not known (the rank would not be).
+    `ndim`: how many there are to be; a vector of another length then raises when the function runs.  `role`: the name
+    of the argument, for errors.  Raises TypeError for anything else, and ValueError for a vector whose length is not
+    known (the rank would not be).
     """
     if ndim is not None and (isinstance(ndim, bool) or not isinstance(ndim, (int, np.integer)) or ndim < 0):
         raise TypeError(f"{what}: ndim is the number of lengths, an int, got {ndim!r}")
@@ -125,7 +126,8 @@ def as_lengths(shape: Any, what: str, ndim: int | None = None, role: str = "shap
     else:
         several = not isinstance(shape, Variable) and isinstance(shape, Iterable) and not isinstance(shape, str)
         least = -1 if what == "reshape" else 0
-        found = tuple(as_length(n, f"{what}: {role}", least) for n in (shape if several else (shape,)))
+        who = f"{what}: {role}" if role else what
+        found = tuple(as_length(n, who, least) for n in (shape if several else (shape,)))
     if ndim is not None and len(found) != ndim:
         raise ValueError(f"{what}: ndim is {ndim}, and {len(found)} lengths are given")
     return found
@@ -141,13 +143,17 @@ def _elements(vector: Any, what: str, ndim: int | None) -> Sequence[Any]:
             f"{what}: the number of elements of {describe(vector)} is not known when the graph is built, so the rank "
             f"of the result is not; say it, as in {fix}"
         )
+    if not shows_its_elements(vector):
+        return [vector[n] for n in range(count)]
     if isinstance(vector, Constant):
         return list(vector.data.tolist())
-    if vector.owner is not None and isinstance(vector.owner.op, Shape):
-        return lengths_of(vector.owner.inputs[0])
-    if vector.owner is not None and isinstance(vector.owner.op, MakeVector):
-        return tuple(vector.owner.inputs)
-    return [vector[n] for n in range(count)]
+    return lengths_of(vector.owner.inputs[0]) if isinstance(vector.owner.op, Shape) else tuple(vector.owner.inputs)
+
+
+def shows_its_elements(vector: Variable) -> bool:
+    """Whether each element is known by itself: of a constant, of a shape, of a vector made of scalars."""
+    made = vector.owner is not None and isinstance(vector.owner.op, (Shape, MakeVector))
+    return made or isinstance(vector, Constant)
 
 
 def plus(a: Variable, b: Variable) -> Any:

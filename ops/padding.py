@@ -14,7 +14,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Constant, Variable
 from .checks import describe, normalize_axis, shown
-from .creation import Alloc, arange
+from .creation import Alloc, arange, positions
 from .join import Join
 from .lengths import as_length, lengths_of, minus, plus
 from .operands import with_dtype
@@ -65,8 +65,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
             x = _with_odd_reflections(x, axis, width, int(mode == "symmetric"))
         else:
             n = lengths_of(x)[axis]
-            start = minus(constant(0, "int64"), width[0])
-            x = T.take(x, _SOURCES[mode](arange(start, plus(n, width[1])), n), axis)
+            x = T.take(x, _SOURCES[mode](_places(n, width), n), axis)
     return x
 
 
@@ -207,6 +206,14 @@ def _with_statistics(x: Any, axis: int, width: Width, mode: str, counts: Pair) -
 # --- reflections
 
 
+def _places(n: Variable, width: Width) -> Any:
+    """The places along an axis of length n and its borders, 0 being the first of the axis."""
+    before, after = width
+    if isinstance(before, Constant) and isinstance(after, Constant):
+        return arange(constant(-before.data, "int64"), plus(n, after))
+    return Join(0)(T.sub(positions(before), before), arange(n), T.add(positions(after), n))
+
+
 def _reflected(k: Any, n: Any) -> Any:
     period = T.maximum(2 * n - 2, 1)
     k = T.mod(k, period)
@@ -245,7 +252,7 @@ def _odd_reflection(x: Any, axis: int, width: Variable, with_end: int) -> Any:
     """
     n: Any = lengths_of(x)[axis]
     first, last = _part(x, axis, None, 1), _part(x, axis, T.sub(n, 1), None)
-    behind = T.add(arange(width), 1 - with_end)
+    behind = T.add(positions(width), 1 - with_end)
     period: Any = T.maximum(2 * n if with_end else 2 * n - 2, 1)
     place, rounds = T.mod(behind, period), T.floor_div(behind, period)
     is_within = T.lt(place, n)

@@ -213,7 +213,7 @@ class RandomStream:
 def _lengths(size: Size, parameters: Sequence[Variable]) -> tuple[Variable, ...]:
     """The lengths of a draw: `size`, or those of the parameters together."""
     if size is not None:
-        return as_lengths(size, "random draw", role="size")
+        return as_lengths(size, "the size of a draw", role="")
     joint: Any = parameters[0] if parameters else constant(0.0)
     for p in parameters[1:]:
         joint = T.fill(p, joint) if p.ndim else joint

@@ -24,6 +24,7 @@ from .lengths import (
     known_length,
     lengths_of,
     shape,
+    shows_its_elements,
     stretched_shape,
     tensor_to_dim,
 )  # fmt: skip
@@ -246,7 +247,7 @@ def reshape(x: Any, *shape: Any, ndim: int | None = None) -> Any:
     if ndim is None and len(shape) == 2 and _is_several(shape[0]):
         given, ndim = shape
     wanted = as_lengths(given, "reshape", ndim)
-    if isinstance(given, Variable) and given.ndim and any(_is_computed(n) for n in wanted):
+    if isinstance(given, Variable) and given.ndim and not shows_its_elements(given):
         return Reshape()(x, *_lengths_at_run_time(x, wanted))
     unknown = [k for k, n in enumerate(wanted) if isinstance(n, Constant) and n.data == -1]
     if len(unknown) > 1:
@@ -261,17 +262,11 @@ def _is_several(shape: Any) -> bool:
     return shape.ndim == 1 if isinstance(shape, Variable) else isinstance(shape, (tuple, list, np.ndarray))
 
 
-def _is_computed(length: Variable) -> bool:
-    """Whether the length is an element of a computed vector, which may be -1 at run time: no length of a tensor."""
-    dim = tensor_to_dim(length)
-    return not isinstance(dim, int) and dim.kind == "value"
-
-
 def _lengths_at_run_time(x: Variable, wanted: Sequence[Any]) -> list[Any]:
-    """The lengths with the one that turns out to be -1 worked out."""
+    """The elements of a computed vector as lengths, the one that turns out to be -1 worked out."""
     others = T.neg(T.mul(*wanted)) if len(wanted) > 1 else constant(1, "int64")
     missing = T.floor_div(_product(1, lengths_of(x)), others)
-    return [T.switch(T.eq(n, -1), missing, n) if _is_computed(n) else n for n in wanted]
+    return [T.switch(T.eq(n, -1), missing, n) for n in wanted]
 
 
 def _missing_length(x: Variable, others: Sequence[Variable]) -> Any:

@@ -121,10 +121,10 @@ def test_repeats_of_the_run(axis):
     )
     np.testing.assert_array_equal(many, np.stack([found, -found]))
     assert_gradient(lambda v: T.repeat(v, T.constant(counts), axis) ** 2, x, static=False)
-    for f in (ag.function([m, k], y), ag.function([m, k], y, mode="NUMPY")):
+    for f in (ag.function([m, k], y, name="model"), ag.function([m, k], y, mode="NUMPY", name="model")):
         with pytest.raises(ValueError):
             f(x, [1, 2, 3, 4])
-        with pytest.raises(ValueError, match="negative"):
+        with pytest.raises(ValueError, match="model: a count of repetitions is negative"):
             f(x, -counts)
 
 
@@ -173,6 +173,8 @@ def test_shapes_of_the_run():
     np.testing.assert_array_equal(found[0], x.reshape(2, -1, 3))
     np.testing.assert_array_equal(found[1], 2 * x)
     assert T.reshape(m, (3, 4), ndim=2).type.shape == (3, 4)
+    stacked = T.reshape(m, T.stack([k[0], T.constant(-1)])).eval({m: x, k: [4]})
+    np.testing.assert_array_equal(stacked, x.reshape(4, 3))
     f = ag.function([m, k], T.reshape(m, k, ndim=2))
     for shape in ([3, 4, 1], [12], [5, -1], [-1, -1], [0, -1]):
         with pytest.raises(ValueError):
@@ -272,6 +274,8 @@ def test_linspace(endpoint):
                 like("linspace", a, b, pick=n, rtol=1e-14, num=num, endpoint=endpoint, axis=axis, retstep=True)
         for name in ("logspace", "geomspace"):
             like(name, a**2 + 1, b[0] ** 2 + 1, rtol=1e-13, num=num, endpoint=endpoint, axis=-1)
+    for axis in (0, -1):
+        like("logspace", a[0], b, rtol=1e-13, num=3, endpoint=endpoint, axis=axis, base=np.array([2.0, 3.0, 0.5]))
     for ends in ((-3.5, 4, 7), (np.float32(0), 1.0, 3), (True, np.int8(9), 4), (0, 1j, 5), ([0.0, 1.0], 2, 3)):
         for dtype in (None, "int64", "float32") if ends[1] != 1j else (None,):
             ours = T.linspace(*ends, endpoint=endpoint, dtype=dtype)
@@ -289,6 +293,8 @@ def test_linspace_of_a_number_of_the_run():
     for endpoint in (True, False):
         y, step = T.linspace(a, b, n, endpoint, True, axis=1)
         f = ag.function([a, b, n], [y, step, *ag.grad(T.square(y).sum(), [a, b])])
+        with pytest.raises(ValueError):
+            y.eval({a: first, b: last, n: -1})
         for count in (0, 1, 4):
             found = f(first, last, count)
             expected, gap = np.linspace(first, last, count, endpoint, True, axis=1)

@@ -143,7 +143,8 @@ ROWS = {
     "name of a function": (lambda: function([x], x, name=3), TypeError, "function: name is 3; expected text"),
     "profile": (lambda: function([x], x, profile="yes"), TypeError, "function: profile is 'yes'; expected True, False"),
     "downcast": (
-        lambda: function([x], x, allow_input_downcast=2), TypeError, "function: allow_input_downcast is 2; expected",
+        lambda: function([x], x, allow_input_downcast="yes"), TypeError,
+        "function: allow_input_downcast is 'yes'; expected True, False",
     ),
     "keys": (lambda: function([x], {1: x, "1": x}), ValueError, "function: outputs has the key '1' twice"),
     "update of None": (
@@ -215,8 +216,8 @@ ROWS = {
     "dropout, probability": (lambda: T.nn.dropout(x, 1.5, rng), ValueError, "dropout: p is from 0 to 1, got 1.5"),
     "batch_norm": (lambda: T.nn.batch_norm(images, m, x), TypeError, "batch_norm: gamma is a vector, .*, got m"),
     "padding": (lambda: T.nn.conv2d(images, kernels, padding="full"), ValueError, "conv2d: padding is .* got 'full'"),
-    "size": (lambda: rng.normal(size=2.5), TypeError, f"random draw: size: {LENGTH} 2.5"),
-    "negative size": (lambda: rng.uniform(size=(-2,)), ValueError, "random draw: size: .* 0 or more, got -2"),
+    "size": (lambda: rng.normal(size=2.5), TypeError, f"the size of a draw: {LENGTH} 2.5"),
+    "negative size": (lambda: rng.uniform(size=(-2,)), ValueError, "the size of a draw: .* 0 or more, got -2"),
     "scale": (lambda: rng.normal(0, -1), ValueError, "normal: scale is not negative, got -1"),
     "probability": (lambda: rng.bernoulli(1.5), ValueError, "bernoulli: p is from 0 to 1, got 1.5"),
     "shares": (lambda: rng.choice(3, p=[0.5, 0.5]), ValueError, "choice: p has 2 elements, expected 3"),
@@ -229,12 +230,13 @@ ROWS = {
     "tolerance": (lambda: T.linalg.pinv(m, "a"), TypeError, f"pinv: rcond: {NO_NUMBER} 'a'"),
     "trace of a vector": (lambda: T.trace(x), ValueError, "diagonal: expected a tensor of two axes or more, got x"),
     "tensordot": (
-        lambda: T.tensordot(m, n, [[0, 1], [0]]), ValueError,
-        r"tensordot: axes is .*, expected as many axes of m .* of n",
+        lambda: T.tensordot(m, n, [[0, 1], [0]]), ValueError, r"tensordot: axes is .* as many axes of m .* of n",
     ),
     # --- jit, vmap, cond
     "jit of no function": (lambda: ag.jit(3), TypeError, "jit: expected a function of arrays, got 3"),
-    "option of jit": (lambda: ag.jit(mod="NUMPY"), TypeError, "jit: no option is called 'mod'; expected one of mode"),
+    "option of jit": (
+        lambda: ag.jit(mod="NUMPY"), TypeError, "jit: no option is called 'mod'; expected one of updates",
+    ),
     "jit of a variable": (
         lambda: ag.jit(np.sin)(x), TypeError, "sin: argument 0 is the symbolic x: .*; .* takes numbers",
     ),
@@ -294,3 +296,19 @@ def test_types_in_the_order_of_theano():
 def test_einsum_takes_the_optimize_of_numpy():
     values = np.arange(6.0).reshape(2, 3)
     np.testing.assert_array_equal(T.einsum("ij->ji", m, optimize="greedy").eval({m: values}), values.T)
+
+
+def test_values_that_updates_and_givens_take():
+    byte, real = ag.shared(np.uint8([1, 2]), name="byte"), ag.shared(np.float32(1), name="real")
+    for value in (np.array([3, 4]), [3, 4], np.array([True, False])):
+        function([], None, updates=[(byte, value), (real, 2)])()
+        np.testing.assert_array_equal(byte.get_value(), np.uint8(value))
+    assert function([], s, givens={s: 3})() == 3.0
+    for value in ([3, 400], [-1, 2], [1.0, 2.0]):
+        with pytest.raises(TypeError, match=r"the update of byte is list .*; expected a variable or numbers of uint8"):
+            function([], None, updates=[(byte, value)])
+
+
+def test_gradients_that_are_no_lists_but_as_good():
+    parameters = {"w": w}
+    assert ag.optim.sgd(parameters.values(), (g for g in [gradient]))[0][0] is w

@@ -236,7 +236,7 @@ def test_nothing_is_looped_over_and_lines_stay():
         (lambda x, v: ag.vmap(lambda r: T.arange(r.sum()))(x), NoBatch, "arange cannot be .* many examples at once"),
         (lambda x, v: ag.vectorize(v, {}), ValueError, "replace is empty"),
         (lambda x, v: ag.vectorize(v, {v: v}), TypeError, r"v .* does not stand for many of v .*: expected float64"),
-        (lambda x, v: ag.vectorize("v", {v: x}), TypeError, "vectorize: expected a variable, got 'v'"),
+        (lambda x, v: ag.vectorize("v", {v: x}), TypeError, "vectorize: outputs is 'v'; expected a variable"),
     ],
 )  # fmt: skip
 def test_mistakes(call, error, message):

@@ -49,7 +49,7 @@ class Caller:
         self.threads, self.table = threads, runtime.table_for(threads, ticking=profile is not None)
         self.shared, self.profile = tuple(shared), profile
         self.parameters = parameters(name, interface, self.shared, downcast)
-        self.host = HostSteps(program, interface.calls_back)
+        self.host = HostSteps(program, interface.calls_back, name)
         self.inputs = len(interface.inputs)
         self.ranks = [o.ndim for o in interface.outputs]
         self.first_length = sum(i.ndim for i in interface.inputs)

@@ -24,7 +24,9 @@ _SIGNATURE = "i32(*)(ag_call *, i32, char * *, i64 *, const i64 *)"
 class HostSteps:
     """The host steps of a program.  `any`: whether there are some; `callback`: what goes into ag_call.host."""
 
-    def __init__(self, program: Callable[[], Program], calls_back: bool) -> None:
+    def __init__(self, program: Callable[[], Program], calls_back: bool, name: str = "") -> None:
+        self.name = name
+        """The function's, as errors say it."""
         self._sites = program().all_sites if calls_back else []
         self._held: dict[int, list[np.ndarray]] = {}
         self._errors: dict[int, BaseException] = {}
@@ -61,7 +63,8 @@ class HostSteps:
             values.append(_view(arrays[k], i.dtype, list(lengths[at : at + i.ndim]), list(strides[at : at + i.ndim])))
             at += i.ndim
         held = self._held.setdefault(_key(call), [])
-        for k, (o, result) in enumerate(zip(node.outputs, evaluate_node(node, values), strict=True), start=len(values)):
+        results = evaluate_node(node, values, self.name)
+        for k, (o, result) in enumerate(zip(node.outputs, results, strict=True), start=len(values)):
             result = np.array(result, dtype=numpy_dtype(o.dtype), order="C")
             if result.ndim != o.ndim:
                 raise TypeError(f"{node.op} gave an array of shape {result.shape} for {o.type}")
