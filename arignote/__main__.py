@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def run() -> int:
     """`main` as a program; the exit code, whatever becomes of its output."""
-    warnings.showwarning = _show_warning
+    warnings.formatwarning = _warning_line
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names of any language, in terminals of ASCII
     try:
@@ -96,7 +96,8 @@ def run() -> int:
         return 1
     except OSError as error:
         _discard_output()
-        print(f"arignote: {error.strerror or error}", file=sys.stderr)
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"arignote: {place}{error.strerror or error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("arignote: interrupted", file=sys.stderr)
@@ -110,9 +111,9 @@ def _discard_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _show_warning(message: Warning | str, *_: Any) -> None:
+def _warning_line(message: Warning | str, *_: Any, **__: Any) -> str:
     """A warning without the line of ours that it points at."""
-    print(message, file=sys.stderr)
+    return f"{message}\n"
 
 
 if __name__ == "__main__":

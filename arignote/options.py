@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, fields
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from .notices import notice
+from .optdb import later
 from .record import record
 
 SHORT = 0.05
@@ -124,7 +124,7 @@ def unknown_variables(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     known = {f.name: variable_of(f.name) for f in fields(Options)}
     for name in sorted(names):
         if name.startswith(PREFIX) and name not in known.values():
-            near = get_close_matches(name.removeprefix(PREFIX).lower(), known, n=1)
+            near = later.difflib.get_close_matches(name.removeprefix(PREFIX).lower(), known, n=1)
             yield name, known[near[0]] if near else ""
 
 

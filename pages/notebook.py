@@ -10,7 +10,7 @@ from .flame import flame
 from .graph_svg import graph_svg
 from .markup import element, escaped
 from .page import SHOWN_WAITING, flame_of, rule_rows, spans_of
-from .tables import Cell, seconds, table
+from .tables import Cell, counted, seconds, table
 from .timeline import timeline
 
 _MOST_ROWS = 20
@@ -111,7 +111,7 @@ def run_form(run: Mapping[str, Any], text: str) -> str:
     calls, took = int(run["calls"]), float(run["seconds"])
     if not calls:
         return element("b", escaped(f"{run['name']} was not called yet"))
-    head = f"{run['name']}: {calls:,} calls, {seconds(took)}, {seconds(took / calls)} each"
+    head = f"{run['name']}: {counted(calls, 'call')}, {seconds(took)}, {seconds(took / calls)} each"
     header = ("node", "kernel", "calls", "us each", "share, %", "GB/s", "line")
     rows = [
         (str(s["text"]), str(s["kernel"]), int(s["calls"]), 1e6 * float(s["seconds"]) / int(s["calls"]),

@@ -130,8 +130,8 @@ def _graphs(record: Record) -> Iterator[str]:
     facts = [
         f"{before['nodes']:,} nodes became {after['nodes']:,}", f"mode {record.get('mode', '?')}",
         f"backend {record.get('backend', '?')}",
-        f"compiled in {seconds(float(record.get('compile_seconds') or 0))}"
-        + (" from the cache" if record.get("from_cache") else ""),
+        f"{'C from the cache, loaded' if record.get('from_cache') else 'compiled'} in "
+        + seconds(float(record.get("compile_seconds") or 0)),
     ]  # fmt: skip
     yield element("p", escaped(", ".join(facts)), class_="facts")
     buttons = [
@@ -234,7 +234,7 @@ def _run(record: Record) -> Iterator[str]:
         return
     calls = int(run["calls"])
     each = float(run["seconds"]) / calls if calls else 0.0
-    facts = f"{calls:,} calls, {seconds(float(run['seconds']))} in all, {seconds(each)} each."
+    facts = f"{counted(calls, 'call')}, {seconds(float(run['seconds']))} in all, {seconds(each)} each."
     yield element("p", escaped(facts if calls else "It was never called."), class_="facts")
     machine, steps = run.get("roofline"), run.get("steps") or ()
     works = {str(step["kernel"]): _work(step) for step in reversed(steps)}

@@ -86,7 +86,8 @@ def _row(profile: RunProfile, s: StepProfile, roofline: Roofline | None) -> str:
     times = f"{profile.share(s.seconds):5.1f}% {s.seconds:10.6f}s {s.calls:7d} {1e6 * s.seconds / s.calls:9.2f}"
     node, kernel = _short(s.text, _NODE), _first(s.kernel.split(", "), _KERNEL)
     line = _first(s.lines, _LINE)
-    rates = f"{s.bandwidth:7.2f} {s.gflops:8.2f} {_roof(s.cost, roofline):>6}"
+    roof = "" if s.has_body else _roof(s.cost, roofline)
+    rates = f"{s.bandwidth:7.2f} {s.gflops:8.2f} {roof:>6}"
     return f"  {times} {rates}  {node:<{_NODE}}  {kernel:<{_KERNEL}}  {line}".rstrip()
 
 

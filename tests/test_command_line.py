@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -101,11 +102,8 @@ def test_names_of_any_language_are_printed_in_any_locale(run):
 
 def test_ctrl_c_ends_a_command_without_a_traceback(monkeypatch, capsys):
     monkeypatch.setattr(command_line, "main", lambda: os.kill(os.getpid(), signal.SIGINT) or 0)
-    shown = sys.modules["warnings"].showwarning
-    try:
-        assert command_line.run() == 130
-    finally:
-        sys.modules["warnings"].showwarning = shown
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+    assert command_line.run() == 130
     assert capsys.readouterr().err == "arignote: interrupted\n"
 
 

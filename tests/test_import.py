@@ -16,9 +16,10 @@ COMPILED = 100
 """Texts that may be compiled meanwhile: 51 where this was written, 1200 when all records were made by `dataclass`."""
 NEVER = (
     *("scipy", "IPython", "cffi", "threadpoolctl", "ziglang"),  # optional, or needed by the first compilation only
-    *("argparse", "html", "multiprocessing", "random", "shutil", "tempfile", "unittest", "urllib.request"),
+    *("argparse", "difflib", "html", "multiprocessing", "random", "shutil", "tempfile", "unittest", "urllib.request"),
     *("arignote.demo", "arignote.doctor", "arignote.cache_command", "arignote.__main__"),
     *("arignote.trace", "arignote.why", "arignote.remarks", "arignote.report", "arignote.debug", "arignote.replay"),
+    "arignote.narration",
 )
 COUNTED = """
 import json, sys
