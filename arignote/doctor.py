@@ -107,10 +107,6 @@ def compiler(found: Search) -> Iterator[Finding]:
     yield Finding("flags", OK, shlex.join((*toolchain.flags, *toolchain.link_flags)))
     for flag, reason in toolchain.dropped:
         yield Finding("flags", WARN, f"refused: {flag}: {reason.splitlines()[0]}", "a newer compiler, if speed matters")
-    if toolchain.vector_math:
-        yield Finding("vector math", OK, "exp, sin, log, ... of whole vectors, from libmvec")
-    else:
-        yield Finding("vector math", WARN, "none: exp, sin, ... one number at a time", "apt install gcc  (on glibc)")
 
 
 def compiled_code(toolchain: Toolchain | None, cache: Cache) -> Iterator[Finding]:

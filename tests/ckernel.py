@@ -28,15 +28,14 @@ FLAGS = [
 ]  # fmt: skip
 SHARED_FOLDER = "SHARED_BY_TEST_WORKERS"
 """The variable that names a folder for what the workers of one run share."""
-VECTORS = ['-DAG_SIMD=__attribute__((simd("notinbranch")))']
 
 
 class Library:
     """The kernels, each once, as one shared library.  Warnings of the compiler are errors."""
 
-    def __init__(self, kernels: Sequence[Kernel], flags: Sequence[str] = (), vectors: bool = True) -> None:
+    def __init__(self, kernels: Sequence[Kernel], flags: Sequence[str] = ()) -> None:
         self.kernels = {k.name: k for k in kernels}
-        argv = [shutil.which("gcc") or "cc", *FLAGS, *(VECTORS if vectors else []), *flags]
+        argv = [shutil.which("gcc") or "cc", *FLAGS, *flags]
         self.library = ctypes.CDLL(str(_compiled(self.text(), argv)))
 
     def text(self) -> str:
@@ -90,7 +89,7 @@ def _compiled(text: str, argv: Sequence[str]) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not finished.exists():
             source.write_text(text)
-            command = [*argv, str(source), "-o", str(target), "-lmvec", "-lm"]
+            command = [*argv, str(source), "-o", str(target), "-lm"]
             done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
             assert done.returncode == 0, done.stderr[:4000]
             target.rename(finished)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 import shlex
 import signal
 import stat
@@ -19,7 +18,6 @@ import pytest
 from small_programs import HEAD, all_end, answer, fake, returning
 
 from arignote.cbackend.build import build as build_module
-from arignote.cbackend.build import probe
 from arignote.cbackend.build import toolchain as toolchain_module
 from arignote.cbackend.build.build import build, build_all
 from arignote.cbackend.build.compilation import compile_text, library_key
@@ -31,7 +29,6 @@ from arignote.cbackend.cache.entry import Kind
 from arignote.cbackend.cache.folder import ENTRIES, WORK, CacheFolder
 from arignote.cbackend.cache.store import Cache, CacheWarning
 from arignote.cbackend.cache.upkeep import clear, entries
-from arignote.cbackend.ctext.preamble import VECTORIZED
 
 # ---- Build ---------------------------------------------------------------------------------------------------------
 
@@ -176,13 +173,6 @@ def test_a_damaged_library_never_reaches_the_loader(probed, tmp_path):
 
 
 # ---- Trials, reproduction -------------------------------------------------------------------------------------------
-
-
-def test_the_probe_asks_for_every_function_that_generated_c_declares_vector_forms_of():
-    """A libmvec without one of them, as glibc before 2.35 has it, must not be used."""
-    listed = re.search(r"vectorized\[\] = \{(.*?)\};", probe.PROBE_TEXT, re.S).group(1)
-    assert {name + f for name in re.findall(r'"(\w+)"', listed) for f in ("", "f")} == set(VECTORIZED)
-    assert re.findall(r'"(\w+)"', listed)[-3:] == ["pow", "atan2", "hypot"]  # BINARY: they take two arguments
 
 
 @pytest.mark.parametrize(("body", "reason"), [

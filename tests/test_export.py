@@ -100,6 +100,21 @@ def test_results_are_those_of_the_function_and_no_sanitizer_complains(name, make
         np.testing.assert_allclose(mine, its, rtol=1e-12, atol=1e-12)
 
 
+def test_equal_numbers_give_equal_bits(make, tmp_path):
+    """Wherever they stand, and the bits of the function itself: a bundle has the same text."""
+    ops = (T.sin, T.tan, T.log, T.log2, T.exp2, T.expm1, T.arctan, T.erf, T.cbrt)
+    function = ag.function([v, z], [*(op(v) for op in ops), abs(z)], name="bits")
+    numbers = np.array([0.3, -2.6, 1e22, 4e4, np.inf, 5e-324, 700.0])
+    arrays = [np.tile(numbers, 5)[:33], np.tile(numbers, 5)[:33] + 1j]
+    expected = function(*arrays)
+    function.export(tmp_path / "made")
+    make(tmp_path / "made")
+    for mine, its in zip(called(function, arrays, tmp_path / "made"), expected, strict=True):
+        bits = mine.view("uint64")
+        assert np.array_equal(bits, its.view("uint64"))
+        assert np.array_equal(bits, np.tile(bits[:7], 5)[:33])
+
+
 TRAINING = """
 #include <stdio.h>
 #include "train.h"
@@ -203,7 +218,7 @@ def test_two_functions_in_one_program(make, tmp_path):
             return 0;
         }
     """)
-    run("gcc both.c twice/libtwice.a thrice/libthrice.a -lmvec -lm -ldl -lpthread -o both", tmp_path)
+    run("gcc both.c twice/libtwice.a thrice/libthrice.a -lm -ldl -lpthread -o both", tmp_path)
     assert run("./both", tmp_path) == "2 3\n"
 
 

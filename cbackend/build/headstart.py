@@ -94,7 +94,7 @@ def _folder(cache: Cache, stack: ExitStack) -> Path:
 
 def _hoped_for(command: tuple[str, ...]) -> Toolchain:
     """The toolchain that the probe finds if all goes well, as far as its commands are concerned."""
-    return Toolchain(command, "", flags_of(FIRST), link_flags_of(FIRST), (), (), True, ())
+    return Toolchain(command, "", flags_of(FIRST), link_flags_of(FIRST), (), (), ())
 
 
 def _close(stack: ExitStack, owner: int) -> None:

@@ -1,4 +1,4 @@
-"""What a compiler can do, learnt by compiling and running `probe.c`: flags, processor features, vector math.
+"""What a compiler can do, learnt by compiling and running `probe.c`: flags and processor features.
 
 The program that it was learnt with is kept: it tries new libraries before anybody relies on them (trial.py).
 
@@ -64,20 +64,13 @@ OPTIONAL = (
     Group(link_flags=("-Wl,--as-needed",)),
     Group(link_flags=("-Wl,-z,noseparate-code",)),  # two parts to map instead of four: loading takes 24 us, not 33
 )
-# GCC vectorizes calls of functions whose prototypes say so; clang knows the library by name.  The first that works is
-# taken.
-VECTOR_MATH = (
-    Group(('-DAG_SIMD=__attribute__((simd("notinbranch")))',), ("-lmvec",)),
-    Group(("-DAG_SIMD=", "-fveclib=libmvec"), ("-Wl,--allow-shlib-undefined", "-lmvec")),  # lld frowns at libmvec's own
-)
-NO_VECTOR_MATH = Group(("-DAG_SIMD=",))
-FIRST = (GCC, *OPTIONAL, VECTOR_MATH[0])
+FIRST = (GCC, *OPTIONAL)
 """What is tried first: all that gcc takes."""
 _NONE: tuple[tuple[str, str], ...] = ()
 BARE_LINK = ("-nostdlib", "-lgcc") if sys.platform == "linux" else ()
 """How gcc links a program: start files and the C library, which is in the process, take half of the linker's 12 ms."""
 ZIG = Group(("-fno-sanitize=all", "-g0"))  # by itself it instruments C, and writes the path of the folder into it
-WANTED_TEXT = " ".join((*map(str, (GCC, CLANG, *OPTIONAL, *VECTOR_MATH, ZIG)), *REQUIRED, *REQUIRED_LINK, *BARE_LINK))
+WANTED_TEXT = " ".join((*map(str, (GCC, CLANG, *OPTIONAL, ZIG)), *REQUIRED, *REQUIRED_LINK, *BARE_LINK))
 
 _EXPECTED = ["12.1824939607035", "0x0.0000000000001p-1022", "-2147483648"]
 _VERSION = r"(?m)^(?! ).*\bversion \d.*"
@@ -96,7 +89,6 @@ class ProbeResult:
     link_flags: tuple[str, ...]
     dropped: tuple[tuple[str, str], ...]
     features: tuple[str, ...]
-    vector_math: bool
     programs: tuple[str, ...]
     probe: bytes
     bare_link: tuple[str, ...]
@@ -110,7 +102,7 @@ class _Trial:
     folder: Path
     extra: Mapping[str, str]
 
-    def refusal(self, groups: Sequence[Group], *, vector: bool = False) -> str | None:
+    def refusal(self, groups: Sequence[Group]) -> str | None:
         """Why the program cannot be built with these groups and run to the right answer; None if it can.
 
         Raises:
@@ -121,26 +113,24 @@ class _Trial:
         except OSError as error:
             raise CompileError(f"a program that was tried cannot be removed: {error.strerror}") from None
         argv = _argv(self.command, groups)
-        return self.defect(run(argv, self.folder, _TIMEOUT, extra=self.extra), vector=vector)
+        return self.defect(run(argv, self.folder, _TIMEOUT, extra=self.extra))
 
-    def defect(self, built: Finished, *, vector: bool) -> str | None:
+    def defect(self, built: Finished) -> str | None:
         """What is wrong with the program that a compiler left; None if it gives the right answer."""
         program = self.folder / "probe"
         if built.code != 0 or not program.exists():
             return built.first_lines()
-        if vector and b"_ZGV" not in program.read_bytes():
-            return "the loop over exp calls no vector function"
-        return self._wrong_answer(program, vector)
+        return self._wrong_answer(program)
 
-    def _wrong_answer(self, program: Path, vector: bool) -> str | None:
+    def _wrong_answer(self, program: Path) -> str | None:
         try:
             done = run_program(program.read_bytes(), [], self.folder)
         except CompileError as error:
             return str(error)
-        *words, missing = done.output.split() or [""]
+        words = done.output.split()
         if done.code != 0 or words != _EXPECTED:
-            return f"what it builds gives {' '.join(done.output.split()[:4])!r} and exit code {done.code}"
-        return f"the vector library has no {missing}" if vector and missing != "none" else None
+            return f"what it builds gives {' '.join(words[:3])!r} and exit code {done.code}"
+        return None
 
 
 def run_program(program: bytes, libraries: Sequence[bytes], folder: Path) -> Finished:
@@ -207,19 +197,18 @@ def probe(
     version = _version(built.output) or run([*command, "--version"], folder, _TIMEOUT, extra=extra).output
     version = version.partition("\n")[0].strip()
     clang, shown = "clang" in version.lower(), built.output
-    if not clang and trial.defect(built, vector=True) is None:
+    if not clang and trial.defect(built) is None:
         groups, dropped = list(FIRST), _NONE
     else:
-        groups, dropped = _choose(trial, [CLANG, ZIG] if clang else [GCC])
+        groups, dropped = _taken(trial, [*([CLANG, ZIG] if clang else [GCC]), *OPTIONAL])
         shown = _dry_run(command, folder, flags_of(groups), extra)
     programs, features = _described(command, shown)
-    vector_math = any(group in VECTOR_MATH for group in groups)
     kept = (folder / "probe").read_bytes()
     bare = () if clang or len(command) > 1 else BARE_LINK  # options of the user's may need what it leaves out
     links = link_flags_of(groups)
     linker, libraries = linking(built.output, links) if bare and not dropped else ((), ())
     return ProbeResult(
-        version, flags_of(groups), links, dropped, features, vector_math, (*programs, *linker[:1]), kept, bare, linker,
+        version, flags_of(groups), links, dropped, features, (*programs, *linker[:1]), kept, bare, linker,
         libraries,
     )  # fmt: skip
 
@@ -230,25 +219,13 @@ def _version(said: str) -> str:
     return found[0] if found else ""
 
 
-def _choose(trial: _Trial, own: Sequence[Group]) -> tuple[list[Group], tuple[tuple[str, str], ...]]:
-    """The groups to use, and those that were refused with the reason.  `own`: those of this compiler."""
-    taken, dropped = _taken(trial, [*own, *OPTIONAL])
-    refusals = []
-    for group in VECTOR_MATH:
-        reason = trial.refusal([*taken, group], vector=True)
-        if reason is None:
-            return [*taken, group], tuple(dropped)
-        refusals.append((str(group), reason))
-    trial.refusal([*taken, NO_VECTOR_MATH])  # the program that is kept
-    return [*taken, NO_VECTOR_MATH], (*dropped, *refusals)
-
-
-def _taken(trial: _Trial, wanted: list[Group]) -> tuple[list[Group], list[tuple[str, str]]]:
+def _taken(trial: _Trial, wanted: list[Group]) -> tuple[list[Group], tuple[tuple[str, str], ...]]:
+    """The groups to use, and those that were refused with the reason."""
     reason = trial.refusal([])  # first of all: gcc waits 15 s before it believes that it cannot start its parts
     if reason is not None:
         raise CompileError(reason)
     if trial.refusal(wanted) is None:
-        return wanted, []
+        return wanted, ()
     taken: list[Group] = []
     dropped: list[tuple[str, str]] = []
     for group in wanted:
@@ -257,7 +234,8 @@ def _taken(trial: _Trial, wanted: list[Group]) -> tuple[list[Group], list[tuple[
             taken.append(group)
         else:
             dropped.append((str(group), reason))
-    return taken, dropped
+    trial.refusal(taken)  # the program that is kept
+    return taken, tuple(dropped)
 
 
 def _dry_run(command: Sequence[str], folder: Path, flags: Sequence[str], extra: Mapping[str, str]) -> str:

@@ -46,7 +46,6 @@ class Toolchain:
     link_flags: tuple[str, ...]
     dropped: tuple[tuple[str, str], ...]  # optional flags it refused, and what it said
     features: tuple[str, ...]  # what -march=native stands for on this processor
-    vector_math: bool  # loops over exp, sin ... call the vector library
     files: tuple[tuple[str, int, int], ...]
     bare_link: tuple[str, ...] = ()  # links a library that needs no start files, nor the C library that is there anyway
     linker: tuple[str, ...] = ()  # what the compiler starts to link, and what it tells it of this system; () if unknown
@@ -295,8 +294,8 @@ def _probed(cache: Cache, command: tuple[str, ...], attempts: list[Attempt], beg
         return None
     files = tuple(identity for path in result.programs if (identity := file_identity(path)))
     toolchain = Toolchain(
-        command, result.version, result.flags, result.link_flags, result.dropped, result.features, result.vector_math,
-        files, result.bare_link, result.linker, result.libraries,
+        command, result.version, result.flags, result.link_flags, result.dropped, result.features, files,
+        result.bare_link, result.linker, result.libraries,
     )  # fmt: skip
     _programs[_probe_key(toolchain)] = result.probe
     cache.store(Kind.RECORD, _probe_key(toolchain), result.probe)

@@ -61,8 +61,8 @@ static inline {T} ag_make_{T}({R} re, {R} im)
     return ag_make_{T}(ratio / scale, -1 / scale);
 """),
     _function("conj", _X, "    return ag_make_{T}(xr, -xi);\n"),
-    _function("abs", _X, "    return hypot{f}(xr, xi);\n", result="{R}"),
-    _function("angle", _X, "    return atan2{f}(xi, xr);\n", result="{R}"),
+    _function("abs", _X, "    return ag_hypot_{R}(xr, xi);\n", result="{R}"),
+    _function("angle", _X, "    return ag_atan2_{R}(xi, xr);\n", result="{R}"),
     _function("isnan", _X, "    return xr != xr || xi != xi;\n", result="b8"),
     _function("isinf", _X, """\
     return fabs{f}(xr) == __builtin_inf() || fabs{f}(xi) == __builtin_inf();
@@ -86,7 +86,7 @@ static inline {T} ag_make_{T}({R} re, {R} im)
     return ag_isnan_{T}(m) || (mr == zr ? mi < zi : mr < zr) ? m : z;
 """),
     _function("sign", _X, """\
-    const {R} size = hypot{f}(xr, xi), inf = __builtin_inf(), nan = __builtin_nan("");
+    const {R} size = ag_hypot_{R}(xr, xi), inf = __builtin_inf(), nan = __builtin_nan("");
     if (size != size || (fabs{f}(xr) == inf && fabs{f}(xi) == inf))
         return ag_make_{T}(nan, nan);
     if (size == inf)
@@ -95,10 +95,10 @@ static inline {T} ag_make_{T}({R} re, {R} im)
 """),
     _function("rint", _X, "    return ag_make_{T}(rint{f}(xr), rint{f}(xi));\n"),
     _function("scale", "{T} x, {R} factor", "    return ag_make_{T}(xr * factor, xi * factor);\n"),
-    _function("log1p", _X, "    return ag_make_{T}(log{f}(hypot{f}(xr + 1, xi)), atan2{f}(xi, xr + 1));\n"),
+    _function("log1p", _X, "    return ag_make_{T}(ag_log_{R}(ag_hypot_{R}(xr + 1, xi)), ag_atan2_{R}(xi, xr + 1));\n"),
     _function("expm1", _X, """\
-    const {R} half = sin{f}(xi / 2);
-    return ag_make_{T}(expm1{f}(xr) * cos{f}(xi) - 2 * half * half, exp{f}(xr) * sin{f}(xi));
+    const {R} half = ag_sin_{R}(xi / 2);
+    return ag_make_{T}(ag_expm1_{R}(xr) * ag_cos_{R}(xi) - 2 * half * half, ag_exp_{R}(xr) * ag_sin_{R}(xi));
 """),
     # Small whole exponents by multiplication (npy_cpow); the rest is the C library's.
     _function("pow", _XY, """\

@@ -1,4 +1,4 @@
-"""exp, tanh, sigmoid, softplus and logaddexp of float32 and float64: C without branches, which any compiler vectorizes.
+"""exp and the functions made of it, of float32 and float64: C without branches, which any compiler vectorizes.
 
 Within 3 ulp, right for NaN, infinities, zeros and subnormals, and as fast there as elsewhere: libmvec takes 3 to 30
 times as long for a result that underflows, as softmax has them by the row.  A number has the same bits in a vector and
@@ -8,13 +8,14 @@ in the rest of a loop.  Polynomials are minimax in the relative error of the fun
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from .helper import C_TYPES, Helper, instances, suffix
 
 FLOATS = ("float32", "float64")
 
 # (exp(r) - 1 - r) / r^2 on [-log(2) / 2, log(2) / 2]: expm1 to 2^-26 and to 2^-55; the lowest power first.
-_EXPONENTIAL = {
+EXPONENTIAL_SERIES = {
     "float32": ("0.5", "0x1.5554ccp-3", "0x1.5556b8p-5", "0x1.12274cp-7", "0x1.6be46ep-10"),
     "float64": (
         "0x1.0000000000005p-1", "0x1.5555555555539p-3", "0x1.55555555522b7p-5", "0x1.1111111118faap-7",
@@ -33,23 +34,53 @@ _LOGARITHM = {
 }  # fmt: skip
 
 
-def _horner(name: str, variable: str, coefficients: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def horner(
+    name: str, variable: str, coefficients: Mapping[str, Sequence[str]], squares: bool = True
+) -> dict[str, str]:
     """C that declares `name`, the polynomial in `variable`, for each dtype."""
-    return {dtype: steps(name, variable, dtype, numbers) for dtype, numbers in coefficients.items()}
+    return {dtype: steps(name, variable, dtype, numbers, squares) for dtype, numbers in coefficients.items()}
 
 
-def steps(name: str, variable: str, dtype: str, coefficients: Sequence[str]) -> str:
-    """C that declares `name`, the polynomial in `variable`, the coefficient of the lowest power first."""
-    *others, highest = (number + suffix(dtype) for number in coefficients)
-    lines = [f"{C_TYPES[dtype]} {name} = {highest};"]
-    lines += [f"{name} = ag_fma_{C_TYPES[dtype]}({name}, {variable}, {number});" for number in reversed(others)]
+def steps(name: str, variable: str, dtype: str, coefficients: Sequence[str], squares: bool = True) -> str:
+    """C that declares `name`, the polynomial in `variable`, the coefficient of the lowest power first.
+
+    A long one is summed in two or four chains: a chain waits four cycles for each of its steps, and the processor looks
+    ahead over no more than three elements of a chain of twenty.  `squares`: whether to declare the powers of the
+    variable that this takes.
+    """
+    numbers, c_type = [number + suffix(dtype) for number in coefficients], C_TYPES[dtype]
+    chains = 1 if len(numbers) < LONG else 2 if len(numbers) < 2 * LONG else 4
+    powers = [variable, f"{variable}2", f"{variable}4"][: chains.bit_length()]
+    lines = [f"const {c_type} {y} = {x} * {x};" for x, y in pairwise(powers) if squares]
+    for first in reversed(range(chains)):
+        lines += _chain(_name(name, first), powers[-1], c_type, numbers[first::chains])
+    for level, power in reversed(list(enumerate(powers[:-1]))):
+        for first in range(1 << level):
+            even, odd = _name(name, first), _name(name, first + (1 << level))
+            lines.append(f"{even} = ag_fma_{c_type}({odd}, {power}, {even});")
     return "\n    ".join(lines)
+
+
+LONG = 6
+"""Coefficients of a polynomial from which on it is summed in two chains, of even and of odd powers; twice, in four."""
+
+
+def _name(name: str, first: int) -> str:
+    """The name of the chain that begins with this power."""
+    return f"{name}_{first}" if first else name
+
+
+def _chain(name: str, variable: str, c_type: str, numbers: Sequence[str]) -> list[str]:
+    """Horner's method."""
+    *others, highest = numbers
+    lines = [f"{c_type} {name} = {highest};"]
+    return lines + [f"{name} = ag_fma_{c_type}({name}, {variable}, {number});" for number in reversed(others)]
 
 
 INLINE = "static inline __attribute__((always_inline))"
 """Without it gcc takes them for too long, calls them, and then the loop is not vectorized."""
 
-_WORDS: Mapping[str, Mapping[str, str]] = {
+WORDS: Mapping[str, Mapping[str, str]] = {
     "inline": dict.fromkeys(FLOATS, INLINE),
     "U": {"float32": "u32", "float64": "u64"},
     "F": {"float32": "F", "float64": ""},
@@ -64,9 +95,18 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
     "log2_rest": {"float32": "0x1.7f7d1cp-20f", "float64": "0x1.a39ef35793c76p-33"},
     "least": {"float32": "-104.0f", "float64": "-746.0"},
     "most": {"float32": "89.0f", "float64": "710.0"},
-    "exponential": _horner("p", "r", _EXPONENTIAL),
-    "logarithm": _horner("p", "t", _LOGARITHM),
+    "exponential": horner("p", "r", EXPONENTIAL_SERIES),
+    "logarithm": horner("p", "t", _LOGARITHM),
     "one_for_tanh": {"float32": "20.0f", "float64": "40.0"},
+    # beyond these numbers results no longer change, or have overflowed
+    "least_of_exp2": {"float32": "-160.0f", "float64": "-1080.0"},
+    "most_of_exp2": {"float32": "129.0f", "float64": "1025.0"},
+    "least_of_expm1": {"float32": "-20.0f", "float64": "-40.0"},
+    "most_of_sinh": {"float32": "89.6f", "float64": "710.6"},
+    "ln2": {"float32": "0x1.62e430p-1f", "float64": "0x1.62e42fefa39efp-1"},
+    # so small that x stands for x + x^2 / 2, and for x + x^3 / 6
+    "tiny": {"float32": "0x1p-26f", "float64": "0x1p-55"},
+    "small": {"float32": "0x1p-13f", "float64": "0x1p-28"},
 }
 
 
@@ -149,6 +189,73 @@ _EXP = Helper(
 """,
 )
 
+_EXP2 = Helper(
+    "ag_exp2_{T}",
+    """\
+{inline} {T} ag_exp2_{T}({T} x)
+{
+    x = x < {least_of_exp2} ? {least_of_exp2} : x;
+    x = x > {most_of_exp2} ? {most_of_exp2} : x;
+    const {T} shifted = x + {magic}, r = (x - (shifted - {magic})) * {ln2};
+    const {U} exponents = ag_bits_{T}(shifted) - {magic_bits}u + 2 * {bias}u, half = exponents >> 1;
+    const {T} first = ag_from_bits_{T}(half << {mantissa});
+    return (1 + ag_small_expm1_{T}(r)) * first * ag_from_bits_{T}((exponents - half) << {mantissa});
+}
+""",
+)
+
+_EXPM1 = Helper(
+    "ag_expm1_{T}",
+    """\
+/* 2^k * (exp(r) - 1) + (2^k - 1), where 2^k may overflow and half of it does not */
+{inline} {T} ag_expm1_{T}({T} x)
+{
+    {T} y = x < {least_of_expm1} ? {least_of_expm1} : x;
+    y = y > {most} ? {most} : y;
+    const {T} shifted = ag_fma_{T}(y, {per_log2}, {magic}), k = shifted - {magic};
+    const {T} r = ag_fma_{T}(k, -{log2_rest}, ag_fma_{T}(k, -{log2}, y));
+    const {T} half = ag_from_bits_{T}((ag_bits_{T}(shifted) - {magic_bits}u + ({bias}u - 1)) << {mantissa});
+    y = 2 * ag_fma_{T}(ag_small_expm1_{T}(r), half, half - ({T})0.5);
+    return fabs{f}(x) < {tiny} ? x : y;
+}
+""",
+)
+
+_COSH = Helper(
+    "ag_cosh_{T}",
+    """\
+/* q = exp(|x|) / 4 does not overflow where the result does not */
+{inline} {T} ag_cosh_{T}({T} x)
+{
+    {T} y = fabs{f}(x);
+    y = y > {most_of_sinh} ? {most_of_sinh} : y;
+    const {T} shifted = ag_fma_{T}(y, {per_log2}, {magic}), k = shifted - {magic};
+    const {T} r = ag_fma_{T}(k, -{log2_rest}, ag_fma_{T}(k, -{log2}, y));
+    const {T} power = ag_from_bits_{T}((ag_bits_{T}(shifted) - {magic_bits}u + ({bias}u - 2)) << {mantissa});
+    const {T} q = ag_fma_{T}(ag_small_expm1_{T}(r), power, power);
+    return 2 * (q + ({T})0.0625 / q);
+}
+""",
+)
+
+_SINH = Helper(
+    "ag_sinh_{T}",
+    """\
+/* (e + e / (e + 1)) / 2 where e = exp(|x|) - 1; q = e / 4 does not overflow where the result does not */
+{inline} {T} ag_sinh_{T}({T} x)
+{
+    {T} y = fabs{f}(x);
+    y = y > {most_of_sinh} ? {most_of_sinh} : y;
+    const {T} shifted = ag_fma_{T}(y, {per_log2}, {magic}), k = shifted - {magic};
+    const {T} r = ag_fma_{T}(k, -{log2_rest}, ag_fma_{T}(k, -{log2}, y));
+    const {T} power = ag_from_bits_{T}((ag_bits_{T}(shifted) - {magic_bits}u + ({bias}u - 2)) << {mantissa});
+    const {T} q = ag_fma_{T}(ag_small_expm1_{T}(r), power, power - ({T})0.25);
+    y = copysign{f}(2 * (q + q / (4 * q + 1)), x);
+    return fabs{f}(x) < {small} ? x : y;
+}
+""",
+)
+
 _TANH = Helper(
     "ag_tanh_{T}",
     """\
@@ -212,8 +319,9 @@ _LOGADDEXP = Helper(
 )
 
 _PATTERNS = (
-    _FMA, _BITS, _FROM_BITS, _SMALL_EXPM1, _EXP_BELOW, _EXP, _TANH, _SIGMOID, _LOG1P_EXP, _SOFTPLUS, _LOGADDEXP
+    _FMA, _BITS, _FROM_BITS, _SMALL_EXPM1, _EXP_BELOW, _EXP, _EXP2, _EXPM1, _COSH, _SINH, _TANH, _SIGMOID, _LOG1P_EXP,
+    _SOFTPLUS, _LOGADDEXP,
 )  # fmt: skip
 
-EXPONENTIAL = [h for pattern in _PATTERNS for h in instances(pattern, FLOATS, **_WORDS)]
+EXPONENTIAL = [h for pattern in _PATTERNS for h in instances(pattern, FLOATS, **WORDS)]
 """In an order in which each uses earlier ones alone."""

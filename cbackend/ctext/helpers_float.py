@@ -1,33 +1,23 @@
 """Helpers on float32 and float64: prototypes of the C library, and functions that it lacks.
 
-The vector forms of glibc's libmvec are declared with AG_SIMD; they are accurate to 4 ulp and pass special values on to
-the scalar forms.  Functions that are made of exp have their own text in helpers_exponential.py.
+Elementary functions have texts of their own, in the other files: a call of the C library is not vectorized, and its
+vector forms, where it has them, give other bits than its scalar ones.
 """
 
 from __future__ import annotations
 
 from .helper import Helper, instances
 from .helpers_gamma import GAMMA
-from .helpers_power import POWER
 
 FLOATS = ("float32", "float64")
 
-VECTOR_UNARY = (
-    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
-    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt",
-)  # fmt: skip
-"""Functions of one argument that have vector forms in libmvec (glibc 2.35 and later)."""
-VECTOR_BINARY = ("pow", "atan2", "hypot")
-"""Functions of two arguments that have vector forms in libmvec."""
-_UNARY = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "tgamma")
-_BINARY = ("fmod", "copysign")
+_UNARY = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "exp", "log", "tan", "tgamma")
+_BINARY = ("fmod", "copysign", "pow")
 
 
 def _prototypes() -> list[Helper]:
-    unary = [Helper(f"{name}{{f}}", f"AG_SIMD {{T}} {name}{{f}}({{T}});\n") for name in VECTOR_UNARY]
-    binary = [Helper(f"{name}{{f}}", f"AG_SIMD {{T}} {name}{{f}}({{T}}, {{T}});\n") for name in VECTOR_BINARY]
-    unary += [Helper(f"{name}{{f}}", f"{{T}} {name}{{f}}({{T}});\n") for name in _UNARY]
-    binary += [Helper(f"{name}{{f}}", f"{{T}} {name}{{f}}({{T}}, {{T}});\n") for name in _BINARY]
+    unary = [Helper(f"{name}{{f}}", f"{{T}} {name}{{f}}({{T}});\n") for name in _UNARY]
+    binary = [Helper(f"{name}{{f}}", f"{{T}} {name}{{f}}({{T}}, {{T}});\n") for name in _BINARY]
     return [*unary, *binary, Helper("lgamma{f}_r", "{T} lgamma{f}_r({T}, int *);\n")]
 
 
@@ -98,21 +88,7 @@ static inline {T} ag_mod_{T}({T} a, {T} b)
 """,
 )
 
-# The switch at -log 2 is due to M. Maechler, "Accurately computing log(1 - exp(-|a|))".
-_LOG1MEXP = Helper(
-    "ag_log1mexp_{T}",
-    """\
-static inline {T} ag_log1mexp_{T}({T} x)
-{
-    const {T} low = log1p{f}(-ag_exp_below_{T}(x)), high = log{f}(-expm1{f}(x)); /* both: a choice would be a branch */
-    return x < ({T})-0x1.62e42fefa39efp-1 ? low : high;
-}
-""",
-)
-
-_PATTERNS = (
-    _SIGN, _MAXIMUM, _MINIMUM, _FLOOR_DIV, _MOD, _LOG1MEXP,
-)  # fmt: skip
+_PATTERNS = (_SIGN, _MAXIMUM, _MINIMUM, _FLOOR_DIV, _MOD)
 
 PROTOTYPES = [h for pattern in _prototypes() for h in instances(pattern, FLOATS)]
-FLOAT = [*(h for pattern in _PATTERNS for h in instances(pattern, FLOATS)), *GAMMA, *POWER]
+FLOAT = [*(h for pattern in _PATTERNS for h in instances(pattern, FLOATS)), *GAMMA]

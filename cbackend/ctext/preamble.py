@@ -1,8 +1,4 @@
-"""The head of a generated C file: the scalar types, and the helpers that its kernels use, each once and in order.
-
-`AG_SIMD` is defined by the compiler's flags: the attribute that declares vector forms of a function
-(`simd("notinbranch")`) where the platform has them, else nothing.
-"""
+"""The head of a generated C file: the scalar types, and the helpers that its kernels use, each once and in order."""
 
 from __future__ import annotations
 
@@ -10,19 +6,22 @@ import re
 from collections.abc import Iterable
 
 from .helper import Helper
+from .helpers_arcs import ARCS
 from .helpers_complex import COMPLEX
+from .helpers_error import ERROR
 from .helpers_exponential import EXPONENTIAL
-from .helpers_float import FLOAT, PROTOTYPES, VECTOR_BINARY, VECTOR_UNARY
+from .helpers_float import FLOAT, PROTOTYPES
 from .helpers_float16 import FLOAT16
 from .helpers_integer import INTEGER
+from .helpers_logarithm import LOGARITHM
+from .helpers_power import POWER
 from .helpers_random import RANDOM
 from .helpers_reduce import REDUCE
+from .helpers_roots import ROOTS
 from .helpers_tile import TILE
+from .helpers_trigonometric import TRIGONOMETRIC
 
 TYPES = """\
-#ifndef AG_SIMD
-#define AG_SIMD
-#endif
 #pragma GCC diagnostic ignored "-Wunknown-pragmas" /* omp simd, for compilers that were not told -fopenmp-simd */
 typedef __INT8_TYPE__ i8;
 typedef __INT16_TYPE__ i16;
@@ -41,12 +40,13 @@ typedef double _Complex c128;
 """
 
 HELPERS: dict[str, Helper] = {
-    h.name: h for h in (*PROTOTYPES, *FLOAT16, *INTEGER, *EXPONENTIAL, *FLOAT, *COMPLEX, *RANDOM, *REDUCE, *TILE)
-}
+    h.name: h
+    for h in (
+        *PROTOTYPES, *FLOAT16, *INTEGER, *EXPONENTIAL, *LOGARITHM, *TRIGONOMETRIC, *ARCS, *ROOTS, *ERROR, *POWER,
+        *FLOAT, *COMPLEX, *RANDOM, *REDUCE, *TILE,
+    )
+}  # fmt: skip
 """Every helper by name, in an order in which each uses earlier ones alone."""
-
-VECTORIZED = tuple(name + f for name in (*VECTOR_UNARY, *VECTOR_BINARY) for f in ("", "f"))
-"""The library functions that AG_SIMD declares to have vector forms: it may be defined only where all of these exist."""
 
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)

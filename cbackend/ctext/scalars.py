@@ -42,18 +42,19 @@ def _library(name: str, arity: int = 1) -> Form:
     return call(f"{name}{{f}}", arity)
 
 
-_CLIB = {
-    "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
-    "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
-    "sinh": "sinh", "cosh": "cosh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-    "erf": "erf", "erfc": "erfc", "cbrt": "cbrt", "sqrt": "sqrt", "rint": "rint",
+_ELEMENTARY = {
+    **{name: name for name in (
+        "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "log1mexp", "sin", "cos", "tan", "sinh", "cosh",
+        "tanh", "erf", "erfc", "cbrt", "sigmoid", "softplus",
+    )},
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
 }  # fmt: skip
-"""Functions of one float that are the C library's: our name and its."""
+"""Functions of one float that are helpers: our name, and that in C."""
 
 _ROWS: dict[str, dict[str, Form]] = {
-    **{ours: {"f": _library(theirs)} for ours, theirs in _CLIB.items()},
+    **{ours: {"f": _helper(theirs)} for ours, theirs in _ELEMENTARY.items()},
+    **{name: {"f": _library(name)} for name in ("sqrt", "rint")},
     **{name: {"biu": ITSELF, "f": _library(name)} for name in ("floor", "ceil", "trunc")},
-    **{name: {"f": _helper(name)} for name in ("exp", "tanh", "sigmoid", "softplus", "log1mexp")},
     # in float64 for float32 too: rare functions, and accurate near their roots
     "gamma": {"f": call("tgamma")},
     "gammaln": {"f": call("ag_gammaln_f64")},
@@ -77,8 +78,8 @@ _ROWS: dict[str, dict[str, Form]] = {
     },
     "square": {"b": ITSELF, "iuf": template("{0} * {0}", Binding.PRODUCT)},
     "reciprocal": {"f": template("1 / {0}", Binding.PRODUCT)},
-    "hypot": {"f": _library("hypot", 2)},
-    "arctan2": {"f": _library("atan2", 2)},
+    "hypot": {"f": _helper("hypot", 2)},
+    "arctan2": {"f": _helper("atan2", 2)},
     "logaddexp": {"f": _helper("logaddexp", 2)},
     "copysign": {"f": _library("copysign", 2)},
     "deg2rad": {"f": template("{0} * ({T})0x1.1df46a2529d39p-6", Binding.PRODUCT)},
@@ -108,7 +109,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     # parts
     "conj": {"biuf": ITSELF},
     "real": {"biuf": ITSELF},
-    "angle": {"f": Form("atan2{f}(0, {0})")},
+    "angle": {"f": Form("ag_atan2_{T}(0, {0})")},
     "complex": {"f": call("ag_make_{C}", 2)},
     # what lowering alone makes: conditions of branches, streams, parts of arrays (helpers_tile.py), sums of blocks
     # (helpers_reduce.py)

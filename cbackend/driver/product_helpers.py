@@ -1,7 +1,8 @@
 """C functions of the driver for products of matrices: strided operands brought to the form that BLAS takes.
 
-A transposed operand is passed as it is; a copy is made only where no stride is 1, or where elements are used twice (a
-stride of 0). Results are C-contiguous.  `t` is the table of a dtype in the runtime, `item` its size in bytes.  Each
+A transposed matrix is passed as it is; a copy is made only where no stride is 1, or where elements are used twice (a
+stride of 0).  A vector is copied unless its stride is 1: a BLAS adds up strided numbers in another order.  Results are
+C-contiguous.  `t` is the table of a dtype in the runtime, `item` its size in bytes.  Each
 returns 0, or MEMORY (2).
 """
 
@@ -26,11 +27,13 @@ static i32 ag_as_matrix(const ag_runtime *rt, ag_matrix *a, i64 item, i64 rows, 
         if (rows > 1) a->ld = s0;
         return 0;
     }
-    if ((s0 == 1 || rows == 1) && (s1 >= rows || cols == 1)) {
+    if (s0 == 1 && rows > 1 && (s1 >= rows || cols == 1)) {
         a->trans = 1, a->ld = cols > 1 ? s1 : rows;
         return 0;
     }
-    const i64 n[] = {rows, cols}, packed[] = {cols, 1}, strides[] = {s0, s1};
+    a->trans = rows > 1 && cols > 1 && (s0 < 0 ? -s0 : s0) < (s1 < 0 ? -s1 : s1); /* the copy is laid out alike */
+    a->ld = a->trans ? rows : a->ld;
+    const i64 n[] = {rows, cols}, packed[] = {a->trans ? 1 : cols, a->trans ? rows : 1}, strides[] = {s0, s1};
     a->data = a->block = ag_take(rt, item, 2, n);
     if (!a->block) return 2;
     ag_copy(item, 2, n, a->block, packed, x, strides);
@@ -72,12 +75,12 @@ static void ag_product_then(const ag_runtime *rt, const ag_blas *t, i32 rank, co
 }
 """),
     Helper("ag_as_vector", """\
-/* A vector whose stride is not 0, copied (then *block holds the copy) where it is; NULL if there is no memory. */
+/* A vector whose stride is 1, copied (then *block holds the copy) where it is not; NULL if there is no memory. */
 static const void *ag_as_vector(const ag_runtime *rt, void **block, i64 item, i64 n, const void *x, i64 *s)
 {
     *block = 0;
-    if (*s != 0 || n <= 1) {
-        if (n <= 1) *s = 1;
+    if (*s == 1 || n <= 1) {
+        *s = 1;
         return x;
     }
     *block = ag_take(rt, item, 1, &n);

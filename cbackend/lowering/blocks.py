@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ...graph.types import numpy_dtype
 from ...record import record
 from ..ir.loops import (
     ZERO,
@@ -20,6 +21,7 @@ from ..ir.loops import (
     Do,
     Expr,
     For,
+    If,
     Let,
     Local,
     Op,
@@ -37,6 +39,8 @@ from .streams import in_streams
 
 BLOCK = 128
 """Elements that are added up before their sum is combined with others: NumPy's number, so sums are as exact."""
+PRODUCTS = 1024
+"""Elements that are multiplied before their product is combined with others."""
 
 
 @record
@@ -85,19 +89,36 @@ def total(slot: Slot) -> Expr:
 
 
 def in_blocks(general: For, slots: Sequence[Slot], elements: int = BLOCK) -> Body:
-    """The innermost loop, cut into blocks of so many elements if sums of floats are among its accumulators."""
+    """The innermost loop, cut into blocks of so many elements if sums or products of floats are among its accumulators.
+
+    A block of strided operands is copied, so that it is added up in the order in which vectors add up one of stride 1.
+    """
     blocked = [s for s in slots if s.lane.blocked]
-    if not blocked:
+    if not blocked and not any(_is_rounded(s.lane) for s in slots):
         return in_streams(general, [(s.lane, s.total, s.fed) for s in slots])
+    elements = elements if blocked else PRODUCTS
+    block = replace(general, start=index("block"), stop=index("block_end"))
+    plain, copied = specialized(block), _block_loop(general, blocked, run_of(block, elements), elements)
+    if not isinstance(plain, If) or is_costly(general):
+        return (copied,)
+    return (replace(plain, body=(_block_loop(general, blocked, plain.body, elements),), orelse=(copied,)),)
+
+
+def _block_loop(general: For, blocked: Sequence[Slot], inner: Body, elements: int) -> For:
+    """The loop over blocks: `inner` adds one up."""
     begin, end = index("block"), index("block_end")
-    block = replace(general, start=begin, stop=end)
     body = (
         Let(end.name, smaller(plus(begin, number(elements)), general.stop)),
         *(Var(s.part, s.lane.start) for s in blocked),
-        *(run_of(block, elements) if is_costly(general) else (specialized(block),)),
+        *inner,
         *(_combined(s) for s in blocked),
     )
-    return (For(begin.name, ZERO, general.stop, body, step=elements),)
+    return For(begin.name, ZERO, general.stop, body, step=elements)
+
+
+def _is_rounded(lane: Lane) -> bool:
+    """Whether the result depends on the order of the elements."""
+    return lane.sign in ("+", "*") and numpy_dtype(lane.dtype).kind == "f"
 
 
 def _combined(slot: Slot) -> Statement:

@@ -14,6 +14,7 @@ EXPERIMENTS = (
     "integers", "sanitizers", "threads", "forks", "kills", "races", "control_word", "memory", "leaks", "damage",
     "faults", "intruders", "toolchains", "hits", "names", "interrupts", "mistakes", "depth", "rules", "programs",
     "promises",
+    "bits",
 )  # fmt: skip
 _TIMEOUT = 7200.0
 

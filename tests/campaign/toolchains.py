@@ -52,7 +52,7 @@ def planted(folder: Path, cache: Cache) -> Iterator[tuple[str, Toolchain | None]
     yield "a flag that is refused", Toolchain.find(cache, compiler)
     for field, value in {
         "flags": (*first.flags, "-g"), "link_flags": (*first.link_flags, "-lc"), "features": ("-mother",),
-        "vector_math": not first.vector_math, "files": (("/usr/bin/as", 1, 1),), "command": ("/usr/bin/other",),
+        "files": (("/usr/bin/as", 1, 1),), "command": ("/usr/bin/other",),
     }.items():  # fmt: skip
         yield f"another value of {field}", replace(first, **{field: value})
 

@@ -1,6 +1,3 @@
-#ifndef AG_SIMD
-#define AG_SIMD
-#endif
 #pragma GCC diagnostic ignored "-Wunknown-pragmas" /* omp simd, for compilers that were not told -fopenmp-simd */
 typedef __INT8_TYPE__ i8;
 typedef __INT16_TYPE__ i16;
@@ -17,7 +14,7 @@ typedef double f64;
 typedef float _Complex c64;
 typedef double _Complex c128;
 
-AG_SIMD f64 sin(f64);
+f64 fabs(f64);
 
 /* a * b + c, rounded once where that costs no more. */
 static inline __attribute__((always_inline)) f64 ag_fma_f64(f64 a, f64 b, f64 c)
@@ -46,16 +43,18 @@ static inline __attribute__((always_inline)) f64 ag_from_bits_f64(u64 x)
 /* exp(r) - 1 for r between -log(2) / 2 and log(2) / 2. */
 static inline __attribute__((always_inline)) f64 ag_small_expm1_f64(f64 r)
 {
-    f64 p = 0x1.ae6b9d29257e6p-26;
-    p = ag_fma_f64(p, r, 0x1.28a1e02ee5158p-22);
-    p = ag_fma_f64(p, r, 0x1.71de880b9a45dp-19);
-    p = ag_fma_f64(p, r, 0x1.a019a76f068b2p-16);
-    p = ag_fma_f64(p, r, 0x1.a01a017513c74p-13);
-    p = ag_fma_f64(p, r, 0x1.6c16c17edbc4ap-10);
-    p = ag_fma_f64(p, r, 0x1.1111111118faap-7);
-    p = ag_fma_f64(p, r, 0x1.55555555522b7p-5);
-    p = ag_fma_f64(p, r, 0x1.5555555555539p-3);
-    p = ag_fma_f64(p, r, 0x1.0000000000005p-1);
+    const f64 r2 = r * r;
+    f64 p_1 = 0x1.ae6b9d29257e6p-26;
+    p_1 = ag_fma_f64(p_1, r2, 0x1.71de880b9a45dp-19);
+    p_1 = ag_fma_f64(p_1, r2, 0x1.a01a017513c74p-13);
+    p_1 = ag_fma_f64(p_1, r2, 0x1.1111111118faap-7);
+    p_1 = ag_fma_f64(p_1, r2, 0x1.5555555555539p-3);
+    f64 p = 0x1.28a1e02ee5158p-22;
+    p = ag_fma_f64(p, r2, 0x1.a019a76f068b2p-16);
+    p = ag_fma_f64(p, r2, 0x1.6c16c17edbc4ap-10);
+    p = ag_fma_f64(p, r2, 0x1.55555555522b7p-5);
+    p = ag_fma_f64(p, r2, 0x1.0000000000005p-1);
+    p = ag_fma_f64(p_1, r, p);
     return ag_fma_f64(r * r, p, r);
 }
 
@@ -76,6 +75,191 @@ static inline __attribute__((always_inline)) f64 ag_exp_f64(f64 x)
     const f64 y = ag_exp_below_f64(x);
     return x > 710.0 ? __builtin_inf() : y;
 }
+
+static inline __attribute__((always_inline)) f64 ag_u32_as_f64(u64 x)
+{
+    return ag_from_bits_f64(x | 0x4330000000000000u) - 0x1p52;
+}
+
+/* How far a far x is from the nearest multiple of pi / 2, and in *quarter that multiple modulo 4: x times 2 / pi modulo
+   4, to 128 bits, is the sum of products of 32 bits of x and 32 bits of 1 / pi, from that bit on which counts as 1. */
+static inline __attribute__((always_inline)) f64 ag_far_f64(f64 x, u64 *quarter)
+{
+    static const u32 digits[] = {
+        0x0, 0x517cc1b7, 0x27220a94, 0xfe13abe8, 0xfa9a6ee0, 0x6db14acc, 0x9e21c820, 0xff28b1d5, 0xef5de2b0, 0xdb92371d,
+        0x2126e970, 0x03249775, 0x04e8c90e, 0x7f0ef58e, 0x5894d39f, 0x74411afa, 0x975da242, 0x74ce3813, 0x5a2fbf20,
+        0x9cc8eb1c, 0xc1a99cfa, 0x4e422fc5, 0xdefc941d, 0x8ffc4bff, 0xef02cc07, 0xf79788c5, 0xad05368f, 0xb69b3f67,
+        0x93e584db, 0xa7a31fb3, 0x4f2ff516, 0xba93dd63, 0xf5f2f8bd, 0x9e839cfb, 0xc5294975, 0x35fdafd8, 0x8fc6ae84,
+        0x2b019823, 0x7e3db5d5, 0xf867de10,
+    };
+    const u64 bits = ag_bits_f64(x) & ~((u64)1 << 63), exponent = bits >> 52, low32 = 0xffffffffu;
+    const u64 from = exponent < 1044 ? 0 : exponent - 1044, at = from >> 5, shift = from & 31;
+    const u64 m = (bits & 0xfffffffffffffu) | 0x10000000000000u, high = m >> 32, low = m & low32;
+    const u64 d0 = digits[at], d1 = digits[at + 1], d2 = digits[at + 2], d3 = digits[at + 3], d4 = digits[at + 4];
+    const u64 d5 = digits[at + 5], d6 = digits[at + 6];
+    const u64 t0 = (d0 << 32 | d1) << shift >> 32, t1 = (d1 << 32 | d2) << shift >> 32;
+    const u64 t2 = (d2 << 32 | d3) << shift >> 32, t3 = (d3 << 32 | d4) << shift >> 32;
+    const u64 t4 = (d4 << 32 | d5) << shift >> 32, t5 = (d5 << 32 | d6) << shift >> 32;
+    const u64 p1 = low * t1, p2 = low * t2, p3 = low * t3, q1 = high * t1, q2 = high * t2, q3 = high * t3;
+    const u64 s3 = (p3 & low32) + (low * t4 >> 32) + (high * t4 & low32) + (high * t5 >> 32);
+    const u64 s2 = (p2 & low32) + (p3 >> 32) + (q3 & low32) + (high * t4 >> 32) + (s3 >> 32);
+    const u64 s1 = (p1 & low32) + (p2 >> 32) + (q2 & low32) + (q3 >> 32) + (s2 >> 32);
+    const u64 s0 = low * t0 + (p1 >> 32) + (q1 & low32) + (q2 >> 32) + (s1 >> 32);
+    const u64 whole = s0 << 32 | (s1 & low32), nearest = whole + ((u64)1 << 61);
+    const u64 apart = whole - (nearest >> 62 << 62), is_below = -(apart >> 63);
+    const u64 first = apart ^ is_below, rest = ((s2 & low32) << 32 | (s3 & low32)) ^ is_below;
+    const f64 last = ag_u32_as_f64(rest >> 32) * 0x1p-94 + ag_u32_as_f64(rest & low32) * 0x1p-126;
+    const f64 middle = ag_u32_as_f64(first & low32) * 0x1p-62 + last, most = ag_u32_as_f64(first >> 32) * 0x1p-30;
+    const f64 turns = most + middle, error = middle - (turns - most);
+    const f64 angle = turns * 0x1.921fb54442d18p+0;
+    const f64 lost = ag_fma_f64(turns, 0x1.1a62633145c07p-54, error * 0x1.921fb54442d18p+0);
+    *quarter = nearest >> 62;
+    return is_below ? -(angle + lost) : angle + lost;
+}
+
+/* x - k pi, where k has at most 29 bits and a half; only the last difference and that which cancels most are rounded */
+static inline __attribute__((always_inline)) f64 ag_minus_pi_f64(f64 x, f64 k)
+{
+#if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__)
+    const f64 r = ag_fma_f64(k, -0x1.1a62633145c07p-53, ag_fma_f64(k, -0x1.921fb54442d18p+1, x));
+    return ag_fma_f64(k, 0x1.f1976b7ed8fbcp-109, r);
+#else
+    const f64 r = x - k * 0x1.921fb4p+1 - k * 0x1.4442dp-23 - k * 0x1.846988p-47 - k * 0x1.8cc516p-71;
+    return r - k * 0x1.01b839a25204ap-95;
+#endif
+}
+
+/* sin(r) for |r| <= pi / 2, its sign changed if the lowest bit of `odd` is set */
+static inline __attribute__((always_inline)) f64 ag_sine_of_f64(f64 r, u64 odd)
+{
+    const f64 s = r * r;
+    const f64 s2 = s * s;
+    f64 p_1 = 0x1.88369eada83bcp-49;
+    p_1 = ag_fma_f64(p_1, s2, 0x1.6123cd73a29aap-33);
+    p_1 = ag_fma_f64(p_1, s2, 0x1.71de3a52a2b2p-19);
+    p_1 = ag_fma_f64(p_1, s2, 0x1.11111111110c8p-7);
+    f64 p = -0x1.ae43a5b7dddabp-41;
+    p = ag_fma_f64(p, s2, -0x1.ae6454d5c8e55p-26);
+    p = ag_fma_f64(p, s2, -0x1.a01a01a014d94p-13);
+    p = ag_fma_f64(p, s2, -0x1.5555555555555p-3);
+    p = ag_fma_f64(p_1, s, p);
+    return ag_from_bits_f64(ag_bits_f64(ag_fma_f64(r * s, p, r)) ^ odd << 63);
+}
+
+static inline __attribute__((always_inline)) f64 ag_sin_near_f64(f64 x)
+{
+    const f64 a = fabs(x), shifted = ag_fma_f64(a, 0x1.45f306dc9c883p-2, 0x1.8p52);
+    const u64 odd = ag_bits_f64(shifted) ^ ag_bits_f64(x) >> 63;
+    return ag_sine_of_f64(ag_minus_pi_f64(a, shifted - 0x1.8p52), odd);
+}
+
+/* sin(r + pi / 2) = sin(pi / 2 - |r|) */
+static inline __attribute__((always_inline)) f64 ag_sin_far_f64(f64 x)
+{
+    u64 quarter;
+    const f64 r = ag_far_f64(x, &quarter);
+    return ag_sine_of_f64(quarter & 1 ? 0x1.921fb54442d18p+0 - fabs(r) : r, quarter >> 1 ^ ag_bits_f64(x) >> 63);
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+__attribute__((simd("notinbranch"), const, visibility("hidden"))) f64 ag_sin_f64(f64 x);
+static __attribute__((used)) f64 ag_sin_alone_f64(f64 x) __asm__("ag_sin_f64");
+static f64 ag_sin_alone_f64(f64 x)
+{
+    const f64 a = fabs(x);
+    return a >= 0x1p30 && a < __builtin_inf() ? ag_sin_far_f64(x) : ag_sin_near_f64(x);
+}
+#if 1
+typedef f64 ag_sin_b_f64 __attribute__((vector_size(2 * sizeof(f64))));
+static __attribute__((noinline, cold)) ag_sin_b_f64 ag_sin_far_b_f64(ag_sin_b_f64 x)
+{
+    union { ag_sin_b_f64 v; f64 lane[2]; } y = {x};
+    for (i32 k = 0; k < 2; k++) y.lane[k] = ag_sin_alone_f64(y.lane[k]);
+    return y.v;
+}
+static __attribute__((used)) ag_sin_b_f64 ag_sin_near_b_f64(ag_sin_b_f64 x) __asm__("_ZGVbN2v_ag_sin_f64");
+static ag_sin_b_f64 ag_sin_near_b_f64(ag_sin_b_f64 x)
+{
+    union { ag_sin_b_f64 v; f64 lane[2]; } in = {x}, out;
+    i64 any = 0;
+    #pragma omp simd simdlen(2)
+    for (i32 k = 0; k < 2; k++) {
+        out.lane[k] = ag_sin_near_f64(in.lane[k]);
+        any |= fabs(in.lane[k]) >= 0x1p30;
+    }
+    return __builtin_expect(any != 0, 0) ? ag_sin_far_b_f64(x) : out.v;
+}
+#endif
+#if defined(__AVX__)
+typedef f64 ag_sin_c_f64 __attribute__((vector_size(4 * sizeof(f64))));
+static __attribute__((noinline, cold)) ag_sin_c_f64 ag_sin_far_c_f64(ag_sin_c_f64 x)
+{
+    union { ag_sin_c_f64 v; f64 lane[4]; } y = {x};
+    for (i32 k = 0; k < 4; k++) y.lane[k] = ag_sin_alone_f64(y.lane[k]);
+    return y.v;
+}
+static __attribute__((used)) ag_sin_c_f64 ag_sin_near_c_f64(ag_sin_c_f64 x) __asm__("_ZGVcN4v_ag_sin_f64");
+static ag_sin_c_f64 ag_sin_near_c_f64(ag_sin_c_f64 x)
+{
+    union { ag_sin_c_f64 v; f64 lane[4]; } in = {x}, out;
+    i64 any = 0;
+    #pragma omp simd simdlen(4)
+    for (i32 k = 0; k < 4; k++) {
+        out.lane[k] = ag_sin_near_f64(in.lane[k]);
+        any |= fabs(in.lane[k]) >= 0x1p30;
+    }
+    return __builtin_expect(any != 0, 0) ? ag_sin_far_c_f64(x) : out.v;
+}
+#endif
+#if defined(__AVX2__)
+typedef f64 ag_sin_d_f64 __attribute__((vector_size(4 * sizeof(f64))));
+static __attribute__((noinline, cold)) ag_sin_d_f64 ag_sin_far_d_f64(ag_sin_d_f64 x)
+{
+    union { ag_sin_d_f64 v; f64 lane[4]; } y = {x};
+    for (i32 k = 0; k < 4; k++) y.lane[k] = ag_sin_alone_f64(y.lane[k]);
+    return y.v;
+}
+static __attribute__((used)) ag_sin_d_f64 ag_sin_near_d_f64(ag_sin_d_f64 x) __asm__("_ZGVdN4v_ag_sin_f64");
+static ag_sin_d_f64 ag_sin_near_d_f64(ag_sin_d_f64 x)
+{
+    union { ag_sin_d_f64 v; f64 lane[4]; } in = {x}, out;
+    i64 any = 0;
+    #pragma omp simd simdlen(4)
+    for (i32 k = 0; k < 4; k++) {
+        out.lane[k] = ag_sin_near_f64(in.lane[k]);
+        any |= fabs(in.lane[k]) >= 0x1p30;
+    }
+    return __builtin_expect(any != 0, 0) ? ag_sin_far_d_f64(x) : out.v;
+}
+#endif
+#ifdef __AVX512F__
+typedef f64 ag_sin_e_f64 __attribute__((vector_size(8 * sizeof(f64))));
+static __attribute__((noinline, cold)) ag_sin_e_f64 ag_sin_far_e_f64(ag_sin_e_f64 x)
+{
+    union { ag_sin_e_f64 v; f64 lane[8]; } y = {x};
+    for (i32 k = 0; k < 8; k++) y.lane[k] = ag_sin_alone_f64(y.lane[k]);
+    return y.v;
+}
+static __attribute__((used)) ag_sin_e_f64 ag_sin_near_e_f64(ag_sin_e_f64 x) __asm__("_ZGVeN8v_ag_sin_f64");
+static ag_sin_e_f64 ag_sin_near_e_f64(ag_sin_e_f64 x)
+{
+    union { ag_sin_e_f64 v; f64 lane[8]; } in = {x}, out;
+    i64 any = 0;
+    #pragma omp simd simdlen(8)
+    for (i32 k = 0; k < 8; k++) {
+        out.lane[k] = ag_sin_near_f64(in.lane[k]);
+        any |= fabs(in.lane[k]) >= 0x1p30;
+    }
+    return __builtin_expect(any != 0, 0) ? ag_sin_far_e_f64(x) : out.v;
+}
+#endif
+#else
+static inline __attribute__((always_inline)) f64 ag_sin_f64(f64 x)
+{
+    const f64 a = fabs(x), near = ag_sin_near_f64(x), far = ag_sin_far_f64(x);
+    return a >= 0x1p30 && a < __builtin_inf() ? far : near;
+}
+#endif
 
 /* How many rows of so many elements make a tile. */
 static inline i64 ag_tile_rows(i64 elements, i64 columns)
@@ -140,7 +324,7 @@ static void k_c22f5166ecb5a912_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0,
             const f64 v1 = ag_exp_f64(v0);
             const f64 v2 = x1_0[i1];
             const f64 v3 = v1 * v2;
-            const f64 v4 = sin(v0);
+            const f64 v4 = ag_sin_f64(v0);
             const f64 v5 = v3 + v4;
             const f64 v6 = v2 / 3.0;
             const f64 v7 = v5 - v6;

@@ -1,5 +1,5 @@
 /* y0 = (x0 - (dimshuffle(sum{axis=(1,)}(x0), [0, 'x']) / x1)) / sqrt(dimshuffle(sum{axis=(1,)}(square(x0 - (dimshuffle(sum{axis=(1,)}(x0), [0, 'x']) / x1))), [0, 'x']) / x1) */
-static void k_383b75b2abadb474_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
+static void k_a145d878c7bfefba_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
     i64 x0_s1, const f32 *x1)
 {
     const f32 v2 = x1[0];
@@ -83,41 +83,49 @@ static void k_383b75b2abadb474_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_383b75b2abadb474(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
+static void k_a145d878c7bfefba(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
     const f32 *x1)
 {
     if (n1 < 32 && 15 < n0) {
-        k_383b75b2abadb474_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1);
+        k_a145d878c7bfefba_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1);
     } else {
         const f32 v2 = x1[0];
         const f32 v7 = x1[0];
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f32 *x0_0 = x0 + i0 * x0_s0;
             f64 total0 = 0.0;
-            for (i64 block = 0; block < n1; block += 128) {
-                const i64 block_end = block + 128 < n1 ? block + 128 : n1;
-                f32 part0 = 0.0f;
-                if (x0_s1 == 1) {
+            if (x0_s1 == 1) {
+                for (i64 block = 0; block < n1; block += 128) {
+                    const i64 block_end = block + 128 < n1 ? block + 128 : n1;
+                    f32 part0 = 0.0f;
                     #pragma omp simd reduction(+:part0)
                     for (i64 i1 = block; i1 < block_end; i1++) {
                         const f32 v0 = x0_0[i1];
                         part0 = part0 + v0;
                     }
-                } else {
+                    total0 = total0 + (f64)part0;
+                }
+            } else {
+                for (i64 block = 0; block < n1; block += 128) {
+                    const i64 block_end = block + 128 < n1 ? block + 128 : n1;
+                    f32 part0 = 0.0f;
+                    f32 v0_run[128];
+                    const f32 *v0_at = ag_run_in_f32(x0_0, block * x0_s1, x0_s1, block_end - block, v0_run);
+                    #pragma omp simd reduction(+:part0)
                     for (i64 i1 = block; i1 < block_end; i1++) {
-                        const f32 v0 = x0_0[i1 * x0_s1];
+                        const f32 v0 = v0_at[i1 - block];
                         part0 = part0 + v0;
                     }
+                    total0 = total0 + (f64)part0;
                 }
-                total0 = total0 + (f64)part0;
             }
             const f32 r0 = (f32)total0;
             const f32 v3 = r0 / v2;
             f64 total1 = 0.0;
-            for (i64 block = 0; block < n1; block += 128) {
-                const i64 block_end = block + 128 < n1 ? block + 128 : n1;
-                f32 part1 = 0.0f;
-                if (x0_s1 == 1) {
+            if (x0_s1 == 1) {
+                for (i64 block = 0; block < n1; block += 128) {
+                    const i64 block_end = block + 128 < n1 ? block + 128 : n1;
+                    f32 part1 = 0.0f;
                     #pragma omp simd reduction(+:part1)
                     for (i64 i1 = block; i1 < block_end; i1++) {
                         const f32 v1 = x0_0[i1];
@@ -125,15 +133,23 @@ static void k_383b75b2abadb474(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                         const f32 v5 = v4 * v4;
                         part1 = part1 + v5;
                     }
-                } else {
+                    total1 = total1 + (f64)part1;
+                }
+            } else {
+                for (i64 block = 0; block < n1; block += 128) {
+                    const i64 block_end = block + 128 < n1 ? block + 128 : n1;
+                    f32 part1 = 0.0f;
+                    f32 v1_run[128];
+                    const f32 *v1_at = ag_run_in_f32(x0_0, block * x0_s1, x0_s1, block_end - block, v1_run);
+                    #pragma omp simd reduction(+:part1)
                     for (i64 i1 = block; i1 < block_end; i1++) {
-                        const f32 v1 = x0_0[i1 * x0_s1];
+                        const f32 v1 = v1_at[i1 - block];
                         const f32 v4 = v1 - v3;
                         const f32 v5 = v4 * v4;
                         part1 = part1 + v5;
                     }
+                    total1 = total1 + (f64)part1;
                 }
-                total1 = total1 + (f64)part1;
             }
             const f32 r1 = (f32)total1;
             const f32 v8 = r0 / v7;

@@ -1,6 +1,3 @@
-#ifndef AG_SIMD
-#define AG_SIMD
-#endif
 #pragma GCC diagnostic ignored "-Wunknown-pragmas" /* omp simd, for compilers that were not told -fopenmp-simd */
 typedef __INT8_TYPE__ i8;
 typedef __INT16_TYPE__ i16;

@@ -1,6 +1,3 @@
-#ifndef AG_SIMD
-#define AG_SIMD
-#endif
 #pragma GCC diagnostic ignored "-Wunknown-pragmas" /* omp simd, for compilers that were not told -fopenmp-simd */
 typedef __INT8_TYPE__ i8;
 typedef __INT16_TYPE__ i16;
@@ -44,16 +41,18 @@ static inline __attribute__((always_inline)) f64 ag_from_bits_f64(u64 x)
 /* exp(r) - 1 for r between -log(2) / 2 and log(2) / 2. */
 static inline __attribute__((always_inline)) f64 ag_small_expm1_f64(f64 r)
 {
-    f64 p = 0x1.ae6b9d29257e6p-26;
-    p = ag_fma_f64(p, r, 0x1.28a1e02ee5158p-22);
-    p = ag_fma_f64(p, r, 0x1.71de880b9a45dp-19);
-    p = ag_fma_f64(p, r, 0x1.a019a76f068b2p-16);
-    p = ag_fma_f64(p, r, 0x1.a01a017513c74p-13);
-    p = ag_fma_f64(p, r, 0x1.6c16c17edbc4ap-10);
-    p = ag_fma_f64(p, r, 0x1.1111111118faap-7);
-    p = ag_fma_f64(p, r, 0x1.55555555522b7p-5);
-    p = ag_fma_f64(p, r, 0x1.5555555555539p-3);
-    p = ag_fma_f64(p, r, 0x1.0000000000005p-1);
+    const f64 r2 = r * r;
+    f64 p_1 = 0x1.ae6b9d29257e6p-26;
+    p_1 = ag_fma_f64(p_1, r2, 0x1.71de880b9a45dp-19);
+    p_1 = ag_fma_f64(p_1, r2, 0x1.a01a017513c74p-13);
+    p_1 = ag_fma_f64(p_1, r2, 0x1.1111111118faap-7);
+    p_1 = ag_fma_f64(p_1, r2, 0x1.5555555555539p-3);
+    f64 p = 0x1.28a1e02ee5158p-22;
+    p = ag_fma_f64(p, r2, 0x1.a019a76f068b2p-16);
+    p = ag_fma_f64(p, r2, 0x1.6c16c17edbc4ap-10);
+    p = ag_fma_f64(p, r2, 0x1.55555555522b7p-5);
+    p = ag_fma_f64(p, r2, 0x1.0000000000005p-1);
+    p = ag_fma_f64(p_1, r, p);
     return ag_fma_f64(r * r, p, r);
 }
 

@@ -1,6 +1,3 @@
-#ifndef AG_SIMD
-#define AG_SIMD
-#endif
 #pragma GCC diagnostic ignored "-Wunknown-pragmas" /* omp simd, for compilers that were not told -fopenmp-simd */
 typedef __INT8_TYPE__ i8;
 typedef __INT16_TYPE__ i16;
@@ -47,8 +44,21 @@ static inline f64 ag_pairwise_total(const ag_pairwise *sum)
     return total;
 }
 
+/* A copy of n elements. */
+__attribute__((noinline, unused)) static const f64 *ag_run_of_f64(const f64 *x, i64 stride, i64 n, f64 *copy)
+{
+    for (i64 i = 0; i < n; i++) copy[i] = x[i * stride];
+    return copy;
+}
+
+/* n elements of x from `at` on: where they lie if the stride is 1, else copied. */
+static inline const f64 *ag_run_in_f64(const f64 *x, i64 at, i64 stride, i64 n, f64 *copy)
+{
+    return stride == 1 ? x + at : ag_run_of_f64(x + at, stride, n, copy);
+}
+
 /* y0 = sum{axis=(1,)}(x0 * x0) */
-static void k_cd732a5d9f03f38a_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
+static void k_9f35197905c68228_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 128) {
         const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
@@ -99,33 +109,41 @@ static void k_cd732a5d9f03f38a_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_cd732a5d9f03f38a(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
+static void k_9f35197905c68228(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 < 16 && 15 < n0) {
-        k_cd732a5d9f03f38a_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
+        k_9f35197905c68228_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f64 *x0_0 = x0 + i0 * x0_s0;
             ag_pairwise total0;
             ag_pairwise_start(&total0);
-            for (i64 block = 0; block < n1; block += 128) {
-                const i64 block_end = block + 128 < n1 ? block + 128 : n1;
-                f64 part0 = 0.0;
-                if (x0_s1 == 1) {
+            if (x0_s1 == 1) {
+                for (i64 block = 0; block < n1; block += 128) {
+                    const i64 block_end = block + 128 < n1 ? block + 128 : n1;
+                    f64 part0 = 0.0;
                     #pragma omp simd reduction(+:part0)
                     for (i64 i1 = block; i1 < block_end; i1++) {
                         const f64 v0 = x0_0[i1];
                         const f64 v1 = v0 * v0;
                         part0 = part0 + v1;
                     }
-                } else {
+                    ag_pairwise_add(&total0, part0);
+                }
+            } else {
+                for (i64 block = 0; block < n1; block += 128) {
+                    const i64 block_end = block + 128 < n1 ? block + 128 : n1;
+                    f64 part0 = 0.0;
+                    f64 v0_run[128];
+                    const f64 *v0_at = ag_run_in_f64(x0_0, block * x0_s1, x0_s1, block_end - block, v0_run);
+                    #pragma omp simd reduction(+:part0)
                     for (i64 i1 = block; i1 < block_end; i1++) {
-                        const f64 v0 = x0_0[i1 * x0_s1];
+                        const f64 v0 = v0_at[i1 - block];
                         const f64 v1 = v0 * v0;
                         part0 = part0 + v1;
                     }
+                    ag_pairwise_add(&total0, part0);
                 }
-                ag_pairwise_add(&total0, part0);
             }
             y0[i0 * y0_s0] = ag_pairwise_total(&total0);
         }
