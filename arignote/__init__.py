@@ -22,6 +22,7 @@ _gc.disable()
 try:
     from . import optim
     from .bisect import bisect
+    from .bodies import until
     from .calculus import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
     from .compiled import Function
     from .completion import load_ipython_extension as load_ipython_extension
@@ -36,7 +37,7 @@ try:
     from .profiling.collection import profile
     from .profiling.difference import difference as profile_diff
     from .rewriting import rewrite
-    from .scan import scan, until, while_loop
+    from .scan import scan, while_loop
     from .tune import tune
     from .vmap import vectorize, vmap
 

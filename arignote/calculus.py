@@ -11,12 +11,14 @@ from typing import Any
 
 from . import later
 from . import ops as T
+from .differentiated import derived
 from .graph import Constant, Variable, leaves, toposort
 from .ops.backward import pull_back
 from .ops.checks import describe
 from .ops.elementwise import scalar_constant
 from .ops.lengths import lengths_of
 from .ops.specify import as_promised, conflict
+from .scanned import require_unpacked
 
 
 def grad(
@@ -32,22 +34,23 @@ def grad(
     expression.  `consider_constant`: variables through which nothing is differentiated.  `known_grads`: cotangents of
     intermediate values that are given instead of worked out; with `cost=None` they are all there is.  `disconnected`:
     what happens to a variable that the cost is not computed from: ValueError ("raise") or zeros ("zero").  For a
-    complex variable z = a + ib the result is d cost/da + i d cost/db, so that `z - rate * grad` descends.
+    complex variable z = a + ib the result is d cost/da + i d cost/db, so that `z - rate * grad` descends.  For bools
+    and integers, which cannot move by a little, it is zeros of the dtype of the cost.
 
-    Raises TypeError for a cost that is no real floating-point scalar and for integer variables in `wrt`, and
-    NoGradient for an op on the way that has no derivative.  Source: reverse accumulation, see `ops/backward.py`.
+    Raises TypeError for a cost that is no real floating-point scalar, and NoGradient for an op on the way that has no
+    derivative.  Source: reverse accumulation, see `ops/backward.py`.
     """
     _require_choice(disconnected, "grad")
     variables = _as_list(wrt, "wrt", "grad")
     for v in variables:
-        _require_differentiable(v, "grad: wrt")
+        _require_no_constant(v, "grad: wrt")
     known = {v: _cotangent(g, v, "grad: known_grads") for v, g in (known_grads or {}).items()}
     outputs = _checked_cost(cost, bool(known))
     seeds = [scalar_constant(1, output.dtype) for output in outputs]
     found = pull_back(outputs, seeds, variables, constant=consider_constant, known=known)
     if disconnected == "raise":
         _require_connected(variables, found, [*outputs, *known], "grad")
-    return _like(wrt, [T.zeros_like(v) if g is None else g for v, g in zip(variables, found, strict=True)])
+    return _like(wrt, derived(_with_zeros(found, variables, [*outputs, *known]), [*outputs, *known]))
 
 
 def value_and_grad(cost: Variable, wrt: Variable | Sequence[Variable], **options: Any) -> tuple[Variable, Any]:
@@ -59,14 +62,14 @@ def vjp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Vari
     """The vector-Jacobian product: for each of `inputs`, `cotangents` times the derivatives of `outputs` by it.
 
     `cotangents` gives one value an output, of its shape.  The result is as `inputs` is: a variable or a sequence.  An
-    input that nothing depends on gets zeros.  Raises TypeError for integer inputs and for cotangents that do not fit.
+    input that nothing depends on gets zeros, as do integers.  Raises TypeError for cotangents that do not fit.
     """
     results, sources = _as_list(outputs, "outputs", "vjp"), _as_list(inputs, "inputs", "vjp")
     given = _matched(cotangents, outputs, results, "vjp: cotangents")
     for v in sources:
-        _require_differentiable(v, "vjp: inputs")
+        _require_no_constant(v, "vjp: inputs")
     found = pull_back(results, given, sources)
-    return _like(inputs, [T.zeros_like(v) if g is None else g for v, g in zip(sources, found, strict=True)])
+    return _like(inputs, derived(_with_zeros(found, sources, results), [*results, *given]))
 
 
 def jvp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Variable], tangents: Any) -> Any:
@@ -85,7 +88,7 @@ def jvp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Vari
     duals = [T.zeros_like(output) for output in results]
     pulled = [(g, t) for g, t in zip(pull_back(results, duals, sources), given, strict=True) if g is not None]
     found = pull_back([g for g, _ in pulled], [t for _, t in pulled], duals)
-    return _like(outputs, [T.zeros_like(o) if t is None else t for o, t in zip(results, found, strict=True)])
+    return _like(outputs, derived(_with_zeros(found, results, results), [*results, *given]))
 
 
 def hvp(cost: Variable, wrt: Variable | Sequence[Variable], vectors: Any) -> Any:
@@ -94,6 +97,8 @@ def hvp(cost: Variable, wrt: Variable | Sequence[Variable], vectors: Any) -> Any
     The result is as `wrt` is.  Errors are those of `grad`.
     """
     variables = _as_list(wrt, "wrt", "hvp")
+    for v in variables:
+        _require_differentiable(v, "hvp: wrt")
     first = grad(cost, variables)
     return _like(wrt, vjp(first, variables, _matched(vectors, wrt, variables, "hvp: vectors")))
 
@@ -104,22 +109,23 @@ def jacobian(expression: Variable, wrt: Variable | Sequence[Variable], disconnec
     `wrt` is a variable, or a list or tuple of them (so is the result).  `disconnected`: what happens to a variable that
     the expression is not computed from: ValueError ("raise") or zeros ("zero").
 
-    Raises TypeError for an expression that is no real floating-point tensor and for integers in `wrt`; NoGradient and
-    NoBatch name an op that has no derivative, or none for many elements at once.  Source: reverse accumulation of all
-    unit vectors at once (`ag.vectorize`), so the cost is that of the gradient times the number of elements.
+    Raises TypeError for an expression that is no real floating-point tensor; NoGradient and NoBatch name an op that has
+    no derivative, or none for many elements at once.  Source: reverse accumulation of all unit vectors at once
+    (`ag.vectorize`), so the cost is that of the gradient times the number of elements; where a derivative is infinite,
+    the zeros of the unit vectors make elements beside it NaN.
     """
     _require_choice(disconnected, "jacobian")
     variables = _as_list(wrt, "wrt", "jacobian")
     for v in variables:
-        _require_differentiable(v, "jacobian: wrt")
+        _require_no_constant(v, "jacobian: wrt")
     if not isinstance(expression, Variable) or expression.type.kind != "f":
         what = describe(expression) if isinstance(expression, Variable) else repr(expression)
         raise TypeError(f"jacobian: the expression is a real floating-point tensor, got {what}")
     found = later.vectorizing.jacobian_of(expression, variables)
     if disconnected == "raise":
         _require_connected(variables, found, [expression], "jacobian")
-    zeros = [T.zeros((*lengths_of(expression), *lengths_of(v)), v.dtype) for v in variables]
-    return _like(wrt, [z if g is None else g for z, g in zip(zeros, found, strict=True)])
+    rows = [T.zeros((*lengths_of(expression), *lengths_of(v)), _dtype(v, expression)) for v in variables]
+    return _like(wrt, derived((z if g is None else g for z, g in zip(rows, found, strict=True)), [expression]))
 
 
 def hessian(cost: Variable, wrt: Variable | Sequence[Variable], disconnected: str = "raise") -> Any:
@@ -156,9 +162,25 @@ def _like(given: Any, results: list[Variable]) -> Any:
     return results[0]
 
 
-def _require_differentiable(variable: Variable, what: str) -> None:
+def _with_zeros(
+    found: Sequence[Variable | None], variables: Sequence[Variable], outputs: Sequence[Variable]
+) -> list[Variable]:
+    """What was found for each variable; zeros of its shape for None."""
+    return [T.zeros_like(v, _dtype(v, outputs[0])) if g is None else g for v, g in zip(variables, found, strict=True)]
+
+
+def _dtype(variable: Variable, output: Variable) -> str:
+    """The dtype of the derivative of `output` by `variable`."""
+    return variable.dtype if variable.type.kind in "fc" else output.dtype
+
+
+def _require_no_constant(variable: Variable, what: str) -> None:
     if isinstance(variable, Constant):
         raise TypeError(f"{what}: {describe(variable)} is a constant; make it an input or a shared variable")
+
+
+def _require_differentiable(variable: Variable, what: str) -> None:
+    _require_no_constant(variable, what)
     if variable.type.kind not in "fc":
         raise TypeError(
             f"{what}: {describe(variable)} is not differentiable; expected a floating-point or complex variable. "
@@ -169,6 +191,7 @@ def _require_differentiable(variable: Variable, what: str) -> None:
 def _checked_cost(cost: Any, has_known: bool) -> list[Variable]:
     if cost is None and has_known:
         return []
+    require_unpacked(cost, "the cost of grad")
     if not isinstance(cost, Variable):
         raise TypeError(f"grad: the cost is a scalar variable, got {cost!r}")
     if cost.ndim:

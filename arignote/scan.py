@@ -11,52 +11,45 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from . import ops as T
+from .bodies import as_condition, require_arguments, require_one_argument, returned
 from .graph import Variable, rebuild, toposort
 from .graph.provenance import marking
 from .jit import flatten, in_form, unflatten
 from .ops.checks import describe, shown
 from .ops.lengths import as_length, known_length, lengths_of
-from .ops.loops import ENDLESS, Scan, While, looped
+from .ops.loops import ENDLESS, Scan, UnfitState, While, looped
 from .ops.shared import SharedVariable
 from .ops.tensor import TensorVariable, as_tensor
-
-
-class until:  # noqa: N801  # a word of the language, as in Theano
-    """What the function of a scan returns last to end the loop after the step in which `condition` holds."""
-
-    def __init__(self, condition: Any) -> None:
-        self.condition = _as_condition(as_tensor(condition), "until")
-
-    def __repr__(self) -> str:
-        return f"until({self.condition!r})"
+from .scanned import Scanned, Updates, require_unpacked
 
 
 def scan(
     fn: Callable[..., Any], sequences: Any = None, outputs_info: Any = None, non_sequences: Any = None,
     n_steps: Any = None, go_backwards: bool = False, truncate_gradient: int = -1, return_list: bool = False,
-) -> tuple[Any, dict[SharedVariable, Variable]]:  # fmt: skip
+) -> Scanned:  # fmt: skip
     """`(outputs, updates)`: what `fn` gives step after step, each output along a new first axis.
 
         powers, _ = ag.scan(lambda before, x: before * x, outputs_info=T.ones_like(x), non_sequences=x, n_steps=k)
 
     Args:
         fn: called once, with a part of each sequence, then what outputs were before, then the non-sequences.  It
-            returns an output, a list of them, or a tuple (outputs, updates), (outputs, until(condition)) or
-            (outputs, updates, until(condition)); updates are a dict from shared variables to their next values.
+            returns an output, a list of them, updates, or a tuple of outputs and updates, each perhaps followed by
+            until(condition).  Updates are a dict from shared variables to their next values, or a list of pairs.
         sequences: one or a list of what the loop goes along, by the first axis; `dict(input=x, taps=[-1, 0])` for
             x[t - 1] and x[t].  The shortest ends the loop.
         outputs_info: for each output what it was before the first step, None if `fn` does not want to know, or
             `dict(initial=x, taps=[-2, -1])`: then `fn` gets the output of two steps ago and that of the last step, and
-            the rows of `initial` are the values before the first step, the oldest first.
+            the rows of `initial` are the values before the first step, the oldest first.  [] counts as None.
         non_sequences: what `fn` gets besides; it may use any other variable without being given it.
         n_steps: how many steps; an integer or an integer scalar.
         go_backwards: whether to go along the sequences from their ends.
         truncate_gradient: how many of the last steps gradients go through; -1: all.
         return_list: whether outputs are a list even if there is one.
 
-    The outputs are one variable if there is one, else a list.  `updates` maps the shared variables that `fn` updates to
-    their values after the last step; give them to `ag.function(updates=...)`.  Draws of a RandomStream made in `fn` are
-    new in every step, and need no updates.  What does not depend on the step is computed once, before the loop.
+    The result is a named tuple.  The outputs are one variable if there is one, else a list.  `updates` maps the shared
+    variables that `fn` updates to their values after the last step; give them to `ag.function(updates=...)`.  Draws of
+    a RandomStream made in `fn` are new in every step, and need no updates.  What does not depend on the step is
+    computed once, before the loop.
 
     Raises TypeError for a state that becomes one of another dtype or rank, ValueError for taps that make no sense and
     where nothing says how long to go on; at run time ValueError for a negative number of steps, a sequence that is too
@@ -66,12 +59,12 @@ def scan(
         raise TypeError(f"scan: fn is a function of variables, got {shown(fn)}")
     along = _sequences(_listed(sequences), go_backwards)
     steps = _steps(n_steps, along)
-    infos = None if outputs_info is None else [_info(k, i) for k, i in enumerate(_listed(outputs_info))]
-    others = [as_tensor(v) for v in _listed(non_sequences)]
-    slices = [s for one in along for s in one.slices]
+    infos = [_info(k, i) for k, i in enumerate(_listed(outputs_info))] or None
+    others, slices = [as_tensor(v) for v in _listed(non_sequences)], [s for one in along for s in one.slices]
     given = [s for info in infos or () if info is not None for s in info.wanted]
+    require_arguments(fn, _called(along, infos or (), others))
     with marking() as marks:
-        outputs, updates, stop = _returned(fn(*slices, *given, *others))
+        outputs, updates, stop = returned(fn(*slices, *given, *others))
     infos = _for_each(outputs, infos)
     drawn = {v: v.default_update for v in _moved_inside([*outputs, *updates.values(), *stop], marks)}
     new = {**drawn, **updates}
@@ -84,13 +77,13 @@ def scan(
             [*body.states, *replaced.values()], [*body.next, *body.updates], body.values,
             changed[-1] if stop else None, (*(True for _ in body.firsts), *(False for _ in new)), truncate_gradient,
         )  # fmt: skip
-    except TypeError as error:
-        raise TypeError(f"scan: {error}; cast what fn returns, or begin with a value of that type") from None
-    ends = dict(zip(new, results[len(body.firsts) :], strict=False))
+    except UnfitState as error:
+        raise _unfit(error, "scan", "fn") from None
+    ends = Updates(zip(new, results[len(body.firsts) :], strict=False))
     for v in drawn:
         v.default_update = ends[v]
     found = body.outputs(results, len(new))
-    return (found if return_list or len(found) > 1 else found[0] if found else None), ends
+    return Scanned(found if return_list or len(found) > 1 else found[0] if found else None, ends)
 
 
 # --- arguments
@@ -99,7 +92,27 @@ def scan(
 def _listed(given: Any) -> list[Any]:
     if given is None:
         return []
+    require_unpacked(given, "an argument of scan")
     return list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+def _called(along: Sequence[_Along], infos: Sequence[_Info | None], others: Sequence[Any]) -> list[str]:
+    """What messages call the arguments of fn."""
+    slices = [s.name or f"sequence {k}[t]" for k, one in enumerate(along) for s in one.slices]
+    before = [
+        f"{s.name if s.name != f'outputs[{k}]' else f'the output {k} before'}"
+        for k, info in enumerate(infos) if info is not None for s in info.wanted
+    ]  # fmt: skip
+    return [*slices, *before, *(v.name or f"non-sequence {k}" for k, v in enumerate(others))]
+
+
+def _unfit(error: UnfitState, loop: str, function: str) -> TypeError:
+    """The error of a loop for a state that changes its type, with the line that returns it and the fix."""
+    old, new = error.old, error.new
+    fix = f"cast what {function} returns, or begin with a value of that type"
+    if old.ndim != new.ndim:
+        fix = f"begin with a value of rank {new.ndim}, as by T.zeros, or return one of rank {old.ndim}"
+    return TypeError(f"{loop}: {error}; {fix}" + (f"\n  built at {new.origin[0]}" if new.origin else ""))
 
 
 class _Along(NamedTuple):
@@ -202,27 +215,6 @@ def _info(k: int, given: Any) -> _Info | None:
 # --- what fn returns
 
 
-def _returned(found: Any) -> tuple[list[Any], dict[SharedVariable, Any], list[Any]]:
-    """The outputs, the updates, and the condition to end in a list, if there is one."""
-    parts = list(found) if isinstance(found, tuple) else [found]
-    stop: list[Any] = []
-    updates: Mapping[Any, Any] = {}
-    if parts and isinstance(parts[-1], until):
-        stop = [parts.pop().condition]
-    if parts and isinstance(parts[-1], Mapping):
-        updates = parts.pop()
-    if len(parts) == 1 and isinstance(parts[0], (list, tuple)):
-        parts = list(parts[0])
-    for v in updates:
-        if not isinstance(v, SharedVariable):
-            raise TypeError(f"scan: updates are of shared variables, got one of {shown(v)}")
-    for part in parts:
-        if part is None or isinstance(part, (until, Mapping)):
-            raise TypeError(f"scan: fn returns outputs, then updates, then until(condition); got {shown(found)}")
-    new = {v: as_tensor(u) for v, u in updates.items()}
-    return [as_tensor(o) for o in parts], new, stop
-
-
 def _moved_inside(outputs: Sequence[Variable], marks: marking) -> list[SharedVariable]:
     """The states of draws that were made while `marks` was set."""
     read = dict.fromkeys(i for node in toposort(outputs) if marks.made(node.origin) for i in node.inputs)
@@ -272,37 +264,22 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
     firsts = [as_tensor(v) for v in found]
     states = [TensorVariable(v.type, name=n) for v, n in zip(firsts, _names(initial, len(firsts)), strict=True)]
     for f, role in ((condition, "condition"), (body, "body")):
-        _require_one_argument(f, role)
+        require_one_argument(f, role)
     made = body(unflatten(form, iter(states)))
     try:
         new = [as_tensor(v) for v in in_form(made, form)]
     except (TypeError, KeyError):
         form_of = f"{shown(made)}, a state of another form than {shown(initial)}"
         raise TypeError(f"while_loop: body gives {form_of}") from None
-    goes_on = [_as_condition(condition(unflatten(form, iter(part))), "while_loop: condition") for part in (firsts, new)]
+    goes_on = [as_condition(condition(unflatten(form, iter(part))), "while_loop: condition") for part in (firsts, new)]
     steps = T.switch(goes_on[0], T.constant(ENDLESS, "int64"), T.constant(0, "int64"))
     try:
         results = looped(
             While, steps, (), (), firsts, states, new, (), T.logical_not(goes_on[1]), (False,) * len(firsts)
         )
-    except TypeError as error:
-        raise TypeError(f"while_loop: {error}; cast what body returns, or begin with that type") from None
+    except UnfitState as error:
+        raise _unfit(error, "while_loop", "body") from None
     return unflatten(form, iter(results))
-
-
-_TAKES_ANY = 0x04
-"""The flag of the code of a function that has *arguments."""
-
-
-def _require_one_argument(f: Callable[..., Any], role: str) -> None:
-    """Raises TypeError for a function that, as its code says, cannot be called with one argument."""
-    code = getattr(f, "__code__", None)
-    if code is None or code.co_flags & _TAKES_ANY or hasattr(f, "__self__"):
-        return
-    required = code.co_argcount - len(f.__defaults__ or ())
-    if not required <= 1 <= code.co_argcount:
-        names = ", ".join(code.co_varnames[: code.co_argcount])
-        raise TypeError(f"while_loop: {role} takes one argument, the state in the form of initial; this one ({names})")
 
 
 def _names(initial: Any, count: int) -> list[str]:
@@ -311,12 +288,3 @@ def _names(initial: Any, count: int) -> list[str]:
         return [f"state[{k!r}]" for k in initial]
     plain = not isinstance(initial, (list, tuple, Mapping))
     return ["state"] if plain else [f"state[{k}]" for k in range(count)]
-
-
-def _as_condition(value: Any, what: str) -> Any:
-    """The value as a bool scalar.  Raises TypeError for what is no scalar."""
-    found = as_tensor(value)
-    if found.ndim:
-        raise TypeError(f"{what}: expected a scalar, got {describe(found)}; reduce it, as in T.all(x)")
-    return found if found.dtype == "bool" else T.ne(found, 0)
-

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from .differentiated import variables_of_derivatives
 from .graph import Constant, FunctionGraph, TensorType, Variable, leaves, rebuild
 from .graph.walk import nodes_and_leaves
 from .ops.shared import SharedVariable
 from .ops.specify import anchored, as_promised, conflict
 from .ops.tensor import as_tensor, constant
 from .record import record
+from .scanned import require_unpacked
 
 Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None
 
@@ -57,7 +59,7 @@ def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_
     given = set(variables)
     held = [leaf for leaf in found if isinstance(leaf, SharedVariable) and leaf not in given]
     shared = list(dict.fromkeys([*held, *new_values]))
-    _check_leaves(variables, shared, found, on_unused_input)
+    _check_leaves(variables, shared, found, results, on_unused_input)
     first_update = len(results) - len(new_values)
     place = {s: k for k, s in enumerate(shared, len(variables))}
     positions = [(place[s], first_update + n) for n, s in enumerate(new_values)]
@@ -88,6 +90,7 @@ def _inputs(inputs: Any) -> list[Variable]:
 
 
 def _outputs(outputs: Any) -> tuple[str, tuple[str, ...], list[Variable]]:
+    require_unpacked(outputs, "the outputs of function")
     if outputs is None:
         return "none", (), []
     if isinstance(outputs, Mapping):
@@ -257,8 +260,9 @@ def _free(variables: list[Variable], results: list[Variable]) -> tuple[list[Vari
 
 
 def _check_leaves(
-    variables: list[Variable], shared: list[SharedVariable], found: list[Variable], on_unused_input: str
-) -> None:
+    variables: list[Variable], shared: list[SharedVariable], found: list[Variable], results: list[Variable],
+    on_unused_input: str,
+) -> None:  # fmt: skip
     known = {*variables, *shared}
     for leaf in found:
         if leaf not in known and not isinstance(leaf, Constant):
@@ -268,14 +272,19 @@ def _check_leaves(
             )
     if on_unused_input not in ("raise", "warn", "ignore"):
         raise ValueError(f"function: on_unused_input is {on_unused_input!r}; expected 'raise', 'warn' or 'ignore'")
-    used = set(found)
-    unused = [v.name or f"input {n}" for n, v in enumerate(variables) if v not in used]
+    unused = _unused(variables, set(found))
+    if unused and on_unused_input != "ignore":
+        unused = _unused(variables, {*found, *variables_of_derivatives(results)})
     if unused and on_unused_input != "ignore":
         names = ", ".join(unused)
         message = f"function: nothing depends on {names}; drop it from inputs or pass on_unused_input='ignore'"
         if on_unused_input == "raise":
             raise ValueError(message)
         warnings.warn(message, stacklevel=4)
+
+
+def _unused(variables: list[Variable], used: set[Variable]) -> list[str]:
+    return [v.name or f"input {n}" for n, v in enumerate(variables) if v not in used]
 
 
 def _kind(value: Any) -> str:

@@ -72,14 +72,21 @@ class Cumulative(TensorOp):
     def _product_vjp(self, x: Any, y: Any, g: Any) -> Any:
         """The cotangent of x, also where x has zeros.
 
-        Before the first zero dy_j / dx_k is y_j / x_k; at it, the product of the others up to j; after it, zero.
+        Before the first zero dy_j / dx_k is y_j / x_k; at it, the product of the others up to j.  Behind it there is a
+        factor of that zero, which is 0 but has a derivative; so second derivatives are right as well.
         """
-        zeros = Cumulative(add, self.axis)(T.eq(x, 0))
-        is_before = T.eq(zeros, 0)
-        is_first = T.logical_and(T.eq(x, 0), T.eq(zeros, 1))
-        without = Cumulative(mul, self.axis)(T.switch(is_first, 1, x))
-        before = self._suffix_sums(g * y) / T.switch(is_before, x, 1)
-        return T.switch(is_before, before, T.switch(is_first, self._suffix_sums(g * without), 0))
+        zero = T.eq(x, 0)
+        zeros = Cumulative(add, self.axis)(zero)
+        first, second = (T.logical_and(zero, T.eq(zeros, n)) for n in (1, 2))
+        without_one = Cumulative(mul, self.axis)(T.switch(first, 1, x))
+        without_two = Cumulative(mul, self.axis)(T.switch(T.logical_or(first, second), 1, x))
+        plain = T.switch(zero, 1, x)
+        before = self._suffix_sums(g * y) / plain
+        of_first = Cumulative(add, self.axis)(T.switch(first, x, 0))
+        of_one = self._suffix_sums(g * without_one)
+        behind = T.switch(zero, self._suffix_sums(g * without_two), of_one / plain)
+        behind = T.switch(T.logical_or(T.eq(zeros, 1), second), of_first * behind, 0)
+        return T.switch(T.eq(zeros, 0), before, T.switch(first, of_one, behind))
 
 
 def _cumulative(name: str, x: Any, axis: Any, dtype: Any) -> Any:

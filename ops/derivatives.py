@@ -13,6 +13,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import ops as T  # the namespace; read when a derivative is built
 from ..graph import Apply, Constant, NoGradient, Variable
 from .checks import describe
@@ -30,18 +32,16 @@ ROWS: dict[str, Row] = {
     "mod": (lambda g, y, a, b: g, lambda g, y, a, b: -g * T.floor_div(a, b)),
     "fmod": (lambda g, y, a, b: g, lambda g, y, a, b: -g * T.trunc(a / b)),
     "pow": (
-        # At exponent 0 the result is the constant 1; without the switch a zero base would give 0 * inf.
-        lambda g, y, a, b: g * _unless_zero(b, b * a ** _one_less(b)),
-        # 0 ** b is the constant 0 for b > 0; without the switch it would give 0 * -inf.
-        lambda g, y, a, b: g * y * T.log(T.switch(T.eq(a, 0), 1, a)),
+        lambda g, y, a, b: g * _slope_of_power(a, b),
+        lambda g, y, a, b: g * y * T.log(T.switch(_is_flat(a, b), 1, a)),
     ),
     "neg": (lambda g, y, x: -g,),
     "abs": (lambda g, y, x: g * T.sign(x),),
     "square": (lambda g, y, x: 2 * g * x,),
     "sqrt": (lambda g, y, x: 0.5 * g / y,),
-    "cbrt": (lambda g, y, x: g / (3 * T.square(y)),),
+    "cbrt": (lambda g, y, x: g / 3 / y / y,),  # of 1 / y**2 the derivative at 0 would be inf * 0
     "reciprocal": (lambda g, y, x: -g * T.square(y),),
-    "hypot": (lambda g, y, a, b: g * (a / _nonzero(y)), lambda g, y, a, b: g * (b / _nonzero(y))),
+    "hypot": (lambda g, y, a, b: g * _cosine(a, b, y), lambda g, y, a, b: g * _cosine(b, a, y)),
     # exponentials and logarithms
     "exp": (lambda g, y, x: g * y,),
     "exp2": (lambda g, y, x: g * y * _LN2,),
@@ -51,33 +51,33 @@ ROWS: dict[str, Row] = {
     "log10": (lambda g, y, x: g / (x * _LN10),),
     "log1p": (lambda g, y, x: g / (1 + x),),
     "logaddexp": (lambda g, y, a, b: g * _share(a, b), lambda g, y, a, b: g * _share(b, a)),
-    "log1mexp": (lambda g, y, x: -g / T.expm1(-x),),
+    "log1mexp": (lambda g, y, x: g * _slope_of_log1mexp(x),),
     # trigonometric and hyperbolic
     "sin": (lambda g, y, x: g * T.cos(x),),
     "cos": (lambda g, y, x: -g * T.sin(x),),
     "tan": (lambda g, y, x: g * (1 + T.square(y)),),
-    "arcsin": (lambda g, y, x: g / T.sqrt((1 - x) * (1 + x)),),
-    "arccos": (lambda g, y, x: -g / T.sqrt((1 - x) * (1 + x)),),
-    "arctan": (lambda g, y, x: g / (1 + T.square(x)),),
+    "arcsin": (lambda g, y, x: g * _slope_of_arcsin(x),),
+    "arccos": (lambda g, y, x: -g * _slope_of_arcsin(x),),
+    "arctan": (lambda g, y, x: g / (1 + T.square(_finite(x))),),
     "arctan2": (
-        lambda g, y, a, b: g * (b / T.hypot(a, b) / T.hypot(a, b)),
-        lambda g, y, a, b: -g * (a / T.hypot(a, b) / T.hypot(a, b)),
+        lambda g, y, a, b: g * (_cosine(b, a, T.hypot(a, b)) / T.hypot(a, b)),
+        lambda g, y, a, b: -g * (_cosine(a, b, T.hypot(a, b)) / T.hypot(a, b)),
     ),
     "sinh": (lambda g, y, x: g * T.cosh(x),),
     "cosh": (lambda g, y, x: g * T.sinh(x),),
     "tanh": (lambda g, y, x: g * (1 - T.square(y)),),
     "arcsinh": (lambda g, y, x: g / _root_of_square_plus_one(x),),
-    "arccosh": (lambda g, y, x: g / (T.sqrt(x - 1) * T.sqrt(x + 1)),),
-    "arctanh": (lambda g, y, x: g / ((1 - x) * (1 + x)),),
+    "arccosh": (lambda g, y, x: g / T.sqrt(x - 1) / T.sqrt(x + 1),),
+    "arctanh": (lambda g, y, x: 0.5 * g / (1 - x) + 0.5 * g / (1 + x),),
     "deg2rad": (lambda g, y, x: g * (math.pi / 180),),
     "rad2deg": (lambda g, y, x: g * (180 / math.pi),),
     # special functions
-    "erf": (lambda g, y, x: g * _TWO_OVER_ROOT_PI * T.exp(-T.square(x)),),
-    "erfc": (lambda g, y, x: -g * _TWO_OVER_ROOT_PI * T.exp(-T.square(x)),),
-    "gamma": (lambda g, y, x: g * y * T.digamma(x),),
+    "erf": (lambda g, y, x: g * _TWO_OVER_ROOT_PI * T.exp(-T.square(_finite(x))),),
+    "erfc": (lambda g, y, x: -g * _TWO_OVER_ROOT_PI * T.exp(-T.square(_finite(x))),),
+    "gamma": (lambda g, y, x: g * y * T.digamma(_finite(x)),),
     "gammaln": (lambda g, y, x: g * T.digamma(x),),
     "digamma": (lambda g, y, x: g * T.polygamma(1, x),),
-    "polygamma": (lambda g, y, n, x: _refuse_order(n), lambda g, y, n, x: g * T.polygamma(n + 1, x)),
+    "polygamma": (lambda g, y, n, x: _refuse_order(n), lambda g, y, n, x: g * T.polygamma(_one_more(n), x)),
     "sigmoid": (lambda g, y, x: g * y * T.sigmoid(-x),),  # 1 - y would cancel for large x
     "softplus": (lambda g, y, x: g * T.sigmoid(x),),
     # selection
@@ -124,16 +124,56 @@ REASONS = {
 
 
 def _refuse_order(n: Any) -> Any:
+    if _counts(n):
+        return None
     raise NoGradient(f"polygamma has no derivative by its order, {describe(n)}, which counts; make it an integer")
+
+
+def _counts(n: Any) -> bool:
+    """Whether `n` is a constant or an integer, perhaps cast to a float."""
+    cast = n.owner is not None and isinstance(n.owner.op, T.elementwise.Cast)
+    return isinstance(n, Constant) or n.type.kind in "biu" or (cast and _counts(n.owner.inputs[0]))
+
+
+def _one_more(n: Any) -> Any:
+    """n + 1; computed as an integer where `n` was one, so that it is still known to count."""
+    if isinstance(n, Constant):
+        return T.constant(n.data + 1)
+    if n.type.kind == "f" and _counts(n):
+        return T.cast(_one_more(n.owner.inputs[0]), n.dtype)
+    return n + 1
+
+
+def _finite(x: Any) -> Any:
+    """`x`, the largest number of its dtype in the place of an infinity.
+
+    For functions that have reached their limit there: the factor x of a further derivative would give 0 * inf.
+    """
+    largest = float(np.finfo(x.dtype).max)
+    return T.clip(x, -largest, largest) if x.type.kind == "f" else x
 
 
 def _nonzero(x: Any) -> Any:
     return T.switch(T.eq(x, 0), 1, x)
 
 
-def _unless_zero(b: Any, value: Any) -> Any:
-    """`value` where b is not 0, else 0; b is looked at now if it is a constant."""
-    return value if isinstance(b, Constant) and b.data.all() else T.switch(T.eq(b, 0), 0, value)
+def _both_zero(a: Any, b: Any) -> Any:
+    return T.logical_and(T.eq(a, 0), T.eq(b, 0))
+
+
+def _is_flat(a: Any, b: Any) -> Any:
+    """Where a ** b is 0 around b though log(a) is infinite: 0 ** b, and inf ** -b; 0 ** 0 counts as that."""
+    zero = T.logical_and(T.eq(a, 0), T.ge(b, 0))
+    if a.type.kind != "f" or b.type.kind != "f":
+        return zero if b.type.kind != "c" else T.eq(a, 0)
+    return T.logical_or(zero, T.logical_and(T.eq(a, math.inf), T.lt(b, 0)))
+
+
+def _slope_of_power(a: Any, b: Any) -> Any:
+    """b * a ** (b - 1); 0 for 0 ** 0, and an infinite exponent does not meet a power of 0."""
+    if isinstance(b, Constant):
+        return b * (a if b.data.all() else T.switch(_both_zero(a, b), 1, a)) ** _one_less(b)
+    return _finite(b) * T.switch(_both_zero(a, b), 1, a) ** (b - 1)
 
 
 def _one_less(b: Any) -> Any:
@@ -145,7 +185,33 @@ def _one_less(b: Any) -> Any:
 
 def _share(a: Any, b: Any) -> Any:
     """exp(a) / (exp(a) + exp(b)); a half where both are the same infinity."""
-    return T.switch(T.eq(a, b), 0.5, T.sigmoid(a - b))
+    return T.sigmoid(_finite(a) - _finite(b))
+
+
+def _cosine(a: Any, b: Any, y: Any) -> Any:
+    """a / y for y = hypot(a, b): 0 where both are 0; two infinities count as equal, as they do for arctan2."""
+    infinite = T.isinf(a)
+    there = T.sign(a) * T.switch(T.isinf(b), math.sqrt(0.5), 1.0)
+    return T.switch(infinite, there, T.switch(infinite, 0, a) / _nonzero(y))
+
+
+def _slope_of_arcsin(x: Any) -> Any:
+    """1 / sqrt((1 - x) * (1 + x)); at the edges a term whose own derivative is infinite, and not inf * 0."""
+    if x.type.kind == "c":
+        return T.reciprocal(T.sqrt((1 - x) * (1 + x)))
+    edge = T.eq(T.abs(x), 1)
+    inner = T.switch(edge, 0, x)
+    return T.switch(edge, T.reciprocal(1 - T.square(x)), T.reciprocal(T.sqrt((1 - inner) * (1 + inner))))
+
+
+def _slope_of_log1mexp(x: Any) -> Any:
+    """exp(x) / expm1(x) for x < 0; at 0, where the sign of a zero would count, the limit -inf.
+
+    That has the derivative -inf, too: -inf - cbrt(x).
+    """
+    below = T.lt(x, 0)
+    inner = T.switch(below, x, -1)
+    return T.switch(below, T.exp(inner) / T.expm1(inner), -math.inf - T.cbrt(T.switch(below, -1, x)))
 
 
 def _root_of_square_plus_one(x: Any) -> Any:
@@ -193,8 +259,9 @@ FOLDS: dict[str, Callable[[Any, Any, Sequence[Any]], list[Any]]] = {
 def elementwise_vjp(node: Apply, g: Variable | None) -> Sequence[Variable | None]:
     """The cotangents of the operands of an elementwise node.
 
-    None for operands that the result does not depend on, for constants, and for bools and integers, which have no
-    cotangent; zeros where the derivative is zero.  Raises NoGradient, with the reason, where there is no derivative.
+    None for constants, for bools and integers, which have no cotangent, and for operands whose derivative is zero
+    wherever it is defined: explicit zeros would become NaN where a factor of the chain above is infinite.  Raises
+    NoGradient, with the reason, where there is no derivative.
     """
     y = node.out
     wanted = [i.type.kind in "fc" and not isinstance(i, Constant) for i in node.inputs]
@@ -203,7 +270,7 @@ def elementwise_vjp(node: Apply, g: Variable | None) -> Sequence[Variable | None
     dtypes, _ = node.op.loop(tuple(i.dtype for i in node.inputs))  # type: ignore[attr-defined]
     inputs = [i if i.dtype == d else T.cast(i, d) for i, d in zip(node.inputs, dtypes, strict=True)]
     found = _cotangents(node, g, inputs, wanted)
-    return [_conform(c, i) if w else None for c, i, w in zip(found, node.inputs, wanted, strict=True)]
+    return [_conform(c, i) if w and c is not None else None for c, i, w in zip(found, node.inputs, wanted, strict=True)]
 
 
 def _cotangents(node: Apply, g: Any, inputs: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Any]:
@@ -231,9 +298,7 @@ def _through_conj(needed: bool, g: Any, row: Callable[[Any], Sequence[Any]]) -> 
 
 
 def _conform(cotangent: Any, operand: Variable) -> Variable:
-    """The cotangent in the dtype and shape of the operand; zeros for None."""
-    if cotangent is None:
-        return T.fill(operand, T.constant(0, operand.dtype))  # type: ignore[no-any-return]
+    """The cotangent in the dtype and shape of the operand."""
     if cotangent.type.kind == "c" and operand.type.kind == "f":
         cotangent = T.real(cotangent)
     return T.cast(T.unbroadcast(cotangent, operand), operand.dtype)  # type: ignore[no-any-return]

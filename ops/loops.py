@@ -180,6 +180,11 @@ def _called(state: Variable) -> str:
     return state.name or f"({state.type})"
 
 
+def _joint(a: TensorType, b: TensorType) -> TensorType:
+    """The type with the lengths that both know."""
+    return a.with_shape(tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True)))
+
+
 def _stacked(kind: TensorType, steps: int | None) -> TensorType:
     return kind.with_shape((steps, *kind.shape))
 
@@ -210,12 +215,20 @@ def _outer(length: Length, shapes: Sequence[Sequence[Any]]) -> Any:
 # --- making
 
 
+class UnfitState(TypeError):
+    """A state that becomes one of another type in a step."""
+
+    def __init__(self, old: Variable, new: Variable) -> None:
+        super().__init__(f"the state {_called(old)} is {old.type}, and becomes {new.type} in a step")
+        self.old, self.new = old, new
+
+
 def fitted_body(
     inputs: Sequence[Variable], outputs: Sequence[Variable], states: slice
 ) -> tuple[list[Variable], list[Variable]]:
     """The body with states of types that hold in every step: of a length that a step does not keep nothing is known.
 
-    Output k is the next value of state k.  Raises TypeError for a state that becomes one of another dtype or rank, or
+    Output k is the next value of state k.  Raises UnfitState for a state that becomes one of another dtype or rank, or
     of another known length.
     """
     inputs, outputs = list(inputs), list(outputs)
@@ -225,7 +238,7 @@ def fitted_body(
             if not new.type.refines(old.type):
                 pairs = list(zip(old.type.shape, new.type.shape, strict=False))
                 if new.dtype != old.dtype or new.ndim != old.ndim or any(None not in p and p[0] != p[1] for p in pairs):
-                    raise TypeError(f"the state {_called(old)} is {old.type}, and becomes {new.type} in a step")
+                    raise UnfitState(old, new)
                 shape = tuple(mine if mine == theirs else None for mine, theirs in pairs)
                 looser[old] = TensorVariable(old.type.with_shape(shape), name=old.name)
         if not looser:
@@ -284,16 +297,18 @@ class Backward:
         slices, olds = leaves[: len(self.sequences)], leaves[len(self.sequences) :]
         rows = [*self.sequences, *map(self._before, range(states))]
         outputs = rebuild(self.body.outputs, dict(zip(self.body.inputs, [*leaves, *self.others], strict=True)))
-        adjoints = [TensorVariable(o.type, name=f"d_{o.name}" if o.name else None) for o in olds]
+        ends = [None if traced else g for traced, g in zip(self.traced, received, strict=False)]
+        starts = [T.zeros_like(f) if g is None else g for f, g in zip(self.firsts, ends, strict=True)]
+        adjoints = [
+            TensorVariable(_joint(o.type, start.type), name=f"d_{o.name}" if o.name else None)
+            for o, start in zip(olds, starts, strict=True)
+        ]
         sent: list[Any] = [a if a.type.kind in "fc" else None for a in adjoints]
-        starts = [T.zeros_like(first) for first in self.firsts]
         for k, g in enumerate(received):
             if g is None:
                 sent += [None] * (k >= states)
-            elif k < states and not self.traced[k]:
-                starts[k] = g
-            else:
-                leaf = TensorVariable(g.type.with_shape(outputs[k].type.shape))
+            elif k >= states or self.traced[k]:
+                leaf = TensorVariable(g.type.with_shape(g.type.shape[1:]))  # it may know less than the output
                 leaves.append(leaf)
                 rows.append(g)
                 if k < states:

@@ -120,23 +120,39 @@ def _sum_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> Any:
 
 
 def _prod_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> Any:
-    """g times the product of all other elements, also where elements are zero.
+    """g times the product of all other elements, also where elements are zero or infinite.
 
     With one zero among them only its own derivative is not zero; with more, none is.
     """
     if x.type.kind == "c":
-        return T.conj(_prod_vjp_real(x, T.conj(g), axes))
-    return _prod_vjp_real(x, g, axes)
+        return T.conj(T.conj(g) * _product_of_others(x, axes))
+    return g * _product_of_others(x, axes)
 
 
-def _prod_vjp_real(x: Any, g: Any, axes: tuple[int, ...]) -> Any:
-    is_zero = T.eq(x, 0)
-    nonzero = T.switch(is_zero, 1, x)
-    others = _keepdims(Reduce(mul, axes)(nonzero), axes, x.ndim)
-    zeros = _keepdims(Reduce(add, axes)(is_zero), axes, x.ndim)
-    at_zero = T.switch(T.eq(zeros, 1), others, 0)
-    elsewhere = T.switch(T.eq(zeros, 0), others / nonzero, 0)
-    return g * T.switch(is_zero, at_zero, elsewhere)
+def _product_of_others(x: Any, axes: tuple[int, ...]) -> Any:
+    """For each element the product of the others: the quotient by it, with zeros and infinities set apart.
+
+    The zeros appear as their sum, which is 0 but has derivatives, so second derivatives are right as well.
+    """
+    zero = T.eq(x, 0)
+    infinite = T.isinf(x) if x.type.kind == "f" else None
+    plain = T.switch(zero if infinite is None else T.logical_or(zero, infinite), 1, x)
+    product = _kept(mul, plain, axes)
+    zeros, sum_of_zeros = _kept(add, zero, axes), _kept(add, T.switch(zero, x, 0), axes)
+    of_zeros = T.switch(T.eq(zeros, 0), 1, T.switch(T.eq(zeros, 1), sum_of_zeros, 0))
+    of_other_zeros = T.switch(T.eq(zeros, 1), 1, T.switch(T.eq(zeros, 2), sum_of_zeros - x, 0))
+    if infinite is None:
+        return T.switch(zero, product * of_other_zeros, product / plain * of_zeros)
+    of_infinite = _kept(mul, T.switch(infinite, x, 1), axes)
+    of_other_infinite = T.switch(T.eq(_kept(add, infinite, axes), 1), 1, of_infinite * T.sign(x))
+    there = product * of_other_infinite * of_zeros
+    elsewhere = T.switch(zero, product * of_other_zeros, product / plain * of_zeros) * of_infinite
+    return T.switch(infinite, there, elsewhere)
+
+
+def _kept(op: Elementwise, x: Any, axes: tuple[int, ...]) -> Any:
+    """The reduction, with axes of length 1 in the place of those that are reduced."""
+    return _keepdims(Reduce(op, axes)(x), axes, x.ndim)
 
 
 def _extremum_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> Any:

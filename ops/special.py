@@ -179,6 +179,8 @@ def _polygamma_of_negative(s: np.ndarray, x: np.ndarray, scale: np.ndarray) -> n
 def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     """The n-th derivative of digamma at x; NaN where n is no integer from 0 on; infinite at 0, -1, -2, ...
 
+    At -0 it is +inf for every n, as from below.
+
     polygamma(n, x) = (-1)**(n + 1) n! sum over k of (x + k)**-(n + 1)  (DLMF 5.15.1).
     """
     dtype = np.result_type(n, x)
@@ -193,7 +195,8 @@ def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
         above = _sum_of_powers(s, np.where((x > 0) & np.isfinite(x), x, 1.0), 2.0**size)
         below = _polygamma_of_negative(s, np.where(ordinary & (x < 0), x, -0.5), 2.0**size)
         result = sign * factor * np.where(x > 0, above, below)
-        result = np.where((x <= 0) & (x == np.floor(x)), sign * np.inf, result)
+        pole = np.where((x == 0) & np.signbit(x), np.inf, sign * np.inf)  # at -0 from below
+        result = np.where((x <= 0) & (x == np.floor(x)), pole, result)
         result = np.where(x == np.inf, sign * 0.0, np.where(x == -np.inf, np.nan, result))
         result = np.where(n == 0, digamma(x), np.where(counts, result, np.nan))
     return np.asarray(np.where(np.isnan(x) | np.isnan(n), x + n, result)).astype(dtype)

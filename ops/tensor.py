@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a method is called
 from ..graph import DTYPES, Constant, FunctionGraph, Op, TensorType, Variable, dtype_name, leaves
-from ..graph.provenance import asked
+from ..graph.provenance import asked, here
 from ..graph.types import numpy_dtype
 from .at import At
 from .checks import is_masked, shown
@@ -217,9 +217,13 @@ class TensorVariable(Variable):
     def __bool__(self) -> bool:
         raise self._without("truth value", "T.switch(condition, a, b) to choose, T.logical_and(a, b) for `and`")
 
-    def __float__(self) -> float: raise self._without("Python float", "x.eval({...})")
+    def __float__(self) -> float:
+        raise self._without("Python float", "T.exp(x) in place of math.exp(x), and x.eval({...}) for its value")
+
     def __int__(self) -> int: raise self._without("Python int", "x.eval({...}) or x.astype('int64')")
-    def __index__(self) -> int: raise self._without("Python index", "it as in x[i], T.arange(i), T.zeros((i,))")
+    def __index__(self) -> int:
+        raise self._without("Python index", "x[i], T.arange(i), T.zeros((i,)); loop n times by ag.scan(..., n_steps=n)")
+
     def __complex__(self) -> complex: raise self._without("Python complex", "x.eval({...})")
     def __contains__(self, value: Any) -> bool: raise self._without("members to look through", "T.any(T.eq(x, value))")
     def __array__(self, *args: Any, **kwargs: Any) -> Any: raise self._without("array", "x.eval({...})")
@@ -239,7 +243,8 @@ class TensorVariable(Variable):
         return length
 
     def _without(self, what: str, mend: str) -> TypeError:
-        return TypeError(f"{self!r} is symbolic and has no {what}; use {mend}")
+        line = next(iter(here()), None)
+        return TypeError(f"{self!r} is symbolic and has no {what}; use {mend}" + (f"\n  at {line}" if line else ""))
 
     # --- NumPy functions called on variables
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -371,7 +376,7 @@ def as_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
         if dtype is not None and value.type.dtype != dtype_name(dtype):
             raise TypeError(f"expected {dtype_name(dtype)}, got {value!r}; use T.cast(x, {dtype_name(dtype)!r})")
         return value
-    if isinstance(value, (list, tuple)) and _holds_variables(value):
+    if isinstance(value, (list, tuple)) and not hasattr(value, "__array__") and _holds_variables(value):
         return T.stack([as_tensor(v, dtype) for v in value])
     try:
         return constant(value, dtype, name)

@@ -8,8 +8,9 @@ import pytest
 from against_numpy import sample
 from gradients import assert_gradient
 
+import arignote as ag
 from arignote import ops as T
-from arignote.calculus import grad, hvp, jvp, value_and_grad, vjp
+from arignote.calculus import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 from arignote.graph import FunctionGraph, NoGradient, SourceLine, toposort
 
 HERE = __file__
@@ -168,13 +169,57 @@ def test_what_is_no_cost():
 
 def test_what_is_not_differentiable():
     x, n = T.vector("x"), T.lvector("n")
-    with pytest.raises(TypeError, match=r"grad: wrt: n \(int64\[\?\]\) is not differentiable"):
-        grad(T.sum(x * n), n)
+    with pytest.raises(TypeError, match=r"hvp: wrt: n \(int64\[\?\]\) is not differentiable"):
+        hvp(T.sum(x * n), n, n)
     with pytest.raises(TypeError, match="wrt is a variable or a list of them, got 3"):
         grad(T.sum(x), [x, 3])
     c = T.constant([1.0, 2.0], name="c")
     with pytest.raises(TypeError, match=r"c \(float64\[2\]\) is a constant; make it an input"):
         grad(T.sum(x * c), c)
+
+
+def test_derivatives_by_integers_are_zeros_of_the_dtype_of_the_result():
+    x, n, flags = T.fvector("x"), T.lvector("n"), T.tensor("flags", "bool", (None,))
+    cost = T.sum((x * T.cast(n, "float32"))[flags])
+    by_n, by_flags = grad(cost, [n, flags])
+    values = {x: np.ones(2, "float32"), n: [3, 4], flags: [True, False]}
+    for found in (by_n, by_flags, vjp(cost, n, np.float32(1))):
+        assert found.dtype == "float32"
+        np.testing.assert_array_equal(found.eval(values), [0, 0])
+    rows = jacobian(x * T.cast(n, "float32"), n)
+    np.testing.assert_array_equal(rows.eval(values), np.zeros((2, 2)))
+    np.testing.assert_array_equal(hessian(cost, n).eval(values), np.zeros((2, 2)))
+    with pytest.raises(ValueError, match=r"n .* is disconnected"):
+        grad(T.sum(x), n)
+
+
+def test_a_derivative_is_a_function_of_the_variables_of_the_cost():
+    s, t, x = T.scalar("s"), T.scalar("t"), T.vector("x", shape=(2,))
+    assert grad(3 * s, s).eval() == 3
+    assert ag.function([], grad(3 * s, s), mode="NUMPY")() == 3
+    for inputs, derivative, expected in [
+        ([s], grad(3 * s, s), 3), ([s], grad(s, s), 1), ([s], 2 * grad(3 * s, s) + 1, 7),
+        ([s], hessian(3 * s * s, s), 6), ([s], hessian(3 * s, s), 0), ([s, t], grad(s * t, s), 5),
+        ([s, t], grad(s * s + T.exp(t), s), 4), ([s, t], jvp(s + t, t, 7.0), 7), ([s, t], vjp(s + t, t, 7.0), 7),
+    ]:  # fmt: skip
+        assert ag.function(inputs, derivative, mode="NUMPY")(*(2.0, 5.0)[: len(inputs)]) == expected
+    np.testing.assert_array_equal(ag.function([x], jacobian(3 * x, x), mode="NUMPY")([1.0, 2.0]), 3 * np.eye(2))
+    with pytest.raises(ValueError, match="nothing depends on t"):
+        ag.function([s, t], grad(s * s, s))
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE", "NUMPY"])
+def test_second_derivatives_do_not_read_values_that_do_not_count(mode):
+    x = T.vector("x")
+    second = hessian(T.sum(T.square(x)), x)
+    f = ag.function([x], second, mode=mode)
+    np.testing.assert_array_equal(f([1.0, np.inf, np.nan]), 2 * np.eye(3))
+
+
+def test_second_derivatives_leave_no_dead_work():
+    x = T.vector("x")
+    f = ag.function([x], grad(T.sum(grad(T.sum(T.square(x)), x)), x))
+    assert not any(node.op.name in ("mul", "square") for node in f.graph.order)
 
 
 def test_no_gradient_names_op_line_and_way_out():

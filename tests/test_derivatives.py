@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from gradients import assert_gradient
 
+import arignote as ag
 from arignote import ops as T
 from arignote.graph import NoGradient
 from arignote.ops import ELEMENTWISE
@@ -112,6 +113,37 @@ def test_derivatives_where_a_formula_would_give_nan():
     assert vjp(T.pow, x, T.constant(2.0))[0].eval({x: 0.0}) == 0
 
 
+def second_at(op, *values):
+    """The second derivatives by both operands of an elementwise op: (aa, ab, bb)."""
+    inputs = [T.scalar("a") for _ in values]
+    first = ag.grad(op(*inputs), inputs)
+    rows = [ag.grad(d, inputs, disconnected="zero") for d in first]
+    found = [rows[i][j] for i in range(len(inputs)) for j in range(i, len(inputs))]
+    return [float(d.eval(dict(zip(inputs, values)))) for d in found]
+
+
+def test_second_derivatives_at_special_values():
+    assert second_at(T.logaddexp, 2.0, 2.0) == [0.25, -0.25, 0.25]
+    assert second_at(T.pow, 2.0, 0.0) == pytest.approx([0, 0.5, np.log(2) ** 2])
+    assert second_at(T.log1mexp, 0.0) == second_at(T.log1mexp, -0.0) == [-np.inf]
+    assert derivative_at(T.log1mexp, 0.0) == derivative_at(T.log1mexp, -0.0) == [-np.inf]
+    assert second_at(T.arcsin, 1.0) == second_at(T.arccos, -1.0) == second_at(T.arctanh, 1.0) == [np.inf]
+    assert second_at(T.cbrt, 0.0) == [-np.inf]
+    assert second_at(T.cbrt, -0.0) == second_at(T.digamma, -0.0) == second_at(T.gamma, np.inf) == [np.inf]
+    for op in (T.arctan, T.arcsinh, T.erf, T.erfc, T.cbrt):
+        assert second_at(op, np.inf) == second_at(op, -np.inf) == [0]
+    assert derivative_at(T.arctan2, 2.0, np.inf) == derivative_at(T.arctan2, np.inf, np.inf) == [0, 0]
+    assert derivative_at(T.hypot, -np.inf, 2.0) == [-1, 0]
+
+
+def test_third_derivative_of_digamma():
+    x = T.scalar("x")
+    y = T.digamma(x)
+    for _ in range(3):
+        y = ag.grad(y, x)
+    np.testing.assert_allclose(y.eval({x: 1.0}), np.pi**4 / 15, rtol=1e-14)
+
+
 def test_integers_and_bools_have_no_cotangent():
     x, n, flag = T.vector("x"), T.lvector("n"), T.vector("flag", "bool")
     (for_x, for_n) = vjp(T.mul, x, n)
@@ -125,7 +157,8 @@ def test_integers_and_bools_have_no_cotangent():
 def test_piecewise_constant_functions_have_zero_derivatives():
     x = T.vector("x")
     for op in (T.floor, T.ceil, T.trunc, T.rint, T.sign):
-        np.testing.assert_array_equal(vjp(op, x)[0].eval({x: [0.3, 2.0]}), [0, 0])
+        assert vjp(op, x) == [None]
+        np.testing.assert_array_equal(ag.grad(op(x).sum(), x).eval({x: [0.3, 2.0]}), [0, 0])
 
 
 def test_cotangents_have_the_type_of_their_operand():
@@ -150,3 +183,15 @@ def test_no_gradient_gives_a_reason():
         vjp(T.polygamma, x, x)
     with pytest.raises(NoGradient, match="not holomorphic"):
         vjp(T.sign, z)
+
+
+@pytest.mark.parametrize("name", ["prod", "cumprod"])
+def test_hessians_of_products_with_zeros_are_symmetric(name):
+    x = T.vector("x")
+    f = ag.function([x], ag.hessian(T.sum(getattr(T, name)(x)), x), mode="NUMPY")
+    if name == "prod":
+        np.testing.assert_allclose(f([0.0, 2.0, 3.0]), [[0, 3, 2], [3, 0, 0], [2, 0, 0]])
+        np.testing.assert_allclose(f([0.0, 2.0, 0.0]), [[0, 0, 2], [0, 0, 0], [2, 0, 0]])
+    else:
+        np.testing.assert_allclose(f([2.0, 0.0, 3.0]), [[0, 4, 0], [4, 0, 2], [0, 2, 0]])
+        np.testing.assert_allclose(f([0.0, 0.0, 3.0]), [[0, 4, 0], [4, 0, 0], [0, 0, 0]])

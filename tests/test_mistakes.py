@@ -4,6 +4,7 @@ the mend.
 A row of a table is one mistake.  Texts are held to four lines; what must appear in them stands beside the mistake.
 """
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ x, y, m, n = T.vector("x"), T.vector("y"), T.matrix("m"), T.matrix("n")
 i, k, p = T.lscalar("i"), T.lvector("k"), T.lvector("p")
 cube, other_cube = T.tensor3("cube"), T.tensor3("other_cube")
 w = ag.shared(np.zeros(3, "float32"), name="w")
+s, pair = T.scalar("s"), ag.scan(lambda z: z * 2, x)
 three, four = T.vector("three", shape=(3,)), T.vector("four", shape=(4,))
 u, v = wilds("u v")
 
@@ -48,6 +50,11 @@ def traced(a):
 
 
 @ag.jit
+def counted(n):
+    return sum(1.0 for _ in range(n))
+
+
+@ag.jit
 def doubled(a):
     return a * 2
 
@@ -61,7 +68,9 @@ BUILDING = {
     "len": (lambda: len(x), TypeError, ["x: float64[?]", "x.shape[0]"]),
     "float": (lambda: float(x), TypeError, ["x: float64[?]", "eval"]),
     "int": (lambda: int(i), TypeError, ["i: int64", "eval"]),
-    "range": (lambda: range(i), TypeError, ["i: int64", "T.arange"]),
+    "range": (lambda: range(i), TypeError, ["i: int64", "T.arange", "ag.scan(..., n_steps=n)", HERE]),
+    "range under jit": (lambda: counted(3), TypeError, ["n: int64", "ag.scan(..., n_steps=n)", HERE]),
+    "math.exp": (lambda: math.exp(s), TypeError, ["s: float64", "T.exp(x)", "eval", HERE]),
     "list index": (lambda: [1, 2][i], TypeError, ["i: int64", "x[i]"]),
     "iteration": (lambda: list(x), TypeError, ["x: float64[?]", "shape=(3,)"]),
     "in": (lambda: 3 in x, TypeError, ["x: float64[?]", "T.any(T.eq"]),
@@ -102,9 +111,43 @@ BUILDING = {
     # --- gradients
     "grad of a vector": (lambda: ag.grad(x * 2, x), TypeError, ["cost is a scalar", "float64[?]", "sum()", HERE]),
     "grad, disconnected": (lambda: ag.grad(x.sum(), y), ValueError, ["y (float64[?])", "disconnected", '"zero"']),
-    "grad by integers": (lambda: ag.grad((k * 1.5).sum(), k), TypeError, ["k (int64[?])", "astype"]),
+    "product of a Hessian by integers": (
+        lambda: ag.hvp((k * 1.5).sum(), k, k), TypeError, ["hvp: wrt", "k (int64[?])", "astype"],
+    ),
     "grad of integers": (lambda: ag.grad(k.sum(), x), TypeError, ["cost", "floating-point", "int64", HERE]),
     "grad by name": (lambda: ag.grad(x.sum(), "x"), TypeError, ["wrt", "'x'"]),
+    # --- loops
+    "scan, a parameter missing": (
+        lambda: ag.scan(lambda z: z, x, T.zeros(())), TypeError,
+        ["scan: fn takes 1 argument (z)", "given 2: x[t], the output 0 before", HERE, "outputs_info"],
+    ),
+    "scan, a parameter too many": (
+        lambda: ag.scan(lambda z, h, c: z, x, T.zeros(())), TypeError,
+        ["scan: fn takes 3 arguments (z, h, c)", "given 2", HERE],
+    ),
+    "scan, rank of a state": (
+        lambda: ag.scan(lambda z, h: z * h, m, s), TypeError, ["the state s is float64", "float64[?]", "rank 1", HERE],
+    ),
+    "scan, dtype of a state": (
+        lambda: ag.scan(lambda h: h + 0.5, None, i, n_steps=2), TypeError, ["the state i is int64", "cast", HERE],
+    ),
+    "scan, updated twice": (lambda: ag.scan(lambda z: [(w, w), (w, w)], x), ValueError, ["two updates of w"]),
+    "scan, update of an input": (lambda: ag.scan(lambda z: [(s, s)], x), TypeError, ["shared", "s: float64"]),
+    "while, rank": (
+        lambda: ag.while_loop(lambda v: v.sum() < 9, lambda v: T.outer(v, v), x), TypeError, ["state", "rank 2", HERE],
+    ),
+    **{
+        f"scan not unpacked, {name}": (use, error, ["(outputs, updates)", "h, updates = ag.scan(...)", HERE])
+        for name, use, error in [
+            ("method", lambda: pair.sum, AttributeError), ("matmul", lambda: pair @ m, TypeError),
+            ("operand", lambda: m @ pair, TypeError), ("add", lambda: pair + 1, TypeError),
+            ("product", lambda: 2 * pair, TypeError), ("function", lambda: T.sum(pair), TypeError),
+            ("function of NumPy", lambda: np.tanh(pair), TypeError), ("index", lambda: pair[:, 0], TypeError),
+            ("cost", lambda: ag.grad(pair, x), TypeError), ("output", lambda: ag.function([x], pair), TypeError),
+            ("sequence", lambda: ag.scan(lambda z: z, pair), TypeError), ("comparison", lambda: pair > 0, TypeError),
+            ("updates", lambda: pair[1] * 2, TypeError),
+        ]
+    },
     # --- rules and queries
     "loose name": (lambda: rule("r", T.mul(u, 0), v), ValueError, ["'r'", "asks for v", "binds u"]),
     "unknown tag": (

@@ -243,6 +243,44 @@ def test_lists_of_outputs():
     assert len(ag.scan(lambda x: (x, x + 1), x)[0]) == 2
 
 
+def test_forms_of_what_a_step_returns():
+    w = ag.shared(1.0, name="w")
+    for fn, outputs in [
+        (lambda: [(w, w + 1)], None), (lambda: ((w, w + 1),), None), (lambda: {w: w + 1}, None),
+        (lambda: (w * 2, [(w, w + 1)]), [2, 4, 6]), (lambda: ([w * 2], {w: w + 1}), [2, 4, 6]),
+        (lambda: ([(w, w + 1)], w * 2), [2, 4, 6]), (lambda: [w * 2, {w: w + 1}], [2, 4, 6]),
+        (lambda: ([w * 2], [(w, w + 1)], ag.until(w > 9)), [2, 4, 6]),
+        (lambda: ([(w, w + 1)], ag.until(w > 9)), None),
+    ]:  # fmt: skip
+        found = ag.scan(fn, n_steps=3)
+        f = ag.function([], found.outputs, updates=found.updates, mode="NUMPY")
+        np.testing.assert_array_equal(f(), [] if outputs is None else outputs)
+        assert w.get_value() == 4
+        w.set_value(1.0)
+    outputs, updates = ag.scan(lambda: (w * 2, []), n_steps=2)
+    assert not updates
+    np.testing.assert_array_equal(outputs.eval(), [2, 2])
+    assert len(ag.scan(lambda: (w, w + 1), n_steps=2)[0]) == 2  # a pair is two outputs
+
+
+def test_arguments_without_lists():
+    x, s = T.vector("x"), T.scalar("s")
+    values = {x: [1.0, 2.0], s: 3.0}
+    for other in (s, 3.0, np.array(3.0), [s]):
+        found, _ = ag.scan(lambda a, b: a * b, sequences=x, outputs_info=[], non_sequences=other)
+        np.testing.assert_array_equal(found.eval(values), [3, 6])
+
+
+def test_the_result_is_a_named_tuple():
+    found = ag.scan(lambda z: z * 2, T.vector("x"))
+    assert isinstance(found, tuple)
+    outputs, updates = found
+    assert (found[0], found[-1], found.outputs) == (outputs, updates, outputs)
+    assert updates == {} and isinstance(updates, dict)
+    assert pickle.loads(pickle.dumps(found)).updates == {}
+    assert found + found == (outputs, updates, outputs, updates)
+
+
 def test_equal_loops_are_one(mode):
     x = T.vector("x")
     a, b = (ag.scan(lambda x, s: s + x, x, T.constant(0.0))[0] for _ in range(2))

@@ -134,3 +134,80 @@ def test_a_thousand_steps():
     f = ag.function([x], [cost, ag.grad(cost, x)])
     difference = (f(0.9 + 1e-5)[0] - f(0.9 - 1e-5)[0]) / 2e-5
     np.testing.assert_allclose(f(0.9)[1], difference, rtol=1e-6)
+
+
+def gates(z, size, count):
+    return [z[:, k * size : (k + 1) * size] for k in range(count)]
+
+
+def lstm(x, w, u, b, v, size):
+    """An LSTM as written in a first week: unshaped parameters, sliced gates, states of zeros."""
+
+    def step(x, h, c):
+        i, f, o, g = gates(x @ w + h @ u + b, size, 4)
+        c = T.sigmoid(f) * c + T.sigmoid(i) * T.tanh(g)
+        return T.sigmoid(o) * T.tanh(c), c
+
+    (h, c), _ = ag.scan(step, x, [T.zeros((2, size)), T.zeros((2, size))])
+    return T.sum(T.square(h @ v), axis=(1, 2)) + T.sum(c[-1])
+
+
+def gru(x, w, u, b, v, size):
+    def step(x, h):
+        z, r = gates(T.sigmoid(x @ w[:, : 2 * size] + h @ u[:, : 2 * size] + b[: 2 * size]), size, 2)
+        new = T.tanh(x @ w[:, 2 * size :] + (r * h) @ u[:, 2 * size :] + b[2 * size :])
+        return z * h + (1 - z) * new
+
+    h, _ = ag.scan(step, x, T.zeros((2, size)))
+    return T.sum(h @ v, axis=(1, 2))
+
+
+@pytest.mark.parametrize("network, count", [(lstm, 4), (gru, 3)])
+def test_recurrent_networks_with_states_of_known_lengths(network, count):
+    size = 3
+    values = [RNG.normal(size=s) for s in ((3, 2, 2), (2, count * size), (size, count * size), count * size, (size, 1))]
+    assert_gradient(lambda *inputs: network(*inputs, size), *values, static=False)
+    inputs = [T.tensor3("x"), T.matrix("w"), T.matrix("u"), T.vector("b"), T.matrix("v")]
+    cost = network(*inputs, size).sum()
+    gradient = ag.grad(cost, inputs)
+    f = ag.function(inputs, [cost, *gradient])
+    np.testing.assert_allclose(f(*values)[0], expected(network, *values), rtol=1e-12)
+    for found, g in zip(f(*values)[1:], gradient):
+        np.testing.assert_allclose(found, g.eval(dict(zip(inputs, values))), rtol=1e-9, atol=1e-12)
+
+
+def expected(network, x, w, u, b, v):
+    """The sum of the network's results, by NumPy."""
+    size = len(u)
+    h = c = np.zeros((2, size))
+    total = 0.0
+    for row in x:
+        if network is lstm:
+            i, f, o, g = gates(row @ w + h @ u + b, size, 4)
+            c = logistic(f) * c + logistic(i) * np.tanh(g)
+            h = logistic(o) * np.tanh(c)
+        else:
+            part = 2 * size
+            z, r = gates(logistic(row @ w[:, :part] + h @ u[:, :part] + b[:part]), size, 2)
+            h = z * h + (1 - z) * np.tanh(row @ w[:, part:] + (r * h) @ u[:, part:] + b[part:])
+        total += np.sum((h @ v) ** 2) if network is lstm else np.sum(h @ v)
+    return total + (len(x) * np.sum(c) if network is lstm else 0.0)
+
+
+def logistic(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def test_a_cotangent_may_know_less_than_the_state():
+    s, u, x = T.matrix("s"), T.matrix("u"), T.vector("x")
+
+    def product(s, u):
+        return ag.scan(lambda z, h: T.tanh(z + h), s, T.zeros(4))[0] @ u
+
+    assert_gradient(product, uniform(3, 4), uniform(4, 2))
+    twice = ag.grad(T.sum(T.square(ag.grad(T.sum(product(s, u)), s))), s)
+    assert ag.function([s, u], twice, mode="NUMPY")(uniform(3, 4), uniform(4, 2)).shape == (3, 4)
+    w = ag.shared(np.ones(4), name="w", shape=(4,))
+    _, updates = ag.scan(lambda a: {w: T.tanh(w + a)}, x)
+    by_x = ag.function([x, u], ag.grad(T.sum(updates[w] @ u), x), mode="NUMPY")
+    assert by_x(uniform(3), uniform(4, 2)).shape == (3,)

@@ -96,8 +96,10 @@ static inline f64 ag_polygamma_f64(f64 n, f64 x)
     const f64 s = n + 1, even = fmod(s, 2) == 0 ? 1 : -1, inf = __builtin_inf();
     if (x == -inf)
         return __builtin_nan("");
-    if (x == inf || (x <= 0 && x == floor(x)))
-        return even * (x == inf ? 0 : inf);
+    if (x == inf)
+        return even * 0;
+    if (x <= 0 && x == floor(x)) /* at -0 from below, where all orders go to +inf */
+        return x == 0 && __builtin_signbit(x) ? inf : even * inf;
     const f64 log_2 = 0x1.62e42fefa39efp-1, log_factorial = ag_gammaln_f64(s), size = rint(log_factorial / (s * log_2));
     const f64 scale = pow(2, size); /* n! is about scale**s, which is shared out: none overflows */
     const f64 rest = s <= 171 ? tgamma(s) * pow(2, -size * s) : exp(log_factorial - size * s * log_2);

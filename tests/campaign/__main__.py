@@ -15,6 +15,7 @@ EXPERIMENTS = (
     "faults", "intruders", "toolchains", "hits", "names", "interrupts", "mistakes", "depth", "rules", "programs",
     "promises",
     "bits",
+    "special_points",
 )  # fmt: skip
 _TIMEOUT = 7200.0
 

@@ -1,0 +1,36 @@
+"""Memory of the expressions that derivatives were taken of: `ag.function` counts their free variables as used.
+
+The derivative of `3 * s` by s is 3, which depends on nothing; still `ag.function([s], ag.grad(3 * s, s))` is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from . import ops as T
+from .graph import Variable, leaves, toposort
+
+_sources: WeakKeyDictionary[Variable, tuple[Variable, ...]] = WeakKeyDictionary()
+"""For each derivative the expressions that it was taken of; forgotten with the derivative."""
+
+
+def derived(derivatives: Iterable[Variable], of: Sequence[Variable]) -> list[Any]:
+    """The derivatives, each remembered as one of the expressions `of`."""
+    found = [T.identity(d) if d.owner is None else d for d in derivatives]  # a leaf is not this derivative alone
+    _sources.update((d, tuple(of)) for d in found)
+    return found
+
+
+def variables_of_derivatives(outputs: Sequence[Variable]) -> set[Variable]:
+    """The free variables of all expressions that derivatives among `outputs`, and below them, were taken of."""
+    found: set[Variable] = set()
+    pending, seen = list(outputs), set(outputs)
+    while pending:
+        reached = [*pending, *(o for node in toposort(pending) for o in node.outputs)]
+        pending = [s for v in reached for s in _sources.get(v, ())]
+        pending = [s for s in dict.fromkeys(pending) if s not in seen]
+        seen.update(pending)
+        found.update(leaves(pending))
+    return found
