@@ -11,6 +11,7 @@ import numpy as np
 from .differentiated import variables_of_derivatives
 from .graph import Constant, FunctionGraph, TensorType, Variable, leaves, rebuild
 from .graph.walk import nodes_and_leaves
+from .ops.interpret import default_updates
 from .ops.shared import SharedVariable
 from .ops.specify import anchored, as_promised, conflict
 from .ops.tensor import as_tensor, constant
@@ -50,7 +51,7 @@ def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_
     replaced = _givens(givens)
     promises = _promises(replaced, results, variables)
     results = rebuild(results, _kept(replaced)) if replaced else results
-    moved_on = _default_updates(results, new_values)
+    moved_on = default_updates(results, new_values, _default_update)
     new_values.update(moved_on)
     results = [*results, *moved_on.values()]
     results[:1] = [anchored(first, promises) for first in results[:1]]
@@ -179,20 +180,8 @@ def _given_value(what: str, value: Any, variable: Variable) -> Variable:
     raise TypeError(f"function: {what} is {_kind(value)}; expected a variable or numbers of {kind.dtype}")
 
 
-def _default_updates(results: Sequence[Variable], given: Mapping[SharedVariable, Variable]) -> dict[Any, Variable]:
-    """The updates that shared variables bring along, those that such updates read as well."""
-    found: dict[Any, Variable] = {}
-    reached = list(results)
-    while reached:
-        read = [v for v in leaves(reached) if isinstance(v, SharedVariable) and v.default_update is not None]
-        new = {
-            v: _as_update(v, v.default_update, f"the default update of {v.name or v.type}")
-            for v in read
-            if v not in given and v not in found
-        }
-        found.update(new)
-        reached = list(new.values())
-    return found
+def _default_update(variable: SharedVariable, value: Variable) -> Variable:
+    return _as_update(variable, value, f"the default update of {variable.name or variable.type}")
 
 
 def _givens(givens: Pairs) -> dict[Variable, Variable]:

@@ -11,7 +11,7 @@ from .elementwise import (
     ELEMENTWISE, Cast, Elementwise, Pointwise, abs, add, angle, arccos, arccosh, arcsin, arcsinh, arctan, arctan2,
     arctanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cast, cbrt, ceil, clip, conj, copysign, cos, cosh,
     deg2rad, digamma, eq, erf, erfc, exp, exp2, expm1, fill, floor, floor_div, fmod, gamma, gammaln, ge, gt, hypot,
-    identity, imag, isfinite, isinf, isnan, le, left_shift, log, log10, log1mexp, log1p, log2, logaddexp,
+    imag, isfinite, isinf, isnan, le, left_shift, log, log10, log1mexp, log1p, log2, logaddexp,
     logical_and, logical_not, logical_or, logical_xor, lt, maximum, minimum, mod, mul, ne, neg, polygamma, pow, rad2deg,
     real, reciprocal, right_shift, rint, sigmoid, sign, signbit, sin, sinh, softplus, sqrt, square, stop_gradient, sub,
     switch, tan, tanh, true_div, trunc,
@@ -53,8 +53,8 @@ from .cond import Cond
 from .convolution import Convolution, KernelGradient
 from .counting import bincount, count_nonzero, digitize, histogram
 from .creation import (
-    Alloc, Arange, Eye, alloc, arange, empty, empty_like, eye, full, full_like, geomspace, linspace, logspace, ones,
-    ones_like, zeros, zeros_like,
+    Alloc, Arange, Eye, alloc, arange, empty, empty_like, eye, full, full_like, geomspace, identity, linspace, logspace,
+    ones, ones_like, zeros, zeros_like,
 )  # fmt: skip
 from .determinants import Det, SlogDet
 from .diagonals import Diagonal, DiagonalMatrix, Triangle, diag, diagonal, kron, trace, tri, tril, triu
@@ -64,7 +64,9 @@ from .fused import Fused, InPlace
 from .fused_product import FusedProduct
 from .getitem import getitem, inc_subtensor, scatter_add, set_subtensor, take, take_along_axis
 from .indexing import IncSubtensor, Subtensor
-from .join import Join, RepeatedPositions, concatenate, flip, hstack, repeat, roll, split, stack, tile, vstack
+from .joining import (
+    Join, RepeatedPositions, concatenate, flip, hstack, join, repeat, roll, split, stack, tile, vstack,
+)  # fmt: skip
 from .lengths import lengths_of
 from .loops import Scan, While
 from .nn import (
@@ -74,19 +76,24 @@ from .nn import (
 from .padding import pad
 from .pipeline import Pipeline
 from .pooling import MaxPool, SumPool
-from .products import dot, inner, matmul, outer, tensordot, vdot
+from .products import dot, inner, matmul, matvec, outer, tensordot, vdot, vecdot, vecmat
 from .shape import (
     BroadcastTo, DimShuffle, MakeVector, Reshape, Shape, ShapeI, broadcast_to, dim_to_tensor, dimshuffle,
     expand_dims, flatten, moveaxis, ravel, reshape, shape, squeeze, swapaxes, tensor_to_dim, transpose,
 )  # fmt: skip
-from .rows import Top
-from .sampled import convolve, correlate, cross, diff, gradient, interp, polyval, trapezoid, vander, vecdot
-from .specify import CheckLengths, MaskedShape, SpecifyShape, specify_shape
+from .row_passes import Top
+from .sampled import convolve, correlate, cross, diff, gradient, interp, polyval, trapezoid, vander
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from .specify import CheckLengths, MaskedShape, SpecifyShape, specify_shape
 from .sorting import (
-    ArgSort, Nonzero, SearchSorted, Sort, Unique, UniqueParts, argsort, flatnonzero, nonzero, searchsorted, sort,
-    unique,
+    ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts, argsort, flatnonzero, nonzero,
+    searchsorted, sort, unique,
 )  # fmt: skip
+
+# NumPy's keywords for all of these functions
+from .keywords import with_numpys_keywords
+
+with_numpys_keywords(globals(), "")
 
 __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
@@ -95,8 +102,8 @@ __all__ = [
     "Convolution", "Cumulative", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
     "Eigh", "Eigvalsh", "Elementwise", "Eye", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor",
     "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MaskedShape", "MatMul", "MaxPool",
-    "Nonzero", "Pipeline", "Pointwise", "PseudoInverse", "Reduce", "RepeatedPositions", "Reshape", "Scan",
-    "SearchSorted", "Shape", "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve",
+    "Nonzero", "OrderStatistics", "Pipeline", "Pointwise", "PseudoInverse", "Reduce", "RepeatedPositions", "Reshape",
+    "Scan", "SearchSorted", "Shape", "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve",
     "SolveTriangular", "Sort", "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp",
     "TensorVariable", "Top", "Triangle", "Unique", "UniqueParts", "While", "abs",
     "absolute", "acos", "acosh", "add", "all", "allclose", "alloc", "amax", "amin", "and_", "angle", "any", "append",
@@ -113,11 +120,11 @@ __all__ = [
     "float_power", "floor", "floor_div", "floor_divide", "fmax", "fmin", "fmod", "full", "full_like", "gamma",
     "gammaln", "ge", "gelu", "geomspace", "getitem", "gradient", "greater", "greater_equal", "gt", "heaviside",
     "histogram", "hsplit", "hstack", "hypot", "identity", "imag", "inc_subtensor", "inner", "interp", "interpret",
-    "inv", "invert", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "kron", "le",
+    "inv", "invert", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "join", "kron", "le",
     "left_shift", "lengths_of", "less", "less_equal", "lgamma", "linalg", "linspace", "log", "log1mexp", "log1p",
     "log2", "log10", "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logspace", "logsumexp", "lt", "matmul", "matrix", "matrix_transpose", "max", "maximum", "mean",
-    "median", "meshgrid", "min", "minimum", "mod", "moveaxis", "mul", "multiply", "nan_to_num", "nancumprod",
+    "logical_xor", "logspace", "logsumexp", "lt", "matmul", "matrix", "matrix_transpose", "matvec", "max", "maximum",
+    "mean", "median", "meshgrid", "min", "minimum", "mod", "moveaxis", "mul", "multiply", "nan_to_num", "nancumprod",
     "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanprod", "nanstd", "nansum", "nanvar", "ne", "neg",
     "negative", "nn", "nonzero", "not_equal", "one_hot", "ones", "ones_like", "or_", "outer", "pad", "percentile",
     "permute_dims", "polygamma", "polyval", "positive", "pow", "power", "prod", "psi", "ptp", "quantile", "rad2deg",
@@ -129,7 +136,7 @@ __all__ = [
     "stop_gradient", "sub", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensor",
     "tensor3", "tensor4", "tensor5", "tensor_to_dim", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri",
     "tril", "tril_indices", "triu", "triu_indices", "true_div", "true_divide", "trunc", "unbroadcast", "unique",
-    "unravel_index", "unstack", "vander", "var", "vdot", "vecdot", "vector", "vsplit", "vstack", "where", "xor",
-    "zeros", "zeros_like",
+    "unravel_index", "unstack", "vander", "var", "vdot", "vecdot", "vecmat", "vector", "vsplit", "vstack", "where",
+    "xor", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += typed.__all__

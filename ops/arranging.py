@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
 from ..graph import Variable
-from .checks import describe, normalize_axes, normalize_axis
-from .join import concatenate, flip, split
+from .checks import describe, normalize_axes, normalize_axis, unpacked
+from .joining import concatenate, flip, split
 from .lengths import as_lengths
 from .operands import several
 from .shape import DimShuffle, expand_dims, flatten, ravel, reshape, swapaxes, transpose
@@ -141,14 +141,16 @@ def meshgrid(*vectors: Any, indexing: str = "xy", sparse: bool = False) -> tuple
 
 def tril_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, ...]:
     """The positions in the lower triangle of an n by m matrix, on and below diagonal `k`: two int64 vectors."""
-    if all(isinstance(v, (int, np.integer, type(None))) for v in (n, k, m)):
+    n, k, m = map(unpacked, (n, k, m))
+    if all(isinstance(v, (int, type(None))) for v in (n, k, m)):
         return tuple(constant(p, "int64") for p in np.tril_indices(n, k, m))
     return T.nonzero(T.tri(n, m, k, "bool"))
 
 
 def triu_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, ...]:
     """The positions in the upper triangle of an n by m matrix, on and above diagonal `k`: two int64 vectors."""
-    if all(isinstance(v, (int, np.integer, type(None))) for v in (n, k, m)):
+    n, k, m = map(unpacked, (n, k, m))
+    if all(isinstance(v, (int, type(None))) for v in (n, k, m)):
         return tuple(constant(p, "int64") for p in np.triu_indices(n, k, m))
     return T.nonzero(T.triu(T.ones((n, n if m is None else m), "bool"), k))
 

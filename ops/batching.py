@@ -27,16 +27,16 @@ from .diagonals import Diagonal, DiagonalMatrix, Triangle
 from .elementwise import Pointwise
 from .examples import Examples, Flags, Rule, aligned, all_stretched, carried_by, moved, require_shared
 from .indexing import IncSubtensor, Subtensor, entries
-from .join import Join
+from .joining import Join
 from .lengths import MakeVector
 from .loops import Scan
-from .matrices import MatrixOp
+from .matrix_ops import MatrixOp
 from .nn import AlongAxis
 from .pooling import Pool
 from .reduce import ArgReduce, Reduce, SumTo
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import System
-from .sorting import SearchSorted, Sorting
+from .sorting import OrderStatistics, SearchSorted, Sorting
 from .specify import CheckLengths, SpecifyShape
 
 
@@ -237,6 +237,7 @@ RULES: dict[type, Rule] = {
     AlongAxis: _along_axis,
     Sorting: _along_axis,
     SearchSorted: _search_sorted,
+    OrderStatistics: _batched_op,
     DimShuffle: _dimshuffle,
     Reshape: _reshape,
     BroadcastTo: _stretch,

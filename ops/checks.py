@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import Variable
+from ..graph import Constant, Variable
 
 
 def describe(variable: Variable) -> str:
@@ -51,10 +51,17 @@ def large_integers_as(dtype: np.dtype, array: np.ndarray) -> np.ndarray:
         return array
 
 
+def unpacked(value: Any) -> Any:
+    """An array, or a constant, as the Python number or the list that it holds; anything else as it is."""
+    if isinstance(value, Constant):
+        value = value.data
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
 def normalize_axis(axis: Any, ndim: int, what: str) -> int:
     """`axis` counted from the front.  Raises TypeError if it is no integer, AxisError if there is no such axis."""
     try:
-        number = operator.index(axis)
+        number = operator.index(unpacked(axis))
     except TypeError:
         raise TypeError(f"{what}: an axis is an integer known when the graph is built, got {axis!r}") from None
     if not -ndim <= number < ndim:

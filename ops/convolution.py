@@ -21,7 +21,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable, dims
 from ..record import record
-from .checks import describe, require_index_scalar, shown
+from .checks import describe, require_index_scalar, shown, unpacked
 from .lengths import known_length, lengths_of, tensor_to_dim
 from .operands import in_joint_dtype
 from .shape import DimShuffle, reshape
@@ -349,6 +349,7 @@ def _around(name: str, padding: Any, w: Variable, stride: Numbers, dilation: Num
             raise ValueError(f'{name}: padding "same" goes with strides of 1, got {stride}')
         totals = [_reach(d, n) for d, n in zip(dilation, lengths_of(w)[2:], strict=True)]
         return [_halves(total) for total in totals]
+    padding = unpacked(padding)
     if isinstance(padding, (tuple, list)) and any(isinstance(p, (tuple, list)) for p in padding):
         if len(padding) != axes:
             raise ValueError(f"{name}: padding has one number or pair for each of {axes} axes, got {shown(padding)}")

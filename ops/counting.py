@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import ops as T  # the namespace; read when a function is called
-from .checks import describe
+from ..graph import Variable
+from .checks import describe, unpacked
 from .elementwise import cast
+from .operands import in_joint_dtype
 from .promotion import result_type
 from .tensor import as_tensor
 
@@ -37,10 +37,13 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
     `right`: i where bins[i-1] < x <= bins[i].
     """
+    x = as_tensor(x)
+    if x.type.kind == "c":
+        raise TypeError(f"digitize takes real numbers, got {describe(x)}")
     return T.searchsorted(bins, x, side="left" if right else "right")
 
 
-def histogram(x: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> Any:
+def histogram(x: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None) -> Any:
     """(counts, edges): how many elements are between neighbouring edges; the last interval holds its right end.
 
     `bins`: how many of equal width, an integer, between the ends in `range` (by default the smallest and the largest
@@ -48,25 +51,51 @@ def histogram(x: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
     by the widths.
     """
     x = T.ravel(as_tensor(x))
-    edges = as_tensor(bins) if not isinstance(bins, (int, np.integer)) else _equal_bins(x, int(bins), range)
-    order = T.argsort(x)
-    ordered = x[order]
-    places = T.concatenate([T.searchsorted(ordered, edges[:-1]), T.searchsorted(ordered, edges[-1:], side="right")])
-    if weights is None:
-        below = places
+    x = cast(x, "uint8") if x.dtype == "bool" else x
+    w = None if weights is None else T.ravel(as_tensor(weights))
+    number = bins if isinstance(bins, Variable) else unpacked(bins)
+    if isinstance(number, int):
+        counts, edges = _in_equal_bins(x, number, range, w)
     else:
-        w = T.ravel(as_tensor(weights))[order]
-        below = T.concatenate([T.zeros(1, w.dtype), T.cumsum(w)])[places]
-    counts = below[1:] - below[:-1]
+        edges = as_tensor(bins)
+        counts = _between(x, edges, w)
     if density:
-        counts = counts / (edges[1:] - edges[:-1]) / T.sum(counts)
+        counts = counts / T.cast(edges[1:] - edges[:-1], "float64") / T.sum(counts)
     return counts, edges
 
 
-def _equal_bins(x: Any, bins: int, ends: Any) -> Any:
+def _between(x: Any, edges: Any, weights: Any) -> Any:
+    """How many elements, or their weights, are between ascending edges."""
+    order = None if weights is None else T.argsort(x)
+    ordered = T.sort(x) if order is None else x[order]
+    below = T.concatenate([T.searchsorted(ordered, edges[:-1]), T.searchsorted(ordered, edges[-1:], side="right")])
+    if order is not None:
+        w = weights[order]
+        below = T.concatenate([T.zeros(1, w.dtype), T.cumsum(w)])[below]
+    return below[1:] - below[:-1]
+
+
+def _in_equal_bins(x: Any, bins: int, ends: Any, weights: Any) -> tuple[Any, Any]:
+    """(counts, edges) of bins of equal width.
+
+    The bin is computed, and corrected by one where rounding misses what the edges say, as in NumPy.
+    """
     if bins < 1:
         raise ValueError(f"histogram: bins is positive, got {bins}")
     low, high = (T.min(x), T.max(x)) if ends is None else map(as_tensor, ends)
-    low, high = (cast(v, result_type([v.dtype, "float64"])) for v in (low, high))
-    half = T.switch(T.eq(low, high), 0.5, 0.0)
-    return T.linspace(low - half, high + half, bins + 1)
+    weak = ends is not None and all(isinstance(v, (int, float)) for v in ends)
+    dtype = result_type([x.dtype, *([float] if weak else [low.dtype, high.dtype])])
+    dtype = dtype if dtype.startswith("float") else "float64"
+    low, high = (v if v.type.kind == "f" else cast(v, "float64") for v in in_joint_dtype((low, high)))
+    half = cast(T.switch(T.eq(low, high), 0.5, 0.0), low.dtype)
+    low, high = low - half, high + half
+    edges = T.linspace(low, high, bins + 1, dtype=dtype)
+    x, low, high = (cast(v, dtype) for v in (x, low, high))
+    kept = T.logical_and(T.ge(x, low), T.le(x, high))
+    place = cast(T.switch(kept, (x - low) / (high - low) * bins, 0), "int64")
+    place = T.minimum(place, bins - 1)
+    too_far, too_near = T.lt(x, edges[place]), T.logical_and(T.ge(x, edges[1:][place]), T.ne(place, bins - 1))
+    place = place + cast(too_near, "int64") - cast(too_far, "int64")
+    each = T.constant(1, "int64") if weights is None else weights
+    counts = T.inc_subtensor(T.zeros(bins + 1, each.dtype)[T.switch(kept, place, bins)], each)
+    return counts[:bins], edges

@@ -147,47 +147,52 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     return Alloc()(value, *as_lengths(shape, "full"))
 
 
-def zeros(shape: Any, dtype: Any = "float64") -> Any:
-    """A tensor of `shape` filled with 0."""
-    return Alloc()(constant(0, dtype), *as_lengths(shape, "zeros"))
+def zeros(shape: Any, dtype: Any = None) -> Any:
+    """A tensor of `shape` filled with 0; float64 unless another dtype is given."""
+    return Alloc()(constant(0, dtype_name(dtype)), *as_lengths(shape, "zeros"))
 
 
-def ones(shape: Any, dtype: Any = "float64") -> Any:
-    """A tensor of `shape` filled with 1."""
-    return Alloc()(constant(1, dtype), *as_lengths(shape, "ones"))
+def ones(shape: Any, dtype: Any = None) -> Any:
+    """A tensor of `shape` filled with 1; float64 unless another dtype is given."""
+    return Alloc()(constant(1, dtype_name(dtype)), *as_lengths(shape, "ones"))
 
 
-def empty(shape: Any, dtype: Any = "float64") -> Any:
+def empty(shape: Any, dtype: Any = None) -> Any:
     """A tensor of `shape` whose elements are yet to be set: zeros, since a graph has no undefined values."""
     return zeros(shape, dtype)
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
-    """A tensor of the shape of `x` (and its dtype unless one is given) filled with `fill_value`."""
+def full_like(x: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Any:
+    """A tensor of the shape of `x` (and its dtype unless one is given) filled with `fill_value`; `shape`: another."""
     x = as_tensor(x)
-    value = as_tensor(fill_value)
-    return T.fill(x, with_dtype(value, x.dtype if dtype is None else dtype_name(dtype)))
+    value = with_dtype(as_tensor(fill_value), x.dtype if dtype is None else dtype_name(dtype))
+    return T.fill(x, value) if shape is None else full(shape, value)
 
 
-def empty_like(x: Any, dtype: Any = None) -> Any:
+def empty_like(x: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     """A tensor of the shape of `x` whose elements are yet to be set: zeros; see `empty`."""
-    return zeros_like(x, dtype)
+    return zeros_like(x, dtype, shape=shape)
 
 
-def zeros_like(x: Any, dtype: Any = None) -> Any:
+def zeros_like(x: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     """A tensor of the shape of `x` (and its dtype unless one is given) filled with 0; values of `x` are not read."""
-    if dtype is None and (take_over := getattr(type(x), "__apply_op__", None)) is not None:
+    if dtype is None and shape is None and (take_over := getattr(type(x), "__apply_op__", None)) is not None:
         return take_over(x, zeros_like, (x,))  # on the right side of a rule
     x = as_tensor(x)
-    return T.fill(x, constant(0, x.dtype if dtype is None else dtype))
+    return _filled_like(x, 0, dtype, shape)
 
 
-def ones_like(x: Any, dtype: Any = None) -> Any:
+def ones_like(x: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     """A tensor of the shape of `x` (and its dtype unless one is given) filled with 1; values of `x` are not read."""
-    if dtype is None and (take_over := getattr(type(x), "__apply_op__", None)) is not None:
+    if dtype is None and shape is None and (take_over := getattr(type(x), "__apply_op__", None)) is not None:
         return take_over(x, ones_like, (x,))
     x = as_tensor(x)
-    return T.fill(x, constant(1, x.dtype if dtype is None else dtype))
+    return _filled_like(x, 1, dtype, shape)
+
+
+def _filled_like(x: Variable, number: int, dtype: Any, shape: Any) -> Any:
+    value = constant(number, x.dtype if dtype is None else dtype)
+    return T.fill(x, value) if shape is None else full(shape, value)
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
@@ -197,7 +202,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> An
     """
     if stop is None:
         start, stop = 0, start
-    bounds = [as_tensor(v) for v in (start, stop, step)]
+    bounds = [as_tensor(v) for v in (start, stop, 1 if step is None else step)]
     if dtype is None:
         dtype = result_type(["int64", *(b.dtype for b in bounds)])
     return Arange()(*(with_dtype(b, dtype_name(dtype)) for b in bounds))
@@ -207,6 +212,11 @@ def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = "float64") -> Any:
     """An n by m matrix (n by n without m) of zeros with ones on diagonal `k`, above the main one if positive."""
     lengths = as_length(n, "eye"), as_length(n if m is None else m, "eye"), as_length(k, "eye")
     return Eye(dtype_name(dtype))(*lengths)
+
+
+def identity(n: Any, dtype: Any = None) -> Any:
+    """The identity matrix of `n` rows.  Another variable of the value of x is `x.copy()`."""
+    return eye(n, dtype=dtype)
 
 
 def positions(count: Variable) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
 from ..record import record
-from .matrices import MatrixOp, adjoint, real_dtype
+from .matrix_ops import MatrixOp, adjoint, real_dtype
 from .solving import Inverse
 
 

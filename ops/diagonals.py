@@ -9,6 +9,7 @@ Other diagonals and axes are slices and transposes around these.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable, dims, dims_of
 from ..record import record
-from .checks import describe, normalize_axes, require_count, require_index_scalar
+from .checks import describe, normalize_axes, require_count, require_index_scalar, unpacked
 from .lengths import ShapeI, as_length, lengths_of
 from .operands import in_joint_dtype
 from .shape import DimShuffle, expand_dims, reshape
@@ -128,7 +129,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
     `offset` is an integer known when the graph is built.  Raises ValueError for a vector or for equal axes.
     """
-    x = as_tensor(x)
+    x, offset = as_tensor(x), operator.index(unpacked(offset))
     if x.ndim < 2:
         raise ValueError(f"diagonal: expected a tensor of two axes or more, got {describe(x)}")
     rows, columns = normalize_axes((axis1, axis2), x.ndim, "diagonal")
@@ -145,7 +146,7 @@ def diag(x: Any, k: int = 0) -> Any:
 
     Raises ValueError for another rank.
     """
-    x = as_tensor(x)
+    x, k = as_tensor(x), operator.index(unpacked(k))
     if x.ndim == 2:
         return diagonal(x, k)
     if x.ndim != 1:
@@ -154,9 +155,9 @@ def diag(x: Any, k: int = 0) -> Any:
     return T.pad(square, ((max(-k, 0), max(k, 0)), (max(k, 0), max(-k, 0)))) if k else square
 
 
-def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The sum along a diagonal; see `diagonal`.  The dtype is that of `sum`."""
-    return T.sum(diagonal(x, offset, axis1, axis2), axis=-1)
+def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+    """The sum along a diagonal; see `diagonal`.  The dtype is that of `sum` unless it is given."""
+    return T.sum(diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
 def tril(x: Any, k: Any = 0) -> Any:

@@ -8,6 +8,7 @@ derivatives.py, their C in the tables of the backend.
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial, reduce
 from typing import Any, ClassVar
@@ -20,6 +21,7 @@ from ..graph.types import Shape, dtype_name
 from ..record import record
 from . import derivatives, promotion, special
 from .checks import describe, shown
+from .keywords import operands_by_name
 from .meanings import MEANINGS
 from .promotion import Loop, Operand, Rule
 from .tensor import TensorOp, as_tensor, constant
@@ -177,6 +179,12 @@ class Elementwise(Pointwise):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return derivatives.elementwise_vjp(node, cotangents[0])
 
+    def __call__(self, *inputs: Any, **keywords: Any) -> Any:
+        """The op applied; operands may be given by NumPy's names, x or x1 and x2, as well."""
+        if keywords:
+            inputs = tuple(operands_by_name(self.name, self.arity, inputs, keywords))
+        return super().__call__(*inputs)
+
     def convert(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         self.check_count(len(inputs))
         return operands(self, inputs)
@@ -309,12 +317,24 @@ def cast(x: Any, dtype: Any) -> Any:
     return x if getattr(x, "dtype", None) == name else Cast(name)(x)
 
 
+class _Angle(Elementwise):
+    """`angle` is called as in NumPy: in degrees if asked for."""
+
+    def __call__(self, z: Any, deg: bool = False) -> Any:
+        found = super().__call__(z)
+        return mul(found, 180 / math.pi) if deg else found
+
+
 class _Clip(Elementwise):
     """`clip` is called as in NumPy: a bound may be None or left out."""
 
     def __call__(  # type: ignore[override]
-        self, x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None
+        self, x: Any = None, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None, **keywords: Any
     ) -> Any:
+        if keywords:
+            (x,) = operands_by_name("clip", 1, () if x is None else (x,), keywords)
+        if not (a_min is a_max is None or min is max is None):
+            raise ValueError("clip: bounds are given as a_min and a_max or as min and max, got both")
         low, high = (a_min if min is None else min), (a_max if max is None else max)
         low, high = _bound(x, low, -1), _bound(x, high, 1)
         if low is None and high is None:
@@ -435,7 +455,7 @@ copysign: Elementwise = _ufunc("copysign", np.copysign)
 conj: Elementwise = _ufunc("conj", np.conjugate, involution=True)
 real: Elementwise = _unary("real", lambda x: np.array(x.real), promotion.real_part, idempotent=True)
 imag: Elementwise = _unary("imag", lambda x: np.array(x.imag), promotion.real_part)
-angle: Elementwise = _unary("angle", np.angle, promotion.phase, cost=30)
+angle: _Angle = _Angle("angle", np.angle, promotion.phase, cost=30)
 
 switch: Elementwise = Elementwise("switch", np.where, promotion.choice, arity=3)
 clip: _Clip = _Clip("clip", np.clip, promotion.joint, arity=3, cost=2)

@@ -22,7 +22,7 @@ from .. import ops as T
 from ..graph import Apply, Dim, NoGradient, TensorType, Variable, dims
 from ..record import record
 from .checks import describe
-from .matrices import MatrixOp, adjoint, lower_half, on_columns, product, real_dtype
+from .matrix_ops import MatrixOp, adjoint, lower_half, on_columns, product, real_dtype
 from .solving import SolveTriangular
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import ops as T  # the namespace; read when a function is called
 from . import elementwise as e
+from .checks import describe
 from .operands import several
 from .tensor import as_tensor
 
@@ -15,7 +16,7 @@ from .tensor import as_tensor
 subtract, multiply, negative, power = e.sub, e.mul, e.neg, e.pow
 divide = true_divide = div = e.true_div
 floor_divide, remainder = e.floor_div, e.mod
-absolute = fabs = e.abs
+absolute = e.abs
 equal, not_equal, less, less_equal, greater, greater_equal = e.eq, e.ne, e.lt, e.le, e.gt, e.ge
 invert = bitwise_invert = e.bitwise_not
 bitwise_left_shift, bitwise_right_shift = e.left_shift, e.right_shift
@@ -43,13 +44,21 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def positive(x: Any) -> Any:
-    """`x` itself."""
-    return as_tensor(x)
+    """`x` itself.  Raises TypeError for bools, as NumPy does."""
+    x = as_tensor(x)
+    if x.dtype == "bool":
+        raise TypeError(f"positive does not take {describe(x)}: expected a number")
+    return x
 
 
 def divmod(a: Any, b: Any) -> tuple[Any, Any]:
     """(a // b, a % b)."""
     return e.floor_div(a, b), e.mod(a, b)
+
+
+def fabs(x: Any) -> Any:
+    """|x| as a float, for integers and bools too.  Raises TypeError for complex numbers."""
+    return e.abs(_as_float_loop("fabs", e.copysign, x, x)[0])
 
 
 def relu(x: Any) -> Any:
@@ -94,12 +103,20 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
 
 def isposinf(x: Any) -> Any:
     """Where `x` is inf."""
-    return e.logical_and(e.isinf(x), e.gt(x, 0))
+    return e.logical_and(e.isinf(x), e.gt(_as_real("isposinf", x), 0))
 
 
 def isneginf(x: Any) -> Any:
     """Where `x` is -inf."""
-    return e.logical_and(e.isinf(x), e.lt(x, 0))
+    return e.logical_and(e.isinf(x), e.lt(_as_real("isneginf", x), 0))
+
+
+def _as_real(what: str, x: Any) -> Any:
+    """`x` as a variable.  Raises TypeError for complex numbers, whose infinities have no sign."""
+    x = as_tensor(x)
+    if x.type.kind == "c":
+        raise TypeError(f"{what} takes real numbers, got {describe(x)}")
+    return x
 
 
 def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Any:
@@ -160,7 +177,19 @@ def _as_float(x: Any) -> Any:
 
 def logaddexp2(a: Any, b: Any) -> Any:
     """log2(2**a + 2**b), without overflow."""
-    return e.true_div(e.logaddexp(e.mul(a, math.log(2)), e.mul(b, math.log(2))), math.log(2))
+    a, b = _as_float_loop("logaddexp2", e.logaddexp, a, b)
+    wide = "float32" if a.dtype == "float16" else a.dtype  # rounded once, at the end
+    scaled = [e.mul(e.cast(x, wide), math.log(2)) for x in (a, b)]
+    return e.cast(e.true_div(e.logaddexp(*scaled), math.log(2)), a.dtype)
+
+
+def _as_float_loop(what: str, op: e.Elementwise, *values: Any) -> list[Any]:
+    """The operands in the dtypes that `op`, which computes in floats, converts them to."""
+    operands = e.operands(op, values)
+    if any(x.type.kind == "c" for x in operands):
+        raise TypeError(f"{what} takes real numbers, got {', '.join(dict.fromkeys(map(describe, operands)))}")
+    dtypes, _ = op.loop(tuple(x.dtype for x in operands))
+    return [e.cast(x, dtype) for x, dtype in zip(operands, dtypes, strict=True)]
 
 
 def sinc(x: Any) -> Any:

@@ -13,7 +13,7 @@ from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_po
 from .checks import describe, normalize_axis
 from .creation import arange
 from .indexing import IncSubtensor, Subtensor
-from .join import stack
+from .joining import stack
 from .lengths import as_length, lengths_of
 from .operands import with_dtype
 from .promotion import weak_type

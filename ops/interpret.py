@@ -6,12 +6,12 @@ runs where there is no compiler.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..graph import DTYPES, Apply, Constant, FunctionGraph, Variable, toposort
+from ..graph import DTYPES, Apply, Constant, FunctionGraph, Variable, leaves, toposort
 from ..graph.pointing import Pointed, called, conflicting, pointing
 from .checks import describe, is_masked, large_integers_as, shown
 
@@ -46,6 +46,33 @@ def evaluate(outputs: Sequence[Variable], given: Mapping[Variable, Any]) -> list
             raise ValueError(f"no value is given for {describe(leaf)}, on which the result depends")
         known[leaf] = container.value
     return [value.copy() for value in run(nodes, outputs, known)]
+
+
+def default_updates(
+    results: Sequence[Variable], given: Mapping[Any, Any], fitted: Callable[[Any, Variable], Variable] | None = None
+) -> dict[Any, Variable]:
+    """The updates that shared variables bring along, those that such updates read as well; none for those `given`.
+
+    `fitted`: a check of a variable's new value, which gives the value to take.
+    """
+    found: dict[Any, Variable] = {}
+    reached = list(results)
+    while reached:
+        read = [v for v in leaves(reached) if getattr(v, "default_update", None) is not None]
+        new = {v: v.default_update for v in read if v not in given and v not in found}  # type: ignore[attr-defined]
+        new = new if fitted is None else {v: fitted(v, value) for v, value in new.items()}
+        found.update(new)
+        reached = list(new.values())
+    return found
+
+
+def evaluate_and_update(result: Variable, given: Mapping[Variable, Any]) -> np.ndarray:
+    """The value of `result`; shared variables that it reads move on by their default updates, as after a call."""
+    updates = default_updates([result], given)
+    value, *moved_on = evaluate([result, *updates.values()], given)
+    for variable, new in zip(updates, moved_on, strict=True):
+        variable.set_value(new, borrow=True)
+    return value
 
 
 def leaves_of(nodes: Sequence[Apply], outputs: Sequence[Variable]) -> list[Variable]:

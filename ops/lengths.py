@@ -15,7 +15,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dims_of
 from ..record import record
-from .checks import describe, require_count, require_index_scalar, shown
+from .checks import describe, require_count, require_index_scalar, shown, unpacked
 from .tensor import TensorOp, constant
 
 LENGTH = TensorType("int64")
@@ -104,7 +104,7 @@ def as_length(n: Any, what: str, least: int | None = None) -> Variable:
             raise TypeError(f"{what}: expected an integer or an integer scalar, got {describe(n)}")
         return n if n.dtype == "int64" else T.cast(n, "int64")
     try:
-        number = operator.index(n)
+        number = operator.index(unpacked(n))
     except TypeError:
         raise TypeError(f"{what}: expected an integer or an integer scalar, got {shown(n)}") from None
     if least is not None and number < least:

@@ -18,12 +18,13 @@ from .arranging import matrix_transpose
 from .checks import describe, normalize_axes, require_keepdims, shown
 from .determinants import Det, SlogDet
 from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
-from .matrices import adjoint, as_matrices, real_dtype, transposed
+from .keywords import with_numpys_keywords
+from .matrix_ops import adjoint, as_matrices, real_dtype, transposed
 from .operands import several, with_dtype
-from .products import matmul, outer, tensordot
+from .products import matmul, outer, tensordot, vecdot
 from .promotion import result_type
 from .quantiles import as_lines
-from .sampled import cross, vecdot
+from .sampled import cross
 from .shape import expand_dims, squeeze
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from .tensor import as_tensor
@@ -35,6 +36,7 @@ __all__ = [
 ]  # fmt: skip
 
 LinAlgError = np.linalg.LinAlgError
+_NOT_GIVEN = object()
 
 
 def cholesky(a: Any, *, upper: bool = False) -> Any:
@@ -86,9 +88,16 @@ def inv(a: Any) -> Any:
     return Inverse()(as_matrices(a, "inv"))
 
 
-def pinv(a: Any, rcond: Any = None) -> Any:
-    """The Moore-Penrose inverses; singular values up to `rcond` (1e-15, as in NumPy) times the largest count as 0."""
+def pinv(a: Any, rcond: Any = None, *, rtol: Any = _NOT_GIVEN) -> Any:
+    """The Moore-Penrose inverses; singular values up to `rcond` (1e-15, as in NumPy) times the largest count as 0.
+
+    `rtol`: another name of `rcond`, for which None are as many units in the last place as a has rows or columns.
+    """
     a = as_matrices(a, "pinv")
+    if rtol is not _NOT_GIVEN:
+        if rcond is not None:
+            raise ValueError("pinv: rcond and rtol say the same thing; give one of them")
+        rcond = _precision(a) if rtol is None else rtol
     return PseudoInverse()(a, with_dtype(as_tensor(1e-15 if rcond is None else rcond), real_dtype(a.dtype)))
 
 
@@ -173,9 +182,9 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     return T.diagonal(x, offset, -2, -1)
 
 
-def trace(x: Any, /, *, offset: int = 0) -> Any:
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """The sums of the diagonals of the matrices in the last two axes."""
-    return T.trace(x, offset, -2, -1)
+    return T.trace(x, offset, -2, -1, dtype)
 
 
 # --- least squares and rank
@@ -186,7 +195,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
 
     Residuals: the squared distance of each column, no element where a has less rank than columns or no more rows than
     columns.  `s`: the singular values of a; those up to `rcond` (by default as many units in the last place as a has
-    rows or columns) times the largest count as 0.
+    rows or columns, and half a unit for what is not between 0 and 1) times the largest count as 0.
     """
     a, b = as_matrices(a, "lstsq"), as_tensor(b)
     if a.ndim != 2 or b.ndim not in (1, 2):
@@ -195,8 +204,12 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     a, b = with_dtype(a, dtype), with_dtype(b, dtype)
     rows, columns = T.lengths_of(a)
     s = svdvals(a)
+    eps = float(np.finfo(s.dtype).eps)
     if rcond is None:
-        rcond = T.maximum(rows, columns) * float(np.finfo(s.dtype).eps)
+        rcond = T.maximum(rows, columns) * eps
+    else:  # LAPACK takes what is not between 0 and 1 for its own precision, half a unit in the last place
+        rcond = as_tensor(rcond)
+        rcond = T.switch(T.logical_and(T.gt(rcond, 0), T.lt(rcond, 1)), rcond, eps / 2)
     rank = T.cast(T.sum(T.gt(s, T.mul(rcond, T.max(s)))), "int32")
     x = T.dot(pinv(a, rcond), b)
     squares = T.sum(_squares(T.sub(T.dot(a, x), b)), axis=0, keepdims=b.ndim == 1)
@@ -204,15 +217,26 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     return x, squares[: T.switch(determined, T.lengths_of(squares)[0], 0)], rank, s
 
 
-def matrix_rank(a: Any, tol: Any = None, hermitian: bool = False) -> Any:
-    """How many singular values are greater than `tol`: by default the rounding of the largest one (int64)."""
+def _precision(a: Any) -> Any:
+    """As many units in the last place of 1 as the matrices have rows, or columns if these are more."""
+    rows, columns = T.lengths_of(a)[-2:]
+    eps = float(np.finfo(real_dtype(a.dtype)).eps)
+    return T.cast(T.maximum(rows, columns) * eps, real_dtype(a.dtype))
+
+
+def matrix_rank(a: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    """How many singular values are greater than `tol`: by default the rounding of the largest one (int64).
+
+    `rtol`: the same as a multiple of the largest one.
+    """
+    if tol is not None and rtol is not None:
+        raise ValueError("matrix_rank: tol and rtol say the same thing; give one of them")
     a = as_tensor(a)
     if a.ndim < 2:
         return T.cast(T.any(T.ne(a, 0)), "int64")
     s = T.abs(eigvalsh(a)) if hermitian else svdvals(a)
     if tol is None:
-        rows, columns = T.lengths_of(a)[-2:]
-        tol = T.max(s, axis=-1) * T.cast(T.maximum(rows, columns) * float(np.finfo(s.dtype).eps), s.dtype)
+        tol = T.max(s, axis=-1) * (_precision(as_matrices(a, "matrix_rank")) if rtol is None else as_tensor(rtol))
     return T.sum(T.gt(s, expand_dims(as_tensor(tol), -1)), axis=-1)
 
 
@@ -293,3 +317,6 @@ def _matrix_norm(x: Variable, ord: Any, axes: tuple[int, ...], keepdims: bool) -
     else:
         raise ValueError(f'norm: ord is "fro", "nuc", 1, -1, 2, -2, inf or -inf for matrices, got {ord!r}')
     return expand_dims(result, tuple(sorted(axes))) if keepdims else result
+
+
+with_numpys_keywords(globals(), "linalg.")

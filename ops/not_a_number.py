@@ -10,7 +10,7 @@ from .. import ops as T  # the namespace; read when a function is called
 from .checks import describe, require_keepdims
 from .operands import with_dtype
 from .quantiles import as_lines, middle
-from .statistics import divided, squared_modulus
+from .statistics import degrees, divided, require_inexact, squared_modulus
 from .tensor import as_tensor
 
 
@@ -36,14 +36,18 @@ def _replaced(x: Any, value: float) -> Any:
     return T.switch(T.isnan(x), with_dtype(as_tensor(value), x.dtype), x) if x.type.kind in "fc" else x
 
 
-def nansum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def nansum(
+    x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+) -> Any:
     """The sum along `axis` of the elements that are not NaN; 0 where there are none."""
-    return T.sum(_replaced(as_tensor(x), 0), axis, dtype, keepdims)
+    return T.sum(_replaced(as_tensor(x), 0), axis, dtype, keepdims, initial=initial, where=where)
 
 
-def nanprod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def nanprod(
+    x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+) -> Any:
     """The product along `axis` of the elements that are not NaN; 1 where there are none."""
-    return T.prod(_replaced(as_tensor(x), 1), axis, dtype, keepdims)
+    return T.prod(_replaced(as_tensor(x), 1), axis, dtype, keepdims, initial=initial, where=where)
 
 
 def nancumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
@@ -56,52 +60,63 @@ def nancumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
     return T.cumprod(_replaced(as_tensor(x), 1), axis, dtype)
 
 
-def nanmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def nanmax(x: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True) -> Any:
     """The largest element along `axis` that is not NaN; NaN where all are.  Raises ValueError where there are none."""
-    return _extreme(T.max, -np.inf, as_tensor(x), axis, keepdims)
+    return _extreme(T.max, -np.inf, as_tensor(x), axis, keepdims, initial, where)
 
 
-def nanmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def nanmin(x: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True) -> Any:
     """The smallest element along `axis` that is not NaN; see `nanmax`."""
-    return _extreme(T.min, np.inf, as_tensor(x), axis, keepdims)
+    return _extreme(T.min, np.inf, as_tensor(x), axis, keepdims, initial, where)
 
 
-def _extreme(reduction: Any, least: float, x: Any, axis: Any, keepdims: bool) -> Any:
+def _extreme(reduction: Any, least: float, x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     if x.type.kind not in "fc":
-        return reduction(x, axis, keepdims)
-    found = reduction(_replaced(x, least), axis, keepdims)
+        return reduction(x, axis, keepdims, initial=initial, where=where)
+    found = reduction(_replaced(x, least), axis, keepdims, initial=initial, where=where)
+    if initial is not None:
+        return found
     return T.switch(T.all(T.isnan(x), axis, keepdims), with_dtype(as_tensor(np.nan), x.dtype), found)
 
 
-def nanmean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def nanmean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
     """The mean along `axis` of the elements that are not NaN; NaN where there are none.  Dtypes are those of `mean`."""
     x = as_tensor(x)
-    x = x if dtype is None else T.cast(x, dtype)
     if x.type.kind not in "fc":
-        return T.mean(x, axis, keepdims=keepdims)
-    return divided(nansum(x, axis, keepdims=keepdims), _count(x, axis, keepdims))
+        return T.mean(x, axis, dtype, keepdims, where=where)
+    require_inexact("nanmean", dtype)
+    x = x if dtype is None else T.cast(x, dtype)
+    return divided(nansum(x, axis, keepdims=keepdims, where=where), _count(x, axis, keepdims, where))
 
 
-def nanvar(x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+def nanvar(
+    x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, *,
+    where: Any = None, mean: Any = None, correction: float | None = None,
+) -> Any:
     """The variance along `axis` of the elements that are not NaN; NaN where there are not more than `ddof`."""
     require_keepdims(keepdims, "nanvar")
-    x = as_tensor(x)
+    x, ddof = as_tensor(x), degrees("nanvar", ddof, correction)
+    require_inexact("nanvar", dtype)
     x = x if dtype is None else T.cast(x, dtype)
     if x.type.kind not in "fc":
-        return T.var(x, axis, None, ddof, keepdims)
-    deviation = T.switch(T.isnan(x), with_dtype(as_tensor(0), x.dtype), x - nanmean(x, axis, keepdims=True))
-    squares = T.sum(squared_modulus(deviation), axis, keepdims=keepdims)
-    degrees = _count(x, axis, keepdims) - ddof
-    return T.switch(T.gt(degrees, 0), divided(squares, degrees), with_dtype(as_tensor(np.nan), squares.dtype))
+        return T.var(x, axis, None, ddof, keepdims, where=where, mean=mean)
+    center = nanmean(x, axis, keepdims=True, where=where) if mean is None else with_dtype(as_tensor(mean), x.dtype)
+    deviation = T.switch(T.isnan(x), with_dtype(as_tensor(0), x.dtype), x - center)
+    squares = T.sum(squared_modulus(deviation), axis, keepdims=keepdims, where=where)
+    free = _count(x, axis, keepdims, where) - ddof
+    return T.switch(T.gt(free, 0), divided(squares, free), with_dtype(as_tensor(np.nan), squares.dtype))
 
 
-def nanstd(x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+def nanstd(
+    x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, *,
+    where: Any = None, mean: Any = None, correction: float | None = None,
+) -> Any:
     """The square root of `nanvar`."""
-    return T.sqrt(nanvar(x, axis, dtype, ddof, keepdims))
+    return T.sqrt(nanvar(x, axis, dtype, ddof, keepdims, where=where, mean=mean, correction=correction))
 
 
-def _count(x: Any, axis: Any, keepdims: bool) -> Any:
-    return T.sum(T.logical_not(T.isnan(x)), axis, keepdims=keepdims)
+def _count(x: Any, axis: Any, keepdims: bool, where: Any = None) -> Any:
+    return T.sum(T.logical_not(T.isnan(x)), axis, keepdims=keepdims, where=where)
 
 
 def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import ops as T
-from ..graph import Variable
+from ..graph import Variable, dtype_name
 from .checks import describe, shown
 from .promotion import result_type
 from .tensor import as_tensor
@@ -39,10 +41,16 @@ def require_one_rank(what: str, variables: Sequence[Variable]) -> None:
             )
 
 
-def in_joint_dtype(values: Iterable[Any]) -> tuple[Variable, ...]:
-    """The values as variables of their joint dtype."""
+def in_joint_dtype(values: Iterable[Any], dtype: Any = None, casting: str = "same_kind") -> tuple[Variable, ...]:
+    """The values as variables of `dtype`, if it is given, or of their joint dtype.
+
+    Raises TypeError for a dtype that `casting` does not let one of them become.
+    """
     variables = [as_tensor(value) for value in values]
     if not variables:
         return ()
-    dtype = result_type([v.dtype for v in variables])
+    dtype = result_type([v.dtype for v in variables]) if dtype is None else dtype_name(dtype)
+    for v in variables:
+        if not np.can_cast(v.dtype, dtype, casting):  # type: ignore[arg-type]
+            raise TypeError(f"{describe(v)} does not become {dtype} under casting={casting!r}; cast it before")
     return tuple(with_dtype(v, dtype) for v in variables)

@@ -15,7 +15,7 @@ from .. import ops as T
 from ..graph import Constant, Variable
 from .checks import describe, normalize_axis, shown
 from .creation import Alloc, arange, positions
-from .join import Join
+from .joining import Join
 from .lengths import as_length, lengths_of, minus, plus
 from .operands import with_dtype
 from .tensor import as_tensor, constant

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import ops as T
-from ..graph import Variable
+from ..graph import Variable, dims_of
 from .blas import Dot, MatMul, require_inner
-from .checks import describe, normalize_axes
+from .checks import describe, normalize_axes, normalize_axis, unpacked
 from .lengths import lengths_of
 from .operands import in_joint_dtype
 from .shape import DimShuffle, broadcast_to, expand_dims, ravel, reshape, squeeze
@@ -56,6 +56,44 @@ def inner(a: Any, b: Any) -> Any:
     return tensordot(a, b, axes=((-1,), (-1,)))
 
 
+def vecdot(a: Any, b: Any, *, axis: int = -1) -> Any:
+    """The sums along `axis` of the products of the elements of both, those of `a` conjugated, in their joint dtype.
+
+    The other axes broadcast; along `axis` both have one length, or ValueError is raised: where lengths are known only
+    at run time, then.
+    """
+    a, b = (T.moveaxis(x, normalize_axis(axis, x.ndim, "vecdot"), -1) for x in in_joint_dtype((a, b)))
+    require_inner("vecdot", a, b, a.ndim - 1, b.ndim - 1)
+    a = T.conj(a) if a.type.kind == "c" else a
+    if a.ndim == b.ndim == 1:
+        return Dot()(a, b)
+    if dims_of(a)[-1] is dims_of(b)[-1] and a.dtype != "bool":
+        return T.sum(T.mul(a, b), -1, dtype=a.dtype)
+    a, b = (expand_dims(x, 0) if x.ndim == 1 else x for x in (a, b))
+    return squeeze(MatMul()(expand_dims(a, -2), expand_dims(b, -1)), (-2, -1))
+
+
+def matvec(a: Any, b: Any) -> Any:
+    """The products of the matrices in the last two axes of `a` and the vectors in the last axis of `b`."""
+    a, b = in_joint_dtype((a, b))
+    _require_ranks("matvec", a, 2, b, 1)
+    return matmul(a, b) if b.ndim == 1 else squeeze(MatMul()(a, expand_dims(b, -1)), -1)
+
+
+def vecmat(a: Any, b: Any) -> Any:
+    """The products of the vectors in the last axis of `a`, conjugated, and the matrices in the last two axes of `b`."""
+    a, b = in_joint_dtype((a, b))
+    _require_ranks("vecmat", a, 1, b, 2)
+    a = T.conj(a) if a.type.kind == "c" else a
+    return matmul(a, b) if a.ndim == 1 else squeeze(MatMul()(expand_dims(a, -2), b), -2)
+
+
+def _require_ranks(what: str, a: Variable, least_a: int, b: Variable, least_b: int) -> None:
+    for x, least in ((a, least_a), (b, least_b)):
+        if x.ndim < least:
+            raise TypeError(f"{what} takes rank {least} or more here, got {describe(x)}")
+
+
 def vdot(a: Any, b: Any) -> Any:
     """The sum of the products of the elements of both, those of `a` conjugated."""
     a, b = in_joint_dtype((a, b))
@@ -68,6 +106,7 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
     Where several axes are summed over and lengths are known only at run time, an axis of `b` of length 1 is stretched.
     """
     a, b = in_joint_dtype((a, b))
+    axes = unpacked(axes)
     if isinstance(axes, int):
         if not 0 <= axes <= min(a.ndim, b.ndim):
             raise ValueError(f"tensordot: {axes} axes of {describe(a)} and {describe(b)} cannot be summed over")

@@ -13,6 +13,7 @@ from .elementwise import cast
 from .operands import with_dtype
 from .promotion import result_type
 from .shape import axes_made_one
+from .sorting import OrderStatistics
 from .tensor import as_tensor
 
 
@@ -35,7 +36,8 @@ def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     require_keepdims(keepdims, "median")
     lines, restored = as_lines("median", as_tensor(x), axis, keepdims)
     n: Any = T.lengths_of(lines)[-1]
-    found = T.mean(T.sort(lines, axis=-1)[..., T.maximum(n - 1, 0) // 2 : n // 2 + 1], axis=-1)
+    places = T.arange(T.maximum(n - 1, 0) // 2, T.minimum(n // 2 + 1, n))
+    found = T.mean(OrderStatistics()(lines, places), axis=-1)
     if lines.type.kind in "fc":
         found = T.switch(T.any(T.isnan(lines), axis=-1), with_dtype(as_tensor(math.nan), found.dtype), found)
     return restored(found)
@@ -44,6 +46,12 @@ def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 def middle(low: Any, high: Any) -> Any:
     """The mean of two."""
     return T.mean(T.stack([low, high]), axis=0)
+
+
+def _elements_at(lines: Any, places: Any) -> Any:
+    """The elements that sorting would put at `places` of the last axis: the axes of `places`, then the others."""
+    found = T.moveaxis(OrderStatistics()(lines, T.ravel(places)), -1, 0)
+    return T.reshape(found, (*T.lengths_of(places), *T.lengths_of(found)[1:]))
 
 
 _METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
@@ -76,14 +84,14 @@ def _quantile(what: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool,
         raise TypeError(f"{what} takes real numbers, got {describe(x)}")
     lines, restored = as_lines(what, x, axis, keepdims)
     dtype = x.dtype if weak and x.type.kind == "f" else result_type([x.dtype, share.dtype, "float64"])
-    ordered, last = T.moveaxis(T.sort(lines, axis=-1), -1, 0), T.sub(T.lengths_of(lines)[-1], 1)
+    last = T.sub(T.lengths_of(lines)[-1], 1)
     place = cast(cast(share, "float64") / whole * last, "float64")
     below, above = cast(T.floor(place), "int64"), cast(T.ceil(place), "int64")
     if method in ("lower", "higher", "nearest"):
         chosen = {"lower": below, "higher": above, "nearest": cast(T.rint(place), "int64")}[method]
-        found = ordered[chosen]
+        found = _elements_at(lines, chosen)
     else:
-        low, high = (v if x.type.kind == "f" else cast(v, dtype) for v in (ordered[below], ordered[above]))
+        low, high = (v if x.type.kind == "f" else cast(v, dtype) for v in _elements_at(lines, T.stack([below, above])))
         between = T.reshape(place - T.floor(place), (*T.lengths_of(share), *(1,) * (low.ndim - share.ndim)))
         if method == "midpoint":
             between = T.switch(T.gt(between, 0), 0.5, between)

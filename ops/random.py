@@ -37,7 +37,7 @@ Size = Any
 class RandomStream:
     """A source of random variables.  Every draw is a variable: used twice it is the same numbers.
 
-    A compiled function gives new numbers at each call; `x.eval()` gives those of the next call, and does not move on.
+    A compiled function gives new numbers at each call, and so does `x.eval()`.
     Where examples are many (`ag.vmap`) a draw inside is the same for all of them.
     """
 

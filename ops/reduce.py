@@ -23,6 +23,7 @@ from ..graph.types import numpy_dtype
 from ..record import record
 from .checks import describe, normalize_axes, require_count, require_keepdims
 from .elementwise import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
+from .operands import with_dtype
 from .shape import axes_made_one
 from .tensor import TensorOp, as_tensor
 
@@ -317,31 +318,64 @@ def chosen(x: Any, where: Any, other: float, what: str) -> Any:
     return T.switch(where, x, T.constant(other, x.dtype))
 
 
-def sum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+def sum(
+    x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+) -> Any:
     """The sum along `axis` (an int, several, or None for all); int64 or uint64 for bools and integers, else x's dtype.
 
-    `dtype`: what is summed in; `where`: a mask of the elements that count.  Raises AxisError for an axis that x does
-    not have.
+    `dtype`: what is summed in; `initial`: what is added to the sum; `where`: a mask of the elements that count.  Raises
+    AxisError for an axis that x does not have.
     """
-    return _widened("sum", chosen(x, where, 0, "sum"), axis, dtype, keepdims)
+    found = _widened("sum", chosen(x, where, 0, "sum"), axis, dtype, keepdims)
+    return found if initial is None else add(found, _first(initial, found.dtype))
 
 
-def prod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
-    """The product along `axis`; dtypes and `where` as those of `sum`."""
-    return _widened("prod", chosen(x, where, 1, "prod"), axis, dtype, keepdims)
+def prod(
+    x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+) -> Any:
+    """The product along `axis`, times `initial`; dtypes and `where` as those of `sum`."""
+    found = _widened("prod", chosen(x, where, 1, "prod"), axis, dtype, keepdims)
+    return found if initial is None else mul(found, _first(initial, found.dtype))
 
 
-def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def max(x: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True) -> Any:
     """The largest element along `axis`, NaN if there is one; its derivative is shared equally among equal elements.
 
-    Raises ValueError where there are no elements.
+    `initial` counts as a further element; `where`, a mask of the elements that count, needs it.  Raises ValueError
+    where there are no elements.
     """
-    return _reduce("max", x, axis, keepdims)
+    return _reduce("max", _with_initial("max", x, axis, initial, where), axis, keepdims)
 
 
-def min(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def min(x: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True) -> Any:
     """The smallest element along `axis`; see `max`."""
-    return _reduce("min", x, axis, keepdims)
+    return _reduce("min", _with_initial("min", x, axis, initial, where), axis, keepdims)
+
+
+def _first(initial: Any, dtype: str) -> Any:
+    """The initial value of a reduction in its dtype.  Raises OverflowError for a number that the dtype cannot hold."""
+    if isinstance(initial, (int, float)) and numpy_dtype(dtype).kind in "iu":
+        return T.constant(int(initial), dtype)
+    return with_dtype(as_tensor(initial), dtype)
+
+
+def _with_initial(what: str, x: Any, axis: Any, initial: Any, where: Any) -> Any:
+    """`x` with `initial` as a further element along each axis, and where `where` does not hold."""
+    if initial is None:
+        if where is not True:
+            raise ValueError(f"{what}: where needs an initial value, for where no element counts")
+        return x
+    x = as_tensor(x)
+    initial = _first(initial, x.dtype)
+    if where is not True:
+        x = T.switch(T.fill(x, as_tensor(where)), x, initial)
+    axes = _axes(what, x, axis)
+    if not axes:
+        return (maximum if what == "max" else minimum)(x, initial)
+    for axis in axes:  # each of them, since any may have length 0
+        further = T.broadcast_to(initial, [1 if k == axis else n for k, n in enumerate(T.lengths_of(x))])
+        x = T.concatenate([x, further], axis)
+    return x
 
 
 def any(x: Any, axis: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:

@@ -122,9 +122,10 @@ def polyval(p: Any, x: Any) -> Any:
     if p.ndim != 1:
         raise ValueError(f"polyval: the coefficients are a vector, got {describe(p)}")
     if count is None:
+        p, x = in_joint_dtype((p, x))
         powers = T.arange(lengths_of(p)[0])[::-1]
         powers = with_dtype(powers, x.dtype) if x.type.kind in "fc" else powers
-        return T.sum(p * T.pow(T.expand_dims(x, -1), powers), -1)
+        return T.sum(p * T.pow(T.expand_dims(x, -1), powers), -1, dtype=x.dtype)
     y = T.zeros_like(x)
     for k in range(count):
         y = y * x + p[k]
@@ -170,6 +171,8 @@ def _vectors(what: str, a: Any, v: Any) -> tuple[Any, Any]:
 def _convolved(what: str, a: Any, v: Any, mode: str) -> Any:
     if mode not in ("full", "same", "valid"):
         raise ValueError(f'{what}: mode is "full", "same" or "valid", got {mode!r}')
+    if a.dtype == "bool":  # sums of bools are `or`
+        return T.ne(_convolved(what, T.cast(a, "int64"), T.cast(v, "int64"), mode), 0)
     n: Any = lengths_of(a)[0]
     m: Any = lengths_of(v)[0]
     full = T.nn.conv1d(T.pad(a, (m - 1, m - 1))[None, None], v[None, None, ::-1])[0, 0]
@@ -184,24 +187,24 @@ def _convolved(what: str, a: Any, v: Any, mode: str) -> Any:
     return full[first : first + long]
 
 
-def cross(a: Any, b: Any, axis: int = -1) -> Any:
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
     """The vector products of vectors of three elements, which lie along `axis`.
 
-    Raises ValueError for another length; where it is known only when the function runs, elements from the fourth on
-    are not read.
+    Or along `axisa` of a, `axisb` of b and `axisc` of the result, where `axis` is None.  Raises ValueError for another
+    length; where it is known only when the function runs, elements from the fourth on are not read.
     """
     a, b = in_joint_dtype((a, b))
     parts = []
-    for x in (a, b):
-        place = normalize_axis(axis, x.ndim, f"cross of {describe(x)}")
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    for x, along in ((a, axisa), (b, axisb)):
+        place = normalize_axis(along, x.ndim, f"cross of {describe(x)}")
         if x.type.shape[place] not in (None, 3):
-            raise ValueError(f"cross: {describe(x)} has length {x.type.shape[place]} along axis {axis}, not 3")
+            raise ValueError(f"cross: {describe(x)} has length {x.type.shape[place]} along axis {along}, not 3")
         parts.append([T.moveaxis(x, place, -1)[..., k] for k in range(3)])
     (a0, a1, a2), (b0, b1, b2) = parts
-    return T.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=axis)
+    return T.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=axisc)
 
 
-def vecdot(a: Any, b: Any, *, axis: int = -1) -> Any:
-    """The sums along `axis` of the products of the elements of both, those of `a` conjugated."""
-    a, b = in_joint_dtype((a, b))
-    return T.sum((T.conj(a) if a.type.kind == "c" else a) * b, axis)

@@ -14,7 +14,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims_of
 from ..record import record
-from .checks import describe, normalize_axes, normalize_axis, require_count, require_index_scalar
+from .checks import describe, normalize_axes, normalize_axis, require_count, require_index_scalar, unpacked
 from .lengths import (
     MakeVector,
     Shape,
@@ -172,7 +172,7 @@ def dimshuffle(x: Any, *order: int | str) -> Any:
 
     The order is given as arguments or as one sequence.  Axes left out are dropped; ValueError if their length is not 1.
     """
-    x = as_tensor(x)
+    x, order = as_tensor(x), tuple(map(unpacked, order))
     if len(order) == 1 and isinstance(order[0], (tuple, list)):
         order = tuple(order[0])
     return DimShuffle(tuple(o if o == "x" else normalize_axis(o, x.ndim, "dimshuffle") for o in order))(x)
@@ -183,13 +183,14 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     x = as_tensor(x)
     order = tuple(reversed(range(x.ndim))) if axes is None else normalize_axes(axes, x.ndim, "transpose")
     if len(order) != x.ndim:
-        raise ValueError(f"transpose: {tuple(axes or ())} does not name every axis of {describe(x)} once")
+        raise ValueError(f"transpose: {order} does not name every axis of {describe(x)} once")
     return DimShuffle(order)(x)
 
 
 def expand_dims(x: Any, axis: int | Sequence[int]) -> Any:
     """`x` with new axes of length 1 where the result's axes `axis` are."""
     x = as_tensor(x)
+    axis = unpacked(axis)
     count = len(axis) if isinstance(axis, Sequence) else 1
     new = set(normalize_axes(axis, x.ndim + count, "expand_dims"))
     old = iter(range(x.ndim))

@@ -22,7 +22,7 @@ from ..graph.dims import broadcast_dims
 from ..record import record
 from .blas import joint_batch, require_inner
 from .checks import require_count
-from .matrices import MatrixOp, adjoint, lower_half, product
+from .matrix_ops import MatrixOp, adjoint, lower_half, product
 
 SINGULAR = "Singular matrix"
 """What NumPy says."""

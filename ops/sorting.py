@@ -16,6 +16,7 @@ from ..record import record
 from .checks import describe, normalize_axis, require_count
 from .getitem import take_along_axis
 from .operands import in_joint_dtype
+from .selection import select
 from .shape import ravel, reshape
 from .tensor import TensorOp, as_tensor
 
@@ -77,6 +78,43 @@ class ArgSort(Sorting):
 
 
 @record(repr=False)
+class OrderStatistics(TensorOp):
+    """`order_statistics(x, k)`: the elements that sorting the last axis would put at its places `k`, an int64 vector.
+
+    In the order of `k`, as the last axis; NaNs are last.  Selection finds them, x is not sorted.  Raises IndexError for
+    a place that the axis lacks.
+    """
+
+    name = "order_statistics"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 2)
+        x, k = inputs
+        if not x.ndim or k.ndim != 1 or k.dtype != "int64":
+            raise TypeError(f"order_statistics takes a tensor and an int64 vector, got {describe(x)} and {describe(k)}")
+        return (x.type.with_shape((*x.type.shape[:-1], *k.type.shape)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        x, k = values
+        n = x.shape[-1]
+        if k.size and not (k.min() >= -n and k.max() < n):
+            raise IndexError(f"no places {k} among {n} elements")
+        return (select(x, k) if k.size else x[..., :0],)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return ((*inputs[0][:-1], *inputs[1]),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,), (x, k) = cotangents, node.inputs
+        if g is None:
+            return [None, None]
+        back = T.inc_subtensor(T.zeros_like(x)[..., k], g)
+        order = ArgSort(x.ndim - 1, stable=True)
+        return [take_along_axis(back, order(order(x)), x.ndim - 1), None]
+
+
+@record(repr=False)
 class Nonzero(TensorOp):
     """The positions of the elements that are not zero, in C order: an int64 vector an axis, all of one length.
 
@@ -135,11 +173,14 @@ class SearchSorted(TensorOp):
 
 @record(repr=False)
 class Unique(TensorOp):
-    """The distinct elements of a vector, ascending; where each stands first; which each element is; how many are equal.
+    """The distinct elements of a vector, ascending, NaNs being one value; then, as asked for, int64 vectors:
 
-    The last three are int64 vectors; NaNs are one value.
+    where each stands first (`index`), which each element is (`inverse`), how many are equal (`counts`).
     """
 
+    index: bool = False
+    inverse: bool = False
+    counts: bool = False
     name = "unique"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -148,15 +189,33 @@ class Unique(TensorOp):
         if x.ndim != 1:
             raise ValueError(f"unique takes a vector, got {describe(x)}")
         several = TensorType("int64", (None,))
-        return x.type.with_shape((None,)), several, several.with_shape(x.type.shape), several
+        kinds = [several] * self.index + [several.with_shape(x.type.shape)] * self.inverse + [several] * self.counts
+        return x.type.with_shape((None,)), *kinds
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        found, *numbers = np.unique(values[0], return_index=True, return_inverse=True, return_counts=True)
+        if not (self.index or self.inverse or self.counts):
+            return (_distinct(np.sort(values[0])),)
+        found, *numbers = np.unique(values[0], self.index, self.inverse, self.counts)  # type: ignore[call-overload]
         return found, *(np.asarray(n, dtype=np.int64) for n in numbers)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (x,), g = node.inputs, cotangents[0]
-        return [None if g is None else T.set_subtensor(T.zeros_like(x)[node.outputs[1]], g)]
+        if g is None:
+            return [None]
+        _, first = Unique(index=True)(x)
+        return [T.set_subtensor(T.zeros_like(x)[first], g)]
+
+
+def _distinct(ascending: np.ndarray) -> np.ndarray:
+    """The elements that differ from the one before them; the first one of the NaNs at the end."""
+    if not ascending.size:
+        return ascending
+    new = np.empty(ascending.shape, np.bool_)
+    new[0] = True
+    np.not_equal(ascending[1:], ascending[:-1], out=new[1:])
+    if ascending.dtype.kind in "fc" and np.isnan(ascending[-1]):
+        new[np.isnan(ascending).argmax() + 1 :] = False
+    return ascending if new.all() else ascending[new]
 
 
 @record(repr=False)
@@ -254,9 +313,18 @@ def unique(
     in NumPy.  `sorted=False` allows another order, of which no use is made.
     """
     x = as_tensor(x)
+    if axis is None and equal_nan:
+        found = Unique(bool(return_index), bool(return_inverse), bool(return_counts))(ravel(x))
+        if not isinstance(found, tuple):
+            return found
+        values, *asked = found
+        if return_inverse:
+            place = int(bool(return_index))
+            asked[place] = reshape(asked[place], T.lengths_of(x))
+        return (values, *asked)
     if axis is None:
-        values, index, inverse, counts = (Unique() if equal_nan else UniqueParts(0, False))(ravel(x))
-        inverse = reshape(inverse, T.lengths_of(x)) if return_inverse else inverse
+        values, index, inverse, counts = UniqueParts(0, False)(ravel(x))
+        inverse = reshape(inverse, T.lengths_of(x))
     else:
         place = normalize_axis(axis, x.ndim, f"unique of {describe(x)}")
         values, index, inverse, counts = UniqueParts(place, bool(equal_nan))(x)

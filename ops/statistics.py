@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from .. import ops as T  # the namespace; read when a function is called
+from ..graph import dtype_name
 from .checks import describe, normalize_axes, require_keepdims
 from .elementwise import cast
 from .promotion import result_type
@@ -19,35 +20,58 @@ _ACCUMULATOR = {"float16": "float32"}
 def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
     """The mean along `axis`: float64 for bools and integers, else x's dtype.
 
-    `where`: a mask of the elements that count.  float16 is summed in float32, as in NumPy.  NaN where there are no
-    elements.
+    `dtype`: what is summed in, and that of the result; `where`: a mask of the elements that count.  float16 is summed
+    in float32, as in NumPy.  NaN where there are no elements.
     """
     require_keepdims(keepdims, "mean")
     x = as_tensor(x)
     if dtype is not None:
         x = cast(x, dtype)
-    result = x.dtype if x.type.kind in "fc" else "float64"
+    result = x.dtype if dtype is not None or x.type.kind in "fc" else "float64"
     x = cast(x, _ACCUMULATOR.get(result, result))
     if where is None:
         n = count(x, axis, "mean")
     else:
         n = T.sum(T.fill(x, T.ne(as_tensor(where), 0)), axis, keepdims=keepdims)
-    return cast(divided(T.sum(x, axis, keepdims=keepdims, where=where), n), result)
+    total = T.sum(x, axis, dtype=x.dtype, keepdims=keepdims, where=where)
+    return cast(divided(total, n) if total.type.kind in "fc" else total / n, result)
 
 
-def var(x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+def var(
+    x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, *,
+    where: Any = None, mean: Any = None, correction: float | None = None,
+) -> Any:
     """The mean of |x - mean(x)|**2 along `axis`, where the sum is divided by the count less `ddof`.
 
-    float64 for bools and integers; real for complex numbers.  NaN where count - ddof is not positive, and no error.
+    `where`: a mask of the elements that count; `mean`: that of x, its axes kept, if it is known; `correction`: another
+    name of `ddof`.  float64 for bools and integers; real for complex numbers.  NaN where count - ddof is not positive,
+    and no error.
     """
+    ddof = degrees("var", ddof, correction)
+    require_inexact("var", dtype)
     require_keepdims(keepdims, "var")
     x = as_tensor(x)
     if dtype is not None or x.type.kind not in "fc":
         x = cast(x, dtype or "float64")
-    n = count(x, axis, "var")
-    deviation = x - divided(T.sum(x, axis, keepdims=True), n)
-    squares = T.sum(squared_modulus(deviation), axis, keepdims=keepdims)
+    if where is None:
+        n = kept = count(x, axis, "var")
+    else:
+        kept, n = (T.sum(T.fill(x, T.ne(as_tensor(where), 0)), axis, keepdims=keep) for keep in (True, keepdims))
+    total = T.sum(x, axis, keepdims=True, where=where)
+    center = divided(total, kept) if mean is None else cast(as_tensor(mean), x.dtype)
+    squares = T.sum(squared_modulus(x - center), axis, keepdims=keepdims, where=where)
     return divided(squares, T.maximum(n - ddof, 0) if ddof else n)
+
+
+def degrees(what: str, ddof: float, correction: float | None) -> float:
+    """`ddof` by either of its names.  Raises ValueError where both are given."""
+    if ddof is None:
+        raise TypeError(f"{what}: ddof is a number, got None")
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise ValueError(f"{what}: ddof and correction say the same thing; give one of them")
+    return correction
 
 
 def divided(total: Any, n: Any) -> Any:
@@ -61,15 +85,24 @@ def squared_modulus(x: Any) -> Any:
     return T.square(T.real(x)) + T.square(T.imag(x)) if x.type.kind == "c" else T.square(x)
 
 
-def std(x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+def require_inexact(what: str, dtype: Any) -> None:
+    """Raises TypeError for a dtype, if one is given, of bools or integers, which deviations are not."""
+    if dtype is not None and dtype_name(dtype).startswith(("bool", "int", "uint")):
+        raise TypeError(f"{what}: dtype is one of floats or complex numbers, got {dtype_name(dtype)}")
+
+
+def std(
+    x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, *,
+    where: Any = None, mean: Any = None, correction: float | None = None,
+) -> Any:
     """The square root of `var`."""
     require_keepdims(keepdims, "std")
-    return T.sqrt(var(x, axis, dtype, ddof, keepdims))
+    return T.sqrt(var(x, axis, dtype, ddof, keepdims, where=where, mean=mean, correction=correction))
 
 
-def size(x: Any) -> Any:
-    """The number of elements of `x` as an int64 scalar."""
-    return count(as_tensor(x), None, "size")
+def size(x: Any, axis: Any = None) -> Any:
+    """The number of elements of `x` along `axis` (of all for None) as an int64 scalar."""
+    return count(as_tensor(x), axis, "size")
 
 
 def count(x: Any, axis: Any, what: str) -> Any:
@@ -109,16 +142,20 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 # --- several quantities
 
 
-def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> Any:
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, *, dtype: Any = None
+) -> Any:
     """The covariances of the rows of `m` (of its columns without `rowvar`) and of `y`; a scalar for one vector.
 
-    Sums of products are divided by the number of observations less `ddof`: 1, or 0 with `bias`.
+    Sums of products are divided by the number of observations less `ddof`: 1, or 0 with `bias`.  `dtype`: what is
+    computed in, at least float64 unless given.
     """
+    require_inexact("cov", dtype)
     parts = [T.reshape(p, (1, -1)) if p.ndim < 2 else p if rowvar else p.T for p in map(as_tensor, (m, *_given(y)))]
     if any(p.ndim > 2 for p in parts):
         raise ValueError(f"cov takes vectors and matrices, got {describe(as_tensor(m))}")
     x = T.concatenate(parts, axis=0) if y is not None else parts[0]
-    x = cast(x, result_type([x.dtype, "float64"]))
+    x = cast(x, result_type([x.dtype, "float64"]) if dtype is None else dtype)
     deviation = x - mean(x, axis=1, keepdims=True)
     n = T.sub(T.lengths_of(x)[1], int(not bias) if ddof is None else ddof)
     found = divided(T.dot(deviation, T.conj(deviation).T), T.maximum(n, 0))
@@ -129,9 +166,9 @@ def _given(y: Any) -> tuple[Any, ...]:
     return () if y is None else (y,)
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
     """The correlation coefficients of the rows of `x` (of its columns without `rowvar`) and of `y`; see `cov`."""
-    c = cov(x, y, rowvar)
+    c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
     spread = T.sqrt(T.real(T.diag(c)))

@@ -18,7 +18,7 @@ from ..graph.types import numpy_dtype
 from .at import At
 from .checks import is_masked, shown
 from .compared import Compared
-from .interpret import evaluate
+from .interpret import evaluate_and_update
 from .latex import latex
 
 
@@ -136,14 +136,14 @@ class TensorVariable(Variable):
         return T.linalg.vector_norm(self, axis=axis, ord=L, keepdims=keepdims)
     def copy(self, name: str | None = None) -> Any:
         """Another variable of the same value, called `name`."""
-        return _named(T.identity(self), name)
+        return _named(T.ELEMENTWISE["identity"](self), name)
     def zeros_like(self, dtype: Any = None) -> Any: return T.zeros_like(self, dtype)
     def ones_like(self, dtype: Any = None) -> Any: return T.ones_like(self, dtype)
     def fill(self, value: Any) -> Any:
         """A tensor of this shape and dtype filled with `value`, as Theano has it: this one does not change."""
         return T.full_like(self, value)
     def reshape(self, *shape: Any, ndim: int | None = None) -> Any: return T.reshape(self, *shape, ndim=ndim)
-    def transpose(self, *axes: Any) -> Any: return T.transpose(self, _one_or_several(axes) or None)
+    def transpose(self, *axes: Any) -> Any: return T.transpose(self, _one_or_several(axes) if axes else None)
     def dimshuffle(self, *order: Any) -> Any: return T.dimshuffle(self, *order)
     def swapaxes(self, axis1: int, axis2: int) -> Any: return T.swapaxes(self, axis1, axis2)
     def flatten(self, ndim: int = 1) -> Any: return T.flatten(self, ndim)
@@ -209,9 +209,10 @@ class TensorVariable(Variable):
     def eval(self, values: Mapping[Variable, Any] | None = None) -> np.ndarray:
         """The array that this variable is for `values` of the inputs it depends on, computed by NumPy.
 
-        Raises ValueError if a value is missing, TypeError or ValueError if one does not fit its variable.
+        Shared variables with a default update, as of random draws, move on as after a call of a function.  Raises
+        ValueError if a value is missing, TypeError or ValueError if one does not fit its variable.
         """
-        return evaluate([self], {} if values is None else values)[0]
+        return evaluate_and_update(self, {} if values is None else values)
 
     # --- what a symbolic array cannot do
     def __bool__(self) -> bool:

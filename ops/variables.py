@@ -5,6 +5,7 @@
     fmatrix("x")                     the same, by the letter of the dtype
     tensor("x", shape=(None, 3))     any rank; None is a length known only at run time
     tensor("float64", (None, 3))     the same without a name, in Theano's order
+    matrices("x y")                  several at once; Theano's matrices(2), matrices("x", "y") and matrices("xy") too
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ import operator
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 from ..graph import DTYPES, TensorType, Variable, dtype_name
-from .checks import shown
+from .checks import shown, unpacked
 from .tensor import TensorVariable
 
 LETTERS = {
@@ -64,6 +67,7 @@ def known_shape(shape: Any) -> tuple[int | None, ...]:
 
 
 def _several(shape: Any) -> Sequence[Any]:
+    shape = unpacked(shape)
     if isinstance(shape, (str, bytes, Variable)) or not hasattr(shape, "__iter__"):
         raise TypeError(
             f"a shape is a tuple with one length an axis, None where it is not known, as in shape=(None, 3), "
@@ -133,3 +137,41 @@ tensor5 = _constructor("tensor5")
 def typed_forms(letter: str) -> tuple[Constructor, ...]:
     """The constructors of the dtype that `letter` stands for, one for each of KINDS and in their order."""
     return tuple(_constructor(kind, letter, LETTERS[letter]) for kind in KINDS)
+
+
+class Constructors(Protocol):
+    """Constructor of several inputs of one kind."""
+
+    def __call__(self, *names: str | int | Sequence[str]) -> Any: ...
+
+
+def constructors_of_several(make: Constructor, letter: str, kind: str) -> Constructors:
+    """Theano's plural of a constructor: `matrices` of `matrix`."""
+
+    def several(*names: str | int | Sequence[str]) -> Any:
+        given: Any = names[0] if len(names) == 1 else names
+        if isinstance(given, (int, np.integer)):
+            return [make() for _ in range(given)]
+        if isinstance(given, str):
+            given = given.split() if len(given.split()) > 1 else given.strip()
+        made = [make(name) for name in given]
+        return made[0] if len(made) == 1 else made
+
+    plural = letter + plural_of(kind)
+    several.__doc__ = (
+        f"Several {plural_of(kind)} as a list, by number or by name: {plural}(3), {plural}('x', 'y'), {plural}('x y'), "
+        f"and {plural}('xy') for names of one letter; for a single name the {kind} itself, as in Theano."
+    )
+    several.__name__ = several.__qualname__ = plural
+    return several
+
+
+def plural_of(kind: str) -> str:
+    """The English plural of the name of a kind."""
+    return "matrices" if kind == "matrix" else kind + "s"
+
+
+def plural_forms(letter: str = "") -> tuple[Constructors, ...]:
+    """The constructors of several inputs, one for each of KINDS and in their order."""
+    forms = typed_forms(letter) if letter else tuple(_constructor(kind) for kind in KINDS)
+    return tuple(constructors_of_several(make, letter, kind) for make, kind in zip(forms, KINDS, strict=True))

@@ -22,17 +22,17 @@ from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
 from .fused import Fused, InPlace
 from .fused_product import FusedProduct
 from .indexing import IncSubtensor, Subtensor
-from .join import Join, RepeatedPositions
+from .joining import Join, RepeatedPositions
 from .lengths import MakeVector, Shape, ShapeI
 from .loops import Scan, While
 from .nn import LogSoftmax, LogSumExp, Softmax
 from .pipeline import Pipeline
 from .pooling import MaxPool, SumPool
 from .reduce import REDUCTIONS, ArgReduce, Reduce, SumTo
-from .rows import Top
+from .row_passes import Top
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
-from .sorting import ArgSort, Nonzero, SearchSorted, Sort, Unique, UniqueParts
+from .sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
 from .specify import CheckLengths, MaskedShape, SpecifyShape
 from .tensor import TensorConstant, TensorVariable
 
@@ -42,7 +42,7 @@ Entry = Union[Op, Callable[..., Op]]
 _WITHOUT_FIELDS = (
     Alloc(), Arange(), BroadcastTo(), Cholesky(), Det(), Diagonal(), DiagonalMatrix(), Dot(), Dot22(), Dot22Scalar(),
     Eigh(), Eigvalsh(), Gemm(), Gemv(), Ger(), Inverse(), MakeVector(), MatMul(), Nonzero(), PseudoInverse(),
-    RepeatedPositions(), Reshape(), Shape(), SingularValues(), SlogDet(), SumTo(), Unique(),
+    RepeatedPositions(), Reshape(), Shape(), SingularValues(), SlogDet(), SumTo(), OrderStatistics(),
 )  # fmt: skip
 _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Cast, CheckLengths, Cond,
@@ -50,7 +50,7 @@ _WITH_FIELDS = (
     Eye, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp, MaskedShape,
     MaxPool, Pipeline,
     Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, SpecifyShape,
-    Subtensor, SumPool, Top, Triangle, UniqueParts, While,
+    Subtensor, SumPool, Top, Triangle, Unique, UniqueParts, While,
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import Dim, dims
-from .checks import shown
+from .checks import shown, unpacked
 from .tensor import TensorOp
 
 Numbers = tuple[int, ...]
@@ -73,6 +73,7 @@ def no_window(axis: int, kernel: int, extent: int, length: int) -> str:
 
 def numbers_an_axis(value: Any, axes: int, name: str, role: str, least: int = 1) -> Numbers:
     """One integer for each axis, given as one for all or as a sequence.  Raises TypeError and ValueError."""
+    value = unpacked(value)
     several = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
     try:
         found = tuple(map(operator.index, several))

@@ -3,8 +3,9 @@
 from rule_rows import A, B, s
 
 from arignote import ops as T
-from arignote.ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
-from arignote.ops.shape import DimShuffle
+from arignote.ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from arignote.ops.lengths import lengths_of
+from arignote.ops.shape import DimShuffle, Reshape
 
 C = T.matrix("C")
 column, row = T.tensor("column", shape=(None, 1)), T.tensor("row", shape=(1, None))
@@ -13,7 +14,27 @@ first, second, transpose = DimShuffle((0,)), DimShuffle((1,)), DimShuffle((1, 0)
 as_column, as_row = DimShuffle((0, "x")), DimShuffle(("x", 0))
 one = T.constant(1.0)
 
+X = T.tensor3("X")
+over = DimShuffle((0, 2, 1))
+
+
+def rows(x):
+    """The rows of a stack of matrices as one matrix."""
+    a, b, c = lengths_of(x)
+    return Reshape()(x, T.mul(a, b), c)
+
+
 ROWS = [
+    (
+        "local_batched_matmul_to_core_matmul",
+        T.matmul(X, A),
+        Reshape()(Dot()(rows(X), A), *lengths_of(X)[:2], lengths_of(A)[1]),
+    ),
+    (
+        "local_sum_of_batched_matmul",
+        T.sum(MatMul()(over(X), T.exp(X)), axis=0),
+        Dot()(transpose(rows(X)), rows(T.exp(X))),
+    ),
     ("local_dot_to_dot22", Dot()(A, B), Dot22()(A, B)),
     ("local_dot22_to_dot22scalar", s * Dot22()(A, B), Dot22Scalar()(A, B, s)),
     ("local_dot22_to_outer", Dot22()(column, row), column * row),
@@ -30,4 +51,11 @@ ROWS = [
         as_row(Gemv()(second(C), s, transpose(A), second(row), t)),
     ),
     ("local_gemm_to_ger", Gemm()(C, s, column, row, one), Ger()(C, s, first(column), second(row))),
+]
+
+UNCHANGED = [
+    ("local_batched_matmul_to_core_matmul", T.matmul(X.dimshuffle(1, 0, 2), A)),  # whose rows would be copied
+    ("local_batched_matmul_to_core_matmul", T.matmul(X, X)),
+    ("local_sum_of_batched_matmul", T.sum(MatMul()(over(X), X[:1]), axis=0)),  # one of which is stretched
+    ("local_sum_of_batched_matmul", T.sum(MatMul()(X, T.exp(X)), axis=0)),
 ]

@@ -8,7 +8,7 @@ from matrices import hermitian, matrices
 
 from arignote import ops as T
 from arignote.ops.elementwise import reciprocal
-from arignote.ops.matrices import adjoint, on_columns, transposed
+from arignote.ops.matrix_ops import adjoint, on_columns, transposed
 
 KINDS = {
     "P": "positive_definite", "D": "diagonal", "L": "lower_triangular", "U": "upper_triangular", "Q": "orthogonal",

@@ -7,11 +7,11 @@ from arignote import ops as T
 from arignote.ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from arignote.ops.creation import Alloc, arange
 from arignote.ops.elementwise import add, fill, maximum, minimum
-from arignote.ops.join import Join
+from arignote.ops.joining import Join
 from arignote.ops.lengths import MakeVector, ShapeI
 from arignote.ops.nn import LogSoftmax, LogSumExp, Softmax
 from arignote.ops.reduce import Reduce, SumTo
-from arignote.ops.rows import Top
+from arignote.ops.row_passes import Top
 from arignote.ops.shape import DimShuffle, Reshape
 from arignote.ops.specify import CheckLengths, MaskedShape, SpecifyShape
 

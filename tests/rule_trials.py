@@ -155,7 +155,7 @@ def compound(rng, others):
     for v in variables[: int(rng.integers(1, 3))]:
         leaf = others[v]
         like = T.tensor(f"{v.name}_like", dtype=leaf.dtype, shape=(None,) * leaf.ndim)
-        others[v] = [T.identity(leaf), T.fill(like, leaf), leaf * like][rng.integers(3)]
+        others[v] = [ELEMENTWISE["identity"](leaf), T.fill(like, leaf), leaf * like][rng.integers(3)]
 
 
 # --- firings

@@ -77,6 +77,7 @@ GONE = {
     "logical_and": words("local_logical_and_false"),
     "logical_or": words("local_logical_or_true"),
     "lt": words("local_strict_comparison_with_itself"),
+    "matmul": words("local_batched_matmul_to_core_matmul local_sum_of_batched_matmul"),
     "mod": words("local_mod_by_one local_zero_mod"),
     "mul": words("local_integer_mul_zero local_mul_zero"),
     "ne": words("local_ne_with_itself"),

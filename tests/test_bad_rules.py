@@ -9,7 +9,7 @@ import arignote as ag
 from arignote import ops as T
 from arignote.graph import FunctionGraph
 from arignote.ops.blas import Dot
-from arignote.ops.elementwise import maximum, sin
+from arignote.ops.elementwise import identity, maximum, sin
 from arignote.optdb import Divergence, EquilibriumOptimizer, OptimizerWarning, RuleError, node_rule, rule, wilds
 from arignote.optdb.rules import default_db
 
@@ -61,7 +61,7 @@ BAD = {
     "two values": (on_sin("bad", lambda node: [node.out] * 2), ["bad", "sin(x)", "2 values for 1 outputs"]),
     "what is no output": (on_sin("bad", lambda node: {node.inputs[0]: 1}), ["bad", "sin(x)", "not an output"]),
     "no end": (
-        on_sin("bad", lambda node: T.identity(T.sin(T.identity(node.inputs[0])))),
+        on_sin("bad", lambda node: identity(T.sin(identity(node.inputs[0])))),
         ["bad", "comes to no end", "from sin(x) on"],
     ),
 }  # fmt: skip

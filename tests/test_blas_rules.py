@@ -296,3 +296,37 @@ def test_random_graphs_have_what_is_tested():
         graph, _ = random_graph(Random(seed), steps=PRODUCTS, known=1.0)
         found.update(node.op.name for node in BLAS(graph)[0].order)
     assert min(found[name] for name in ("dot22", "dot22scalar", "gemm", "gemv", "ger")) >= 5
+
+
+# --- stacks of matrices
+
+
+@pytest.mark.parametrize("static", [True, False], ids=["known", "unknown"])
+@pytest.mark.parametrize(
+    "shapes",
+    [((4, 3, 5), (5, 2)), ((2, 3, 2, 5), (5, 4)), ((3, 0, 2), (2, 3)), ((0, 2, 3), (3, 2)), ((2, 1, 3), (3, 1))],
+)
+def test_a_stack_times_one_matrix_is_one_product_as_are_its_gradients(shapes, static):
+    x, w = (T.tensor(n, shape=s if static else (None,) * len(s)) for n, s in zip("xw", shapes, strict=True))
+    outputs = [x @ w, *ag.grad(T.sum(T.sin(x @ w)), [x, w])]
+    f = ag.function([x, w], outputs)
+    assert "matmul" not in {n.op.name for n in f.graph.order}
+    rng = np.random.default_rng(2)
+    values = [rng.normal(size=s) for s in shapes]
+    for a in (values[0], np.asfortranarray(values[0]), values[0][::-1]):
+        y, dx, dw = f(a, values[1])
+        g = np.cos(a @ values[1])
+        rows, columns = a.reshape(-1, a.shape[-1]), g.reshape(-1, g.shape[-1])
+        for found, wanted in ((y, a @ values[1]), (dx, g @ values[1].T), (dw, rows.T @ columns)):
+            assert found.shape == wanted.shape
+            np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_rows_of_a_stack_have_the_bits_of_the_matrix_of_all_rows():
+    x, w = T.tensor("x", "float32", (None,) * 3), T.tensor("w", "float32", (None,) * 2)
+    rows = T.reshape(T.dot(T.reshape(x, (-1, w.shape[0])), w), (x.shape[0], x.shape[1], w.shape[1]))
+    f = ag.function([x, w], [x @ w, rows])
+    rng = np.random.default_rng(3)
+    for b, m, k, n in ((8, 16, 64, 32), (5, 7, 33, 9), (3, 1, 20, 40)):
+        found = f(rng.normal(size=(b, m, k)).astype("f4"), rng.normal(size=(k, n)).astype("f4"))
+        assert found[0].tobytes() == found[1].tobytes()

@@ -7,7 +7,7 @@ import arignote as ag
 from arignote import ops as T
 from arignote.ops.fused import Fused
 from arignote.ops.nn import LogSoftmax
-from arignote.ops.rows import is_row_graph
+from arignote.ops.row_passes import is_row_graph
 
 X, LABELS = T.matrix("x", dtype="float32"), T.lvector("labels")
 LOSS = -T.log_softmax(X)[T.arange(X.shape[0]), LABELS].mean()

@@ -15,7 +15,7 @@ from arignote.ops.elementwise import Pointwise
 from arignote.ops.fused import Fused
 from arignote.ops.interpret import interpret
 from arignote.ops.reduce import Reduce
-from arignote.ops.rows import is_row_graph, opened, row_plan
+from arignote.ops.row_passes import is_row_graph, opened, row_plan
 from arignote.ops.shape import DimShuffle
 from arignote.optdb.rules.fusion import FlattenOptimizer, FusionOptimizer
 from arignote.optdb.rules.fusion_groups import MAX_INPUTS, MAX_NODES

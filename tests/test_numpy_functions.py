@@ -161,6 +161,13 @@ def test_counts():
     like("histogram", x, weights=sample(50, seed=3), rtol=1e-12)
     like("histogram", sample(50, "int64"), bins=3)
     like("histogram", np.ones(4))
+    on_edges = np.array([0.0, 1.0, 2.0, 3.0, -1.0, 4.0, np.nan, 0.1 + 0.2, 0.3])
+    for dtype in ("float16", "float32", "float64"):
+        for options in ({"bins": 3, "range": (0, 3)}, {"bins": 30, "range": (0.0, 3.0)}, {"bins": np.arange(4.0)}):
+            like("histogram", on_edges[:-3].astype(dtype), **options)
+    like("histogram", on_edges, bins=10, range=(0, 3))
+    like("histogram", on_edges, bins=10, range=(0, 3), weights=np.arange(9.0), density=True)
+    like("histogram", sample(50, "uint8"), bins=4)
     with pytest.raises(IndexError, match="out of bounds"):
         T.bincount(T.as_tensor([1, -1])).eval()
 

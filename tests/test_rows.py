@@ -14,7 +14,7 @@ from arignote.cbackend.lowering.lower import lower
 from arignote.graph import FunctionGraph, TensorType
 from arignote.ops.fused import Fused
 from arignote.ops.interpret import interpret
-from arignote.ops.rows import Top, is_row_graph, opened, row_plan
+from arignote.ops.row_passes import Top, is_row_graph, opened, row_plan
 from arignote.ops.tensor import TensorVariable
 from arignote.optdb.rules.fusion import FusionOptimizer
 

@@ -23,7 +23,7 @@ RULES = {e.name: e.object for e in DB.entries() if isinstance(e.object, Rule)}
 ELSEWHERE = {name for name, *_ in rule_rows_linalg.ROWS}
 """Rules with tests of their own, in test_linalg_rules.py."""
 ROWS = [*rule_rows.ROWS, *rule_rows_shapes.ROWS, *rule_rows_blas.ROWS]
-UNCHANGED = [*rule_rows.UNCHANGED, *rule_rows_shapes.UNCHANGED]
+UNCHANGED = [*rule_rows.UNCHANGED, *rule_rows_shapes.UNCHANGED, *rule_rows_blas.UNCHANGED]
 X = rule_rows.x
 
 

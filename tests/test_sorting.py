@@ -8,6 +8,7 @@ from against_numpy import DTYPES, assert_like_numpy, assert_same_call, sample
 from gradients import assert_gradient
 
 from arignote import ops as T
+from arignote.ops.selection import LONG, select
 
 SHAPES = [(7,), (0,), (1,), (3, 4), (2, 0, 3), (2, 3, 4)]
 
@@ -81,3 +82,43 @@ def test_gradients():
 def test_mistakes(build, kind, message):
     with pytest.raises(kind, match=message):
         build()
+
+
+LONG_ROWS = {
+    "normal": lambda rng, n: rng.normal(size=n), "few values": lambda rng, n: rng.integers(0, 5, n),
+    "descending": lambda rng, n: np.arange(n)[::-1].copy(), "equal": lambda rng, n: np.zeros(n),
+    "NaNs": lambda rng, n: np.where(rng.random(n) < 0.3, np.nan, rng.normal(size=n)),
+    "nothing else": lambda rng, n: np.full(n, np.nan),
+    "float32 rows": lambda rng, n: rng.normal(size=(2, n)).astype("f4"),
+    "periodic, with infinities": lambda rng, n: np.tile([1.0, 2.0, 3.0, np.inf], n // 4 + 1)[:n],
+    "bytes": lambda rng, n: rng.integers(0, 255, n).astype("u1"), "waves": lambda rng, n: np.sin(np.arange(n)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", LONG_ROWS)
+def test_elements_of_long_rows_by_their_place(kind):
+    x = LONG_ROWS[kind](np.random.default_rng(1), 3 * LONG // 2)
+    n = x.shape[-1]
+    for places in ([0], [n - 1], [n // 2, n // 2 + 1], [5, n // 3, n - 2, 5], [-1, -n], list(range(0, n, n // 7))):
+        np.testing.assert_array_equal(select(x, np.array(places)), np.sort(x, axis=-1)[..., places])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_order_statistics(dtype):
+    x, places = sample((3, 6), dtype), np.array([4, 0, 4, -1])
+    assert_like_numpy(lambda v: T.OrderStatistics()(v, places), lambda a: np.sort(a, axis=-1)[:, places], x)
+    assert_like_numpy(lambda v: T.OrderStatistics()(v, places[:0]), lambda a: a[:, :0], x)
+    with pytest.raises(IndexError, match="no places"):
+        T.OrderStatistics()(T.as_tensor(x), [6]).eval()
+    if dtype == "float64":
+        assert_gradient(lambda v: T.OrderStatistics()(v, places) ** 2, x)
+        assert_gradient(lambda v: T.median(v, axis=1) ** 2 + T.quantile(v, 0.3, axis=1), x)
+
+
+@pytest.mark.parametrize("values", [[], [np.nan], [1.0, np.nan, 1.0, np.nan], [0.0, -0.0, 2.0], [3.0, 1.0, 2.0]])
+def test_distinct_values_alone(values):
+    for dtype in ("float32", "float64", "complex128"):
+        x = np.array(values, dtype)
+        found, wanted = T.unique(x).eval(), np.unique(x)
+        np.testing.assert_array_equal(found, wanted)
+        assert found.dtype == wanted.dtype

@@ -17,7 +17,7 @@ from ...ops.fused_product import FusedProduct
 from ...ops.loops import Scan
 from ...ops.nn import AlongAxis, LogSumExp
 from ...ops.pipeline import Pipeline
-from ...ops.rows import Top
+from ...ops.row_passes import Top
 from ...ops.specify import CheckLengths, SpecifyShape
 from ...ops.windows import no_window
 from ..ir.kernel import Status

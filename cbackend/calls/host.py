@@ -65,7 +65,7 @@ class HostSteps:
         held = self._held.setdefault(_key(call), [])
         results = evaluate_node(node, values, self.name)
         for k, (o, result) in enumerate(zip(node.outputs, results, strict=True), start=len(values)):
-            result = np.array(result, dtype=numpy_dtype(o.dtype), order="C")
+            result = _owned(result, numpy_dtype(o.dtype), values)
             if result.ndim != o.ndim:
                 raise TypeError(f"{node.op} gave an array of shape {result.shape} for {o.type}")
             held.append(result)
@@ -73,6 +73,12 @@ class HostSteps:
             for n in result.shape:
                 lengths[at] = n
                 at += 1
+
+
+def _owned(result: Any, dtype: np.dtype, values: Sequence[np.ndarray]) -> np.ndarray:
+    """The result in C order and in memory of its own: that of the operands may be used again."""
+    array = np.asarray(result, dtype=dtype, order="C")
+    return array.copy() if any(np.may_share_memory(array, v) for v in values) else array
 
 
 def _key(call: Any) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ...graph import FunctionGraph, Op
 from ...ops.fused import Fused
 from ...ops.nn import AlongAxis
-from ...ops.rows import is_row_graph
+from ...ops.row_passes import is_row_graph
 from ...record import record
 from ..ctext.emit import Function, functions
 from ..ir.kernel import Kernel

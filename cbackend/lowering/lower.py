@@ -15,7 +15,7 @@ from ...graph.text import op_text
 from ...ops.cumulative import Cumulative
 from ...ops.fused import Fused, InPlace
 from ...ops.nn import AlongAxis
-from ...ops.rows import is_row_graph
+from ...ops.row_passes import is_row_graph
 from ..ir.kernel import Kernel, Status
 from ..ir.loops import ZERO, Body, Const, Expr, If, Outlined, Return, Statement, Var, equal, index, pruned
 from ..ir.operands import parameter_names

@@ -7,7 +7,7 @@
         const scale = 1 / sqrt(total1 / n)
         for element in row: y[j] = (x[j] - mean) * scale * w[j]                   pass 2
 
-Which value belongs to which pass, and which ones wait in the memory of an output, says `row_plan` (ops/rows.py).
+Which value belongs to which pass, and which ones wait in the memory of an output, says `row_plan` (ops/row_passes.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...graph import Apply, FunctionGraph, Variable
 from ...ops.fused import Fused
-from ...ops.rows import RowPlan, Waiting, opened, reduced_axes_of, row_plan
+from ...ops.row_passes import RowPlan, Waiting, opened, reduced_axes_of, row_plan
 from ...record import record
 from ..ir.loops import Assign, Body, Let, Local, Point, Statement, Store
 from .blocks import in_blocks, register, started, total

@@ -31,7 +31,7 @@ from ...ops.factorizations import Cholesky
 from ...ops.fused import GraphOp, InPlace, unmarked
 from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor
-from ...ops.join import Join
+from ...ops.joining import Join
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.pipeline import Pipeline
 from ...ops.pooling import SumPool

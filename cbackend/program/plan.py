@@ -40,14 +40,14 @@ from ...ops.factorizations import Cholesky
 from ...ops.fused import Fused, InPlace
 from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor, Subtensor
-from ...ops.join import Join
+from ...ops.joining import Join
 from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.loops import Scan, While
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.pipeline import Pipeline
 from ...ops.pooling import MaxPool, SumPool
 from ...ops.reduce import ArgReduce, Reduce, SumTo
-from ...ops.rows import Top
+from ...ops.row_passes import Top
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.solving import Inverse, Solve, SolveTriangular
 from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape

@@ -12,7 +12,7 @@ from ...graph import Apply, Variable
 from ...ops.assembled import Assembled
 from ...ops.creation import Alloc
 from ...ops.indexing import IncSubtensor
-from ...ops.join import Join
+from ...ops.joining import Join
 from ..ir.kernel import Kernel
 from .plan_creation import fill_with, joined_lengths, parts_of
 from .plan_indexing import fits

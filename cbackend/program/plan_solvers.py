@@ -7,7 +7,7 @@ from ...graph.types import numpy_dtype
 from ...ops.determinants import SlogDet
 from ...ops.elementwise import Cast, exp, mul
 from ...ops.factorizations import Cholesky
-from ...ops.matrices import adjoint
+from ...ops.matrix_ops import adjoint
 from ...ops.solving import SolveTriangular
 from .plan_blas import batch_strides
 from .planner import Planner

@@ -17,7 +17,7 @@ from ...ops.convolution import Convolution, KernelGradient
 from ...ops.elementwise import Cast, add, maximum, mul
 from ...ops.fused import Fused
 from ...ops.indexing import Subtensor
-from ...ops.join import Join
+from ...ops.joining import Join
 from ...ops.pooling import MOST_TAPS, MaxPool
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle

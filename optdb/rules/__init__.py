@@ -179,6 +179,7 @@ def scan_db() -> SequenceDB:
 def blas_db() -> SequenceDB:
     """Products of matrices as calls of BLAS."""
     db = SequenceDB()
+    db.register("stacks_of_matrices", filled(TopoDB(), (blas.STACKS,)), "fast_run", position=-1)
     db.register("local_dot_to_dot22", blas.local_dot_to_dot22, "fast_run", "fast_compile", position=0)
     db.register("gemm_optimizer", GemmOptimizer(), "fast_run", position=10)
     db.register("local_dot22_to_dot22scalar", blas.local_dot22_to_dot22scalar, "fast_run", position=11)

@@ -18,7 +18,7 @@ from ...ops.creation import Alloc
 from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused
 from ...ops.indexing import IncSubtensor
-from ...ops.join import Join
+from ...ops.joining import Join
 from ...ops.shape import DimShuffle
 from ...record import record
 from ..contract import Contract, exact

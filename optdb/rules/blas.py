@@ -1,5 +1,6 @@
 """Products as BLAS knows them: rules on single nodes, before and after the optimizer of gemm.py.
 
+    matmul(stack, w)                 -> dot(rows, w)          the rows of all matrices of the stack as one matrix
     dot(x, y)                        -> dot22(x, y)           matrices of a BLAS dtype
     s * dot22(x, y)                  -> dot22scalar(x, y, s)
     gemm, dot22 of a row or column   -> gemv, ger, dot of a matrix and a vector
@@ -9,14 +10,18 @@ Rows and columns are known from static lengths of 1.
 
 from __future__ import annotations
 
-from ...graph import Apply, Constant, Variable
-from ...ops.blas import BLAS_DTYPES, Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger
-from ...ops.elementwise import cast, mul
-from ...ops.shape import DimShuffle
+from functools import reduce
+
+from ...graph import Apply, Constant, Variable, dims_of
+from ...ops.blas import BLAS_DTYPES, Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ...ops.elementwise import add, cast, mul
+from ...ops.lengths import lengths_of
+from ...ops.reduce import Reduce
+from ...ops.shape import DimShuffle, Reshape
 from ..contract import exact, relaxes
 from ..patterns import Users
 from ..rule import node_rule
-from .facts import not_complex
+from .facts import not_complex, producer
 from .gemm import as_scalar, call
 
 _FIRST, _SECOND = DimShuffle((0,)), DimShuffle((1,))
@@ -30,6 +35,44 @@ def _is_row(x: Variable) -> bool:
 
 def _is_column(x: Variable) -> bool:
     return x.type.shape[1] == 1
+
+
+def _rows(x: Variable) -> Variable:
+    """The rows of all matrices of the stack `x`, one below the other."""
+    *outer, inner = lengths_of(x)
+    return call(Reshape(), x, reduce(lambda n, m: call(mul, n, m), outer), inner)
+
+
+def _is_transposed(x: Variable) -> bool:
+    """Whether the axes of `x` stand in another order than in memory, so that its rows would have to be copied."""
+    made = producer(x, DimShuffle)
+    kept = [] if made is None else [o for o in made.op.order if o != "x"]
+    return kept != sorted(kept)
+
+
+def matmul_to_dot(node: Apply) -> Variable | None:
+    """A stack times one matrix: each row of the result is a row of the stack times the matrix."""
+    x, w = node.inputs
+    if w.ndim != 2 or x.ndim < 3 or _is_transposed(x):
+        return None
+    product = call(Dot(), _rows(x), w)
+    return call(Reshape(), product, *lengths_of(x)[:-1], lengths_of(w)[1])
+
+
+def sum_of_matmul(node: Apply) -> Variable | None:
+    """The sum over a stack of x[i].T @ y[i], the gradient of a matrix that a stack was multiplied by."""
+    made = producer(node.inputs[0], MatMul) if node.op.scalar is add else None  # type: ignore[attr-defined]
+    if made is None or node.inputs[0].dtype not in BLAS_DTYPES:
+        return None
+    x, y = made.inputs
+    batch = made.out.ndim - 2
+    turned = producer(x, DimShuffle)
+    if turned is None or turned.op.order != (*range(batch), batch + 1, batch):
+        return None
+    (x,) = turned.inputs
+    if node.op.axis != tuple(range(batch)) or dims_of(x)[:-1] != dims_of(y)[:-1]:  # type: ignore[attr-defined]
+        return None
+    return call(Dot(), call(_TRANSPOSE, _rows(x)), _rows(y))
 
 
 def dot_to_dot22(node: Apply) -> Variable | None:
@@ -83,6 +126,17 @@ def dot22_to_outer(node: Apply) -> Variable | None:
     return call(mul, x, y) if _is_column(x) and _is_row(y) and not_complex(x) else None
 
 
+STACKS = [
+    node_rule(
+        "local_batched_matmul_to_core_matmul", MatMul, matmul_to_dot,
+        formula="matmul(stack, w) -> reshape(dot(reshape(stack), w))", contract=relaxes("rounding"),
+    ),
+    node_rule(
+        "local_sum_of_batched_matmul", Reduce, sum_of_matmul, having=MatMul,
+        formula="sum(matmul(x.mT, y), axis=0) -> dot(reshape(x).T, reshape(y))", contract=relaxes("rounding"),
+    ),
+]  # fmt: skip
+"""One product over all rows of a stack: views where the stack is contiguous, as what a kernel made is."""
 local_dot_to_dot22 = node_rule(
     "local_dot_to_dot22", Dot, dot_to_dot22, formula="dot(x, y) -> dot22(x, y) for matrices", contract=exact
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...graph import Variable
 from ...ops.indexing import Subtensor
-from ...ops.join import Join
+from ...ops.joining import Join
 from ...ops.lengths import MakeVector
 from ...ops.nn import LogSoftmax, Softmax
 from ...ops.shape import DimShuffle

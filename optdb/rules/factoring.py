@@ -15,7 +15,7 @@ from ...ops.elementwise import abs, add, cast, conj, exp, ge, log, minimum, mul,
 from ...ops.factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
 from ...ops.getitem import getitem
 from ...ops.lengths import ShapeI
-from ...ops.matrices import on_columns, transposed
+from ...ops.matrix_ops import on_columns, transposed
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 from ...ops.solving import Inverse

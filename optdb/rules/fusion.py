@@ -15,7 +15,7 @@ from ...graph import Apply, Constant, Door, FunctionGraph, Origin, Variable, sam
 from ...graph.dims import carry_dims
 from ...ops.elementwise import Elementwise, add, mul
 from ...ops.fused import Fused
-from ...ops.rows import is_row_graph, with_waiting
+from ...ops.row_passes import is_row_graph, with_waiting
 from ...ops.tensor import TensorVariable
 from ...record import record
 from ..contract import Contract, exact

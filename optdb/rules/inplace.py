@@ -19,7 +19,7 @@ from ...ops.blas import Gemm, Gemv, Ger
 from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused, InPlace
 from ...ops.indexing import IncSubtensor
-from ...ops.rows import is_row_graph
+from ...ops.row_passes import is_row_graph
 from ...profiling import InplaceProfile
 from ...record import record
 from ..contract import Contract, exact

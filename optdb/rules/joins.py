@@ -8,7 +8,7 @@ from ...graph import Variable, same_shape
 from ...ops.creation import Alloc
 from ...ops.elementwise import Pointwise, add, mul
 from ...ops.indexing import IncSubtensor, Subtensor
-from ...ops.join import Join
+from ...ops.joining import Join
 from ...ops.lengths import MakeVector, tensor_to_dim
 from ...ops.reduce import Reduce
 from ...ops.slices import at_most, not_negative

@@ -29,7 +29,7 @@ from ...ops.elementwise import (
     tanh,
     true_div,
 )
-from ...ops.join import Join
+from ...ops.joining import Join
 from ...ops.lengths import dim_to_tensor
 from ...ops.reduce import ArgReduce, Reduce, SumTo, stretched_axes, unbroadcast
 from ...ops.shape import BroadcastTo, DimShuffle

@@ -10,7 +10,7 @@ from ...ops.elementwise import add, cast, exp, fill, log, maximum, minimum, mul,
 from ...ops.indexing import Subtensor
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.reduce import ArgReduce, Reduce
-from ...ops.rows import Top, terms_of
+from ...ops.row_passes import Top, terms_of
 from ...ops.shape import DimShuffle
 from ..contract import relaxes, stabilizes
 from ..patterns import Users, Wild, op_like

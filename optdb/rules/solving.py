@@ -17,7 +17,7 @@ from ...ops.diagonals import Diagonal, DiagonalMatrix
 from ...ops.elementwise import reciprocal, true_div
 from ...ops.factorizations import Cholesky
 from ...ops.lengths import ShapeI
-from ...ops.matrices import adjoint, transposed
+from ...ops.matrix_ops import adjoint, transposed
 from ...ops.products import matmul
 from ...ops.shape import DimShuffle, expand_dims, squeeze
 from ...ops.solving import Inverse, Solve, SolveTriangular

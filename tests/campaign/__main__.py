@@ -16,6 +16,7 @@ EXPERIMENTS = (
     "promises",
     "bits",
     "special_points",
+    "keywords",
 )  # fmt: skip
 _TIMEOUT = 7200.0
 

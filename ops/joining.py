@@ -11,7 +11,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims
 from ..record import record
-from .checks import describe, normalize_axes, normalize_axis, require_count, shown
+from .checks import describe, normalize_axes, normalize_axis, require_count, shown, unpacked
 from .lengths import as_length, as_lengths, lengths_of, plus
 from .operands import in_joint_dtype, require_one_rank, several, with_dtype
 from .shape import broadcast_to, expand_dims, flatten, ravel, reshape
@@ -87,9 +87,14 @@ def _part(x: Any, axis: int, start: Any, stop: Any) -> Any:
 # --- NumPy's functions
 
 
-def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
-    """The arrays one after the other along `axis`, in their joint dtype; those of the flattened arrays for None."""
-    variables = in_joint_dtype(several("concatenate", arrays))
+def concatenate(
+    arrays: Sequence[Any], axis: int | None = 0, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
+    """The arrays one after the other along `axis`, in their joint dtype unless another is given.
+
+    For an `axis` of None those of the flattened arrays.
+    """
+    variables = in_joint_dtype(several("concatenate", arrays), dtype, casting)
     if not variables:
         raise ValueError("concatenate: at least one array is needed")
     if axis is None:
@@ -100,9 +105,16 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
     return Join(normalize_axis(axis, variables[0].ndim, "concatenate"))(*variables)
 
 
-def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+def join(axis: int, *tensors: Any) -> Any:
+    """Theano's `join`: `concatenate(tensors, axis)`, the axis first."""
+    if not tensors:
+        raise ValueError("join: at least one tensor is needed, as in T.join(axis, x, y)")
+    return concatenate(tensors, axis)
+
+
+def stack(arrays: Sequence[Any], axis: int = 0, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """The arrays, which have one shape, along a new axis `axis`."""
-    variables = in_joint_dtype(several("stack", arrays))
+    variables = in_joint_dtype(several("stack", arrays), dtype, casting)
     if not variables:
         raise ValueError("stack: at least one array is needed")
     require_one_rank("stack", variables)
@@ -119,16 +131,16 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
     return Join(place)(*(expand_dims(v, place) for v in variables))
 
 
-def vstack(arrays: Sequence[Any]) -> Any:
+def vstack(arrays: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """The arrays one below the other; a vector is a row."""
     variables = [v if v.ndim > 1 else reshape(v, (1, -1)) for v in map(as_tensor, several("vstack", arrays))]
-    return concatenate(variables, axis=0)
+    return concatenate(variables, axis=0, dtype=dtype, casting=casting)
 
 
-def hstack(arrays: Sequence[Any]) -> Any:
+def hstack(arrays: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """The arrays side by side: along the second axis, vectors along their only one."""
     variables = [v if v.ndim else expand_dims(v, 0) for v in map(as_tensor, several("hstack", arrays))]
-    return concatenate(variables, axis=0 if variables and variables[0].ndim == 1 else 1)
+    return concatenate(variables, axis=0 if variables and variables[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Variable]:
@@ -144,10 +156,11 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Variable]:
             "split: indices_or_sections is an integer or a list of indices, known when the graph is built, "
             f"got {shown(indices_or_sections)}"
         )
-    if not isinstance(indices_or_sections, (int, np.integer)):
-        bounds = [0, *indices_or_sections, None]
+    cuts = unpacked(indices_or_sections)
+    if not isinstance(cuts, int):
+        bounds = [0, *cuts, None]
         return [_part(x, axis, a, b) for a, b in pairwise(bounds)]
-    count, length = int(indices_or_sections), x.type.shape[axis]
+    count, length = cuts, x.type.shape[axis]
     if count < 1 or (length is not None and length % count):
         raise ValueError(f"split: axis {axis} of {describe(x)} cannot be cut into {count} equal parts")
     if length is not None:
@@ -263,7 +276,7 @@ def roll(x: Any, shift: Any, axis: int | Sequence[int] | None = None) -> Any:
     x = as_tensor(x)
     if axis is None:
         return reshape(roll(flatten(x), shift, 0), lengths_of(x))
-    axes = normalize_axes(axis, x.ndim, "roll")
+    axes, shift = normalize_axes(axis, x.ndim, "roll"), unpacked(shift)
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift] * len(axes)
     if len(shifts) != len(axes):
         raise ValueError(f"roll: shift is {shown(shift)}, expected one number for each of the axes {axes}")

@@ -1,0 +1,189 @@
+"""NumPy's keywords: its names of our functions' arguments, and its options that leave the values as they are.
+
+    T.median(a=x, out=None)          median(x)
+    T.add(x1=a, x2=b)                add(a, b)
+
+A function's own parameters come first; what they lack stands in the tables below, by NumPy's name.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+from .checks import shown
+
+
+def _table(rows: Mapping[str, str]) -> dict[str, list[str]]:
+    """Function -> the keys of the rows that it stands in."""
+    found: dict[str, list[str]] = {}
+    for key, functions in rows.items():
+        for function in functions.split():
+            found.setdefault(function, []).append(key)
+    return found
+
+
+FIRST = _table({
+    "a": """
+        all amax amin any argmax argmin argsort argwhere around average clip count_nonzero cumprod cumsum
+        diagonal diff expand_dims flatnonzero full_like histogram linalg.matrix_norm max mean median min moveaxis
+        nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar nonzero ones_like percentile
+        permute_dims prod ptp quantile ravel repeat reshape roll round shape size sort squeeze std sum swapaxes take
+        trace transpose var zeros_like
+    """,
+    "m": "flip fliplr flipud rot90 tril triu",
+    "arr": "append take_along_axis",
+    "array": "broadcast_to pad",
+    "ary": "hsplit split vsplit",
+    "tup": "column_stack dstack hstack vstack",
+    "ar": "unique",
+    "v": "diag",
+    "A": "tile linalg.matrix_rank",
+    "N": "eye tri",
+    "prototype": "empty_like",
+    "x": "linalg.svdvals",
+    "x1": "divmod float_power fmax fmin heaviside logaddexp2 matmul matvec vecdot vecmat linalg.cross linalg.matmul "
+          "linalg.outer linalg.tensordot linalg.vecdot",
+})  # fmt: skip
+"""NumPy's name of the first argument."""
+SECOND = _table({
+    "x2": " ".join(name for name, keys in FIRST.items() if keys == ["x1"]),
+    "M": "eye tri",
+    "shape": "reshape",
+    "a": "compress",
+    "arr": "extract",
+})  # fmt: skip
+_NAMES = (FIRST, SECOND)
+
+OPTIONS = _table({
+    "out": """
+        all amax amin any argmax argmin around clip compress concat concatenate cumprod cumsum dot einsum isneginf
+        isposinf linalg.multi_dot max mean median min nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod
+        nanstd nansum nanvar outer percentile prod ptp quantile round stack std sum take trace var
+    """,
+    "order": "argsort empty empty_like eye full full_like ones ones_like ravel reshape sort unravel_index zeros "
+             "zeros_like",
+    "device": "arange astype empty empty_like eye full full_like linspace ones ones_like zeros zeros_like",
+    "like": "arange empty eye full identity ones tri zeros",
+    "subok": "broadcast_arrays broadcast_to empty_like full_like ones_like zeros_like",
+    "copy": "astype meshgrid nan_to_num reshape",
+    "overwrite_input": "median nanmedian percentile quantile",
+    "optimize": "einsum",
+    "assume_unique": "isin",
+    "kind": "isin",
+    "weights": "percentile quantile",
+    "fweights": "cov",
+    "aweights": "cov",
+    "period": "interp",
+    "edge_order": "gradient",
+    "retstep": "linspace",
+    "axis": "geomspace linspace logspace unique",
+    "equal_nan": "unique",
+    "sorted": "unique",
+    "mode": "take",
+    "hermitian": "linalg.pinv linalg.svd",
+})  # fmt: skip
+ACCEPTED: dict[str, tuple[Any, ...]] = {
+    "order": (None, "C", "K", "A"), "device": (None, "cpu"), "subok": (True, False), "copy": (None, True, False),
+    "overwrite_input": (True, False),
+    "optimize": (True, False, "greedy", "optimal"), "assume_unique": (True, False), "kind": (None, "sort", "table"),
+    "edge_order": (1,), "retstep": (False,), "equal_nan": (True,), "sorted": (True, False), "mode": (None, "raise"),
+    "hermitian": (False,),
+}  # fmt: skip
+"""The values of an option that a graph can do nothing else for; None alone where there is no entry."""
+_ZERO_AXIS = ("geomspace", "linspace", "logspace")
+_INSTEAD = {"out": "a graph has no memory to write to; assign the result"}
+UFUNC = {"out": (None,), "where": (True,), "casting": ("no", "equiv", "safe", "same_kind", "unsafe"),
+         "order": ACCEPTED["order"], "dtype": (None,), "subok": (True, False)}  # fmt: skip
+"""The options of NumPy's elementwise functions."""
+UFUNCS = frozenset(["fabs", "positive", *(name for name in FIRST if FIRST[name] == ["x1"] and "." not in name)])
+"""Functions of ours that are elementwise functions of NumPy."""
+
+
+def with_numpys_keywords(namespace: dict[str, Any], prefix: str) -> None:
+    """Let the functions of a namespace take NumPy's keywords; `prefix` goes before their names in the tables."""
+    for name, function in list(namespace.items()):
+        if isinstance(function, FunctionType):
+            namespace[name] = accepting_numpys(prefix + name, function)
+
+
+def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
+    """`function`, which also takes the keywords that NumPy's function `name` has; itself if it has no others."""
+    own = function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
+    names = {key: place for place, table in enumerate(_NAMES) for key in table.get(name, ()) if key not in own}
+    options = {key: _accepted(name, key) for key in OPTIONS.get(name, ()) if key not in own}
+    options |= UFUNC if name in UFUNCS else {}
+    if not names and not options:
+        return function
+    known = set(own)
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        if keywords and not keywords.keys() <= known:
+            keywords = without(name, options, keywords)
+            arguments, keywords = placed(name, arguments, names, own, keywords)
+        return function(*arguments, **keywords)
+
+    call.__module__ = __package__ + ".linalg" * name.startswith("linalg.")  # where pickle finds it by its name
+    return call
+
+
+def _accepted(name: str, option: str) -> tuple[Any, ...]:
+    if option == "axis" and name in _ZERO_AXIS:
+        return (0,)
+    accepted = ACCEPTED.get(option, (None,))
+    return (*accepted, None) if False in accepted else accepted  # NumPy takes None for False
+
+
+def without(name: str, options: Mapping[str, Sequence[Any]], keywords: dict[str, Any]) -> dict[str, Any]:
+    """The keywords less the options.  Raises TypeError for a value of an option that asks for more than a graph has."""
+    for option in keywords.keys() & options.keys():
+        given, accepted = keywords[option], options[option]
+        if not any(given is value or (isinstance(given, str | int) and given == value) for value in accepted):
+            expected = " or ".join(map(repr, accepted))
+            raise TypeError(
+                f"{name}: {option} must be {expected}, got {shown(given)}"
+                + (f"; {_INSTEAD[option]}" if option in _INSTEAD else "")
+            )
+    return {key: value for key, value in keywords.items() if key not in options}
+
+
+def placed(
+    name: str, arguments: tuple[Any, ...], names: Mapping[str, int], own: Sequence[str], keywords: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments given by NumPy's names put in their places, or under the names of our function."""
+    given = sorted((names[key], key) for key in keywords.keys() & names.keys())
+    rest = {key: value for key, value in keywords.items() if key not in names}
+    for place, key in given:
+        if place < len(arguments):
+            raise TypeError(f"{name}: argument {place} is given by position and as {key}")
+        if place == len(arguments):
+            arguments = (*arguments, keywords[key])
+        else:
+            rest[own[place]] = keywords[key]
+    return arguments, rest
+
+
+def operands_by_name(name: str, arity: int | None, inputs: Sequence[Any], keywords: dict[str, Any]) -> list[Any]:
+    """The operands of an elementwise op given by NumPy's names; its options are those of `UFUNC`.
+
+    Raises TypeError for another keyword, and for an operand that is missing or given twice.
+    """
+    names = _OPERANDS.get(name) or (("x",) if arity == 1 else ("x1", "x2") if arity in (2, None) else ())
+    found = list(inputs)
+    for key in without(name, UFUNC, keywords):
+        if key not in names:
+            raise TypeError(f"{name} takes no keyword {key!r}; its operands are {', '.join(names)}")
+        if names.index(key) < len(inputs):
+            raise TypeError(f"{name}: operand {names.index(key)} is given by position and as {key}")
+    for key in names[len(inputs) :]:
+        if key not in keywords:
+            raise TypeError(f"{name}: operand {key} is missing")
+        found.append(keywords[key])
+    return found
+
+
+_OPERANDS = {"switch": ("condition", "x", "y"), "real": ("val",), "imag": ("val",), "fill": ("like", "value"),
+             "clip": ("a",)}
