@@ -310,5 +310,7 @@ def test_jacobian_by_several_and_without_connection():
         ag.jacobian(x, x, disconnected="none")
     with pytest.raises(TypeError, match="jacobian: the expression is a real floating-point tensor, got"):
         ag.jacobian(T.lvector("i"), x)
-    with pytest.raises(TypeError, match=r"jacobian: wrt: i .* is not differentiable"):
+    with pytest.raises(ValueError, match=r"jacobian: i .* is disconnected"):
         ag.jacobian(x, T.lvector("i"))
+    with pytest.raises(TypeError, match=r"jvp: .* i .* is not differentiable"):
+        ag.jvp(x, T.lvector("i"), np.ones(2, int))
