@@ -18,7 +18,8 @@ _sources: WeakKeyDictionary[Variable, tuple[Variable, ...]] = WeakKeyDictionary(
 
 def derived(derivatives: Iterable[Variable], of: Sequence[Variable]) -> list[Any]:
     """The derivatives, each remembered as one of the expressions `of`."""
-    found = [T.ELEMENTWISE["identity"](d) if d.owner is None else d for d in derivatives]  # a leaf is not this derivative alone
+    same = T.ELEMENTWISE["identity"]
+    found = [same(d) if d.owner is None else d for d in derivatives]  # a leaf is not this derivative alone
     _sources.update((d, tuple(of)) for d in found)
     return found
 

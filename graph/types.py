@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import cache
+from importlib import import_module
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def _by() -> str:
 def _meant(dtype: object) -> str:
     """What the user may have meant by what is no dtype."""
     if isinstance(dtype, str):
-        close = get_close_matches(dtype, DTYPES, 1)
+        close = import_module("difflib").get_close_matches(dtype, DTYPES, 1)
         return f"; did you mean {close[0]}?" if close else ""
     if isinstance(dtype, (tuple, list)) and all(n is None or isinstance(n, int) for n in dtype):
         return f"; a shape goes by name: shape={dtype!r}"

@@ -120,14 +120,14 @@ def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
     known = set(own)
 
     @functools.wraps(function)
-    def call(*arguments: Any, **keywords: Any) -> Any:
+    def _call(*arguments: Any, **keywords: Any) -> Any:  # a name that messages pass over
         if keywords and not keywords.keys() <= known:
             keywords = without(name, options, keywords)
             arguments, keywords = placed(name, arguments, names, own, keywords)
         return function(*arguments, **keywords)
 
-    call.__module__ = __package__ + ".linalg" * name.startswith("linalg.")  # where pickle finds it by its name
-    return call
+    _call.__module__ = __package__ + ".linalg" * name.startswith("linalg.")  # where pickle finds it by its name
+    return _call
 
 
 def _accepted(name: str, option: str) -> tuple[Any, ...]:

@@ -124,6 +124,7 @@ def as_lengths(shape: Any, what: str, ndim: int | None = None, role: str = "shap
     if isinstance(shape, Variable) and shape.ndim == 1:
         found = tuple(as_length(n, what) for n in _elements(shape, what, ndim))
     else:
+        shape = unpacked(shape)
         several = not isinstance(shape, Variable) and isinstance(shape, Iterable) and not isinstance(shape, str)
         least = -1 if what == "reshape" else 0
         who = f"{what}: {role}" if role else what

@@ -43,11 +43,12 @@ def tensor(name: str | None = None, dtype: Any = None, shape: Any = None) -> Ten
     if isinstance(name, str) and name in DTYPES and not _is_dtype(dtype):
         if dtype is not None or isinstance(shape, str):  # dtype, shape, name
             dtype, shape, name = name, dtype, shape
-            shape = tuple((1 if n else None) if isinstance(n, bool) else n for n in _several(shape or ()))
+            shape = tuple((1 if n else None) if isinstance(n, bool) else n for n in _several(() if shape is None else shape))
         else:
             dtype, name = name, None
     require_name(name)
-    return TensorVariable(TensorType(dtype_name(dtype or "float64"), known_shape(shape or ())), name=name)
+    lengths = known_shape(() if shape is None else shape)
+    return TensorVariable(TensorType(dtype_name(dtype or "float64"), lengths), name=name)
 
 
 def _is_dtype(dtype: Any) -> bool:

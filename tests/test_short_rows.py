@@ -5,6 +5,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.cbackend.ctext.emit import kernel_c
 from arignote.cbackend.lowering.lower import lower
 
 SHAPES = [(40, 0), (40, 1), (16, 3), (15, 3), (1000, 7), (129, 15), (128, 31), (300, 2, 3), (2, 40, 5)]
@@ -138,5 +139,5 @@ def test_sums_of_short_rows_are_as_exact_as_numpys():
 
 def test_long_rows_have_no_kernel_for_short_ones():
     known = T.tensor("x", dtype="float32", shape=(None, 1000))
-    assert "x0_tile" not in lower(T.nn.softmax(known).owner).text
-    assert "x0_tile" in lower(T.nn.softmax(T.matrix("x", dtype="float32")).owner).text
+    assert "x0_tile" not in kernel_c(lower(T.nn.softmax(known).owner))
+    assert "x0_tile" in kernel_c(lower(T.nn.softmax(T.matrix("x", dtype="float32")).owner))

@@ -131,7 +131,7 @@ class _Verifier:
         self._value(s.offset, scope, "int64")
         if isinstance(s.array, Op):
             self._value(s.array, scope, s.dtype)
-        elif self._array(s.array, scope, written=not s.const) != s.dtype:
+        elif not _same(self._array(s.array, scope, written=not s.const), s.dtype):
             self._fail(f"{s.array!r} has other elements than {s.dtype}")
         scope[s.name] = _Name(s.dtype, True, not s.const)
 

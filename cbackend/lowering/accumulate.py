@@ -58,7 +58,7 @@ def recipe(name: str, dtype: str) -> Recipe:
         return _extremum(name, dtype)
     wide = _wide(dtype)
     start, op, sign = (0, "add", "+") if name == "sum" else (1, "mul", "*")
-    lane = Lane(wide, Const(wide, start), _by(op, wide), sign, blocked=kind == "f" and name == "sum")
+    lane = Lane(wide, Const(wide, start), _by(op), sign, blocked=kind == "f" and name == "sum")
     return Recipe((lane,), lambda v: (cast(v, wide),), lambda totals: cast(totals[0], dtype))
 
 
@@ -84,13 +84,14 @@ def _wide(dtype: str) -> str:
     return "float32" if dtype == "float16" else dtype
 
 
-def _by(op: str, dtype: str) -> Callable[[Expr, Expr], Expr]:
-    return lambda a, b: Op(op, dtype, (a, b))
+def _by(op: str) -> Callable[[Expr, Expr], Expr]:
+    """The operation in the dtype of its operands: a total may be wider than the lane."""
+    return lambda a, b: Op(op, a.dtype, (a, b))
 
 
 def _logical(dtype: str, any_true: bool) -> Recipe:
     op, sign = ("bitwise_or", "|") if any_true else ("bitwise_and", "&")
-    lane = Lane("bool", Const("bool", not any_true), _by(op, "bool"), sign)
+    lane = Lane("bool", Const("bool", not any_true), _by(op), sign)
     return Recipe((lane,), lambda v: (cast(v, "bool"),), lambda totals: cast(totals[0], dtype))
 
 
@@ -105,7 +106,7 @@ def _extremum(name: str, dtype: str) -> Recipe:
     if numpy_dtype(dtype).kind != "f":
         return Recipe((numbers,), lambda v: (v,), lambda totals: totals[0])
     flag = "int64" if wide == "float64" else "int32"  # as wide as the numbers, so that both fill vectors alike
-    nans = Lane(flag, Const(flag, 0), _by("bitwise_or", flag), "|")
+    nans = Lane(flag, Const(flag, 0), _by("bitwise_or"), "|")
 
     def feed(v: Expr) -> tuple[Expr, ...]:
         v = cast(v, wide)
@@ -120,7 +121,7 @@ def _extremum(name: str, dtype: str) -> Recipe:
 
 def _complex_sum(dtype: str) -> Recipe:
     part = _PART[dtype]
-    lane = Lane(part, Const(part, 0), _by("add", part), "+", blocked=True)
+    lane = Lane(part, Const(part, 0), _by("add"), "+", blocked=True)
     return Recipe(
         (lane, lane),
         lambda v: (Op("real", part, (v,)), Op("imag", part, (v,))),
@@ -131,9 +132,9 @@ def _complex_sum(dtype: str) -> Recipe:
 def _in_order(name: str, dtype: str) -> Recipe:
     """Products and extrema of complex numbers: one accumulator, one element after another."""
     if name == "prod":
-        lane = Lane(dtype, Const(dtype, 1), _by("mul", dtype), None)
+        lane = Lane(dtype, Const(dtype, 1), _by("mul"), None)
     else:
         # No number is before the first: NaN would win, so the accumulator starts with an infinity of the other end.
         end = -math.inf if name == "max" else math.inf
-        lane = Lane(dtype, Const(dtype, complex(end, end)), _by("maximum" if name == "max" else "minimum", dtype), None)
+        lane = Lane(dtype, Const(dtype, complex(end, end)), _by("maximum" if name == "max" else "minimum"), None)
     return Recipe((lane,), lambda v: (v,), lambda totals: totals[0])

@@ -147,13 +147,13 @@ _UNNEEDED = {
     "lengths are part of a type, and no op says them": """
         local_Shape_of_SpecifyShape local_lift_specify_shape_elemwise local_lift_specify_shape_inc_subtensor
         local_merge_consecutive_specify_shape local_specify_shape_alloc local_subtensor_SpecifyShape_lift
-        local_useless_specify_shape local_subtensor_shape_constant
+        local_subtensor_shape_constant
     """,
     "lengths are inferred for every graph, without a feature that is attached or removed": """
         UnShapeOpt ShapeFeature
     """,
     "every op takes batches, so none is wrapped in a loop over them": """
-        local_batched_matmul_to_core_matmul local_batched_matmul_to_core_matmul_with_reshape
+        local_batched_matmul_to_core_matmul_with_reshape
         local_blockwise_alloc local_blockwise_alloc_inputs local_blockwise_inc_subtensor
         local_blockwise_of_subtensor local_blockwise_reshape local_eager_useless_unbatched_blockwise
         local_useless_unbatched_blockwise introduce_explicit_core_shape_blockwise
