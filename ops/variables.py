@@ -43,7 +43,8 @@ def tensor(name: str | None = None, dtype: Any = None, shape: Any = None) -> Ten
     if isinstance(name, str) and name in DTYPES and not _is_dtype(dtype):
         if dtype is not None or isinstance(shape, str):  # dtype, shape, name
             dtype, shape, name = name, dtype, shape
-            shape = tuple((1 if n else None) if isinstance(n, bool) else n for n in _several(() if shape is None else shape))
+            lengths = () if shape is None else _several(shape)
+            shape = tuple((1 if n else None) if isinstance(n, bool) else n for n in lengths)
         else:
             dtype, name = name, None
     require_name(name)
