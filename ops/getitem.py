@@ -225,23 +225,23 @@ _HOLD = {int: "iufc", float: "fc", complex: "c"}
 # --- NumPy's functions
 
 
-def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
+def take(x: Any, indices: Any, axis: int | None = None, mode: str | None = "raise") -> Any:
     """The elements of `x` at `indices` along `axis` (of the flattened `x` for None); false and true are 0 and 1.
 
-    `mode`, where an index is out of range: "raise" raises IndexError when the function runs, "clip" takes the first or
-    the last element (and the first for every negative index), "wrap" counts on from the other end.
+    `mode`, where an index is out of range: "raise" or None raises IndexError when the function runs, "clip" takes the
+    first or the last element (and the first for every negative index), "wrap" counts on from the other end.
     """
     x = as_tensor(x)
     if axis is None:
         x, axis = x if x.ndim == 1 else flatten(x), 0
     axis = normalize_axis(axis, x.ndim, "take")
-    if mode not in ("raise", "clip", "wrap"):
+    if mode not in (None, "raise", "clip", "wrap"):
         raise ValueError(f'take: mode is "raise", "clip" or "wrap", got {mode!r}')
     positions = as_tensor(indices)
     if positions.type.kind not in "biu" and not _is_empty_list(indices):
         raise TypeError(f"take: indices are integers, got {describe(positions)}")
     positions = with_dtype(positions, "int64")
-    if mode != "raise":
+    if mode not in (None, "raise"):
         n = lengths_of(x)[axis]
         positions = T.clip(positions, 0, T.sub(n, 1)) if mode == "clip" else T.mod(positions, n)
     return getitem(x, (slice(None),) * axis + (positions,))

@@ -31,11 +31,7 @@ def evaluate(outputs: Sequence[Variable], given: Mapping[Variable, Any]) -> list
 
     Raises ValueError for a variable without value, TypeError or ValueError for a value that does not fit its variable.
     """
-    if not isinstance(given, Mapping):
-        raise TypeError(f"eval: values is {shown(given)}; expected the values by variable, as in {{x: value}}")
-    for key in given:
-        if not isinstance(key, Variable):
-            raise TypeError(f"values are given by variable, as in {{x: value}}; got the key {shown(key)}")
+    _require_values(given)
     known = {variable: fitted(value, variable) for variable, value in given.items()}
     nodes = toposort(outputs, stop_at=known)
     for leaf in leaves_of(nodes, outputs):
@@ -48,31 +44,49 @@ def evaluate(outputs: Sequence[Variable], given: Mapping[Variable, Any]) -> list
     return [value.copy() for value in run(nodes, outputs, known)]
 
 
+def _require_values(given: Any) -> None:
+    """Raises TypeError for what is no mapping from variables."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"eval: values is {shown(given)}; expected the values by variable, as in {{x: value}}")
+    for key in given:
+        if not isinstance(key, Variable):
+            raise TypeError(f"values are given by variable, as in {{x: value}}; got the key {shown(key)}")
+
+
 def default_updates(
-    results: Sequence[Variable], given: Mapping[Any, Any], fitted: Callable[[Any, Variable], Variable] | None = None
+    results: Sequence[Variable], given: Mapping[Any, Any], as_update: Callable[[Any, Any], Variable]
 ) -> dict[Any, Variable]:
     """The updates that shared variables bring along, those that such updates read as well; none for those `given`.
 
-    `fitted`: a check of a variable's new value, which gives the value to take.
+    `as_update`: the variable for what a shared variable has as its `default_update`.
     """
     found: dict[Any, Variable] = {}
     reached = list(results)
     while reached:
-        read = [v for v in leaves(reached) if getattr(v, "default_update", None) is not None]
-        new = {v: v.default_update for v in read if v not in given and v not in found}  # type: ignore[attr-defined]
-        new = new if fitted is None else {v: fitted(v, value) for v, value in new.items()}
+        moving = {v: getattr(v, "default_update", None) for v in leaves(reached) if v not in given and v not in found}
+        new = {v: as_update(v, update) for v, update in moving.items() if update is not None}
         found.update(new)
         reached = list(new.values())
     return found
 
 
 def evaluate_and_update(result: Variable, given: Mapping[Variable, Any]) -> np.ndarray:
-    """The value of `result`; shared variables that it reads move on by their default updates, as after a call."""
-    updates = default_updates([result], given)
+    """The value of `result`; shared variables that it reads move on by their default updates, as after a call.
+
+    Raises what `evaluate` raises, and TypeError or ValueError for a new value that does not fit its shared variable;
+    then none of them changes.
+    """
+    _require_values(given)
+    updates = default_updates([result], given, _as_update)
     value, *moved_on = evaluate([result, *updates.values()], given)
-    for variable, new in zip(updates, moved_on, strict=True):
+    fitting = [fitted(new, variable) for variable, new in zip(updates, moved_on, strict=True)]
+    for variable, new in zip(updates, fitting, strict=True):
         variable.set_value(new, borrow=True)
     return value
+
+
+def _as_update(variable: Variable, update: Any) -> Variable:
+    return update if isinstance(update, Variable) else Constant(fitted(update, variable))
 
 
 def leaves_of(nodes: Sequence[Apply], outputs: Sequence[Variable]) -> list[Variable]:

@@ -70,7 +70,6 @@ OPTIONS = _table({
     "subok": "broadcast_arrays broadcast_to empty_like full_like ones_like zeros_like",
     "copy": "astype meshgrid nan_to_num reshape",
     "overwrite_input": "median nanmedian percentile quantile",
-    "optimize": "einsum",
     "assume_unique": "isin",
     "kind": "isin",
     "weights": "percentile quantile",
@@ -78,22 +77,14 @@ OPTIONS = _table({
     "aweights": "cov",
     "period": "interp",
     "edge_order": "gradient",
-    "retstep": "linspace",
-    "axis": "geomspace linspace logspace unique",
-    "equal_nan": "unique",
-    "sorted": "unique",
-    "mode": "take",
     "hermitian": "linalg.pinv linalg.svd",
 })  # fmt: skip
 ACCEPTED: dict[str, tuple[Any, ...]] = {
     "order": (None, "C", "K", "A"), "device": (None, "cpu"), "subok": (True, False), "copy": (None, True, False),
-    "overwrite_input": (True, False),
-    "optimize": (True, False, "greedy", "optimal"), "assume_unique": (True, False), "kind": (None, "sort", "table"),
-    "edge_order": (1,), "retstep": (False,), "equal_nan": (True,), "sorted": (True, False), "mode": (None, "raise"),
-    "hermitian": (False,),
+    "overwrite_input": (True, False), "assume_unique": (True, False), "kind": (None, "sort", "table"),
+    "edge_order": (1,), "hermitian": (False,),
 }  # fmt: skip
 """The values of an option that a graph can do nothing else for; None alone where there is no entry."""
-_ZERO_AXIS = ("geomspace", "linspace", "logspace")
 _INSTEAD = {"out": "a graph has no memory to write to; assign the result"}
 UFUNC = {"out": (None,), "where": (True,), "casting": ("no", "equiv", "safe", "same_kind", "unsafe"),
          "order": ACCEPTED["order"], "dtype": (None,), "subok": (True, False)}  # fmt: skip
@@ -113,14 +104,14 @@ def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
     """`function`, which also takes the keywords that NumPy's function `name` has; itself if it has no others."""
     own = function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
     names = {key: place for place, table in enumerate(_NAMES) for key in table.get(name, ()) if key not in own}
-    options = {key: _accepted(name, key) for key in OPTIONS.get(name, ()) if key not in own}
+    options = {key: _accepted(key) for key in OPTIONS.get(name, ()) if key not in own}
     options |= UFUNC if name in UFUNCS else {}
     if not names and not options:
         return function
     known = set(own)
 
     @functools.wraps(function)
-    def _call(*arguments: Any, **keywords: Any) -> Any:  # a name that messages pass over
+    def _call(*arguments: Any, **keywords: Any) -> Any:  # errors skip names like this, see `provenance.asked`
         if keywords and not keywords.keys() <= known:
             keywords = without(name, options, keywords)
             arguments, keywords = placed(name, arguments, names, own, keywords)
@@ -130,9 +121,7 @@ def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
     return _call
 
 
-def _accepted(name: str, option: str) -> tuple[Any, ...]:
-    if option == "axis" and name in _ZERO_AXIS:
-        return (0,)
+def _accepted(option: str) -> tuple[Any, ...]:
     accepted = ACCEPTED.get(option, (None,))
     return (*accepted, None) if False in accepted else accepted  # NumPy takes None for False
 

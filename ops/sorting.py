@@ -313,20 +313,17 @@ def unique(
     in NumPy.  `sorted=False` allows another order, of which no use is made.
     """
     x = as_tensor(x)
-    if axis is None and equal_nan:
-        found = Unique(bool(return_index), bool(return_inverse), bool(return_counts))(ravel(x))
-        if not isinstance(found, tuple):
-            return found
-        values, *asked = found
-        if return_inverse:
-            place = int(bool(return_index))
-            asked[place] = reshape(asked[place], T.lengths_of(x))
-        return (values, *asked)
-    if axis is None:
-        values, index, inverse, counts = UniqueParts(0, False)(ravel(x))
-        inverse = reshape(inverse, T.lengths_of(x))
-    else:
-        place = normalize_axis(axis, x.ndim, f"unique of {describe(x)}")
-        values, index, inverse, counts = UniqueParts(place, bool(equal_nan))(x)
-    asked = [index] * bool(return_index) + [inverse] * bool(return_inverse) + [counts] * bool(return_counts)
-    return (values, *asked) if asked else values
+    if axis is not None or not equal_nan:
+        whole, place = (ravel(x), 0) if axis is None else (x, normalize_axis(axis, x.ndim, f"unique of {describe(x)}"))
+        values, index, inverse, counts = UniqueParts(place, bool(equal_nan))(whole)
+        inverse = reshape(inverse, T.lengths_of(x)) if axis is None and return_inverse else inverse
+        asked = [index] * bool(return_index) + [inverse] * bool(return_inverse) + [counts] * bool(return_counts)
+        return (values, *asked) if asked else values
+    found = Unique(bool(return_index), bool(return_inverse), bool(return_counts))(ravel(x))
+    if not isinstance(found, tuple):
+        return found
+    values, *asked = found
+    if return_inverse:
+        place = int(bool(return_index))
+        asked[place] = reshape(asked[place], T.lengths_of(x))
+    return (values, *asked)
