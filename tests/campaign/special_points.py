@@ -117,7 +117,7 @@ def trial(name: str, truth: Callable[..., Any], points: Sequence[tuple[float, ..
     """For each derivative at each point None, or what is wrong with it."""
     columns = [np.array(c) for c in zip(*points)]
     inputs = [T.vector(n) for n in "ab"[: len(columns)]]
-    orders, outputs = derivatives(BUILT.get(name) or getattr(T, name), inputs)
+    orders, outputs = derivatives(BUILT.get(name) or T.ELEMENTWISE[name], inputs)
     y, *found = ag.function(inputs, outputs, mode=mode, on_unused_input="ignore")(*columns)
     for k, point in enumerate(points):
         if is_left_out(name, point) or np.isnan(y[k]):
