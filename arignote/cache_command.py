@@ -19,7 +19,7 @@ ACTIONS = {
     "size": "folder and bytes (the default)", "list": "each entry", "verify": "look for damage", "trim": "remove what "
     "was used longest ago, down to the capacity", "clear": "remove everything", "untune": "forget what ag.tune found",
 }  # fmt: skip
-"""What each action does."""
+"""The effect of each action."""
 
 
 def main(action: str) -> int:

@@ -165,7 +165,7 @@ def _like(given: Any, results: list[Variable]) -> Any:
 def _with_zeros(
     found: Sequence[Variable | None], variables: Sequence[Variable], outputs: Sequence[Variable]
 ) -> list[Variable]:
-    """What was found for each variable; zeros of its shape for None."""
+    """The cotangent of each variable; zeros of its shape for None."""
     return [T.zeros_like(v, _dtype(v, outputs[0])) if g is None else g for v, g in zip(variables, found, strict=True)]
 
 

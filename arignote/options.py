@@ -27,7 +27,7 @@ DEBUG_LEVELS = (
     "the program and the loops of its kernels",
     "the C",
 )
-"""What each value of ARIGNOTE_DEBUG adds to the one before."""
+"""The lines that each value of ARIGNOTE_DEBUG adds to the one before."""
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
 

@@ -97,7 +97,7 @@ def _listed(given: Any) -> list[Any]:
 
 
 def _called(along: Sequence[_Along], infos: Sequence[_Info | None], others: Sequence[Any]) -> list[str]:
-    """What messages call the arguments of fn."""
+    """The names of the arguments of fn in messages."""
     slices = [s.name or f"sequence {k}[t]" for k, one in enumerate(along) for s in one.slices]
     before = [
         f"{s.name if s.name != f'outputs[{k}]' else f'the output {k} before'}"

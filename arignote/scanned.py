@@ -57,7 +57,7 @@ class _Pair(NamedTuple):
 
 
 class Scanned(NotATensor, _Pair):
-    """What `ag.scan` gives: `outputs`, a variable or a list of them (None if there are none), and `updates`."""
+    """The result of `ag.scan`: `outputs`, a variable or a list of them (None if there are none), and `updates`."""
 
     __slots__ = ()
 

@@ -99,7 +99,7 @@ def _by() -> str:
 
 
 def _meant(dtype: object) -> str:
-    """What the user may have meant by what is no dtype."""
+    """The dtype that the user may have meant."""
     if isinstance(dtype, str):
         close = import_module("difflib").get_close_matches(dtype, DTYPES, 1)
         return f"; did you mean {close[0]}?" if close else ""

@@ -29,7 +29,7 @@ _MARKS = frozenset("+-&,()</")
 
 
 State = tuple[Any, ...]
-"""What a database holds, and then the same of each one inside."""
+"""The members of a database, and then those of each one inside."""
 
 MOST_ANSWERS = 64
 """Queries whose answer a database keeps."""
@@ -256,7 +256,7 @@ class Database:
         return built
 
     def state(self) -> State:
-        """What this database and those inside hold: equal states give equal answers, whatever was done meanwhile."""
+        """The content of this database and those inside: equal states give equal answers, whatever came between."""
         edits = self._edits
         known, content = self._content
         if known != edits:

@@ -70,7 +70,7 @@ def summed(rows: Iterable[RuleProfile]) -> list[RuleProfile]:
 
 @record(kw_only=True, repr=False)
 class OptimizerProfile:
-    """What one run of an optimizer cost; times in seconds of its thread's processor time, sizes in nodes."""
+    """The cost of one run of an optimizer; times in seconds of its thread's processor time, sizes in nodes."""
 
     name: str = ""
     optimizer: str = ""

@@ -51,7 +51,7 @@ def same(got, expected):
 
 
 class Subclass(np.ndarray):
-    """What NumPy lets users derive."""
+    """The classes that NumPy lets users derive."""
 
 
 SHAPES = st.tuples(st.integers(0, 5), st.integers(0, 5))

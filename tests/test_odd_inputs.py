@@ -15,7 +15,7 @@ from arignote.function import find_toolchain
 
 
 class Sub(np.ndarray):
-    """What NumPy lets users derive."""
+    """The classes that NumPy lets users derive."""
 
 
 class Convertible:

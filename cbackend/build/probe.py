@@ -1,4 +1,4 @@
-"""What a compiler can do, learnt by compiling and running `probe.c`: flags and processor features.
+"""The abilities of a compiler, learnt by compiling and running `probe.c`: flags and processor features.
 
 The program that it was learnt with is kept: it tries new libraries before anybody relies on them (trial.py).
 

@@ -186,7 +186,7 @@ class Function:
     kernel: str
     """The name of the kernel."""
     outlined: str
-    """What stands behind the kernel's name; empty for the kernel itself."""
+    """The suffix of the kernel's name; empty for the kernel itself."""
     comment: str
     """The lines in front of it, with a newline behind each."""
     prototype: str

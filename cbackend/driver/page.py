@@ -32,7 +32,10 @@ class CFile:
 
 @record
 class Definition:
-    """The text of a kernel's function, of which the first `comment` lines are a comment."""
+    """The text of a function, of which the first `comment` lines are a comment.
+
+    `kernel`: its name, if the function is the kernel itself and not outlined from it.
+    """
 
     kernel: str
     text: str
@@ -61,7 +64,7 @@ class Page:
 
     def add(self, piece: str | Definition) -> None:
         """Put a piece below the others."""
-        if isinstance(piece, Definition):
+        if isinstance(piece, Definition) and piece.kernel:
             first = len(self._lines) + piece.comment + 1
             last = len(self._lines) + piece.text.count("\n")
             self._places.append(Place(first, last, tuple(self._sites_of.get(piece.kernel, ())), piece.kernel))

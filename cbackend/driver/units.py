@@ -50,7 +50,7 @@ _ALL_LOOPS = """\
 """
 
 _PLAIN = """\
-/* What finds its way among tiles, and leaves the work to a function of its own, is not optimized. */
+/* Tile drivers, which leave the work to an outlined function, are not optimized. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define AG_PLAIN , optimize("O0")
 #else

@@ -76,7 +76,7 @@ class Kernel:
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
-        """What a call passes, in order."""
+        """The arguments of a call, in order."""
         return self.signature or tuple(arguments(self.rank, self.operands))
 
     @cached_property

@@ -314,23 +314,22 @@ def _reading(expr: Expr, arrays: Mapping[str, str]) -> Expr:
 # --- names
 
 
-def all_statements(body: Iterable[Statement]) -> Iterator[Statement]:
-    """Every statement of `body`, those inside of others included, in order."""
+def all_statements(body: Iterable[Statement], outlined: bool = True) -> Iterator[Statement]:
+    """Every statement of `body`, those inside of others included, in order.
+
+    `outlined`: whether the bodies of outlined functions are among them.
+    """
     stack = list(reversed(tuple(body)))
     while stack:
         s = stack.pop()
         yield s
-        stack.extend(reversed(_inside(s)))
+        if outlined or not isinstance(s, Outlined):
+            stack.extend(reversed(_inside(s)))
 
 
 def own_statements(body: Iterable[Statement]) -> Iterator[Statement]:
     """As `all_statements`, those of outlined functions left out."""
-    stack = list(reversed(tuple(body)))
-    while stack:
-        s = stack.pop()
-        yield s
-        if not isinstance(s, Outlined):
-            stack.extend(reversed(_inside(s)))
+    return all_statements(body, outlined=False)
 
 
 def _inside(s: Statement) -> Body:

@@ -96,7 +96,7 @@ class Parameter:
     const: bool = True
     """Nothing is stored through the pointer."""
     restrict: bool = False
-    """What is stored through the pointer is reached by no other one."""
+    """No other pointer reaches the elements that are stored through it."""
 
 
 def arguments(rank: int, operands: tuple[Operand, ...]) -> Iterator[Argument]:
