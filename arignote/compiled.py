@@ -19,6 +19,7 @@ from .cbackend.calls.binding import Binding, bind_plain
 from .cbackend.calls.caller import bound, parameters
 from .cbackend.driver.listing import commented
 from .cbackend.driver.page import CFile
+from .database import optdb
 from .graph import FunctionGraph, Replacement, Variable
 from .graph.picture import boxes_of
 from .mode import Mode
@@ -37,6 +38,8 @@ from .way import Way
 if TYPE_CHECKING:
     from .bind import Bound
     from .debug import Debug
+    from .optdb.rule import Rule
+    from .optdb.why_not import Explanation
     from .remarks import Remarks
     from .schedules import Schedules
     from .trace import Trace
@@ -225,6 +228,20 @@ class Function:
             TypeError, LookupError: it is none of these, or no part of the function.
         """
         return self._answers.about(thing)
+
+    def why_not(self, rule: str | Rule) -> Explanation:
+        """Why a rule or an optimizer did not change this function's graph, or where it did.
+
+        It names the nearest node, the first part of the pattern that differs or the condition that failed, the position
+        at which the rule ran, and the rewrite that came before it.  Unlike the profile it runs the optimizers again.
+
+        Raises:
+            UnknownNameError: no entry of `ag.optdb` has the name.
+        """
+        query = self.mode.optimizer
+        if query is None:
+            raise ValueError(f"{self.name}: its mode runs no optimizer, so no rule was tried")
+        return optdb.explain(rule, self.unoptimized_graph, query)
 
     def debug(self, *args: Any, **kwargs: Any) -> Debug:
         """One call in slow motion: each named value with shape, range and NaN count, and the first NaN or Inf.

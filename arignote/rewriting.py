@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .database import optdb
-from .graph import Constant, Door, FunctionGraph, Variable, leaves
+from .graph import Door, FunctionGraph, graph_of
 
 
 def rewrite(expression: Any, query: Any = "canonicalize", watch: Any = None) -> Any:
@@ -18,18 +18,7 @@ def rewrite(expression: Any, query: Any = "canonicalize", watch: Any = None) -> 
         query: a Query or its text, such as "canonicalize +specialize".
         watch: called with each Replacement before it is kept; a false answer leaves the graph as it is.
     """
+    result, _ = optdb.query(query)(graph_of(expression, "rewrite"), Door(watch))
     if isinstance(expression, FunctionGraph):
-        return _optimized(expression, query, watch)
-    several = isinstance(expression, (list, tuple))
-    outputs = list(expression) if several else [expression]
-    for position, output in enumerate(outputs):
-        if not isinstance(output, Variable):
-            raise TypeError(f"rewrite: expression {position} is {output!r}; expected a variable or a graph")
-    free = [leaf for leaf in leaves(outputs) if not isinstance(leaf, Constant)]
-    results = _optimized(FunctionGraph(free, outputs), query, watch).outputs
-    return type(expression)(results) if several else results[0]
-
-
-def _optimized(graph: FunctionGraph, query: Any, watch: Any) -> FunctionGraph:
-    result, _ = optdb.query(query)(graph, Door(watch))
-    return result  # type: ignore[no-any-return]
+        return result
+    return type(expression)(result.outputs) if isinstance(expression, (list, tuple)) else result.outputs[0]

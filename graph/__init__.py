@@ -3,7 +3,7 @@
 from .collector import collector_at_rest
 from .dims import Dim, dims_of, same_shape
 from .door import Door, Replacement, ReplacementRefused, Watch
-from .fgraph import FunctionGraph
+from .fgraph import FunctionGraph, graph_of
 from .neighbourhood import ARRAY, LEAF, NUMBER, ConstantHead, Head, Neighbourhood, neighbourhood_of
 from .node import Apply, Constant, Variable
 from .op import NoGradient, Op
@@ -17,6 +17,6 @@ __all__ = [
     "ARRAY", "DTYPES", "LEAF", "NUMBER", "Apply", "Constant", "ConstantHead", "Destroyers", "Dim", "Door",
     "FunctionGraph", "Head", "InconsistencyError", "Names", "Neighbourhood", "NoGradient", "Op", "Origin", "ParseError",
     "Replacement", "ReplacementRefused", "SourceLine", "TensorType", "Variable", "Vocabulary", "Watch",
-    "collector_at_rest", "dims_of", "dtype_name", "here", "inheriting", "leaves", "neighbourhood_of", "parse",
-    "rebuild", "same_shape", "schedule", "show", "toposort", "union",
+    "collector_at_rest", "dims_of", "dtype_name", "graph_of", "here", "inheriting", "leaves", "neighbourhood_of",
+    "parse", "rebuild", "same_shape", "schedule", "show", "toposort", "union",
 ]  # fmt: skip

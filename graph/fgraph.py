@@ -16,7 +16,7 @@ from .op import Op
 from .pickling import flatten, unflatten
 from .picture import boxes_of
 from .text import show
-from .walk import nodes_and_leaves, rebuild
+from .walk import leaves, nodes_and_leaves, rebuild
 
 _LONGEST_TEXT = 2000
 """Nodes whose text a notebook takes."""
@@ -51,10 +51,10 @@ class FunctionGraph:
                 raise ValueError(
                     f"input {position} ({i.name or i.type}) is {what}; an input is a variable without owner"
                 )
-        order, leaves = nodes_and_leaves(self.outputs)
+        order, found = nodes_and_leaves(self.outputs)
         self.order: tuple[Apply, ...] = tuple(order)
         """The nodes, inputs before users; the order depends on structure alone."""
-        if not all(isinstance(leaf, Constant) for leaf in leaves.difference(self.inputs)):
+        if not all(isinstance(leaf, Constant) for leaf in found.difference(self.inputs)):
             self._refuse_stranger()
         self._check_updates()
 
@@ -204,3 +204,17 @@ class FunctionGraph:
 @collector_at_rest
 def _restore(inputs: Any, found: Any, rows: Any, numbers: Any, updates: Any) -> FunctionGraph:
     return FunctionGraph(inputs, unflatten(found, rows, numbers), updates)
+
+
+def graph_of(expression: Any, asker: str) -> FunctionGraph:
+    """The graph of an expression: of a variable, of a list or tuple of them, or a graph itself.
+
+    Its inputs are the free variables, in order of first use.  Raises TypeError, in the name of `asker`.
+    """
+    if isinstance(expression, FunctionGraph):
+        return expression
+    outputs = list(expression) if isinstance(expression, (list, tuple)) else [expression]
+    for position, output in enumerate(outputs):
+        if not isinstance(output, Variable):
+            raise TypeError(f"{asker}: expression {position} is {output!r}; expected a variable or a graph")
+    return FunctionGraph([leaf for leaf in leaves(outputs) if not isinstance(leaf, Constant)], outputs)

@@ -8,11 +8,15 @@ from __future__ import annotations
 import math
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..graph import graph_of
 from ..record import record
+from . import later
+from .applier import OptimizerWarning
 from .conform import Conform
 from .contract import CONTRACT_TAGS, Contract
 from .entries import Entry, Table, past_cutoff, refusal, rows_of
@@ -21,6 +25,10 @@ from .order import check_order
 from .query import Query, as_query, unknown
 from .rule import Rule
 from .settling import Settings, contract_of, with_extra
+
+if TYPE_CHECKING:
+    from .kinds import Hidden
+    from .why_not import Explanation
 
 Self = TypeVar("Self", bound="Database")
 
@@ -62,6 +70,8 @@ class Database:
     def __init__(self, name: str = "", *, conform: Conform | None = None) -> None:
         self.name = name
         self.conform = conform
+        self.gone: tuple[Hidden, ...] = ()
+        """Ops of which no nodes are left where this database stands."""
         self.known_elsewhere: Callable[[], Mapping[str, Any]] = dict
         """Gives names that are no entries, with what says what became of them; queries may include and exclude them."""
         self._members: dict[str, Member] = {}
@@ -231,6 +241,19 @@ class Database:
     def __repr__(self) -> str:
         return f"<{self._label()} of {len(self)} entries>"
 
+    def explain(self, name: str | Rule, expression: Any, *query: Query | str, **subqueries: Query | str) -> Explanation:
+        """Why a rule or optimizer changed nothing in an expression, or where it fired.
+
+        Args:
+            name: its name or path; or a Rule that is registered nowhere, whose pattern alone is then compared.
+            expression: a variable, a list of variables, or a FunctionGraph.
+            query: as for `query`; "fast_run" if there is none.
+
+        Raises UnknownNameError for a name that is not there, TypeError for what is no expression.
+        """
+        wanted = as_query(query or ("fast_run",), subqueries)
+        return later.why_not.explain(self, name, graph_of(expression, "explain"), wanted)
+
     # --- asking
     def query(self, *query: Query | str, strict: bool = False, **subqueries: Query | str) -> Any:
         """The optimizer of all that a query takes: `query("fast_run", "-inplace")`, or one Query.
@@ -363,6 +386,21 @@ class Database:
 
     def _warn_of_place(self, member: Member) -> None:
         """Warn of a rule that stands where it cannot fire."""
+        for hidden in self.gone:
+            self._warn_of(member, hidden, "in it")
+
+    def _warn_of(self, member: Member, hidden: Hidden, place: str) -> None:
+        rule = member.object
+        if not isinstance(rule, Rule) or not hidden.hides(rule):
+            return
+        names = ", ".join(getattr(op, "name", "") or getattr(op, "__name__", "") for op in rule.ops[:3])
+        warnings.warn(
+            f"{self._label()}: the rule {member.name!r} stands {place}, behind position {hidden.position:g}, where "
+            f"few or no nodes of {names} are left: {hidden.reason}; it will seldom or never fire. Register it below "
+            f"{hidden.position:g}, or without a position",
+            OptimizerWarning,
+            stacklevel=4,
+        )
 
     def _refuse_clash(self, new: Member) -> None:
         if new.name.split() != [new.name] or not _MARKS.isdisjoint(new.name):

@@ -10,11 +10,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from .applier import OptimizerWarning
+from ..graph import Op
+from ..record import record
 from .conform import Conform
 from .database import Database, Member, State
 from .entries import Entry
@@ -27,11 +27,24 @@ from .settling import Settings, as_optimizer
 Self = TypeVar("Self", bound="Database")
 
 
+@record
+class Hidden:
+    """Ops of which no nodes, or few, are left from a position on, and what became of them."""
+
+    position: float
+    ops: tuple[type[Op], ...]
+    reason: str
+
+    def hides(self, rule: Rule) -> bool:
+        """Whether the rule is for nodes of these ops alone."""
+        return bool(rule.ops) and all(issubclass(op if isinstance(op, type) else type(op), self.ops) for op in rule.ops)
+
+
 class SequenceDB(Database):
     """Members in order of position, then name: `query` gives a SeqOptimizer.
 
-    `rules_at`: the position of rules that are registered without one.  `hidden`: a position, and the classes of ops
-    whose nodes are parts of others from there on; a rule on such nodes alone is registered there with a warning.
+    `rules_at`: the position of rules that are registered without one.  `hidden`: ops of which no nodes are left from a
+    position on; a rule on such nodes alone is registered there, or in a database that stands there, with a warning.
     """
 
     has_positions = True
@@ -42,7 +55,7 @@ class SequenceDB(Database):
         *,
         conform: Conform | None = None,
         rules_at: float | None = None,
-        hidden: tuple[float, tuple[type, ...]] = (math.inf, ()),
+        hidden: tuple[Hidden, ...] = (),
     ) -> None:
         super().__init__(name, conform=conform)
         self.rules_at = rules_at
@@ -51,19 +64,16 @@ class SequenceDB(Database):
     def _rules_at(self, obj: Any) -> float | None:
         return self.rules_at if isinstance(obj, (Rule, LocalGroupDB)) else None
 
+    def _place_of(self, member: Member) -> float:
+        return math.inf if member.position is None else member.position
+
     def _warn_of_place(self, member: Member) -> None:
-        start, kinds = self.hidden
-        ops = member.object.ops if isinstance(member.object, Rule) else ()
-        late = member.position is not None and member.position >= start
-        if late and ops and all(issubclass(op if isinstance(op, type) else type(op), kinds) for op in ops):
-            names = ", ".join(getattr(op, "name", "") or getattr(op, "__name__", "") for op in ops[:3])
-            warnings.warn(
-                f"{self._label()}: the rule {member.name!r} stands at position {member.position:g}, where fusion at "
-                f"{start:g} has made most nodes of {names} parts of others; it will seldom or never fire. Register it "
-                f"below {start:g}, or without a position",
-                OptimizerWarning,
-                stacklevel=3,
-            )
+        position = self._place_of(member)
+        late = tuple(h for h in self.hidden if h.position <= position)
+        if isinstance(member.object, Database):
+            member.object.gone = late
+        for hidden in late:
+            self._warn_of(member, hidden, f"at position {position:g}")
 
     def _build(
         self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings

@@ -4,9 +4,10 @@
               | Number                   a constant all of whose elements equal a number
               | op(Pattern, ...)         that op, applied
               | op_like(Class)(Pattern, ...)    any op of a class, which is bound by name as well
+              | Pattern operator Pattern        the op that Python's operator stands for between variables
 
     x, y = wilds("x y")
-    neg(neg(x))    add(x, 0)    op_like(Reduce, "r")(neg(x))
+    neg(neg(x))    add(x, 0)    1 + abs(x)    op_like(Reduce, "r")(neg(x))
 
 Commutative ops match in any order, with backtracking.  Numbers stand for themselves.  No op is known by name here:
 `commutative` and `arity` are read from an op that has them.
@@ -25,6 +26,7 @@ import numpy as np
 from ..graph import Apply, Constant, ConstantHead, Head, Op, Variable
 from ..graph.fgraph import Use
 from ..record import record
+from .operators import WithOperators
 
 Users = Callable[[Variable], Sequence[Use]]
 """Who reads a value: what a pattern that asks for a single use is matched with.  Empty where it is not known."""
@@ -44,7 +46,7 @@ def same_value(a: Any, b: Any) -> bool:
     return isinstance(a, Op) and isinstance(b, Op) and a == b
 
 
-class Pattern:
+class Pattern(WithOperators):
     """A graph with holes.  Immutable; compared by identity."""
 
     def __apply_op__(self, op: Op | Callable[..., Any], operands: Sequence[Any]) -> Pattern:

@@ -123,9 +123,15 @@ def test_a_rule_behind_fusion_is_warned_of(op, words):
     def on(name, op):
         return node_rule(name, op, lambda node: None, formula="a -> b")
 
-    with pytest.warns(OptimizerWarning, match=f"'late' stands at position 50, where fusion at 49 .* of {words} parts"):
+    with pytest.warns(OptimizerWarning, match=f"'late' stands at position 50, .* of {words} are left: fusion"):
         default_db().register("late", on("late", op), "fast_run", position=50)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         default_db().register("late", on("late", op), "fast_run", position=48)
         default_db().register("product", on("product", Dot), "fast_run", position=50)
+
+
+def test_a_rule_inside_a_database_where_its_op_is_gone_is_warned_of():
+    late = node_rule("late", T.Shape, lambda node: None, formula="a -> b")
+    with pytest.warns(OptimizerWarning, match="'late' stands in it, .* no nodes of shape are left: ShapeOpt"):
+        default_db()["specialize"].register("late", late, "fast_run")

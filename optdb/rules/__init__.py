@@ -12,10 +12,12 @@ from functools import lru_cache, reduce
 from operator import or_
 from typing import Any
 
+from ...ops.assumptions import Assume
 from ...ops.elementwise import Pointwise
+from ...ops.lengths import Shape
 from ...ops.reduce import Reduce
 from ..contract import Contract, relaxes
-from ..kinds import EquilibriumDB, SequenceDB, TopoDB
+from ..kinds import EquilibriumDB, Hidden, SequenceDB, TopoDB
 from ..optimizers import MergeOptimizer
 from ..query import Query
 from ..rule import Rule
@@ -55,12 +57,13 @@ from .fusion import FlattenOptimizer, FusionOptimizer
 from .gemm import GemmOptimizer
 from .loops import InnerGraphs, LazyBranches
 from .names import OtherName, other_names, renamed
+from .pattern_operators import PATTERN_OPERATORS
 from .pipelines import PipelineOptimizer
 from .scan import PushOutNonSequences, RemoveConstants, SaveMemory
 from .scan_products import PushOutProducts, PushOutSums
 from .sum_to import SumToOptimizer
 
-__all__ = ["QUERIES", "default_db", "is_default"]
+__all__ = ["PATTERN_OPERATORS", "QUERIES", "default_db", "is_default"]
 
 UNNOTICED = frozenset({"rounding", "signed zero", "errors", "domain"})
 """What a rule of the default mode may relax."""
@@ -127,7 +130,11 @@ def default_db() -> SequenceDB:
     in_place = (*run, "inplace")
     fewer_errors = relaxes("errors").tags
     # Rules of users see the graph as it was written, unless they are registered elsewhere.
-    hidden = 49, (Pointwise, Reduce)
+    hidden = (
+        Hidden(0.1, (Shape,), "ShapeOpt has made shape_i nodes of them"),
+        Hidden(1.61, (Assume,), "drain_specify_assumptions has removed them"),
+        Hidden(49, (Pointwise, Reduce), "fusion has made most of them parts of others"),
+    )
     db = SequenceDB("optdb", conform=TensorConform(), rules_at=0.5, hidden=hidden)
     db.register("merge1", merge, *both, "merge", position=0)
     db.register("scan_eqopt1", scan_db(), *both, "scan", position=0.05)

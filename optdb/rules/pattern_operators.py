@@ -1,0 +1,15 @@
+"""The ops that Python's operators stand for between patterns, those that they stand for between variables."""
+
+from __future__ import annotations
+
+from ...ops import elementwise as e
+from ..operators import OPERATORS
+
+PATTERN_OPERATORS = {
+    "add": e.add, "sub": e.sub, "mul": e.mul, "truediv": e.true_div, "floordiv": e.floor_div, "mod": e.mod,
+    "pow": e.pow, "and": e.bitwise_and, "or": e.bitwise_or, "xor": e.bitwise_xor, "lshift": e.left_shift,
+    "rshift": e.right_shift, "lt": e.lt, "le": e.le, "gt": e.gt, "ge": e.ge, "neg": e.neg, "abs": e.abs,
+    "invert": e.bitwise_not,
+}  # fmt: skip
+
+OPERATORS.update(PATTERN_OPERATORS)
