@@ -36,6 +36,7 @@ try:
     from .printing import dprint, pprint
     from .profiling.collection import profile
     from .profiling.difference import difference as profile_diff
+    from .progress import progress
     from .rewriting import rewrite
     from .scan import scan, while_loop
     from .tune import tune
@@ -48,6 +49,6 @@ finally:
 
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "bisect", "cond", "dprint", "function", "grad", "hessian", "hvp",
-    "jacobian", "jit", "jvp", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "rewrite", "scan",
-    "shared", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
+    "jacobian", "jit", "jvp", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "progress", "rewrite",
+    "scan", "shared", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from . import __version__, bisect_command, cache_command, demo, doctor, opt_command, report
@@ -37,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"arignote: {error}", file=sys.stderr)
         return 2
     if chosen.command == "demo":
-        return demo.main(chosen.full)
+        return demo.main(chosen.full, chosen.picture)
     if chosen.command == "doctor":
         return doctor.main()
     if chosen.command == "opt":
@@ -58,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     show = commands.add_parser("demo", help="train two classifiers of handwritten digits and show what that cost")
     show.add_argument("--full", action="store_true", help="print the whole profiles")
+    show.add_argument("--picture", type=Path, help="the SVG file for the losses; default: in the temporary folder")
     commands.add_parser("doctor", help="say what compiler, BLAS and cache were found, and what would help")
     cache = commands.add_parser("cache", help="look at the cache of compiled code, or clear it")
     told = "; ".join(f"{name}: {does}" for name, does in cache_command.ACTIONS.items())

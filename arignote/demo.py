@@ -1,9 +1,9 @@
 """The main job: two classifiers of handwritten digits trained by generated C, and what that cost.
 
 `python -m arignote demo` trains multinomial logistic regression and then a multilayer perceptron by minibatch SGD on
-the data in `data/digits.npz`, prints the loss as it goes, the accuracy on images that were held back, where the C
-lies, the compile time, the first screen of the optimizer profile and of the run profile (`--full`: all of them), and
-the time of a step beside the same step written in NumPy.
+the data in `data/digits.npz`, shows the loss as it goes and as a curve, the accuracy on images that were held back,
+where the C lies, the compile time, the first screen of the optimizer profile and of the run profile (`--full`: all of
+them), and the time of a step beside the same step written in NumPy.
 
 The images held back were written by other people than the training images.  Networks as small as these learn the
 writers by heart and then reach 0.91; each epoch therefore moves every training image by a random fraction of a pixel,
@@ -27,11 +27,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import ops as T
-from . import optim
+from . import optim, pages
 from .calculus import grad
 from .compiled import Function
 from .function import function
 from .ops.shared import SharedVariable, shared
+from .progress import curve, progress
 
 BATCH, HIDDEN, CLASSES = 100, 256, 10
 TEST_IMAGES = 360
@@ -128,24 +129,33 @@ def shared_digits(digits: Digits) -> tuple[SharedVariable, SharedVariable]:
     return shared(digits.train_images, name="images"), shared(digits.train_labels, name="labels")
 
 
-def train(model: Model, digits: Digits) -> tuple[Function, float]:
-    """The step function after training `model`, and the accuracy on the test images."""
+class Trained(NamedTuple):
+    """The step function, the accuracy on the test images, and the mean loss of each epoch."""
+
+    step: Function
+    accuracy: float
+    losses: list[float]
+
+
+def train(model: Model, digits: Digits) -> Trained:
+    """Train a model on the digits, with its progress in the terminal."""
     rng = np.random.default_rng(1)
     images, labels = shared_digits(digits)
     start = time.perf_counter()
     step, predict = model.train_step(images, labels), model.predict()
     print(f"\n== {model.name}: compiled in {time.perf_counter() - start:.3f} s")
-    for epoch in range(model.epochs):
+    losses: list[float] = []
+    for epoch in (bar := progress(range(model.epochs), f"   training {model.name}")):
         order = rng.permutation(len(digits.train_images))
         images.set_value(moved(digits.train_images[order], rng))
         labels.set_value(digits.train_labels[order])
         rate = np.float32(model.learning_rate * (1 - epoch / model.epochs))
-        loss = np.mean([step(i, rate) for i in range(len(order) // BATCH)])
-        if epoch % (model.epochs // 2) == 0 or epoch == model.epochs - 1:
-            print(f"   epoch {epoch:3d}  loss {loss:.4f}")
+        losses.append(float(np.mean([step(i, rate) for i in range(len(order) // BATCH)])))
+        bar.note(loss=losses[-1], curve=curve(np.log(losses), 30))
+    print(f"   loss {losses[0]:.4f} {curve(np.log(losses))} {losses[-1]:.4f} after {model.epochs} epochs")
     accuracy = float(np.mean(predict(digits.test_images) == digits.test_labels))
     print(f"   accuracy on {TEST_IMAGES} images held back: {accuracy:.3f}")
-    return step, accuracy
+    return Trained(step, accuracy, losses)
 
 
 class NumpyPerceptron:
@@ -237,14 +247,28 @@ def profiles(step: Function, full: bool = False) -> str:
     )
 
 
-def main(full: bool = False) -> int:
-    """The whole demonstration; the exit code is 1 if the perceptron does not reach an accuracy of 0.95."""
+def draw(losses: dict[str, list[float]], path: Path) -> None:
+    """Write the losses as a picture; a folder that cannot be written is told, and the demonstration goes on."""
+    try:
+        path.write_text(pages.curves.curves(losses, "training on the digits", "epoch", "mean loss"))
+    except OSError as error:
+        print(f"   no picture of the losses: {error}")
+    else:
+        print(f"   picture of the losses: {path}")
+
+
+def main(full: bool = False, picture: Path | None = None) -> int:
+    """The whole demonstration; the exit code is 1 if the perceptron does not reach an accuracy of 0.95.
+
+    `picture`: the SVG file for the losses, by default `arignote-demo.svg` in the folder for temporary files.
+    """
     digits = load_digits()
     n_train, n_test = len(digits.train_images), len(digits.test_images)
     print(f"{n_train} training images, {n_test} held back, minibatches of {BATCH}, {DTYPE}")
-    train(logistic_regression(), digits)
-    model = perceptron()
-    step, accuracy = train(model, digits)
+    first, model = logistic_regression(), perceptron()
+    losses = {first.name: train(first, digits).losses}
+    step, accuracy, losses[model.name] = train(model, digits)
+    draw(losses, picture or Path(tempfile.gettempdir(), "arignote-demo.svg"))
     times = compile_times()
     print(f"\n== the C of the perceptron's step: {step.c_path}")
     cold, warm = times["cold"], times["warm"]

@@ -26,6 +26,7 @@ from .cbackend import (
     reference_graph,
 )
 from .cbackend.ir.schedule import Schedule, as_schedules
+from .compile_progress import Progress, Silence, progress
 from .compiled import CheckedFunction, Function
 from .database import optdb
 from .graph import FunctionGraph, Replacement
@@ -38,7 +39,6 @@ from .optimization import Optimization
 from .options import Options, as_budget, as_threads, process_options
 from .profiling import RunProfile
 from .profiling.collection import collect, collecting
-from .progress import Progress, Silence, progress
 from .record.forks import fork_safe_lock
 from .recorder import process_recorder
 from .remembered import key_of

@@ -1,112 +1,119 @@
-"""Progress of a compilation that takes long: one line, from half a second on, in terminals and notebooks.
+"""Progress of a loop of the user's: one line in a terminal or a notebook, in the place of the last one.
 
-    arignote: compiling step: making C 3.1 s
+    for epoch in (bar := ag.progress(range(400), "training")):
+        bar.note(loss=step(epoch))
 
-Nothing is said where nobody looks (neither a terminal nor a notebook's cell), nor under ARIGNOTE_PROGRESS=0.
+    training: 112 of 400, 28 %, 61.2 a second, 4.7 s left, loss 0.0132
 """
 
 from __future__ import annotations
 
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, TextIO
+from collections.abc import Iterable, Iterator, Sized
+from typing import Any, Generic, TypeVar
 
+from .compile_progress import Show, shower
 from .options import process_options
-from .record.ending import interpreter_ends
 
-PATIENCE = 0.5
-"""Seconds of silence."""
-_STEP = 0.25
+Item = TypeVar("Item")
 
-Show = Callable[[str], None]
-"""Shows a line in the place of the last one; an empty one ends it."""
+STEP = 0.1
+"""Seconds between two lines."""
+_TICKS = "▁▂▃▄▅▆▇█"
 
 
-class Progress:
-    """What is going on; `stage` is for the compiler to say.  A thread shows it again and again."""
+class Bar(Generic[Item]):
+    """An iterable that shows how far its loop is.  Nothing is shown where nobody looks; items are passed on."""
 
-    def __init__(self, name: str, show: Show) -> None:
-        self.name, self.show = name, show
-        self.stage = "optimizing"
+    def __init__(self, items: Iterable[Item], name: str, total: int | None) -> None:
+        self._items, self.name = items, name
+        self.total = len(items) if total is None and isinstance(items, Sized) else total
+        self.done = 0
+        """Items whose turn is over."""
+        self.notes: dict[str, Any] = {}
+        self._begun = self._shown = time.perf_counter()
+        self._show: Show | None = None
+
+    def __iter__(self) -> Iterator[Item]:
+        self._show = shower(sys.stderr) if process_options().progress else None
         self._begun = time.perf_counter()
-        self._done = threading.Event()
-        self._shown = False
-        self._thread = threading.Thread(target=self._run, name="arignote progress", daemon=True)
-        self._thread.start()
-
-    def end(self) -> None:
-        """Stop, and wipe the line."""
-        self._done.set()
-        self._thread.join()
-        if self._shown:
-            self.show("")
-
-    def _run(self) -> None:
-        while not self._done.wait(_STEP if self._shown else PATIENCE):
-            self._shown = True
-            self.show(f"arignote: compiling {self.name}: {self.stage} {time.perf_counter() - self._begun:.1f} s")
-
-
-class Silence:
-    """No progress, where nobody looks."""
-
-    stage = ""
-
-
-@contextmanager
-def progress(name: str) -> Iterator[Progress | Silence]:
-    """The progress of compiling `name`, shown if it takes longer than `PATIENCE` and somebody looks."""
-    show = shower(sys.stderr) if process_options().progress and not interpreter_ends() else None
-    if show is None:
-        yield Silence()
-        return
-    shown = Progress(name, show)
-    try:
-        yield shown
-    finally:
-        shown.end()
-
-
-def shower(stream: TextIO | None) -> Show | None:
-    """What shows a line to somebody who looks at this stream; None if nobody does."""
-    if stream is None or stream.closed:
-        return None
-    if type(stream).__module__.startswith("ipykernel."):
-        return _in_notebook()
-    return _in_terminal(stream) if stream.isatty() else None
-
-
-def _in_terminal(stream: TextIO) -> Show:
-    width = 0
-
-    def show(line: str) -> None:
-        nonlocal width
+        self.done = 0
         try:
-            stream.write(line.ljust(width) + "\r")
-            stream.flush()
-        except (OSError, ValueError):  # closed, or a pipe that nobody reads any more
-            return
-        width = len(line)
+            for item in self._items:
+                yield item
+                self.done += 1
+                self._refresh()
+        finally:
+            if self._show is not None:
+                self._show("")
+                self._show = None
 
-    return show
+    def __len__(self) -> int:
+        if self.total is None:
+            raise TypeError(f"progress: the length of {self.name or 'this loop'} is not known")
+        return self.total
+
+    def note(self, **values: Any) -> None:
+        """Show these values, such as `loss=0.1`, behind the line from now on."""
+        self.notes.update(values)
+
+    def line(self) -> str:
+        """The line as it would be shown now."""
+        seconds = time.perf_counter() - self._begun
+        speed = self.done / seconds if seconds > 0 else 0.0
+        parts = [f"{self.done:,}" if self.total is None else f"{self.done:,} of {self.total:,}"]
+        if self.total:
+            parts.append(f"{100 * self.done // self.total} %")
+        if self.done:
+            parts.append(f"{speed:.3g} a second" if speed >= 1 else f"{seconds / self.done:.3g} s each")
+        if self.done and self.total and self.total > self.done:
+            parts.append(f"{(self.total - self.done) / speed:.1f} s left")
+        parts += [f"{name} {_short(value)}" for name, value in self.notes.items()]
+        return f"{self.name}: {', '.join(parts)}" if self.name else ", ".join(parts)
+
+    def _refresh(self) -> None:
+        now = time.perf_counter()
+        if self._show is not None and now - self._shown >= STEP:
+            self._shown = now
+            self._show(self.line())
 
 
-def _in_notebook() -> Show:
-    """One output of the cell, made with the first line and updated with every other; at the end it is empty."""
-    from IPython.display import display
+def progress(items: Iterable[Item], name: str = "", total: int | None = None) -> Bar[Item]:
+    """The items, with a line that shows how far a loop over them is, how fast, and how long it will take.
 
-    first: Any = display  # some versions of IPython have no types here
-    handle: Any = None
+    Args:
+        items: any iterable, such as `range(400)` or a list of minibatches.
+        name: text before the line.
+        total: how many items there are, where `len(items)` does not say.
 
-    def show(line: str) -> None:
-        nonlocal handle
-        data = {"text/plain": line, "text/html": f"<i>{line.replace('<', '&lt;')}</i>" if line else ""}
-        if handle is None:
-            handle = first(data, raw=True, display_id=True)
-        else:
-            handle.update(data, raw=True)
+    The line stands in a terminal or below a notebook's cell, ten times a second at most; nothing is written to a file
+    or a pipe, nor under ARIGNOTE_PROGRESS=0.  `bar.note(loss=...)` adds values.
+    """
+    if not isinstance(items, Iterable):
+        raise TypeError(f"progress: items is {items!r}; expected an iterable, such as range({items!r})")
+    if total is not None and (isinstance(total, bool) or not isinstance(total, int) or total < 0):
+        raise ValueError(f"progress: total is {total!r}; expected a number of items or None")
+    return Bar(items, name, total)
 
-    return show
+
+def curve(values: Iterable[float], width: int = 60) -> str:
+    """The values as a line of blocks, `width` at most: each block is the mean of its share of them."""
+    given = [float(value) for value in values]
+    if not given:
+        return ""
+    columns = min(width, len(given))
+    shares = [given[k * len(given) // columns : (k + 1) * len(given) // columns] for k in range(columns)]
+    means = [sum(share) / len(share) for share in shares]
+    low, high = min(means), max(means)
+    if not low < high:  # all equal, or a NaN among them
+        return _TICKS[0] * columns
+    return "".join(_TICKS[round((mean - low) / (high - low) * (len(_TICKS) - 1))] for mean in means)
+
+
+def _short(value: Any) -> str:
+    """A number with four digits; other values as text."""
+    try:
+        return f"{float(value):.4g}"
+    except (TypeError, ValueError):
+        return str(value)

@@ -19,6 +19,7 @@ from .cbackend import CompileError, compile_graph
 from .cbackend.calls.measured import Measured
 from .cbackend.ir.kernel import Kernel
 from .cbackend.ir.schedule import Schedule, ScheduleError
+from .compile_progress import Progress, Silence, progress
 from .compiled import Function
 from .function import find_toolchain, process_cache, recompiled
 from .graph.types import numpy_dtype
@@ -84,15 +85,19 @@ def tuned(function: Function, inputs: Sequence[Any], seconds: float, keep: bool)
     toolchain = find_toolchain()
     if function.backend != "c" or toolchain is None:
         raise ValueError(f"{function.name} is run by NumPy: there is no C whose schedule could be changed")
-    race, chosen = _Race(function, inputs), dict(schedules_of(kernels))
-    first, found = dict(chosen), []
-    worth = _by_time(race.kernel_seconds(chosen), kernels)
-    end = time.perf_counter() + seconds
-    for kernel, share in worth:
-        now = time.perf_counter()
-        tuned = _best_of(race, chosen, kernel, now + share * (end - now))
-        chosen[tuned.kernel] = tuned.schedule
-        found.append(tuned)
+    with progress(function.name, "tuning") as shown:
+        race, chosen = _Race(function, inputs, time.perf_counter() + seconds), dict(schedules_of(kernels))
+        first, found = dict(chosen), []
+        shown.stage = "measuring its kernels"
+        worth = list(_by_time(race.kernel_seconds(chosen), kernels))
+        for number, (kernel, share) in enumerate(worth, start=1):
+            now = time.perf_counter()
+            if now > race.end:
+                break
+            shown.stage = f"kernel {number} of {len(worth)}, {kernel.title},"
+            tuned = _best_of(race, chosen, kernel, now + share * (race.end - now), shown)
+            chosen[tuned.kernel] = tuned.schedule
+            found.append(tuned)
     winners = [t for t in found if t.gain > 1.0]
     measured = Measured(toolchain, process_cache())
     kept = [measured.keep(t.kernel, t.schedule, t.gain) for t in winners if keep]
@@ -110,18 +115,22 @@ def _by_time(seconds: Mapping[str, float], kernels: Sequence[Kernel]) -> Iterato
         yield kernel, seconds[kernel.name] / sum(seconds[k.name] for k in worth[at:])
 
 
-def _best_of(race: _Race, chosen: Mapping[str, Schedule], kernel: Kernel, end: float) -> Tuned:
+def _best_of(
+    race: _Race, chosen: Mapping[str, Schedule], kernel: Kernel, end: float, shown: Progress | Silence
+) -> Tuned:
     """The best schedule of a kernel that is found in time."""
+    stage = shown.stage
     name = kernel.default or kernel.name
     first = best = chosen[name]
     tried = {first}
     for choices in alternatives(kernel, race.strided):
-        if len(tried) > 1 and time.perf_counter() > end:
+        if time.perf_counter() > end:
             break
         candidate = best.changed(**choices)
         if candidate in tried:
             continue
         tried.add(candidate)
+        shown.stage = f"{stage} form {len(tried) - 1}: {candidate};"
         forms = {**chosen, name: best}, {**chosen, name: candidate}
         if race.equal(*forms, exact=candidate.exact_as(best)) and race.gain(*forms, _ROUNDS) > GAIN:
             best = candidate
@@ -201,8 +210,9 @@ class _Form:
 class _Race:
     """Forms of one function under several schedules, called on the same inputs."""
 
-    def __init__(self, function: Function, inputs: Sequence[Any]) -> None:
-        self._function = function
+    def __init__(self, function: Function, inputs: Sequence[Any], end: float) -> None:
+        self._function, self.end = function, end
+        """`end`: the moment from which races are cut to their fewest rounds."""
         self._arrays = function.arrays(list(inputs))[: len(function.inputs)]
         self.strided = any(not a.flags.c_contiguous for a in self._arrays)
         self._forms: dict[tuple[tuple[str, Schedule], ...], _Form | None] = {}
@@ -236,7 +246,7 @@ class _Race:
                 return 1.0
         best = min(a for a, _ in times) / min(b for _, b in times)
         typical = statistics.median(a / b for a, b in times)
-        return min(best, typical) if sum(b < a for a, b in times) >= SURE * rounds else 1.0
+        return min(best, typical) if sum(b < a for a, b in times) >= SURE * len(times) else 1.0
 
     def seconds(self, one: Mapping[str, Schedule], other: Mapping[str, Schedule]) -> tuple[float, float]:
         """Seconds a call of both forms."""
@@ -248,6 +258,7 @@ class _Race:
     ) -> Iterator[tuple[float, float]]:
         """Seconds a call of both, round by round.  They change places: who comes second finds other caches."""
         forms = self._form(one), self._form(other)
+        rounds = rounds if time.perf_counter() < self.end else min(rounds, _FEWEST_ROUNDS)
         calls = max(1, int(_ROUND_SECONDS / max(*(f.seconds(self._arrays, 1) for f in forms), 1e-7)))
         for k in range(rounds):
             first, second = forms if k % 2 else forms[::-1]

@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import boxes, graph_svg, markup, notebook, page, tables, theme
+    from . import boxes, curves, graph_svg, markup, notebook, page, tables, theme
 
-__all__ = ["boxes", "graph_svg", "markup", "notebook", "page", "tables", "theme"]
+__all__ = ["boxes", "curves", "graph_svg", "markup", "notebook", "page", "tables", "theme"]
 
 
 def __getattr__(name: str) -> Any:

@@ -20,10 +20,10 @@ from test_report import tags_of
 
 import arignote as ag
 from arignote import ops as T
+from arignote.compile_progress import Progress, Silence, progress, shower
 from arignote.completion import load_ipython_extension, names_like
 from arignote.pages.page import page
 from arignote.profiling.difference import difference
-from arignote.progress import Progress, Silence, progress, shower
 from arignote.recording import recorded
 from arignote.tracebacks import Told
 
@@ -177,7 +177,7 @@ class Terminal(io.StringIO):
 
 
 def test_progress_is_shown_after_half_a_second_and_wiped(monkeypatch):
-    monkeypatch.setattr("arignote.progress.PATIENCE", 0.02)
+    monkeypatch.setattr("arignote.compile_progress.PATIENCE", 0.02)
     terminal = Terminal()
     shown = Progress("step", shower(terminal))
     deadline = time.monotonic() + 10

@@ -47,8 +47,9 @@ def test_the_two_commands_set_up_everything(section):
     assert "pip install" in block and "venv" in block
 
 
-def test_the_demonstration_reaches_its_accuracy():
-    done = run("-m", "arignote", "demo")
+def test_the_demonstration_reaches_its_accuracy(tmp_path):
+    done = run("-m", "arignote", "demo", "--picture", str(tmp_path / "losses.svg"))
+    assert (tmp_path / "losses.svg").read_text().count("<polyline") == 2
     assert done.returncode == 0, done.stdout + done.stderr
     assert float(re.search(r"accuracy of the perceptron: ([\d.]+)", done.stdout).group(1)) >= 0.95
     assert "Optimizing took" in done.stdout and "GB/s" in done.stdout and "ratio" in done.stdout

@@ -1,0 +1,112 @@
+"""Progress of a compilation that takes long: one line, from half a second on, in terminals and notebooks.
+
+    arignote: compiling step: making C 3.1 s
+
+Nothing is said where nobody looks (neither a terminal nor a notebook's cell), nor under ARIGNOTE_PROGRESS=0.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from .options import process_options
+from .record.ending import interpreter_ends
+
+PATIENCE = 0.5
+"""Seconds of silence."""
+_STEP = 0.25
+
+Show = Callable[[str], None]
+"""Shows a line in the place of the last one; an empty one ends it."""
+
+
+class Progress:
+    """What is going on; `stage` is for the compiler to say.  A thread shows it again and again."""
+
+    def __init__(self, name: str, show: Show, verb: str = "compiling") -> None:
+        self.name, self.show, self.verb = name, show, verb
+        self.stage = "optimizing"
+        self._begun = time.perf_counter()
+        self._done = threading.Event()
+        self._shown = False
+        self._thread = threading.Thread(target=self._run, name="arignote progress", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Stop, and wipe the line."""
+        self._done.set()
+        self._thread.join()
+        if self._shown:
+            self.show("")
+
+    def _run(self) -> None:
+        while not self._done.wait(_STEP if self._shown else PATIENCE):
+            self._shown = True
+            self.show(f"arignote: {self.verb} {self.name}: {self.stage} {time.perf_counter() - self._begun:.1f} s")
+
+
+class Silence:
+    """No progress, where nobody looks."""
+
+    stage = ""
+
+
+@contextmanager
+def progress(name: str, verb: str = "compiling") -> Iterator[Progress | Silence]:
+    """The progress of work on `name`, shown if it takes longer than `PATIENCE` and somebody looks."""
+    show = shower(sys.stderr) if process_options().progress and not interpreter_ends() else None
+    if show is None:
+        yield Silence()
+        return
+    shown = Progress(name, show, verb)
+    try:
+        yield shown
+    finally:
+        shown.end()
+
+
+def shower(stream: TextIO | None) -> Show | None:
+    """What shows a line to somebody who looks at this stream; None if nobody does."""
+    if stream is None or stream.closed:
+        return None
+    if type(stream).__module__.startswith("ipykernel."):
+        return _in_notebook()
+    return _in_terminal(stream) if stream.isatty() else None
+
+
+def _in_terminal(stream: TextIO) -> Show:
+    width = 0
+
+    def show(line: str) -> None:
+        nonlocal width
+        try:
+            stream.write(line.ljust(width) + "\r")
+            stream.flush()
+        except (OSError, ValueError):  # closed, or a pipe that nobody reads any more
+            return
+        width = len(line)
+
+    return show
+
+
+def _in_notebook() -> Show:
+    """One output of the cell, made with the first line and updated with every other; at the end it is empty."""
+    from IPython.display import display
+
+    first: Any = display  # some versions of IPython have no types here
+    handle: Any = None
+
+    def show(line: str) -> None:
+        nonlocal handle
+        data = {"text/plain": line, "text/html": f"<i>{line.replace('<', '&lt;')}</i>" if line else ""}
+        if handle is None:
+            handle = first(data, raw=True, display_id=True)
+        else:
+            handle.update(data, raw=True)
+
+    return show
