@@ -8,6 +8,7 @@
 """
 
 import gc as _gc
+from importlib import import_module as _import_module
 from pathlib import Path as _Path
 
 __version__ = "0.1.0"
@@ -47,8 +48,17 @@ finally:
     if _collects:
         _gc.enable()
 
+
+def __getattr__(name: str) -> object:
+    """Front ends, each loaded when it is first asked for."""
+    if name == "from_onnx":
+        return _import_module(".frontends.onnx", __name__).from_onnx
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "bisect", "cond", "dprint", "function", "grad", "hessian", "hvp",
-    "jacobian", "jit", "jvp", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "progress", "rewrite",
-    "scan", "shared", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
+    "Function", "FunctionGraph", "Mode", "Query", "bisect", "cond", "dprint", "from_onnx", "function", "grad",
+    "hessian", "hvp", "jacobian", "jit", "jvp", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
+    "progress", "rewrite", "scan", "shared", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap",
+    "while_loop",
 ]  # fmt: skip

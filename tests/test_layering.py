@@ -33,8 +33,10 @@ MAY_IMPORT["cbackend.calls"] = BELOW | {room for room in MAY_IMPORT if room.star
 MAY_IMPORT["cbackend.bundle"] = BELOW | {room for room in MAY_IMPORT if room.startswith("cbackend.")}
 MAY_IMPORT["cbackend"] = BELOW | {room for room in MAY_IMPORT if room.startswith("cbackend.")}
 MAY_IMPORT["arignote"] = BELOW | {"optdb", "optdb.rules"} | {room for room in MAY_IMPORT if room.startswith("cbackend")}
+MAY_IMPORT["frontends"] = set()
+MAY_IMPORT["frontends.onnx"] = BELOW | {"arignote", "frontends"}
 OURS = {room.split(".")[0] for room in MAY_IMPORT} - {"arignote"}
-OPTIONAL = {"ziglang", "threadpoolctl", "IPython"}
+OPTIONAL = {"ziglang", "threadpoolctl", "IPython", "onnx"}
 
 
 def files(folder):

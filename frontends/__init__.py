@@ -1,0 +1,4 @@
+"""Front ends: models and programs of other systems as expressions of this one.
+
+    onnx/    models in the ONNX format
+"""

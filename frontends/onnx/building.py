@@ -1,0 +1,272 @@
+"""The nodes of a model as expressions, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Constant, FunctionGraph, Variable
+from ...ops.interpret import interpret
+from ...ops.tensor import constant
+from .loading import check_graph, nodes_of, onnx_package
+from .node import Node, OnnxError
+from .table import CONVERTERS, Converter
+from .values import MOST_ELEMENTS, array_of, elements, scalar, vector
+
+DEEPEST = 32
+"""Functions inside of functions."""
+
+_ELEMENTWISE: dict[str, Callable[..., Any]] = {
+    "Add": T.add, "Sub": T.sub, "Mul": T.mul, "Min": T.minimum, "Max": T.maximum, "Neg": T.neg, "Abs": T.abs,
+}  # fmt: skip
+"""Ops that are computed element by element where the elements of vectors are known."""
+
+
+class Builder:
+    """Turns graphs of one model into expressions."""
+
+    def __init__(
+        self, versions: Mapping[str, int], functions: Mapping[tuple[str, str], Any], folder: Any,
+        user_ops: Mapping[str, Converter],
+    ) -> None:
+        self.versions, self.functions, self.folder = versions, functions, folder
+        self.user_ops = user_ops
+        self.parameters: dict[str, Variable] = {}
+        self._depth = 0
+
+    # --- graphs
+    def refuse_unknown(self, graph: Any) -> None:
+        """Raise OnnxError that names all ops for which there is no converter, with their nodes."""
+        unknown: dict[str, list[str]] = {}
+        for node in nodes_of(graph):
+            if self._converter(node) is None and self._definition(node, []) is None:
+                name = f"{node.domain}.{node.op_type}" if _domain(node) else node.op_type
+                unknown.setdefault(name, []).append(repr(node.name) if node.name else f"-> {', '.join(node.output)}")
+        if unknown:
+            told = "; ".join(f"{op} ({_some(names)})" for op, names in unknown.items())
+            raise OnnxError(
+                f"no converter for {told}; give one for each, as in from_onnx(model, ops={{{next(iter(unknown))!r}: "
+                "lambda node, *operands: ...}})"
+            )
+
+    def initializers(self, graph: Any, made: Callable[[str, np.ndarray], Variable]) -> dict[str, Any]:
+        """The initial values of a graph; `made(name, array)` gives the variable."""
+        found: dict[str, Any] = {}
+        for tensor in graph.initializer:
+            array = array_of(tensor, lambda problem, t=tensor: OnnxError(f"initializer: {problem}"), self.folder)  # type: ignore[misc]
+            found[tensor.name] = made(tensor.name, array)
+        for sparse in graph.sparse_initializer:
+            found[sparse.values.name] = constant(dense(sparse, _plain_error))
+        return found
+
+    def run(self, graph: Any, scope: dict[str, Any], place: str = "") -> list[Any]:
+        """The outputs of a graph; `scope` holds its inputs and the names around it."""
+        check_graph(graph, frozenset(scope), place)
+        own = self.initializers(graph, lambda _, array: constant(array))
+        scope.update({name: value for name, value in own.items() if name not in scope})
+        for node in graph.node:
+            self._add(node, scope, place)
+        return [scope[output.name] for output in graph.output]
+
+    def _add(self, proto: Any, scope: dict[str, Any], place: str) -> None:
+        """Convert one node; its outputs enter the scope."""
+        version = self.versions.get(_domain(proto), 1)
+
+        def body(graph: Any, operands: Sequence[Any]) -> list[Any]:
+            inner = {**scope, **{i.name: value for i, value in zip(graph.input, operands, strict=True)}}
+            return self.run(graph, inner, f"{place}{proto.name or proto.op_type}: ")
+
+        node = Node(proto, version, place, body)
+        operands = [scope[name] if name else None for name in proto.input]
+        outputs = self._converted(node, operands)
+        if len(outputs) < sum(node.wanted):
+            raise node.error(f"gives {len(outputs)} outputs, and {sum(node.wanted)} are asked for")
+        for name, value in zip(proto.output, outputs):  # more may be given than are asked for
+            if name:
+                scope[name] = folded(value, operands)
+
+    # --- nodes
+    def _converted(self, node: Node, operands: list[Any]) -> Sequence[Any]:
+        known = _on_elements(node, operands)
+        if known is not None:
+            return known
+        convert = self._converter(node.proto)
+        try:
+            if convert is not None:
+                result = convert(node, *operands)
+            else:
+                return self._by_definition(node, operands)
+        except OnnxError:
+            raise
+        except (TypeError, ValueError, IndexError, NotImplementedError) as error:
+            told = ", ".join("none" if o is None else str(getattr(o, "type", type(o).__name__)) for o in operands)
+            raise node.error(f"{error}\n  operands: {told}") from error
+        return result if isinstance(result, tuple) else (result,)
+
+    def _converter(self, proto: Any) -> Converter | None:
+        domain = _domain(proto)
+        own = self.user_ops.get(f"{domain}.{proto.op_type}" if domain else proto.op_type)
+        if own is not None or (domain, proto.op_type) in self.functions:
+            return own
+        return CONVERTERS.get((domain, proto.op_type))
+
+    def _definition(self, proto: Any, operands: Sequence[Any]) -> Any:
+        """The FunctionProto of an op: of the model, or of the standard for an op that it defines by others."""
+        domain = _domain(proto)
+        own = self.functions.get((domain, proto.op_type))
+        if own is not None:
+            return own
+        onnx = onnx_package()
+        version = self.versions.get(domain, 1)
+        try:
+            schema = onnx.defs.get_schema(proto.op_type, version, domain)
+        except onnx.defs.SchemaError:
+            return None
+        if schema.has_function:
+            return schema.function_body
+        if not schema.has_context_dependent_function:
+            return None
+        if not operands:
+            return schema  # there is one; which one depends on the operands
+        types = [_type_proto(onnx, operand).SerializeToString() for operand in operands]
+        text = schema.get_context_dependent_function(proto.SerializeToString(), types)
+        function = onnx.FunctionProto()
+        function.ParseFromString(text)
+        return function if function.node else None
+
+    def _defaults(self, proto: Any) -> dict[str, Any]:
+        """The values that the standard gives to the attributes of an op."""
+        onnx = onnx_package()
+        try:
+            schema = onnx.defs.get_schema(proto.op_type, self.versions.get(_domain(proto), 1), _domain(proto))
+        except onnx.defs.SchemaError:
+            return {}
+        return {name: a.default_value for name, a in schema.attributes.items() if a.default_value.type}
+
+    def _by_definition(self, node: Node, operands: list[Any]) -> list[Any]:
+        """The outputs of a node by the nodes of the function that defines its op."""
+        function = self._definition(node.proto, operands)
+        if function is None or not hasattr(function, "node"):
+            raise node.error("there is no converter for this op")
+        if self._depth >= DEEPEST:
+            raise node.error("functions call one another without end")
+        scope = dict(zip(function.input, operands))  # the last ones may be left out
+        scope |= dict.fromkeys(function.input[len(operands):])
+        given = self._defaults(node.proto) | {a.name: a for a in (*function.attribute_proto, *node.proto.attribute)}
+        versions = {_named(o.domain): int(o.version) for o in function.opset_import} or dict(self.versions)
+        inner = Builder({**self.versions, **versions}, self.functions, self.folder, self.user_ops)
+        inner._depth = self._depth + 1
+        place = f"{node.place}{node.proto.name or node.op}: "
+        for proto in function.node:
+            inner._add(_with_attributes(proto, given), scope, place)
+        return [scope.get(name) for name in function.output]
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + ", ..." * (len(names) > 3)
+
+
+def _named(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def _domain(proto: Any) -> str:
+    return _named(proto.domain)
+
+
+def _plain_error(problem: str) -> OnnxError:
+    return OnnxError(problem)
+
+
+def _with_attributes(proto: Any, given: Mapping[str, Any]) -> Any:
+    """The node of a function with the attributes of its call in the place of references."""
+    if not any(a.ref_attr_name or a.HasField("g") for a in proto.attribute):
+        return proto
+    made = type(proto)()
+    made.CopyFrom(proto)
+    del made.attribute[:]
+    for attribute in proto.attribute:
+        if attribute.ref_attr_name:
+            source = given.get(attribute.ref_attr_name)
+            if source is not None:
+                copy = made.attribute.add()
+                copy.CopyFrom(source)
+                copy.name = attribute.name
+            continue
+        copy = made.attribute.add()
+        copy.CopyFrom(attribute)
+        if attribute.HasField("g"):
+            nodes = [_with_attributes(inner, given) for inner in attribute.g.node]
+            del copy.g.node[:]
+            copy.g.node.extend(nodes)
+    return made
+
+
+def _type_proto(onnx: Any, operand: Any) -> Any:
+    """What the standard's definitions are told of an operand."""
+    from_dtype = onnx.helper.np_dtype_to_tensor_dtype
+    if operand is None:
+        return onnx.TypeProto()
+    if isinstance(operand, (list, tuple)):
+        return onnx.helper.make_sequence_type_proto(_type_proto(onnx, operand[0]) if operand else onnx.TypeProto())
+    return onnx.helper.make_tensor_type_proto(from_dtype(np.dtype(operand.dtype)), operand.type.shape)
+
+
+# --- what is known when the model is read
+
+
+def folded(value: Any, operands: Sequence[Any]) -> Any:
+    """The value as a constant, if all that it is computed of are constants and it has few elements."""
+    if not isinstance(value, Variable) or value.owner is None:
+        return value
+    given = [o for o in operands if o is not None]
+    if not given or not all(isinstance(o, Constant) and o.data.size <= 1 << 16 for o in given):
+        return value
+    graph = FunctionGraph([], [value]) if _is_closed(value) else None
+    if graph is None:
+        return value
+    with np.errstate(all="ignore"):
+        result = np.asarray(interpret(graph, [], "from_onnx")[0])
+    return constant(result) if result.size <= 1 << 20 else value
+
+
+def _is_closed(value: Variable) -> bool:
+    try:
+        FunctionGraph([], [value])
+    except ValueError:
+        return False
+    return True
+
+
+def _on_elements(node: Node, operands: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Arithmetic of vectors whose elements are known one by one, element by element; None for all else."""
+    if node.op not in _ELEMENTWISE or not 1 <= len(operands) <= 2 or all(isinstance(o, Constant) for o in operands):
+        return None
+    every = [elements(o) for o in operands]
+    found = [f for f in every if f is not None]
+    if len(found) < len(every) or not any(o.ndim for o in operands):
+        return None
+    count = max(map(len, found))
+    if count > MOST_ELEMENTS or any(len(f) not in (1, count) for f in found):
+        return None
+    dtype = operands[0].dtype
+    apply = _ELEMENTWISE[node.op]
+    items = []
+    for k in range(count):
+        args = [scalar(f[k if len(f) > 1 else 0], dtype) for f in found]
+        value = folded(apply(*args), args)
+        items.append(value.data.item() if isinstance(value, Constant) else value)
+    return (vector(items, dtype),)
+
+
+def dense(sparse: Any, fail: Callable[[str], Exception]) -> np.ndarray:
+    """The array of a SparseTensorProto."""
+    values, indices = array_of(sparse.values, fail), array_of(sparse.indices, fail)
+    result = np.zeros(tuple(sparse.dims), values.dtype)
+    places = tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, result.shape)
+    result[places] = values
+    return result
+

@@ -1,0 +1,101 @@
+"""Eight bits: quantization, products and convolutions of quantized numbers, by their exact meaning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Variable
+from .convert_elementwise import like
+from .convert_windows import convolved
+from .node import Node
+from .table import converter
+from .values import dtype_of
+
+
+def _along(v: Any, x: Variable, node: Node, default: int = 1) -> Any:
+    """Scales or zero points beside x: one number, one a position of an axis, or one a block."""
+    if v is None or v.ndim == 0 or (v.ndim == 1 and v.type.shape[0] == 1):
+        return v if v is None or v.ndim == 0 else T.reshape(v, ())
+    axis = node.attr("axis", default) % x.ndim
+    block = node.attr("block_size", 0)
+    if block or v.ndim == x.ndim:
+        size = block or -(-(x.type.shape[axis] or 0) // (v.type.shape[axis] or 1))
+        wide = T.repeat(v, size, axis=axis)
+        return wide[(*(slice(None),) * axis, slice(0, T.shape(x)[axis]))]
+    return T.reshape(v, tuple(-1 if k == axis else 1 for k in range(x.ndim)))
+
+
+def _saturated(y: Any, dtype: str) -> Any:
+    info = np.iinfo(dtype)
+    return T.cast(T.clip(y, like(info.min, y), like(info.max, y)), dtype)
+
+
+@converter("QuantizeLinear")
+def quantize_linear(node: Node, x: Any, scale: Any, zero: Any = None) -> Any:
+    """round(x / scale) + zero, halves to even, between the least and the largest number."""
+    number = node.attr("output_dtype", 0)
+    dtype = zero.dtype if zero is not None else dtype_of(number, node.error) if number else "uint8"
+    y = T.round(T.cast(x, scale.dtype) / _along(scale, x, node))
+    wide = T.cast(y, "float64") if dtype in ("int32", "uint32") else y
+    return _saturated(wide if zero is None else wide + T.cast(_along(zero, x, node), wide.dtype), dtype)
+
+
+@converter("DequantizeLinear")
+def dequantize_linear(node: Node, x: Any, scale: Any, zero: Any = None) -> Any:
+    number = node.attr("output_dtype", 0)
+    dtype = dtype_of(number, node.error) if number else scale.dtype
+    y = T.cast(x, "int32" if x.dtype != "int32" else "int64")
+    y = y if zero is None else y - T.cast(_along(zero, x, node), y.dtype)
+    return T.cast(T.cast(y, scale.dtype) * _along(scale, x, node), dtype)
+
+
+@converter("DynamicQuantizeLinear")
+def dynamic_quantize_linear(node: Node, x: Any) -> Any:
+    zero, levels = like(0, x), like(255, x)
+    low, high = T.minimum(T.min(x), zero), T.maximum(T.max(x), zero)
+    scale = (high - low) / levels
+    scale = T.where(T.eq(scale, zero), like(1, x), scale)
+    point = T.round(T.clip(-low / scale, zero, levels))
+    return _saturated(T.round(x / scale) + point, "uint8"), scale, T.cast(point, "uint8")
+
+
+def _minus(x: Any, zero: Any, rows: bool) -> Any:
+    """x - zero in int32; zero points by row or by column."""
+    x = T.cast(x, "int32")
+    if zero is None:
+        return x
+    zero = T.cast(zero, "int32")
+    return x - (T.expand_dims(zero, -1) if rows and zero.ndim == 1 and zero.type.shape[0] != 1 else zero)
+
+
+@converter("MatMulInteger")
+def matmul_integer(node: Node, a: Any, b: Any, a_zero: Any = None, b_zero: Any = None) -> Any:
+    return T.matmul(_minus(a, a_zero, True), _minus(b, b_zero, False))
+
+
+@converter("QLinearMatMul")
+def qlinear_matmul(node: Node, a: Any, sa: Any, za: Any, b: Any, sb: Any, zb: Any, sy: Any, zy: Any) -> Any:
+    y = T.matmul(_minus(a, za, True), _minus(b, zb, False))
+    return _requantized(y, sa, sb, sy, zy)
+
+
+def _requantized(y: Any, sa: Any, sb: Any, sy: Any, zy: Any, form: tuple[int, ...] | None = None) -> Any:
+    sb = sb if form is None or sb.ndim == 0 else T.reshape(sb, form)
+    scale = T.cast(sa, "float32") * T.cast(sb, "float32") / T.cast(sy, "float32")
+    return _saturated(T.round(T.cast(y, "float32") * scale) + T.cast(zy, "float32"), zy.dtype)
+
+
+@converter("QLinearConv")
+def qlinear_conv(
+    node: Node, x: Any, sx: Any, zx: Any, w: Any, sw: Any, zw: Any, sy: Any, zy: Any, bias: Any = None
+) -> Any:
+    channels = (-1, *(1,) * (x.ndim - 1))
+    zero = T.cast(zw, "int32")
+    kernels = T.cast(w, "int32") - (zero if zero.ndim == 0 else T.reshape(zero, channels))
+    y = convolved(node, T.cast(x, "int32") - T.cast(zx, "int32"), kernels)
+    along = (1, -1, *(1,) * (x.ndim - 2))
+    y = y if bias is None else y + T.reshape(bias, along)
+    return _requantized(y, sx, sw, sy, zy, along)

@@ -1,0 +1,324 @@
+"""Shapes: lengths, reshapes, transposes, joins, parts, repetition, padding, ranges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Constant, Variable
+from ...ops.tensor import as_tensor, constant
+from .convert_elementwise import like
+from .node import Node
+from .table import converter
+from .values import dtype_of, elements, known_array, known_ints, lengths, own_lengths, scalar, shape_vector, vector
+
+
+@converter("Identity")
+def identity(node: Node, x: Any) -> Any:
+    return x
+
+
+@converter("Constant")
+def constant_of(node: Node) -> Any:
+    plain = {"value_float": "float32", "value_floats": "float32", "value_int": "int64", "value_ints": "int64"}
+    for name, dtype in plain.items():
+        value = node.attr(name)
+        if value is not None:
+            return constant(np.array(value, dtype))
+    if node.attr("sparse_value") is not None or "sparse_value" in node.attributes:
+        raise node.error("sparse constants are not supported")
+    return constant(node.need("value"))
+
+
+@converter("ConstantOfShape")
+def constant_of_shape(node: Node, shape: Any) -> Any:
+    value = node.attr("value")
+    value = np.zeros(1, "float32") if value is None else value
+    return T.full(lengths(shape, node.error, "the shape"), constant(value.reshape(())))
+
+
+@converter("Shape")
+def shape(node: Node, x: Any) -> Any:
+    return shape_vector(x, node.attr("start"), node.attr("end"))
+
+
+@converter("Size")
+def size(node: Node, x: Any) -> Any:
+    return T.size(x)
+
+
+@converter("Reshape")
+def reshape(node: Node, x: Any, shape: Any = None) -> Any:
+    """0 is the length that x has there, -1 the one that is left."""
+    wanted = node.attr("shape") if shape is None else lengths(shape, node.error, "the shape")
+    own = own_lengths(x)
+    if not node.attr("allowzero", 0):
+        wanted = [own[k] if isinstance(n, int) and n == 0 else n for k, n in enumerate(wanted)]
+    computed = [k for k, n in enumerate(wanted) if not isinstance(n, int) and not _is_length(n)]
+    if computed and elements(shape) is None:
+        wanted = _decided(x, wanted, own, bool(node.attr("allowzero", 0)))
+    return T.reshape(x, wanted) if wanted else T.reshape(x, ())
+
+
+def _decided(x: Any, wanted: Sequence[Any], own: Sequence[Any], allow_zero: bool) -> list[Any]:
+    """The lengths of a computed shape, in which a 0 and a -1 may stand."""
+    if not allow_zero:
+        wanted = [n if k >= x.ndim else T.where(T.eq(n, 0), own[k], n) for k, n in enumerate(wanted)]
+    others: Any = 1
+    for n in wanted:
+        others = others * T.where(T.eq(n, -1), 1, n)
+    missing = T.floor_div(T.size(x), T.maximum(others, 1))
+    return [T.where(T.eq(n, -1), missing, n) for n in wanted]
+
+
+def _is_length(n: Any) -> bool:
+    """Whether a scalar is the length of an axis, which is meant as it is."""
+    return isinstance(n, Constant) or (isinstance(n, Variable) and n.owner is not None and n.owner.op.name == "shape_i")
+
+
+@converter("Flatten")
+def flatten(node: Node, x: Any) -> Any:
+    axis = node.attr("axis", 1)
+    axis = axis + x.ndim if axis < 0 else axis
+    own = own_lengths(x)
+    front = own[:axis]
+    rows: Any = math.prod(int(n.data) for n in front) if all(isinstance(n, Constant) for n in front) else None
+    if rows is None:
+        rows = T.prod(T.stack(front))
+    if rows == 0 or any(isinstance(n, Constant) and n.data == 0 for n in own):
+        return T.reshape(x, (rows, T.prod(T.stack(own[axis:])) if axis < x.ndim else 1))
+    return T.reshape(x, (rows, -1))
+
+
+@converter("Squeeze")
+def squeeze(node: Node, x: Any, axes: Any = None) -> Any:
+    wanted = node.attr("axes") if axes is None else known_ints(axes, node.error, "the vector of axes")
+    if wanted is None:
+        wanted = [k for k, n in enumerate(x.type.shape) if n == 1]
+    found = elements(x)
+    if found is not None and x.ndim == 1 and len(found) == 1:
+        return scalar(found[0], x.dtype)
+    return T.squeeze(x, tuple(wanted)) if wanted else x
+
+
+@converter("Unsqueeze")
+def unsqueeze(node: Node, x: Any, axes: Any = None) -> Any:
+    wanted = node.attr("axes") if axes is None else known_ints(axes, node.error, "the vector of axes")
+    found = elements(x)
+    if found is not None and x.ndim == 0 and len(wanted) == 1:
+        return vector(found, x.dtype)
+    return T.expand_dims(x, tuple(wanted))
+
+
+@converter("Transpose")
+def transpose(node: Node, x: Any) -> Any:
+    return T.transpose(x, node.attr("perm") or tuple(range(x.ndim))[::-1])
+
+
+@converter("Concat")
+def concat(node: Node, *operands: Any) -> Any:
+    found = [elements(o) for o in operands]
+    if all(f is not None for f in found) and operands[0].ndim == 1:
+        return vector([item for f in found for item in f], operands[0].dtype)  # type: ignore[union-attr]
+    axis = node.attr("axis", 1)
+    return operands[0] if len(operands) == 1 else T.concatenate(list(operands), axis=axis)
+
+
+@converter("Split")
+def split(node: Node, x: Any, sizes: Any = None) -> Any:
+    axis = node.attr("axis", 0) % x.ndim
+    wanted = node.attr("split") if sizes is None else lengths(sizes, node.error, "the vector of sizes")
+    count = node.attr("num_outputs") or len(node.wanted)
+    if wanted is None:
+        length = own_lengths(x)[axis]
+        known = isinstance(length, Constant)
+        each = -(-int(length.data) // count) if known else T.floor_div(length + (count - 1), count)
+        wanted = [each] * (count - 1)
+        bounds: list[Any] = [0]
+        for n in wanted:
+            bounds.append(bounds[-1] + n)
+        bounds.append(None)
+    else:
+        bounds = [0]
+        for n in wanted:
+            bounds.append(bounds[-1] + n)
+    front = (slice(None),) * axis
+    return tuple(x[(*front, slice(a, b))] for a, b in pairwise(bounds))
+
+
+@converter("Slice")
+def slice_(node: Node, x: Any, starts: Any = None, ends: Any = None, axes: Any = None, steps: Any = None) -> Any:
+    first = node.attr("starts") if starts is None else lengths(starts, node.error, "starts")
+    last = node.attr("ends") if ends is None else lengths(ends, node.error, "ends")
+    along = node.attr("axes") if axes is None else known_ints(axes, node.error, "the vector of axes")
+    along = list(range(len(first))) if along is None else along
+    by = [1] * len(first) if steps is None else known_ints(steps, node.error, "the vector of steps")
+    found = elements(x)
+    if found is not None and x.ndim == 1 and all(isinstance(n, int) for n in (*first, *last)):
+        return vector(found[slice(first[0], _end(last[0], by[0]), by[0])], x.dtype)
+    place: list[Any] = [slice(None)] * x.ndim
+    for axis, a, b, step in zip(along, first, last, by, strict=True):
+        place[axis] = slice(_bound(a, step, True), _end(_bound(b, step, False), step), step)
+    return x[tuple(place)]
+
+
+def _bound(n: Any, step: int, begins: bool) -> Any:
+    return max(-(2**62), min(n, 2**62)) if isinstance(n, int) else T.cast(n, "int64")
+
+
+def _end(n: Any, step: int) -> Any:
+    """The end of a slice; one that lies far before the beginning is none for a negative step."""
+    return None if step < 0 and isinstance(n, int) and n <= -(2**31) + 1 else n
+
+
+@converter("Expand")
+def expand(node: Node, x: Any, shape: Any) -> Any:
+    """Broadcast both ways: a 1 of the shape keeps the length of x."""
+    wanted = lengths(shape, node.error, "the shape")
+    own = [1] * (len(wanted) - x.ndim) + list(own_lengths(x))
+    wanted = [1] * (x.ndim - len(wanted)) + wanted
+    return T.broadcast_to(x, [_joint(a, b) for a, b in zip(own, wanted, strict=True)])
+
+
+def _joint(own: Any, wanted: Any) -> Any:
+    own = int(own.data) if isinstance(own, Constant) else own
+    if isinstance(wanted, int) and wanted == 1:
+        return own
+    if isinstance(own, int) and own == 1:
+        return wanted
+    return wanted if isinstance(wanted, int) else (own if isinstance(own, int) else T.maximum(own, wanted))
+
+
+@converter("Tile")
+def tile(node: Node, x: Any, repeats: Any) -> Any:
+    return T.tile(x, tuple(lengths(repeats, node.error, "repeats")), ndim=x.ndim)
+
+
+@converter("Pad")
+def pad(node: Node, x: Any, pads: Any = None, value: Any = None, axes: Any = None) -> Any:
+    amounts = node.attr("pads") if pads is None else lengths(pads, node.error, "the vector of pads")
+    along = list(range(x.ndim))
+    if axes is not None:
+        along = [a % x.ndim for a in known_ints(axes, node.error, "the vector of axes")]
+    mode = node.attr("mode", "constant")
+    widths: list[Any] = [(0, 0)] * x.ndim
+    for k, axis in enumerate(along):
+        widths[axis] = (amounts[k], amounts[k + len(along)])
+    for axis, (before, after) in enumerate(widths):  # negative amounts cut
+        cut = slice(-before if _negative(before) else None, after if _negative(after) else None)
+        if cut != slice(None):
+            x = x[(*(slice(None),) * axis, cut)]
+            widths[axis] = (0 if _negative(before) else before, 0 if _negative(after) else after)
+    number = node.attr("value", 0.0) if value is None else value
+    if mode == "constant":
+        number = like(number, x) if not isinstance(number, Variable) else T.reshape(number, ())
+        return T.pad(x, tuple(widths), constant_values=number)
+    return T.pad(x, tuple(widths), mode={"reflect": "reflect", "edge": "edge", "wrap": "wrap"}[mode])
+
+
+def _negative(n: Any) -> bool:
+    return isinstance(n, int) and n < 0
+
+
+@converter("Range")
+def range_(node: Node, start: Any, limit: Any, delta: Any) -> Any:
+    known = [known_array(v) for v in (start, limit, delta)]
+    if all(k is not None for k in known):
+        return constant(np.arange(*(k.item() for k in known), dtype=start.dtype))  # type: ignore[union-attr]
+    if start.type.kind in "iu":
+        return T.cast(T.arange(start, limit, delta), start.dtype)
+    count = T.maximum(T.cast(T.ceil((limit - start) / delta), "int64"), 0)
+    return start + T.cast(T.arange(count), start.dtype) * delta
+
+
+@converter("EyeLike")
+def eye_like(node: Node, x: Any) -> Any:
+    dtype = dtype_of(node.attr("dtype"), node.error) if node.attr("dtype") else x.dtype
+    rows, columns = own_lengths(x)
+    return T.eye(rows, columns, k=node.attr("k", 0), dtype=dtype)
+
+
+@converter("Trilu")
+def trilu(node: Node, x: Any, k: Any = None) -> Any:
+    offset = 0 if k is None else known_ints(k, node.error, "k")[0]
+    return (T.triu if node.attr("upper", 1) else T.tril)(x, offset)
+
+
+@converter("OneHot")
+def one_hot(node: Node, indices: Any, depth: Any, values: Any) -> Any:
+    axis = node.attr("axis", -1)
+    axis = axis + indices.ndim + 1 if axis < 0 else axis
+    depth = T.cast(T.reshape(depth, ()), "int64")
+    places = T.cast(indices, "int64")
+    places = T.where(T.lt(places, 0), places + depth, places)
+    form = [1] * (indices.ndim + 1)
+    form[axis] = -1
+    counted = T.reshape(T.arange(depth), form)
+    return T.where(T.eq(T.expand_dims(places, axis), counted), values[1], values[0])
+
+
+@converter("SpaceToDepth")
+def space_to_depth(node: Node, x: Any) -> Any:
+    b = node.need("blocksize")
+    n, c, h, w = own_lengths(x)
+    y = T.reshape(x, (n, c, h // b, b, w // b, b))
+    order = (0, 3, 5, 1, 2, 4) if node.attr("mode", "DCR") == "DCR" else (0, 1, 3, 5, 2, 4)
+    return T.reshape(T.transpose(y, order), (n, c * (b * b), h // b, w // b))
+
+
+@converter("DepthToSpace")
+def depth_to_space(node: Node, x: Any) -> Any:
+    b = node.need("blocksize")
+    n, c, h, w = own_lengths(x)
+    if node.attr("mode", "DCR") == "DCR":
+        y = T.transpose(T.reshape(x, (n, b, b, c // (b * b), h, w)), (0, 3, 4, 1, 5, 2))
+    else:
+        y = T.transpose(T.reshape(x, (n, c // (b * b), b, b, h, w)), (0, 1, 4, 2, 5, 3))
+    return T.reshape(y, (n, c // (b * b), h * b, w * b))
+
+
+@converter("Dropout")
+def dropout(node: Node, x: Any, ratio: Any = None, training: Any = None) -> Any:
+    """Nothing is dropped in inference, which is what models are read for."""
+    known = None if training is None else known_array(training)
+    if training is not None and (known is None or bool(known)) and not _is_zero(ratio):
+        raise node.error("drops elements in training mode; only inference is supported")
+    return x, T.ones_like(x, dtype="bool")
+
+
+def _is_zero(ratio: Any) -> bool:
+    known = None if ratio is None else known_array(ratio)
+    return known is not None and float(known) == 0.0
+
+
+@converter("ReverseSequence")
+def reverse_sequence(node: Node, x: Any, lens: Any) -> Any:
+    batch, time = node.attr("batch_axis", 1), node.attr("time_axis", 0)
+    y = T.moveaxis(x, (batch, time), (0, 1))
+    steps = T.arange(T.shape(y)[1])
+    count = T.expand_dims(as_tensor(lens), 1)
+    places = T.where(T.lt(steps, count), count - 1 - steps, steps)
+    rows = T.expand_dims(T.arange(T.shape(y)[0]), 1)
+    return T.moveaxis(y[rows, places], (0, 1), (batch, time))
+
+
+@converter("CenterCropPad")
+def center_crop_pad(node: Node, x: Any, shape: Any) -> Any:
+    axes = node.attr("axes") or list(range(x.ndim))
+    for axis, wanted in zip(axes, known_ints(shape, node.error, "the shape"), strict=True):
+        axis %= x.ndim
+        own = x.type.shape[axis]
+        if own is None:
+            raise node.error(f"the length of axis {axis} must be known")
+        if own > wanted:
+            start = (own - wanted) // 2
+            x = x[(*(slice(None),) * axis, slice(start, start + wanted))]
+        elif own < wanted:
+            before = (wanted - own) // 2
+            x = T.pad(x, tuple((before, wanted - own - before) if a == axis else (0, 0) for a in range(x.ndim)))
+    return x

@@ -1,0 +1,22 @@
+"""All converters: importing this module registers them."""
+
+from . import (
+    convert_control,
+    convert_elementwise,
+    convert_images,
+    convert_indexing,
+    convert_normalization,
+    convert_products,
+    convert_quantized,
+    convert_recurrent,
+    convert_reductions,
+    convert_sequences,
+    convert_shapes,
+    convert_windows,
+)
+
+__all__ = [
+    "convert_control", "convert_elementwise", "convert_images", "convert_indexing", "convert_normalization",
+    "convert_products", "convert_quantized", "convert_recurrent", "convert_reductions", "convert_sequences",
+    "convert_shapes", "convert_windows",
+]  # fmt: skip

@@ -1,0 +1,76 @@
+"""Ops of ONNX that no expression of ours has: NumPy computes them, as steps of the program that call Python."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...graph import TensorType, Variable
+from ...graph.types import numpy_dtype
+from ...ops.tensor import TensorOp
+from ...record import record
+
+
+@record
+class Bits(TensorOp):
+    """The bits of a value under another dtype of the same size."""
+
+    dtype: str
+    name = "bits"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        (x,) = inputs
+        if numpy_dtype(x.dtype).itemsize != numpy_dtype(self.dtype).itemsize:
+            raise TypeError(f"bits: {x.dtype} and {self.dtype} are of different sizes")
+        return (TensorType(self.dtype, x.type.shape),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (np.ascontiguousarray(values[0]).reshape(values[0].shape).view(numpy_dtype(self.dtype)),)
+
+
+@record
+class NonMaxSuppression(TensorOp):
+    """Indices (batch, class, box) of boxes that no better box of their class overlaps; int64[n, 3].
+
+    Inputs: boxes [batches, boxes, 4], scores [batches, classes, boxes], and scalars: the most boxes a class, the
+    overlap (intersection over union) from which the worse box goes, and the least score.  `centred`: boxes are given as
+    (x, y, width, height) about their centres.
+    """
+
+    centred: bool
+    name = "non_max_suppression"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        return (TensorType("int64", (None, 3)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        boxes, scores, most, overlap, least = values
+        low, high = self._corners(boxes)
+        found = [
+            (batch, kind, box)
+            for batch, rows in enumerate(scores)
+            for kind, row in enumerate(rows)
+            for box in _kept(low[batch], high[batch], row, int(most), float(overlap), float(least))
+        ]
+        return (np.array(found, np.int64).reshape(-1, 3),)
+
+    def _corners(self, boxes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        first, second = boxes[..., :2], boxes[..., 2:]
+        if self.centred:
+            return first - second / 2, first + second / 2
+        return np.minimum(first, second), np.maximum(first, second)
+
+
+def _kept(low: np.ndarray, high: np.ndarray, scores: np.ndarray, most: int, overlap: float, least: float) -> list[int]:
+    """The boxes of one class that are kept, the best first."""
+    areas = (high - low).prod(axis=-1)
+    kept: list[int] = []
+    for box in np.argsort(-scores, kind="stable"):
+        if len(kept) >= most:
+            break
+        if not scores[box] > least and np.isfinite(least):
+            continue
+        sides = np.maximum(np.minimum(high[kept], high[box]) - np.maximum(low[kept], low[box]), 0)
+        common = sides.prod(axis=-1)
+        if not np.any(common / np.maximum(areas[kept] + areas[box] - common, 1e-30) > overlap):
+            kept.append(int(box))
+    return kept

@@ -1,0 +1,94 @@
+"""A model from a file or a ModelProto, its structure checked before anything is built."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .node import OnnxError as OnnxError
+
+NEWEST = 28
+"""The newest version of the standard op set that is known."""
+
+
+def onnx_package() -> Any:
+    """The package `onnx`.  Raises ImportError that says how to install it."""
+    try:
+        import onnx
+    except ImportError:
+        raise ImportError("reading ONNX models needs the package onnx: pip install 'arignote[onnx]'") from None
+    return onnx
+
+
+def load(source: Any) -> tuple[Any, Path | None]:
+    """The ModelProto of a path, of bytes or of a ModelProto, and the folder that external data lie in."""
+    onnx = onnx_package()
+    if isinstance(source, onnx.ModelProto):
+        return source, None
+    folder: Path | None = None
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        folder = path.parent
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise OnnxError(f"{path}: {error.strerror or error}") from None
+    elif isinstance(source, (bytes, bytearray)):
+        path, data = Path("model"), bytes(source)
+    else:
+        raise TypeError(f"from_onnx: expected a path, bytes or an onnx.ModelProto, got {type(source).__name__}")
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(data)
+    except Exception as error:  # protobuf has errors of its own in each of its implementations
+        raise OnnxError(f"{path} is no ONNX model, or it is cut short: {error}") from None
+    if not model.HasField("graph") or not model.opset_import:
+        raise OnnxError(f"{path} is no ONNX model: it has no graph, or names no op set")
+    return model, folder
+
+
+def versions_of(model: Any) -> dict[str, int]:
+    """The version of each op set.  Raises OnnxError for a standard op set that is newer than we know."""
+    found = {"" if o.domain == "ai.onnx" else o.domain: int(o.version) for o in model.opset_import}
+    version = found.get("", 1)
+    if version > NEWEST:
+        raise OnnxError(f"the model needs version {version} of the ONNX op set; the newest that is known is {NEWEST}")
+    return found
+
+
+def check_graph(graph: Any, known: frozenset[str], place: str = "") -> None:
+    """Raise OnnxError for names that are read before they are made, or made twice."""
+    made = set(known)
+    for value in (*graph.input, *graph.initializer):
+        made.add(value.name)
+    made |= {s.values.name for s in graph.sparse_initializer}
+    own: set[str] = set()
+    for node in graph.node:
+        where = f"{place}node {node.name!r} {node.op_type}" if node.name else f"{place}node {node.op_type}"
+        for name in node.input:
+            if name and name not in made:
+                later = any(name in other.output for other in graph.node)
+                order = "which a later node makes: they are in no order, or go in a circle"
+                why = order if later else "which is not there"
+                raise OnnxError(f"{where} reads {name!r}, {why}")
+        for name in filter(None, node.output):
+            if name in own:
+                raise OnnxError(f"{where} makes {name!r}, which another node makes, too")
+            own.add(name)
+            made.add(name)
+    for output in graph.output:
+        if output.name not in made:
+            raise OnnxError(f"{place}the output {output.name!r} is made by no node")
+
+
+def nodes_of(graph: Any) -> Iterator[Any]:
+    """All nodes of a graph and of the graphs in its nodes' attributes."""
+    stack = [graph]
+    while stack:
+        for node in stack.pop().node:
+            yield node
+            for attribute in node.attribute:
+                stack.extend([attribute.g] if attribute.HasField("g") else [])
+                stack.extend(attribute.graphs)

@@ -1,0 +1,61 @@
+"""One node of an ONNX graph as converters see it: its attributes, the version of its op set, errors that name it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .values import array_of
+
+
+class OnnxError(ValueError):
+    """A model that cannot be read: the message names the node, the operand, what was expected and what came."""
+
+
+class Node:
+    """A node: `op`, `version` of its op set, `attr(name, default)`, `outputs` asked for."""
+
+    def __init__(self, proto: Any, version: int, place: str, build: Callable[..., Any]) -> None:
+        self.proto, self.version, self.place = proto, version, place
+        self.op: str = proto.op_type
+        self.attributes = {a.name: a for a in proto.attribute}
+        self.wanted = [bool(name) for name in proto.output]
+        """For each output whether somebody may read it."""
+        self._build = build
+
+    def attr(self, name: str, default: Any = None) -> Any:
+        """The value of an attribute: int, float, text, array, list, or a GraphProto."""
+        found = self.attributes.get(name)
+        if found is None:
+            return default
+        kinds = {1: "f", 2: "i", 3: "s", 4: "t", 5: "g", 6: "floats", 7: "ints", 8: "strings"}
+        if found.type not in kinds:
+            raise self.error(f"attribute {name} is of kind {found.type}, which is not supported")
+        value = getattr(found, kinds[found.type])
+        if found.type == 3:
+            return value.decode("utf-8", "replace")
+        if found.type == 4:
+            return array_of(value, self.error)
+        if found.type == 8:
+            return [text.decode("utf-8", "replace") for text in value]
+        return list(value) if found.type in (6, 7) else value
+
+    def need(self, name: str) -> Any:
+        """The value of an attribute that must be there."""
+        value = self.attr(name)
+        if value is None:
+            raise self.error(f"has no attribute {name}")
+        return value
+
+    def body(self, name: str, operands: Sequence[Any]) -> list[Any]:
+        """The outputs of the graph in an attribute on these operands; its free names are those around the node."""
+        return self._build(self.need(name), operands)  # type: ignore[no-any-return]
+
+    def error(self, problem: str) -> OnnxError:
+        """An error in the name of this node."""
+        return OnnxError(f"{self}: {problem}")
+
+    def __str__(self) -> str:
+        name = f" {self.proto.name!r}" if self.proto.name else ""
+        outputs = ", ".join(filter(None, self.proto.output))
+        return f"{self.place}node{name} {self.op} (version {self.version}) -> {outputs}"
