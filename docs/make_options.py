@@ -6,11 +6,11 @@ from pathlib import Path
 from arignote.options import DEBUG_LEVELS, OTHERS, Options, variable_of
 
 PAGE = Path(__file__).with_name("options.md")
-HEAD = """# Options
+HEAD = """# Environment options
 
-Written by `python docs/make_options.py`.  Each variable is read once a process, when the first function is compiled.
-Arguments of `ag.function` (`mode`, `profile`, `threads`, ...) overrule them.  A variable that begins with `ARIGNOTE_`
-and is not in this table gives a warning, and a value that cannot be read an error.
+Written by `python docs/make_options.py`. A process reads each variable once, when it compiles its first function.
+Arguments of `ag.function` (`mode`, `profile`, `threads`, ...) override them. An unknown variable that begins with
+`ARIGNOTE_` gives a warning; a value that cannot be parsed raises an error.
 
 | variable | value | default | effect |
 |---|---|---|---|
@@ -18,9 +18,9 @@ and is not in this table gives a warning, and a value that cannot be read an err
 DEBUG = """
 ## ARIGNOTE_DEBUG
 
-Lines on standard error.  Each level shows what the one before shows, and more.  From level 2 on functions are compiled
-with a run profile, so that their C holds clocks, and the graph is optimized even if its C lies in the cache.  Calls of
-bound functions (`f.bind`) are not shown.
+The messages go to standard error. Each level includes the levels below it. From level 2 on, functions are compiled with
+a run profile, so their C reads clocks. The graph is then optimized even if its C is in the cache. Calls of bound
+functions (`f.bind`) are not shown.
 
 | level | shows |
 |---|---|

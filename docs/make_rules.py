@@ -1,7 +1,10 @@
 """Writes docs/rules.md, the list of all rules, from the database: `python docs/make_rules.py`."""
 
+from __future__ import annotations
+
 import importlib
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from arignote import pprint
@@ -10,11 +13,11 @@ from arignote.optdb import Rule
 from arignote.optdb.rules import default_db
 
 PAGE = Path(__file__).with_name("rules.md")
-HEAD = """# The rules
+HEAD = """# Rule catalogue
 
-Written by `python docs/make_rules.py`.  A rule runs where its database does; what has the tag `unsafe` runs only if a
-query asks for it.  Tags are those besides the names of databases and the contract.  Examples are the first of
-`tests/rule_rows*.py`, to which the tests hold the rules; of a long result the beginning is shown.
+Written by `python docs/make_rules.py`. A rule runs where its database does. A rule with the tag `unsafe` runs only if a
+query selects it. The column of tags omits the names of databases and the contract. An example is the first row of
+`tests/rule_rows*.py` for the rule; a long result is cut.
 
 | rule | formula | example | position and database | tags | contract |
 |---|---|---|---|---|---|
@@ -23,45 +26,72 @@ TESTS = PAGE.parent.parent / "tests"
 LONGEST = 140
 
 
-def examples() -> dict[str, str]:
-    """Rule -> its first example: what it makes of what."""
+@dataclass(frozen=True)
+class RulePage:
+    """All that the catalogue says of a rule."""
+
+    name: str
+    formula: str
+    example: tuple[str, str] | None
+    """An expression before and after."""
+    places: tuple[str, ...]
+    """Position and path of databases, for each place in which it is registered."""
+    tags: tuple[str, ...]
+    contract: str
+    contract_tags: frozenset[str]
+
+    @property
+    def row(self) -> str:
+        """The row of the table."""
+        example = "`{}` becomes `{}`".format(*self.example) if self.example else ""
+        cells = [self.name, f"`{self.formula}`", example, ", ".join(self.places), " ".join(self.tags), self.contract]
+        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def examples() -> dict[str, tuple[str, str]]:
+    """Rule -> its first example: the expression before and after."""
     sys.path.insert(0, str(TESTS))
     try:
         tables = [importlib.import_module(path.stem) for path in sorted(TESTS.glob("rule_rows*.py"))]
     finally:
         sys.path.remove(str(TESTS))
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, str]] = {}
     for name, before, after, *_ in (row for table in tables for row in table.ROWS):
-        found.setdefault(name, f"`{shown(before)}` becomes `{shown(after)}`")
+        found.setdefault(name, (shown(before), shown(after)))
     return found
 
 
 def shown(value: Variable) -> str:
     """The expression as a cell of a table."""
-    text = pprint(value).replace("\n", " ").replace("|", "\\|")
+    text = pprint(value).replace("\n", " ")
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
 
 
-def page() -> str:
-    """The text of the page."""
+def rules() -> list[RulePage]:
+    """All rules, by name."""
     db = default_db()
     found = [e for e in db.entries() if isinstance(e.object, Rule)]
     tops = {e.name: e.position for e in db.entries() if "/" not in e.path}
     databases = {part for e in found for part in e.path.split("/")}
-    rows: dict[str, list[str]] = {}
     places: dict[str, list[str]] = {}
     for e in found:
         top, *inside = e.path.split("/")
         places.setdefault(e.name, []).append(f"{tops[top]:g} {'/'.join([top, *inside[:-1]])}")
-        tags = e.tags - databases - {type(e.object).__name__} - (e.contract.tags if e.contract else set())
-        formula = str(e.object).removeprefix(f"{e.name}: ").replace("|", "\\|")
-        rows[e.name] = [f"`{formula}`", " ".join(sorted(tags)), str(e.contract)]
     made = examples()
-    lines = [
-        f"| {name} | {formula} | {made.get(name, '')} | {', '.join(places[name])} | {tags} | {contract} |"
-        for name, (formula, tags, contract) in sorted(rows.items())
-    ]
-    return HEAD + "\n".join(lines) + "\n"
+    pages = {}
+    for e in found:
+        words = e.contract.tags if e.contract else frozenset()
+        tags = tuple(sorted(e.tags - databases - {type(e.object).__name__} - words))
+        formula = str(e.object).removeprefix(f"{e.name}: ")
+        pages[e.name] = RulePage(
+            e.name, formula, made.get(e.name), tuple(places[e.name]), tags, str(e.contract), frozenset(words)
+        )
+    return [pages[name] for name in sorted(pages)]
+
+
+def page() -> str:
+    """The text of the page."""
+    return HEAD + "\n".join(rule.row for rule in rules()) + "\n"
 
 
 if __name__ == "__main__":

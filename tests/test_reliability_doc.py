@@ -11,7 +11,7 @@ from campaign.__main__ import EXPERIMENTS
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "docs/reliability.md").read_text()
 GUARANTEES = dict(re.findall(r"^- \*\*(G\d+)\*\*(.*?)(?=^- |^## |\Z)", TEXT, re.S | re.M))
-HOLDS = re.compile(r"^  - `(tests/[\w/]+\.py)::(\w+)(?:\[(\w+)\])?`$", re.M)
+HOLDS = re.compile(r"^ +- `(tests/[\w/]+\.py)::(\w+)(?:\[(\w+)\])?`$", re.M)
 
 
 @lru_cache

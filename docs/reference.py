@@ -1,0 +1,279 @@
+"""The API reference: Markdown pages generated from the docstrings and signatures of the live objects.
+
+    pages()  ->  {"reference/derivatives.md": "# Derivatives ..."}
+
+Ops are instances and not functions, so tools that read the source find neither their signatures nor their docstrings.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import types
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import arignote as ag
+from arignote import ops as T
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the reference: (shown name, object) of each entry."""
+
+    file: str
+    title: str
+    intro: str
+    entries: list[tuple[str, Any]]
+    members: bool = True
+    """Whether the members of classes are shown, too."""
+
+
+TOP = {
+    "functions": ("Functions and modes", "function Function jit Mode shared tune"),
+    "derivatives": ("Derivatives", "grad value_and_grad jacobian hessian hvp jvp vjp"),
+    "loops": ("Loops, branches and batches", "scan until while_loop cond vmap vectorize"),
+    "graphs": ("Graphs", "FunctionGraph parse rewrite dprint pprint"),
+    "tools": ("Profiles, checks, progress", "profile profile_diff bisect progress"),
+}
+"""Pages of the names of `arignote`: file -> title, names."""
+SUBJECTS = {
+    "elementwise": ("Elementwise functions", "elementwise functions"),
+    "reductions": ("Reductions and statistics",
+                   "reduce statistics quantiles not_a_number cumulative counting sorting sampled"),
+    "creation": ("Creation of tensors", "creation variables tensor shared"),
+    "shapes": ("Shapes, joins and indices",
+               "shape joining arranging getitem indexing advanced_indexing padding lengths specify diagonals"),
+    "products": ("Products of matrices", "products blas einsum"),
+}
+"""Pages of the names of `arignote.ops`: file -> title, modules they come from."""
+VARIABLES = {"TensorVariable", "TensorConstant", "SharedVariable", "Container"}
+SECTION = re.compile(r"^(Args|Arguments|Raises|Returns|Properties|Examples?):\s*$")
+ESCAPED = re.compile(r"([*_<>\[\]|])")
+
+
+def pages() -> dict[str, str]:
+    """File -> text of each page, and an index of them."""
+    made = [*_top_pages(), *_database_pages(), *_op_pages(), *_module_pages()]
+    texts = {f"reference/{page.file}.md": _text(page) for page in made}
+    rows = [f"| [{page.title}]({page.file}.md) | {_names(page)} |" for page in made]
+    head = "# API reference\n\nGenerated from the docstrings. `ag` is `arignote`, `T` is `arignote.ops`.\n\n"
+    texts["reference/index.md"] = head + "| page | names |\n|---|---|\n" + "\n".join(rows) + "\n"
+    return texts
+
+
+def titles() -> list[tuple[str, str]]:
+    """(title, file) of each page, in the order of the navigation."""
+    made = [*_top_pages(), *_database_pages(), *_op_pages(), *_module_pages()]
+    return [("Overview", "reference/index.md"), *((page.title, f"reference/{page.file}.md") for page in made)]
+
+
+# --- which names stand on which page
+
+
+def _top_pages() -> Iterator[Page]:
+    named = set()
+    for file, (title, names) in TOP.items():
+        named |= set(names.split())
+        yield Page(file, title, "", [(f"ag.{name}", getattr(ag, name)) for name in names.split()])
+    rest = sorted(set(ag.__all__) - named - {"optdb", "optim", "Query"})
+    if rest:
+        yield Page("more", "More of `arignote`", "", [(f"ag.{name}", getattr(ag, name)) for name in rest])
+
+
+def _database_pages() -> Iterator[Page]:
+    module = importlib.import_module("arignote.optdb")
+    names = "rule node_rule wilds op_like exact ulp stabilizes relaxes approximates"
+    rules = [(name, getattr(module, name)) for name in names.split() if hasattr(module, name)]
+    methods = "table query entries register register_all unregister add_tags remove_tags copy explain"
+    database = [(f"ag.optdb.{name}", getattr(ag.optdb, name)) for name in methods.split() if hasattr(ag.optdb, name)]
+    yield Page("database", "Optimization database", _prose(_doc(ag.optdb)), [("ag.Query", ag.Query), *database])
+    yield Page("rules", "Rules and contracts", "Import these names from `arignote.optdb`.", rules)
+
+
+def _op_pages() -> Iterator[Page]:
+    found: dict[str, list[tuple[str, Any]]] = {file: [] for file in [*SUBJECTS, "variables", "classes", "other"]}
+    page_of = {module: file for file, (_, modules) in SUBJECTS.items() for module in modules.split()}
+    for name, module in sorted(_origins().items()):
+        value = getattr(T, name)
+        if name in VARIABLES:
+            file = "variables"
+        elif isinstance(value, type):
+            file = "classes"
+        else:
+            file = page_of.get(module, "other")
+        if not isinstance(value, (types.ModuleType, dict, frozenset, tuple)):
+            found[file].append((f"T.{name}", value))
+    typed = sorted(set(T.__all__) - set(_origins()))
+    for file, (title, _) in SUBJECTS.items():
+        yield Page(f"ops-{file}", title, _typed_names(typed) if file == "creation" else "", found[file])
+    yield Page("ops-other", "Other names", "", found["other"])
+    yield Page("variables", "Variables", "", found["variables"])
+    intro = "An op is an instance of one of these classes."
+    yield Page("ops-classes", "Classes of ops", intro, found["classes"], members=False)
+
+
+def _module_pages() -> Iterator[Page]:
+    for name, title in (("linalg", "Linear algebra"), ("nn", "Neural networks"), ("random", "Random numbers")):
+        module = getattr(T, name)
+        entries = [(f"T.{name}.{entry}", getattr(module, entry)) for entry in sorted(module.__all__)]
+        yield Page(f"ops-{name}", title, _prose(_doc(module)), [e for e in entries if not _is_listed_elsewhere(e[1])])
+    rules = [name for name, value in vars(ag.optim).items() if _is_public_function(name, value, ag.optim)]
+    entries = [(f"ag.optim.{name}", getattr(ag.optim, name)) for name in rules]
+    yield Page("optim", "Gradient descent", _prose(_doc(ag.optim)), entries)
+
+
+def _origins() -> dict[str, str]:
+    """Public name of `arignote.ops` -> module that it is imported from."""
+    tree = ast.parse(inspect.getsource(T))
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            found |= {alias.asname or alias.name: node.module or "" for alias in node.names}
+    return {name: module for name, module in found.items() if name in T.__all__}
+
+
+def _typed_names(names: Iterable[str]) -> str:
+    shown = ", ".join(f"`T.{name}`" for name in names)
+    return f"Constructors with a dtype in the name, such as `T.fmatrix` for float32: {shown}."
+
+
+def _is_public_function(name: str, value: Any, module: types.ModuleType) -> bool:
+    return isinstance(value, types.FunctionType) and value.__module__ == module.__name__ and not name.startswith("_")
+
+
+def _is_listed_elsewhere(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, (Exception, T.TensorOp))
+
+
+def _names(page: Page) -> str:
+    shown = [f"`{name}`" for name, _ in page.entries]
+    return ", ".join(shown) if len(shown) <= 12 else f"{', '.join(shown[:10])} and {len(shown) - 10} more"
+
+
+# --- an entry as Markdown
+
+
+def _text(page: Page) -> str:
+    intro = f"{page.intro}\n\n" if page.intro else ""
+    return f"# {page.title}\n\n{intro}" + "\n".join(_entry(name, value, page.members) for name, value in page.entries)
+
+
+def _entry(name: str, value: Any, members: bool, level: int = 2) -> str:
+    """Heading, signature and docstring; of a class its public members, too."""
+    lines = [f"{'#' * level} `{name}` {{ #{name} }}", "", "```python", signature(name, value), "```", ""]
+    lines += [_prose(_doc(value)), ""]
+    if isinstance(value, type) and members:
+        lines += [_entry(f"{name}.{member}", found, False, level + 1) for member, found in _members(value)]
+    return "\n".join(lines)
+
+
+def _members(cls: type) -> Iterator[tuple[str, Any]]:
+    for member, value in vars(cls).items():
+        documented = isinstance(value, (types.FunctionType, property)) or hasattr(value, "__set_name__")
+        if not member.startswith("_") and documented and _doc(value):
+            yield member, value
+
+
+def _doc(value: Any) -> str:
+    """The docstring of an object of our own, "" for that of a class of Python."""
+    found = inspect.getdoc(value) or ""
+    return "" if found == inspect.getdoc(type(value)) and isinstance(value, (str, int, float)) else found
+
+
+def signature(name: str, value: Any) -> str:
+    """The call as one writes it: `ag.grad(cost, wrt, ...)`; the name alone where there is none."""
+    if getattr(value, "arity", 0) is None or isinstance(getattr(value, "arity", None), int):
+        operands = ["x1", "x2", "..."] if value.arity is None else _operands(value.arity)
+        return f"{name}({', '.join(operands)})"
+    if not callable(value):
+        return name
+    try:
+        found = inspect.signature(value)
+    except (TypeError, ValueError):
+        return name
+    return _shown(name, found, value)
+
+
+def _operands(count: int) -> list[str]:
+    return ["x"] if count == 1 else [f"x{k + 1}" for k in range(count)]
+
+
+def _shown(name: str, found: inspect.Signature, value: Callable[..., Any]) -> str:
+    parameters = [p for p in found.parameters.values() if p.name != "self"]
+    result = "" if isinstance(value, type) else _annotation(found.return_annotation)
+    texts = [_parameter(p) for p in _with_star(parameters)]
+    arrow = f" -> {result}" if result and result != "Any" else ""
+    line = f"{name}({', '.join(texts)}){arrow}"
+    if len(line) <= 88:
+        return line
+    return f"{name}(\n" + "".join(f"    {text},\n" for text in texts) + f"){arrow}"
+
+
+def _with_star(parameters: list[inspect.Parameter]) -> list[inspect.Parameter | None]:
+    """The parameters, None before those that are given by keyword alone."""
+    listed: list[inspect.Parameter | None] = []
+    for p in parameters:
+        bare = all(q is None or q.kind not in (q.VAR_POSITIONAL, q.KEYWORD_ONLY) for q in listed)
+        if p.kind is p.KEYWORD_ONLY and bare and None not in listed:
+            listed.append(None)
+        listed.append(p)
+    return listed
+
+
+def _parameter(p: inspect.Parameter | None) -> str:
+    if p is None:
+        return "*"
+    star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+    kind = _annotation(p.annotation)
+    typed = f": {kind}" if kind and kind != "Any" else ""
+    default = "" if p.default is p.empty else f" = {p.default!r}" if typed else f"={p.default!r}"
+    return f"{star}{p.name}{typed}{default}"
+
+
+def _annotation(found: Any) -> str:
+    if found is inspect.Parameter.empty:
+        return ""
+    return found if isinstance(found, str) else getattr(found, "__name__", str(found))
+
+
+# --- docstrings as Markdown
+
+
+def _prose(doc: str) -> str:
+    """The docstring, with its sections as lists and its signs escaped; indented text is code."""
+    lines: list[str] = []
+    section = False
+    for line in doc.splitlines():
+        title = SECTION.match(line)
+        if title:
+            section = True
+            lines += ["", f"**{title.group(1)}**", ""]
+        elif section and line.startswith("    ") and line.strip():
+            lines.append(_item(line))
+        elif line.startswith("    "):
+            lines.append(line)
+        else:
+            section = section and not line.strip()
+            lines.append(_escaped(line))
+    return "\n".join(lines)
+
+
+def _item(line: str) -> str:
+    """A line of a section: `name: text` begins an item, a deeper line goes on with it."""
+    text = line[4:]
+    if text.startswith(" "):
+        return f"  {_escaped(text.strip())}"
+    names, colon, rest = text.partition(": ")
+    if not colon:
+        return f"- {_escaped(text)}"
+    return f"- {', '.join(f'`{name}`' for name in names.split(', '))}: {_escaped(rest)}"
+
+
+def _escaped(line: str) -> str:
+    """The line with the signs of Markdown escaped outside of backticks."""
+    parts = line.split("`")
+    return "`".join(part if k % 2 else ESCAPED.sub(r"\\\1", part) for k, part in enumerate(parts))
