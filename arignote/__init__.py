@@ -21,7 +21,7 @@ if (_Path(__file__).parent.parent / "setup.py").is_file():
 _collects = _gc.isenabled()
 _gc.disable()
 try:
-    from . import optim
+    from . import engines, optim
     from .bisect import bisect
     from .bodies import until
     from .calculus import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
@@ -57,8 +57,8 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "bisect", "cond", "dprint", "from_onnx", "function", "grad",
-    "hessian", "hvp", "jacobian", "jit", "jvp", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
+    "Function", "FunctionGraph", "Mode", "Query", "bisect", "cond", "dprint", "engines", "from_onnx", "function",
+    "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
     "progress", "rewrite", "scan", "shared", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap",
     "while_loop",
 ]  # fmt: skip

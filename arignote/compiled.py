@@ -31,7 +31,6 @@ from .profiling import NotProfiled, RunProfile
 from .record.cached import cached_property
 from .record.forks import fork_safe_lock
 from .signature import Signature
-from .tiered import Tiered
 from .tracebacks import tell
 from .way import Way
 
@@ -64,7 +63,7 @@ class Function:
         self._signature, self._optimization = signature, optimization
         self.name = name
         self._install(executable)
-        self._tiers = executable if isinstance(executable, Tiered) else None
+        self._tiers = executable if executable.is_tiered else None
         self.mode = mode
         self.profile: RunProfile | NotProfiled = NotProfiled(name) if profile is None else profile
         """The run profile; of a function that was compiled without, something false that says how to get one."""
@@ -167,7 +166,7 @@ class Function:
 
     @property
     def backend(self) -> str:
-        """What runs it: "c", or "numpy" where that was asked for or nothing compiles."""
+        """The engine that runs it: that of its mode, or "numpy" where C was asked for and nothing compiles."""
         return self._run.backend  # type: ignore[no-any-return]
 
     def c_source(self, lines: bool = False) -> Text:
@@ -197,7 +196,7 @@ class Function:
 
     # --- why it is what it is
     def explain(self) -> Text:
-        """The way from the user's graph to C, as text: what each stage changed, kernels, where the C lies."""
+        """The way from the user's graph to the engine, as text: what each stage changed, kernels, where the C lies."""
         return Text("\n".join(later.explain.explanation(self)))
 
     @cached_property
@@ -210,7 +209,7 @@ class Function:
         """What was not done, why, and what would help; see `arignote.remarks`."""
         ran = {p.name for p in self.optimizer_profile.walk()} if self.optimizer_profile is not None else set()
         if self.program is None:
-            return later.remarks.remarks_by_numpy(self.graph, self.mode.backend == "numpy")
+            return later.remarks.remarks_without_c(self.graph, self.backend, self.mode.backend == self.backend)
         return later.remarks.remarks_on(self.graph, ran, self.program)
 
     @cached_property

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from .engines.registry import title
 from .replay import Replay
 from .trace import LONG, Trace
 
@@ -78,7 +79,7 @@ def _cut(lines: Sequence[str]) -> Iterator[str]:
 def _code(f: Function) -> Iterator[str]:
     program: Any = f.program
     if program is None:
-        yield "C: run by NumPy"
+        yield f"run by {title(f.backend)}"
         return
     launched: dict[str, list[int]] = {}
     for step in program.steps:

@@ -15,7 +15,8 @@ from . import __version__
 from .cbackend.bundle.bundle import Bundle
 from .cbackend.calls.interface import interface_of
 from .cbackend.program.program import Host, Program
-from .function import find_toolchain
+from .engines.compiler import find_toolchain
+from .engines.registry import title
 from .graph import FunctionGraph, Variable
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def exported(function: Function, folder: str | os.PathLike[str], keys: Sequence[
     program: Program | None = function.program
     toolchain = find_toolchain()
     if program is None or toolchain is None:
-        raise ValueError(f"{function.name} is run by NumPy, so there is no C to export")
+        raise ValueError(f"{function.name} is run by {title(function.backend)}, so there is no C to export")
     missing = sorted(set(_without_c(program)))
     if missing:
         raise ValueError(f"{function.name}: there is no C for {', '.join(missing)}, which Python runs")

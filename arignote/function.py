@@ -1,49 +1,53 @@
-"""The data path on one screen: expression -> graph -> optimizers -> C -> a function."""
+"""The data path on one screen: expression -> graph -> optimizers -> engine -> a function."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
-from functools import lru_cache, partial
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from . import later
-from .cbackend import (
-    PREBUILT,
-    Attempt,
-    Cache,
-    CompileError,
-    Executable,
-    HeadStart,
-    Reference,
-    Toolchain,
-    compile_graph,
-    core_source,
-    recalled_graph,
-    reference_graph,
-)
 from .cbackend.ir.schedule import Schedule, as_schedules
 from .compile_progress import Progress, Silence, progress
 from .compiled import CheckedFunction, Function
 from .database import optdb
+from .engines import Request
+from .engines import engine as engine_of
+from .engines.compiler import find_toolchain, head_start, process_cache
+from .engines.engine import Engine, executable_of
+from .engines.registry import tiered as tiered_engine
 from .graph import FunctionGraph, Replacement
 from .graph import parse as parse_text
 from .graph.pointing import printable
 from .mode import Mode, as_mode
-from .notices import notice
 from .ops.vocabulary import vocabulary
 from .optimization import Optimization
 from .options import Options, as_budget, as_threads, process_options
 from .profiling import RunProfile
 from .profiling.collection import collect, collecting
-from .record.forks import fork_safe_lock
+from .record import record
 from .recorder import process_recorder
 from .remembered import key_of
 from .signature import Pairs, Signature, make_signature
-from .tiered import Tiered
+
+__all__ = ["find_toolchain", "function", "head_start", "parse", "process_cache", "recompiled"]
+
+
+@record
+class Compilation:
+    """The arguments of `function` that say how to compile it, checked, with the defaults of the process."""
+
+    name: str
+    profile: bool
+    downcast: bool | None = None
+    threads: int | None = None
+    debug_info: bool = False
+    budget: float | None = None
+    """Seconds until NumPy answers for an engine that is not ready; None: the function waits."""
+    schedules: Mapping[str, Schedule] | None = None
 
 
 def function(
@@ -89,16 +93,85 @@ def function(
     for argument, value in said.items():
         if not isinstance(value, (bool, int, np.bool_, type(None))):
             raise TypeError(f"function: {argument} is {value!r}; expected True, False or None")
-    name = printable(name or "function")
-    if mode.backend == "c":
-        head_start()
-    with progress(name) as shown:
-        return _compiled(
-            signature, Optimization(signature.graph, mode, options.strict, optdb), mode, name,
-            options.profile if profile is None else profile, allow_input_downcast,
-            as_threads("threads", threads, options.threads), debug_info, as_budget(tiered, compile_budget, options),
-            None if schedule is None else as_schedules(schedule), shown,
-        )  # fmt: skip
+    how = Compilation(
+        printable(name or "function"), options.profile if profile is None else profile, allow_input_downcast,
+        as_threads("threads", threads, options.threads), options.debug_info if debug_info is None else debug_info,
+        as_budget(tiered, compile_budget, options), None if schedule is None else as_schedules(schedule),
+    )  # fmt: skip
+    engine_of(mode.backend).prepare()
+    with progress(how.name) as shown:
+        return _compiled(signature, Optimization(signature.graph, mode, options.strict, optdb), mode, how, shown)
+
+
+def _compiled(
+    signature: Signature, optimization: Optimization, mode: Mode, how: Compilation, shown: Progress | Silence
+) -> Function:
+    options, recorder = process_options(), process_recorder()
+    profile = RunProfile(how.name) if how.profile or collecting() or recorder or options.debug > 1 else None
+    engine = engine_of(mode.backend)
+    if how.budget is not None and profile is None:
+        engine = tiered_engine(engine, how.budget)
+    request = _request(signature, optimization, mode, how, profile)
+    executable = _executable(engine, signature.graph, optimization, request, shown)
+    if options.debug > 1 and profile is not None:
+        executable = later.narration.Narrated(executable, profile, how.name)
+    kind = CheckedFunction if mode.check else Function
+    function = kind(signature, optimization, executable, mode, how.name, profile, partial(_restored, how=how))
+    if profile is not None:
+        collect(how.name, optimization.profile, profile)
+    if recorder is not None:
+        recorder.add(function)
+    if options.debug:
+        later.narration.narrate(function, options.debug)
+    return function
+
+
+def _request(
+    signature: Signature, optimization: Optimization, mode: Mode, how: Compilation, profile: RunProfile | None
+) -> Request:
+    """The order to an engine.  A function that is observed, or optimized already, is not looked for in a cache."""
+    debug_info = mode.check or how.debug_info
+    is_plain = not (profile or debug_info or how.schedules is not None or optimization.is_done)
+
+    def key(engine: str) -> bytes | None:
+        failed = optimization.is_done and optimization.profile.all_failures()
+        return None if failed else key_of(signature.graph, mode, engine)
+
+    containers = (*[None] * signature.n_inputs, *(s.container for s in signature.shared))
+    return Request(
+        how.name, containers, how.downcast, how.threads, profile, debug_info, how.schedules, process_options().strict,
+        key if is_plain else None,
+    )  # fmt: skip
+
+
+def _executable(
+    engine: Engine, graph: FunctionGraph, optimization: Optimization, request: Request, shown: Progress | Silence
+) -> Any:
+    """The executable of a graph: kept by an earlier process, or optimized and compiled."""
+    recalled = engine.recall(graph, request, lambda: optimization.graph) if request.key is not None else None
+    if recalled is not None:
+        return recalled
+    with engine.compiling():
+        optimized = optimization.graph
+        shown.stage = engine.stage
+        return executable_of(engine, optimized, request)
+
+
+def _restored(
+    signature: Signature, graph: FunctionGraph, mode: Mode, name: str, profile: bool, optimizer_profile: Any = None,
+    journal: Sequence[Replacement] = (), *, how: Compilation,
+) -> Function:  # fmt: skip
+    """The function of a graph that is optimized."""
+    done = Optimization.done(graph, mode, optimizer_profile, journal)
+    return _compiled(signature, done, mode, replace(how, name=name, profile=profile), Silence())
+
+
+def recompiled(function: Function, schedule: Mapping[str, Schedule]) -> Function:
+    """The function under other schedules."""
+    restore, made_of = function.__reduce__()
+    how = replace(restore.keywords["how"], schedules=schedule)
+    again: Function = restore(*made_of, function.optimizer_profile, function.journal, how=how)
+    return again
 
 
 def _mode_of(options: Options) -> Mode:
@@ -107,158 +180,6 @@ def _mode_of(options: Options) -> Mode:
         return as_mode(options.mode)
     except ValueError as error:
         raise ValueError(f"ARIGNOTE_MODE: {error}") from None
-
-
-def _compiled(
-    signature: Signature, optimization: Optimization, mode: Mode, name: str, profile: bool,
-    allow_input_downcast: bool | None = None, threads: int | None = None, debug_info: bool | None = None,
-    budget: float | None = None, schedule: Mapping[str, Schedule] | None = None,
-    shown: Progress | Silence | None = None,
-) -> Function:  # fmt: skip
-    debug_info = mode.check or (process_options().debug_info if debug_info is None else debug_info)
-    recorder, level = process_recorder(), process_options().debug
-    run_profile = RunProfile(name) if profile or collecting() or recorder or level > 1 else None
-    plain = not (run_profile or mode.check or debug_info or schedule is not None)
-    containers = [None] * signature.n_inputs + [s.container for s in signature.shared]
-    how: dict[str, Any] = {
-        "name": name, "shared": containers, "allow_input_downcast": allow_input_downcast, "threads": threads,
-    }  # fmt: skip
-    remembered = plain and mode.backend == "c" and not optimization.is_done
-    executable: Any
-    executable = _recalled(signature.graph, optimization, mode, how) if remembered else None
-    if executable is None:
-        how |= {"profile": run_profile, "debug_info": debug_info, "schedule": schedule, "backend": mode.backend}
-        with head_start().compiler_ahead() if mode.backend == "c" else nullcontext():
-            graph = optimization.graph
-            if shown is not None:
-                shown.stage = "making C"
-            kept = remembered and not optimization.profile.all_failures()
-            make = partial(_executable, graph, key=partial(key_of, signature.graph, mode) if kept else None, **how)
-            if budget is None or mode.backend != "c" or run_profile is not None:
-                executable = make()
-            else:
-                executable = tiered = Tiered(make(backend="numpy"), make, name)
-                tiered.join(budget)
-    if level > 1 and run_profile is not None:
-        executable = later.narration.Narrated(executable, run_profile, name)
-    kind = CheckedFunction if mode.check else Function
-    restore = partial(
-        _restored, allow_input_downcast=allow_input_downcast, threads=threads, debug_info=debug_info, budget=budget,
-        schedule=schedule,
-    )  # fmt: skip
-    function = kind(signature, optimization, executable, mode, name, run_profile, restore)
-    if run_profile is not None:
-        collect(name, optimization.profile, run_profile)
-    if recorder is not None:
-        recorder.add(function)
-    if level:
-        later.narration.narrate(function, level)
-    return function
-
-
-def _restored(
-    signature: Signature, graph: FunctionGraph, mode: Mode, name: str, profile: bool, optimizer_profile: Any = None,
-    journal: Sequence[Replacement] = (), **how: Any,
-) -> Function:  # fmt: skip
-    """The function of a graph that is optimized."""
-    return _compiled(signature, Optimization.done(graph, mode, optimizer_profile, journal), mode, name, profile, **how)
-
-
-def recompiled(function: Function, schedule: Mapping[str, Schedule]) -> Function:
-    """The function under other schedules."""
-    restore, made_of = function.__reduce__()
-    again: Function = restore(*made_of, function.optimizer_profile, function.journal, schedule=schedule)
-    return again
-
-
-def _recalled(
-    graph: FunctionGraph, optimization: Optimization, mode: Mode, how: Mapping[str, Any]
-) -> Executable | None:
-    """What runs the graph, if an earlier compilation left it in the cache."""
-    toolchain = head_start().known
-    key = toolchain and key_of(graph, mode, toolchain)
-    if not toolchain or not key:
-        return None
-    try:
-        return recalled_graph(
-            key, graph, lambda: optimization.graph, toolchain=toolchain, cache=process_cache(), **how
-        )
-    except CompileError:  # the usual way says what is wrong
-        return None
-
-
-def _executable(
-    graph: FunctionGraph, *, backend: str, key: Callable[[Toolchain], bytes | None] | None, **how: Any
-) -> Executable | Reference:
-    """What runs the graph: C, or NumPy where that was asked for, where no compiler works, and where it refuses this C.
-
-    `how`: the keywords that `compile_graph` and `reference_graph` share.  `key`: what C is to be kept under.
-
-    Raises:
-        CompileError: the compiler refuses the C, and the option `strict` is set.
-    """
-    toolchain = find_toolchain() if backend == "c" else None
-    if toolchain is None:
-        return reference_graph(graph, **how)
-    strict = process_options().strict
-    try:
-        executable = compile_graph(graph, toolchain=toolchain, cache=process_cache(), strict=strict, **how)
-    except CompileError as error:
-        if strict:
-            raise
-        notice(f"{how['name']} is run by NumPy, with the same results: {' '.join(str(error).splitlines()[:2])}")
-        return reference_graph(graph, **how)
-    found = key and key(toolchain)
-    if found:
-        executable.keep(found, process_cache())
-    return executable
-
-
-@lru_cache(maxsize=1)
-def process_cache() -> Cache:
-    """The cache of compiled code that this process uses."""
-    options = process_options()
-    return Cache.open(options.cache, key_file=options.cache_key, prebuilt=PREBUILT if options.prebuilt else None)
-
-
-@lru_cache(maxsize=1)
-def head_start() -> HeadStart:
-    """The search for the compiler of this process, begun but not waited for."""
-    try:
-        text = core_source()
-    except CompileError:  # whoever compiles says so
-        text = None
-    start = HeadStart(process_cache(), process_options().cc, text)
-    _tell_of(start.refused_cc, start.known)
-    return start
-
-
-def _tell_of(refused: Attempt | None, toolchain: Toolchain | None) -> None:
-    """Give a notice of the compiler that the variable CC names in vain."""
-    if refused is not None:
-        problem = str(refused.problem).splitlines()[0]
-        instead = f" {shlex.join(toolchain.command)} compiles instead." if toolchain else ""
-        notice(f"CC names {shlex.join(refused.command)}: {problem}.{instead} Unset CC, or correct it.")
-
-
-_finding = fork_safe_lock()
-
-
-@lru_cache(maxsize=1)
-def find_toolchain() -> Toolchain | None:
-    """The compiler of this process, or None, with one notice, if there is none that works."""
-    with _finding:
-        known, result = head_start().known, head_start().search()
-    found = result.toolchain
-    if known is None:
-        _tell_of(result.refused_cc, found)
-    if found is None:
-        named = f" (ARIGNOTE_CC names {process_options().cc})" if process_options().cc else ""
-        notice(
-            f"no working C compiler{named}; functions are run by NumPy, with the same results. "
-            "`python -m arignote doctor` says what was tried and what helps."
-        )
-    return found
 
 
 def parse(text: str) -> FunctionGraph:

@@ -6,10 +6,9 @@ from dataclasses import field, replace
 from typing import Any
 
 from . import pages
+from .engines.registry import require_known
 from .optdb import Query
 from .record import record
-
-BACKENDS = ("c", "numpy")
 
 
 def _query(optimizer: Query | str | None) -> Query | None:
@@ -18,9 +17,11 @@ def _query(optimizer: Query | str | None) -> Query | None:
 
 @record
 class Mode:
-    """A query of the optimization database and a backend, `"c"` or `"numpy"`.
+    """A query of the optimization database and an engine.
 
-    `optimizer`: a Query, its text such as `"fast_run -inplace"`, or None for no optimization at all.  `check`: every
+    `optimizer`: a Query, its text such as `"fast_run -inplace"`, or None for no optimization at all.  `backend`: the
+    name of the engine, "c", "numpy" or a registered one (`ag.engines`).  Passes that this engine does not want are left
+    out, unless the query includes their tags itself: NumPy's, those that make loops of C.  `check`: every
     call is compared with the NumPy meaning of the unoptimized graph, and a rule that fails is an error.
     `max_changes`: how many rewrites are done, see `limit`; None for all.
     """
@@ -32,8 +33,7 @@ class Mode:
     name: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        if self.backend not in BACKENDS:
-            raise ValueError(f"Mode: backend is {self.backend!r}; expected one of {', '.join(map(repr, BACKENDS))}")
+        require_known(self.backend, "Mode")
         most = self.max_changes
         if most is not None and (isinstance(most, bool) or not isinstance(most, int)):
             raise TypeError(f"Mode: the limit of changes is {most!r}; expected an integer or None")

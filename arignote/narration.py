@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .cbackend.program.text import program_text
+from .engines.registry import title
 from .profiling import RunProfile, StepProfile
 from .profiling.summary import passes
 
@@ -44,15 +45,16 @@ def narrate(function: Function, level: int) -> None:
 
 def _compiled(f: Function) -> Iterator[str]:
     if not f.ready:
-        yield f"{f.name}: run by NumPy until its C is ready"
+        yield f"{f.name}: run by NumPy until {title(f.mode.backend)} is ready"
         return
     if f.from_cache and not f._optimization.is_done:
         yield f"{f.name}: found in the cache with its C, loaded in {f.compile_seconds:.3f} s"
         return
     profile = f.optimizer_profile
     seconds = f" in {profile.time:.3f} s" if profile is not None else ""
+    by = f"run by {title(f.backend)}"
     how = f"C {'found in the cache, loaded' if f.from_cache else 'compiled'} in {f.compile_seconds:.3f} s"
-    code = f"{how}, {_counted(len(f.program.kernels), 'kernel')}" if f.program is not None else "run by NumPy"
+    code = f"{how}, {_counted(len(f.program.kernels), 'kernel')}" if f.program is not None else by
     yield f"{f.name}: {len(f.unoptimized_graph):,} nodes became {len(f.graph):,}{seconds}, {code}"
 
 

@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from .database import PRISTINE, optdb
+from .engines import engine
 from .graph import Door, FunctionGraph, Replacement
 from .mode import Mode
+from .optdb import Query
 from .optdb.optimizers import SeqOptimizer
 from .optdb.rules import default_db
 from .record.forks import ProcessLock
@@ -48,7 +50,7 @@ class Optimization:
         database = self._database
         if self._state == PRISTINE != database.state():
             database = default_db()
-        query = self._mode.optimizer
+        query = _wanted(self._mode, database)
         optimizer = SeqOptimizer() if query is None else database.query(query, strict=self._strict or self._mode.check)
         door = Door(limit=self._mode.max_changes)
         graph, profile = optimizer(self._unoptimized, door)
@@ -71,3 +73,15 @@ class Optimization:
     @property
     def journal(self) -> tuple[Replacement, ...]:
         return self.run()[2]
+
+
+def _wanted(mode: Mode, database: Any) -> Query | None:
+    """The query of a mode without the passes that its engine does not want, unless the query includes them itself."""
+    query = mode.optimizer
+    assert query is None or isinstance(query, Query)
+    if query is None:
+        return None
+    unwanted = set(engine(mode.backend).unwanted) - query.include
+    if unwanted:  # an edited database may lack some
+        unwanted.intersection_update(tag for entry in database.entries() for tag in entry.tags)
+    return query.excluding(*sorted(unwanted)) if unwanted else query

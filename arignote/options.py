@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .notices import notice
-from .optdb import later
-from .record import record
+from .record import later, record
 
 SHORT = 0.05
 """Seconds that a tiered function waits for its C by default: enough for what lies in the cache."""

@@ -18,6 +18,7 @@ from typing import Any
 
 from . import pages
 from .cbackend.program.launches import is_launched
+from .engines.registry import title
 from .graph import Apply, Constant, FunctionGraph, Names, Op, Variable, dims_of, schedule
 from .graph.text import op_text
 from .ops.advanced_indexing import AdvancedIncSubtensor
@@ -66,8 +67,10 @@ class Remark:
 class Remarks(Sequence[Remark]):
     """The remarks about one function, in the order of its nodes."""
 
-    def __init__(self, remarks: Sequence[Remark]) -> None:
+    def __init__(self, remarks: Sequence[Remark], none: str = "") -> None:
+        """`none`: the text of no remarks."""
         self._remarks = tuple(remarks)
+        self._none = none or "nothing to remark: all that could be fused, vectorized and done in place was"
 
     def __len__(self) -> int:
         return len(self._remarks)
@@ -91,7 +94,7 @@ class Remarks(Sequence[Remark]):
 
     def __str__(self) -> str:
         if not self._remarks:
-            return "nothing to remark: all that could be fused, vectorized and done in place was"
+            return self._none
         left = len(self._remarks) - SHOWN
         more = [f"... and {left:,} more"] if left > 0 else []
         return "\n".join([*map(str, self._remarks[:SHOWN]), *more])
@@ -117,11 +120,14 @@ def remarks_on(graph: FunctionGraph, ran: Collection[str], program: Any) -> Rema
     return Remarks(sorted(found, key=lambda r: (place.get(r.what.partition(" -> ")[0], len(place)), r.kind)))
 
 
-def remarks_by_numpy(graph: FunctionGraph, wanted: bool) -> Remarks:
+def remarks_without_c(graph: FunctionGraph, backend: str, wanted: bool) -> Remarks:
     """The remark on a function that NumPy runs node by node, so that nothing of it is fused or vectorized.
 
-    `wanted`: whether the mode asks for NumPy; else no C compiler works, or it refuses the C.
+    `backend`: the engine that runs it; nothing is known of what others than NumPy do.  `wanted`: whether the mode asks
+    for it; else no C compiler works, or it refuses the C.
     """
+    if backend != "numpy":
+        return Remarks([], f"nothing to remark: {title(backend)} says nothing of what it does not do")
     reason = "its mode asks for NumPy" if wanted else "there is no C of it"
     mend = 'mode="FAST_RUN"' if wanted else "`python -m arignote doctor`, which says what a compiler lacks"
     nodes = f"{len(graph):,} node{'s' * (len(graph) != 1)}"

@@ -15,7 +15,7 @@ from .cbackend.ir.parse import parse_kernels
 from .cbackend.ir.verify import verify
 from .cbackend.program.plan import plan
 from .cbackend.program.text import program_text
-from .function import find_toolchain, process_cache
+from .engines.compiler import find_toolchain, process_cache
 from .graph import FunctionGraph
 
 STAGES = ("graph", "program", "loops", "c", "asm")

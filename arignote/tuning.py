@@ -21,7 +21,9 @@ from .cbackend.ir.kernel import Kernel
 from .cbackend.ir.schedule import Schedule, ScheduleError
 from .compile_progress import Progress, Silence, progress
 from .compiled import Function
-from .function import find_toolchain, process_cache, recompiled
+from .engines.compiler import find_toolchain, process_cache
+from .engines.registry import title
+from .function import recompiled
 from .graph.types import numpy_dtype
 from .ops.shared import Container
 from .profiling import RunProfile
@@ -84,7 +86,9 @@ def tuned(function: Function, inputs: Sequence[Any], seconds: float, keep: bool)
     kernels = function.program.kernels if function.program is not None else ()
     toolchain = find_toolchain()
     if function.backend != "c" or toolchain is None:
-        raise ValueError(f"{function.name} is run by NumPy: there is no C whose schedule could be changed")
+        raise ValueError(
+            f"{function.name} is run by {title(function.backend)}: there is no C whose schedule could be changed"
+        )
     with progress(function.name, "tuning") as shown:
         race, chosen = _Race(function, inputs, time.perf_counter() + seconds), dict(schedules_of(kernels))
         first, found = dict(chosen), []

@@ -10,10 +10,9 @@ from .build.headstart import HeadStart
 from .build.toolchain import Attempt, Toolchain
 from .cache.store import Cache
 from .calls.executor import Executable, compile_graph, recalled_graph
-from .calls.reference import Reference, reference_graph
 from .runtime.sources import PREBUILT, core_source
 
 __all__ = [
-    "PREBUILT", "Attempt", "Cache", "CompileError", "Executable", "HeadStart", "Reference", "Toolchain",
-    "compile_graph", "compilers_ended", "core_source", "recalled_graph", "reference_graph",
+    "PREBUILT", "Attempt", "Cache", "CompileError", "Executable", "HeadStart", "Toolchain", "compile_graph",
+    "compilers_ended", "core_source", "recalled_graph",
 ]  # fmt: skip

@@ -23,8 +23,8 @@ from ..graph import (
     Variable,
 )
 from ..profiling import Failure, RuleProfile
+from ..record import later
 from ..record.clock import processor_clock
-from . import later
 from .conform import Conform, conformed
 from .index import Places, rule_index
 from .patterns import Users

@@ -19,8 +19,7 @@ from dataclasses import field, replace
 from typing import Any, Union
 
 from .. import pages
-from ..record import record
-from . import later
+from ..record import later, record
 
 Tags = Union[str, Iterable[str]]
 _Sub = Union[Mapping[str, "Query"], Iterable[tuple[str, "Query"]]]

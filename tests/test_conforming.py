@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from engines import ENGINES, A, B, M, graph, walk, x, y, z
+from optimizing_engines import ENGINES, A, B, M, graph, walk, x, y, z
 
 from arignote import ops as T
 from arignote.graph import FunctionGraph

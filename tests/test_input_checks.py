@@ -9,8 +9,13 @@ import pytest
 from compiled import compiled
 
 from arignote import ops as T
-from arignote.cbackend import reference_graph
+from arignote.engines import Request, engine
 from arignote.graph import FunctionGraph
+
+
+def by_numpy(inputs, outputs, name="f"):
+    return engine("numpy").compile(FunctionGraph(inputs, outputs), Request(name, [None] * len(inputs)))
+
 
 GOOD = [np.arange(6.0).reshape(2, 3), np.arange(3, dtype="int32"), np.float32(1.5)]
 
@@ -21,7 +26,7 @@ def model(request):
     outputs = [x * k + s]
     if request.param == "c":
         return compiled([x, k, s], outputs, name="model")
-    return reference_graph(FunctionGraph([x, k, s], outputs), name="model", shared=[None] * 3)
+    return by_numpy([x, k, s], outputs, name="model")
 
 
 def with_argument(position, value):
@@ -138,7 +143,7 @@ KINDS = {
 def test_arrays_of_other_kinds_give_the_plain_result(kind, tmp_path):
     x = T.vector("x")
     value = KINDS[kind](np.ones(3), tmp_path / "map")
-    for function in (compiled([x], [x * 2]), reference_graph(FunctionGraph([x], [x * 2]), name="f", shared=[None])):
+    for function in (compiled([x], [x * 2]), by_numpy([x], [x * 2])):
         (result,) = function(value)
         assert type(result) is np.ndarray and result.dtype == "float64"
         np.testing.assert_array_equal(result, np.asarray(value) * 2.0)
@@ -173,7 +178,7 @@ def test_no_pair_of_dtypes_loses_something_silently():
 
     for want in DTYPES:
         x = T.vector("x", dtype=want)
-        identity = reference_graph(FunctionGraph([x], [x]), name="f", shared=[None])
+        identity = by_numpy([x], [x])
         for have in DTYPES:
             value = np.ones(2, have)
             if np.can_cast(have, want, "safe"):

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from arignote import tiered
 from arignote.cbackend.cache.store import Cache
 from arignote.cbackend.calls import roofline as roofs
+from arignote.engines import tiered
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="exit codes and forks as POSIX has them")
 
 ROOT = Path(__file__).resolve().parent.parent
-SUBPACKAGES = ("record", "pages", "graph", "ops", "optdb", "profiling", "cbackend")
+SUBPACKAGES = ("record", "pages", "graph", "ops", "optdb", "profiling", "cbackend", "engines")
 NEEDED = "import sys, numpy, cffi, setuptools, threadpoolctl; raise SystemExit(sys.implementation.name != 'cpython')"
 VERSIONS = ("this one", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14")
 WAYS_OUT = {  # the end of a program, its exit code, what standard error may hold

@@ -58,7 +58,7 @@ def test_numpy_and_tiers_are_told(at_level):
     f, said = at_level(1, compile_budget=0.0)
     assert said.startswith("tale: ")
     assert f.wait(60)
-    assert "tale: run by NumPy until its C is ready" in said or " kernel" in said or "found in the cache" in said
+    assert "tale: run by NumPy until C is ready" in said or " kernel" in said or "found in the cache" in said
 
 
 def test_a_closed_standard_error_is_no_error(at_level, monkeypatch):

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from engines import ENGINES, FACTOR, LOG_EXP, NEG_NEG, A, B, M, equilibrium, graph, walk, x, y
+from optimizing_engines import ENGINES, FACTOR, LOG_EXP, NEG_NEG, A, B, M, equilibrium, graph, walk, x, y
 
 import arignote as ag
 from arignote import ops as T

@@ -51,7 +51,7 @@ def vectors():
 
 
 def key(inputs, output, query="FAST_RUN"):
-    return key_of(ag.graph.FunctionGraph(inputs, [output]), as_mode(query), find_toolchain())
+    return key_of(ag.graph.FunctionGraph(inputs, [output]), as_mode(query), f"c {find_toolchain().fingerprint}")
 
 
 # --- what it is

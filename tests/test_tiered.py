@@ -20,7 +20,7 @@ from arignote.cbackend import CompileError
 from arignote.options import Options, as_budget
 
 X = T.vector("X")
-building = importlib.import_module("arignote.function")
+building = importlib.import_module("arignote.engines.c")
 
 
 @pytest.fixture

@@ -183,7 +183,7 @@ def test_a_hundred_thousand_nodes_are_summarized(tmp_path):
 
 
 def test_the_text_of_a_step(golden):
-    f = ag.function([x, y], T.log(1 + T.exp(x)) * y + 0, mode=ag.Mode("fast_run", backend="numpy"))
+    f = ag.function([x, y], T.log(1 + T.exp(x)) * y + 0, mode=ag.Mode("fast_run fusion inplace", backend="numpy"))
     golden("trace.txt", "\n".join(f"{r.index}: {r.rule} ({r.stage})\n{r.delta}" for r in f.trace.changes) + "\n")
 
 

@@ -1,5 +1,6 @@
 """Tuning keeps what wins beyond doubt, for later compilations and other processes; results stay what they were."""
 
+import importlib
 import math
 import os
 import subprocess
@@ -34,7 +35,7 @@ def kept_apart(own_cache, monkeypatch):
     """Schedules go into a cache of this file's: other workers tune, and forget, at the same time."""
     options = replace(process_options(), cache=own_cache.folder.root)
     monkeypatch.setattr(cache_command, "process_options", lambda: options)
-    for module in (sys.modules["arignote.function"], tuning_module):
+    for module in (importlib.import_module("arignote.engines.c"), tuning_module):
         monkeypatch.setattr(module, "process_cache", lambda: own_cache)
 
 

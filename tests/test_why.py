@@ -164,7 +164,7 @@ def test_what_numpy_runs_is_not_said_to_be_fused(monkeypatch):
     (remark,) = asked.remarks
     assert remark.kind == "in Python" and remark.what == f"{len(asked.graph)} nodes, run one by one by NumPy"
     assert remark.reason == "its mode asks for NumPy" and remark.suggestion == 'mode="FAST_RUN"'
-    monkeypatch.setattr(importlib.import_module("arignote.function"), "find_toolchain", lambda: None)
+    monkeypatch.setattr(importlib.import_module("arignote.engines.c"), "find_toolchain", lambda: None)
     left = ag.function([x, y], T.exp(T.cos(x) + y) - 3, debug_info=True)
     (remark,) = left.remarks
     assert remark.reason == "there is no C of it" and "doctor" in remark.suggestion

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from engines import ENGINES, NEG_NEG, A, B, equilibrium, graph, walk, x
+from optimizing_engines import ENGINES, NEG_NEG, A, B, equilibrium, graph, walk, x
 
 from arignote import ops as T
 from arignote.graph import Door

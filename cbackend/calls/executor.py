@@ -48,6 +48,7 @@ class Executable:
     """
 
     backend = "c"
+    is_tiered = False
 
     def __init__(self, caller: Caller, c_file: CFile | None, compile_seconds: float) -> None:
         self._caller, self._c_file = caller, c_file

@@ -142,11 +142,17 @@ def _plan_cond(p: Planner, node: Apply) -> None:
 
 
 def plan_node(p: Planner, node: Apply) -> None:
+    (plan_of(node) or plan_host)(p, node)
+
+
+def plan_of(node: Apply) -> Plan | None:
+    """The plan of a node; None if it has no C, so that Python runs it as a host step."""
     op = node.op.op if isinstance(node.op, InPlace) else node.op
     if isinstance(op, KERNEL_OPS):
-        plan_kernel(p, node)
-    else:
-        PLANS.get(type(op), plan_host)(p, node)
+        return plan_kernel
+    if isinstance(op, KernelGradient) and node.out.type.kind in "iu":
+        return None
+    return PLANS.get(type(op))
 
 
 def _leaf(p: Planner, variable: Variable, name: str, dense: bool) -> Array:

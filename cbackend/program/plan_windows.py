@@ -23,7 +23,6 @@ from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
 from .plan_blas import Multiplication
-from .plan_host import plan_host
 from .plan_views import slice_of
 from .planner import Planner
 from .program import Argument, Array, Lengths, Number, Outcome, Quantity, Table, Vector
@@ -83,9 +82,6 @@ def _kernels(p: Planner, w: Variable) -> tuple[Array, Quantity, Quantity]:
 def plan_kernel_gradient(p: Planner, node: Apply) -> None:
     op, (x, g) = node.op, p.inputs_of(node)[:2]
     assert isinstance(op, KernelGradient)
-    if node.out.type.kind in "iu":
-        plan_host(p, node)
-        return
     if node.out.dtype == "float16":
         _in_float32(p, node)
         return

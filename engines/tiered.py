@@ -1,9 +1,9 @@
-"""Functions that answer at once: NumPy runs the optimized graph until its C is ready.
+"""The tiered engine: NumPy runs the optimized graph until that of another engine is ready.
 
-    ag.function(..., tiered=True)  ->  Tiered(what NumPy runs)  --a thread compiles-->  Tiered(what C runs)
+    ag.function(..., tiered=True)  ->  Tiered(NumPy's executable)  --a thread compiles-->  Tiered(C's executable)
 
-Both keep the contract of the rules that made the graph, so results differ by no more than the C's elementary functions
-and orders of summation do.  A call that has begun ends as it began; the next one goes the new way.
+Both run the graph that was optimized for the second engine, so results differ by no more than elementary functions and
+orders of summation do.  A call that has begun ends as it began; the next one goes the new way.
 """
 
 from __future__ import annotations
@@ -14,22 +14,68 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from typing import Any
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from .cbackend import compilers_ended
-from .cbackend.runtime.processors import processors
-from .notices import notice
-from .record.ending import interpreter_ends
+from ..cbackend import compilers_ended
+from ..cbackend.runtime.processors import processors
+from ..graph import Apply, FunctionGraph
+from ..notices import notice
+from ..record.ending import interpreter_ends
+from .engine import Engine, Request, executable_of
+from .registry import run_by_numpy
+
+if TYPE_CHECKING:
+    from .executable import Executable
 
 _FAREWELL = 5.0
 """Seconds that threads have to clean up when the interpreter ends."""
 
 
-class Tiered:
-    """What a function runs: `first`, and what `make` gives as soon as it is there.
+class TieredEngine(Engine):
+    """NumPy's engine, until `engine` has compiled the same graph in a thread."""
 
-    All that an executable has and this has not is that of the present tier.
+    own_errors = (Exception,)
+
+    def __init__(self, engine: Engine, budget: float) -> None:
+        """`budget`: seconds to wait for the other engine before NumPy begins."""
+        self._engine, self._budget = engine, budget
+        self.name, self.unwanted, self.stage = engine.name, engine.unwanted, engine.stage
+        self.hosts_refused = engine.hosts_refused
+
+    def missing(self) -> str:
+        return self._engine.missing()
+
+    def refusal(self, node: Apply) -> str:
+        return self._engine.refusal(node)
+
+    def prepare(self) -> None:
+        self._engine.prepare()
+
+    def compiling(self) -> AbstractContextManager[None]:
+        return self._engine.compiling()
+
+    def recall(
+        self, graph: FunctionGraph, request: Request, optimized: Callable[[], FunctionGraph]
+    ) -> Executable | None:
+        return self._engine.recall(graph, request, optimized)
+
+    def compile(self, graph: FunctionGraph, request: Request) -> Tiered:
+        first = run_by_numpy(graph, replace(request, key=None))
+        tiered = Tiered(first, partial(executable_of, self._engine, graph, request), request.name)
+        tiered.join(self._budget)
+        return tiered
+
+
+class Tiered:
+    """The executable `first`, replaced by that of `make` as soon as it is ready.
+
+    Attributes of executables that this class lacks are those of the present tier.
     """
+
+    is_tiered = True
 
     def __init__(self, first: Any, make: Callable[[], Any], name: str) -> None:
         self.name = name

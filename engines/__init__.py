@@ -1,0 +1,31 @@
+"""Engines: implementations that run an optimized graph.
+
+engine.py      `Engine`, the protocol of a few methods; `Request`, the function that it compiles
+executable.py  `Executable`, the callable that it returns; `CheckedExecutable`, its base for engines in Python
+registry.py    engines by name: built in, registered, or offered by another package
+c.py           C, compiled on the fly; NumPy where that fails
+compiler.py    the C compiler and the cache of this process
+numpy_engine.py  NumPy, node by node
+tiered.py      NumPy until another engine is ready
+
+A new engine is one file: a class derived from `Engine`, and `ag.engines.register(MyEngine())`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .engine import Engine, EngineError, Request
+from .registry import engine, names, register, unregister
+
+if TYPE_CHECKING:
+    from .executable import CheckedExecutable, Executable
+
+__all__ = [
+    "CheckedExecutable", "Engine", "EngineError", "Executable", "Request", "engine", "names", "register", "unregister",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("CheckedExecutable", "Executable"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(".executable", __name__), name)

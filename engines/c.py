@@ -1,0 +1,89 @@
+"""The C engine: graph -> C -> library, kept in the cache; NumPy where no compiler works, or where it refuses this C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from ..cbackend import CompileError, Toolchain, compile_graph, recalled_graph
+from ..cbackend.program.plan import plan_of
+from ..graph import Apply, FunctionGraph
+from ..graph.text import op_text
+from ..notices import notice
+from ..ops.fused import unmarked
+from .compiler import find_toolchain, head_start, process_cache
+from .engine import Engine, Request
+from .registry import run_by_numpy
+
+if TYPE_CHECKING:
+    from .executable import Executable
+
+
+class CEngine(Engine):
+    """Compiles a graph to C."""
+
+    name = "c"
+    unwanted = ()
+    hosts_refused = True
+    stage = "making C"
+    own_errors = (Exception,)
+
+    def refusal(self, node: Apply) -> str:
+        return "" if plan_of(node) else f"{op_text(unmarked(node.op))} has no C; the call goes back to NumPy for it"
+
+    def prepare(self) -> None:
+        """Begin the search for the compiler."""
+        head_start()
+
+    def compiling(self) -> AbstractContextManager[None]:
+        """Block in which a known compiler waits for its text."""
+        return head_start().compiler_ahead()
+
+    def recall(
+        self, graph: FunctionGraph, request: Request, optimized: Callable[[], FunctionGraph]
+    ) -> Executable | None:
+        toolchain = head_start().known
+        key = toolchain and self._key(request, toolchain)
+        if not toolchain or not key:
+            return None
+        try:
+            return recalled_graph(
+                key, graph, optimized, name=request.name, shared=request.containers, toolchain=toolchain,
+                cache=process_cache(), allow_input_downcast=request.downcast, threads=request.threads,
+            )  # fmt: skip
+        except CompileError:  # `compile` reports it
+            return None
+
+    def compile(self, graph: FunctionGraph, request: Request) -> Executable:
+        toolchain = find_toolchain()
+        if toolchain is None:
+            return self._left_to_numpy(graph, request)
+        try:
+            executable = compile_graph(graph, toolchain=toolchain, cache=process_cache(), **_keywords(request))
+        except CompileError as error:
+            if request.strict:
+                raise
+            said = " ".join(str(error).splitlines()[:2])
+            notice(f"{request.name} is run by NumPy, with the same results: {said}")
+            return self._left_to_numpy(graph, request)
+        key = self._key(request, toolchain)
+        if key:
+            executable.keep(key, process_cache())
+        return executable
+
+    def _left_to_numpy(self, graph: FunctionGraph, request: Request) -> Executable:
+        found: Executable = run_by_numpy(graph, request)
+        return found
+
+    def _key(self, request: Request, toolchain: Toolchain) -> bytes | None:
+        return request.key(f"{self.name} {toolchain.fingerprint}") if request.key is not None else None
+
+
+def _keywords(request: Request) -> dict[str, Any]:
+    """The request as the keywords of `compile_graph`."""
+    return {
+        "name": request.name, "shared": request.containers, "profile": request.profile,
+        "allow_input_downcast": request.downcast, "threads": request.threads, "debug_info": request.debug_info,
+        "schedule": request.schedules, "strict": request.strict,
+    }  # fmt: skip

@@ -1,0 +1,58 @@
+"""The C compiler of this process: found once, begun early, with the cache that keeps its work."""
+
+from __future__ import annotations
+
+import shlex
+from functools import lru_cache
+
+from ..cbackend import PREBUILT, Attempt, Cache, CompileError, HeadStart, Toolchain, core_source
+from ..notices import notice
+from ..options import process_options
+from ..record.forks import fork_safe_lock
+
+
+@lru_cache(maxsize=1)
+def process_cache() -> Cache:
+    """The cache of compiled code that this process uses."""
+    options = process_options()
+    return Cache.open(options.cache, key_file=options.cache_key, prebuilt=PREBUILT if options.prebuilt else None)
+
+
+@lru_cache(maxsize=1)
+def head_start() -> HeadStart:
+    """The search for the compiler of this process, begun but not waited for."""
+    try:
+        text = core_source()
+    except CompileError:  # the first compilation reports it
+        text = None
+    start = HeadStart(process_cache(), process_options().cc, text)
+    _tell_of(start.refused_cc, start.known)
+    return start
+
+
+def _tell_of(refused: Attempt | None, toolchain: Toolchain | None) -> None:
+    """Give a notice of the compiler that the variable CC names in vain."""
+    if refused is not None:
+        problem = str(refused.problem).splitlines()[0]
+        instead = f" {shlex.join(toolchain.command)} compiles instead." if toolchain else ""
+        notice(f"CC names {shlex.join(refused.command)}: {problem}.{instead} Unset CC, or correct it.")
+
+
+_finding = fork_safe_lock()
+
+
+@lru_cache(maxsize=1)
+def find_toolchain() -> Toolchain | None:
+    """The compiler of this process, or None, with one notice, if there is none that works."""
+    with _finding:
+        known, result = head_start().known, head_start().search()
+    found = result.toolchain
+    if known is None:
+        _tell_of(result.refused_cc, found)
+    if found is None:
+        named = f" (ARIGNOTE_CC names {process_options().cc})" if process_options().cc else ""
+        notice(
+            f"no working C compiler{named}; functions are run by NumPy, with the same results. "
+            "`python -m arignote doctor` says what was tried and what helps."
+        )
+    return found

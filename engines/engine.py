@@ -1,0 +1,146 @@
+"""The protocol of engines: graph, request -> executable.
+
+    class Toy(ag.engines.Engine):
+        name = "toy"
+
+        def compile(self, graph, request):
+            return ag.engines.CheckedExecutable(self, graph, request, function_of_arrays(graph))
+
+    ag.engines.register(Toy())
+    f = ag.function([x], y, mode=ag.Mode("fast_run", backend="toy"))
+
+All other methods and attributes have defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from ..graph import Apply, FunctionGraph
+from ..record import record
+
+if TYPE_CHECKING:
+    from ..cbackend.ir.schedule import Schedule
+    from ..profiling import RunProfile
+    from .executable import Executable
+
+FOR_C = (
+    "fusion", "inplace",
+    "local_dot_to_dot22", "gemm_optimizer", "local_dot22_to_dot22scalar", "local_gemm_to_gemv_db",
+)  # fmt: skip
+"""Tags and names of passes that pay only where nodes become loops in C and calls of a BLAS."""
+
+
+class EngineError(RuntimeError):
+    """An engine cannot compile a graph, or breaks its protocol; the message names the engine and the function."""
+
+
+@record(eq=False)
+class Request:
+    """A function to be compiled, apart from its graph."""
+
+    name: str
+    """The function's, as messages say it."""
+    containers: Sequence[Any]
+    """For each input of the graph the container of its value, or None for an argument of the call."""
+    downcast: bool | None = None
+    """Whether arguments of a wider dtype are cast; None: Python numbers alone."""
+    threads: int | None = None
+    """Threads of a call; None: as many as the process has processors."""
+    profile: RunProfile | None = None
+    """Receives the cost of each call."""
+    debug_info: bool = False
+    """Whether debuggers are told the user's lines."""
+    schedules: Mapping[str, Schedule] | None = None
+    """Schedules of kernels by name, for engines with kernels."""
+    strict: bool = False
+    """Whether an engine that fails raises, rather than leaving the function to another."""
+    key: Callable[[str], bytes | None] | None = None
+    """Key of this function in a cache of executables, from text that identifies the engine; see `Engine.recall`.
+
+    None, and a key of None: the executable must not be kept.
+    """
+
+
+class Engine:
+    """An implementation that runs graphs.  Stateless as to functions, and safe in threads."""
+
+    name = ""
+    """The name for `Mode(backend=...)`."""
+    unwanted: tuple[str, ...] = FOR_C
+    """Tags and names that a query leaves out for this engine, unless it includes them itself."""
+    hosts_refused = False
+    """Whether nodes with a `refusal` run all the same, by NumPy, as steps of the function."""
+    stage = "compiling"
+    """The stage that a progress line shows."""
+    own_errors: tuple[type[Exception], ...] = (EngineError,)
+    """Exceptions of `compile` whose messages name the function already; all others become an `EngineError`."""
+
+    def compile(self, graph: FunctionGraph, request: Request) -> Executable:
+        """The executable of an optimized graph."""
+        raise NotImplementedError(f"engine {self.name!r} defines no compile(graph, request)")
+
+    def missing(self) -> str:
+        """Parts that this machine lacks for the engine, and how to install them; empty if there are none."""
+        return ""
+
+    def refusal(self, node: Apply) -> str:
+        """Reason why this engine cannot run a node; empty if it can."""
+        return ""
+
+    def prepare(self) -> None:
+        """Begin work that depends on no graph.  A function of this engine is about to be optimized."""
+
+    def compiling(self) -> AbstractContextManager[None]:
+        """Block in which one function is optimized and compiled."""
+        return nullcontext()
+
+    def recall(
+        self, graph: FunctionGraph, request: Request, optimized: Callable[[], FunctionGraph]
+    ) -> Executable | None:
+        """Executable that an earlier process kept under the key of the request; None if there is none.
+
+        `graph` is not optimized yet; `optimized` optimizes it.
+        """
+        return None
+
+    def __repr__(self) -> str:
+        return f"<engine {self.name}>"
+
+
+def executable_of(engine: Engine, graph: FunctionGraph, request: Request) -> Executable:
+    """The executable that the engine makes of a graph.
+
+    Raises:
+        EngineError: the engine cannot run a node, fails otherwise, or returns no executable.
+        engine.own_errors: as `compile` raises them.
+    """
+    if not engine.hosts_refused:
+        _require_supported(engine, graph, request.name)
+    try:
+        executable = engine.compile(graph, request)
+    except engine.own_errors:
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        raise EngineError(f"{request.name}: engine {engine.name!r} cannot compile it: {said}") from error
+    if not callable(executable) or not hasattr(executable, "backend"):
+        raise EngineError(
+            f"{request.name}: engine {engine.name!r} compiled it to {type(executable).__name__}; expected an "
+            "Executable, such as ag.engines.CheckedExecutable(engine, graph, request, run)"
+        )
+    return executable
+
+
+def _require_supported(engine: Engine, graph: FunctionGraph, name: str) -> None:
+    """Raise EngineError for the first node that the engine cannot run."""
+    for node in graph.order:
+        reason = engine.refusal(node)
+        if reason:
+            where = f"\n  at {node.origin[0]}" if node.origin else ""
+            raise EngineError(
+                f"{name}: engine {engine.name!r} cannot run {node.op.name}: {reason}; "
+                f'use another engine, such as ag.Mode(backend="numpy"){where}'
+            )

@@ -1,0 +1,144 @@
+"""Executables: compiled graphs as callables, and the base of those that run a function of arrays from Python.
+
+Arguments are checked, shared values read and updated, and results copied here, once for all engines but C, whose entry
+does it (cbackend/calls/).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..cbackend.calls.binding import Binding, bind_plain
+from ..cbackend.calls.caller import bound, parameters
+from ..cbackend.calls.output_lengths import evaluated, output_lengths
+from ..cbackend.calls.turns import one_at_a_time
+from ..cbackend.driver.page import CFile
+from ..graph import FunctionGraph, Variable
+from ..record.cached import cached_property
+from .engine import Engine, EngineError, Request
+
+if TYPE_CHECKING:
+    from ..cbackend.ir.kernel import Kernel
+    from ..cbackend.program.program import Program
+
+Run = Callable[..., Sequence[Any]]
+"""Arrays for the inputs of a graph -> arrays for its outputs."""
+
+
+class Executable(Protocol):
+    """A compiled graph.  Call it with one value for each input that is not shared, in order.
+
+    It returns the outputs that are no updates, as arrays that share memory with nothing.  After success the containers
+    of updated inputs hold their new values; calls that update the same container take turns.
+    """
+
+    @property
+    def backend(self) -> str: ...  # the name of the engine
+    @property
+    def c_file(self) -> CFile: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def path(self) -> Path | None: ...
+    @property
+    def program(self) -> Program | None: ...
+    @property
+    def kernels(self) -> tuple[Kernel, ...]: ...
+    @property
+    def compile_seconds(self) -> float: ...
+    @property
+    def from_cache(self) -> bool: ...
+    @property
+    def threads(self) -> int | None: ...
+    @property
+    def is_tiered(self) -> bool: ...  # whether another executable may take its place; see tiered.py
+
+    def __call__(self, *arguments: Any) -> list[np.ndarray]: ...
+    def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None: ...
+    def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding: ...
+    def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> Callable[..., Any] | None: ...
+
+
+class CheckedExecutable:
+    """An executable around `run`, a function from arrays of the types of a graph's inputs to those of its outputs.
+
+    `run` must leave its arguments alone; it may return them, or views of them.
+    """
+
+    c_file = CFile("", ())
+    source = ""
+    path: Path | None = None
+    program: Program | None = None
+    kernels: tuple[Kernel, ...] = ()
+    compile_seconds = 0.0
+    from_cache = False
+    threads: int | None = None
+    is_tiered = False
+
+    def __init__(self, engine: Engine, graph: FunctionGraph, request: Request, run: Run) -> None:
+        self.backend, self.graph, self.name, self.run = engine.name, graph, request.name, run
+        self.containers, self.profile = tuple(request.containers), request.profile
+        self.parameters = parameters(request.name, graph, self.containers, request.downcast)
+        written = [self.containers[i] for i, _ in graph.updates]
+        self._turn = one_at_a_time(self._call, written) if written else self._call
+
+    def __call__(self, *arguments: Any) -> list[np.ndarray]:
+        return self._turn(*arguments)
+
+    def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
+        """This executable bound to arrays; see cbackend/calls/binding.py."""
+        return bind_plain(self.name, self.graph, self.containers, self, arguments, out)
+
+    def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None:
+        """None: there is no entry in C."""
+        return None
+
+    def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> Callable[..., Any] | None:
+        """None: there is no entry in C."""
+        return None
+
+    def _call(self, *arguments: Any) -> list[np.ndarray]:
+        start = time.perf_counter()
+        results = self._results(bound(self.parameters, self.containers, arguments))
+        for i, o in self.graph.updates:
+            self.containers[i].value = results[o]
+        if self.profile is not None:
+            self.profile.record(time.perf_counter() - start)
+        updated = {o for _, o in self.graph.updates}
+        return [r for k, r in enumerate(results) if k not in updated]
+
+    def _results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        """Copies of the results of `run`.  Raises EngineError if they are not of the types of the outputs."""
+        found, outputs = self.run(*arrays), self.graph.outputs
+        if not isinstance(found, (list, tuple)) or len(found) != len(outputs):
+            got = f"{len(found)} results" if isinstance(found, (list, tuple)) else f"a {type(found).__name__}"
+            raise self._error(f"returns {got}; expected a list of {len(outputs)}")
+        shapes = [array.shape for array in arrays]
+        return [self._result(k, value, output, shapes) for k, (value, output) in enumerate(zip(found, outputs))]
+
+    def _result(self, k: int, value: Any, output: Variable, shapes: list[tuple[int, ...]]) -> np.ndarray:
+        if not isinstance(value, (np.ndarray, np.generic)):
+            raise self._error(f"computes output {k} as {type(value).__name__}; expected an array of {output.type}")
+        array = np.array(value, order="C")
+        if array.dtype != output.type.numpy:
+            raise self._error(f"computes output {k} as {array.dtype}; expected {output.type.dtype}")
+        lengths = self._lengths[k]
+        expected = output.type.shape if lengths is None else tuple(evaluated(n, shapes) for n in lengths)
+        fits = array.ndim == len(expected) and all(n in (None, m) for n, m in zip(expected, array.shape))
+        if not fits:
+            shown = f"({', '.join('?' if n is None else str(n) for n in expected)}{',' * (len(expected) == 1)})"
+            raise self._error(f"computes output {k} with shape {array.shape}; expected {shown}")
+        return array
+
+    @cached_property
+    def _lengths(self) -> list[Any]:
+        """For each output the programs of its lengths; None for one that only its elements tell."""
+        return output_lengths(self.graph)
+
+    def _error(self, said: str) -> EngineError:
+        return EngineError(f"{self.name}: engine {self.backend!r} {said}")

@@ -1,0 +1,38 @@
+"""NumPy's engine: each node evaluated by its meaning.  It runs every graph, and C falls back on it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ..graph import FunctionGraph
+from ..ops.interpret import interpret
+from ..ops.laziness import made_lazy
+from .engine import Engine, Request
+from .executable import CheckedExecutable
+
+
+class NumPyEngine(Engine):
+    """Runs a graph node by node in NumPy."""
+
+    name = "numpy"
+    own_errors = (Exception,)
+
+    def compile(self, graph: FunctionGraph, request: Request) -> CheckedExecutable:
+        return NumPyExecutable(self, graph, request)
+
+
+class NumPyExecutable(CheckedExecutable):
+    """A graph that NumPy runs.  Its results are the meaning of the ops, so they are not checked against their types."""
+
+    def __init__(self, engine: Engine, graph: FunctionGraph, request: Request) -> None:
+        graph = made_lazy(graph)
+        super().__init__(engine, graph, request, partial(_evaluated, graph, request.name))
+
+    def _results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        return [np.array(r, order="C") for r in self.run(*arrays)]
+
+
+def _evaluated(graph: FunctionGraph, name: str, *arrays: np.ndarray) -> list[np.ndarray]:
+    return interpret(graph, arrays, name)

@@ -1,0 +1,141 @@
+"""Engines by name: those built in, those that a program registers, and those that installed packages offer.
+
+A package offers an engine by an entry point, which is looked at only when its name is asked for:
+
+    [project.entry-points."arignote.engines"]
+    opencl = "arignote_opencl:OpenCL"
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from ..graph import FunctionGraph
+from ..record import later
+from .engine import Engine, EngineError, Request
+
+GROUP = "arignote.engines"
+"""The group of entry points."""
+_BUILT_IN = {"c": (".c", "CEngine"), "numpy": (".numpy_engine", "NumPyEngine")}
+"""Module and class of each engine of this package, loaded when it is first asked for."""
+_registered: dict[str, Engine] = {}
+
+
+def register(engine: Engine) -> Engine:
+    """Let `Mode(backend=engine.name)` take this engine; returns it.
+
+    Raises:
+        TypeError: it is no Engine, or has no name.
+        ValueError: the name is taken.
+    """
+    if not isinstance(engine, Engine):
+        expected = "an instance of it" if isinstance(engine, type) else "an ag.engines.Engine"
+        raise TypeError(f"engines.register: got {engine!r}; expected {expected}")
+    if not isinstance(engine.name, str) or not engine.name:
+        raise TypeError(f"engines.register: the name of {type(engine).__name__} is {engine.name!r}; expected text")
+    if engine.name in names():
+        raise ValueError(
+            f"engines.register: there is an engine named {engine.name!r}; choose another name, or remove a registered "
+            f"one by ag.engines.unregister({engine.name!r})"
+        )
+    _registered[engine.name] = engine
+    return engine
+
+
+def unregister(name: str) -> Engine:
+    """Remove a registered engine; returns it.  Compiled functions keep it.
+
+    Raises:
+        ValueError: none is registered under this name, or it is built in.
+    """
+    if name in _BUILT_IN:
+        raise ValueError(f"engines.unregister: {name!r} is built in; others fall back on it")
+    if name not in _registered:
+        raise ValueError(f"engines.unregister: no engine is named {name!r}; registered: {_listed(_registered)}")
+    return _registered.pop(name)
+
+
+def names() -> tuple[str, ...]:
+    """The names of all engines that are known without a look at installed packages."""
+    return (*_BUILT_IN, *_registered)
+
+
+def engine(name: str) -> Engine:
+    """The engine of this name, ready to compile.
+
+    Raises:
+        ValueError: there is none.
+        EngineError: this machine lacks something that it needs.
+    """
+    require_known(name)
+    found = _built_in(name) if name in _BUILT_IN else _registered[name]
+    missing = found.missing()
+    if missing:
+        raise EngineError(f"engine {name!r} cannot run here: {missing}")
+    return found
+
+
+def tiered(engine: Engine, budget: float) -> Engine:
+    """The engine as a tiered one: NumPy runs a function that is not compiled within `budget` seconds, until it is."""
+    if engine.name == "numpy":
+        return engine
+    made: Engine = import_module(".tiered", __package__).TieredEngine(engine, budget)
+    return made
+
+
+def require_known(name: Any, who: str = "engine") -> None:
+    """Register the engine of an installed package if that is the name of one.
+
+    Raises:
+        ValueError: no engine has this name.
+    """
+    is_text = isinstance(name, str)
+    if is_text and (name in _registered or name in _BUILT_IN or _register_installed(name)):
+        return
+    near = later.difflib.get_close_matches(name, names(), 1) if is_text else ()
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(
+        f"{who}: backend is {name!r}; expected one of {_listed(names())}{meant} Others are added by "
+        f'ag.engines.register(engine), or by installing a package with an entry point in the group "{GROUP}"'
+    )
+
+
+def title(name: str) -> str:
+    """The engine as sentences call it."""
+    return {"c": "C", "numpy": "NumPy"}.get(name, f"engine {name!r}")
+
+
+def run_by_numpy(graph: FunctionGraph, request: Request) -> Any:
+    """The executable of a graph that another engine leaves to NumPy."""
+    return _built_in("numpy").compile(graph, request)
+
+
+@cache
+def _built_in(name: str) -> Engine:
+    module, class_name = _BUILT_IN[name]
+    made: Engine = getattr(import_module(module, __package__), class_name)()
+    return made
+
+
+def _register_installed(name: str) -> bool:
+    """Whether an installed package offers an engine of this name, which is registered then."""
+    if not name:
+        return False
+    for entry in import_module("importlib.metadata").entry_points(group=GROUP, name=name):
+        package = entry.dist.name if entry.dist is not None else entry.module
+        try:
+            found = entry.load()
+        except ImportError as error:
+            raise ValueError(f"engine {name!r} of the package {package} does not load: {error}; install it") from error
+        made = found() if isinstance(found, type) else found
+        if getattr(made, "name", None) != name:
+            raise ValueError(f"engine {name!r} of the package {package} is {made!r}; expected an Engine of that name")
+        register(made)
+        return True
+    return False
+
+
+def _listed(known: Any) -> str:
+    return ", ".join(map(repr, known)) or "none"
