@@ -14,7 +14,8 @@ from setuptools.command.build import build
 ROOT = Path(__file__).resolve().parent
 ROOMS = ("abi", "cache", "build", "gemm", "runtime", "ir", "ctext", "lowering", "program", "driver", "calls", "bundle")
 FOLDERS = [
-    *("record", "pages", "graph", "ops", "optdb", "optdb/rules", "profiling", "engines", "frontends", "frontends/onnx"),
+    *("record", "targets", "pages", "graph", "ops", "optdb", "optdb/rules", "profiling", "engines"),
+    *("frontends", "frontends/onnx"),
     *("cbackend", *(f"cbackend/{room}" for room in ROOMS)),
 ]
 

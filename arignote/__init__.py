@@ -40,6 +40,7 @@ try:
     from .progress import progress
     from .rewriting import rewrite
     from .scan import scan, while_loop
+    from .targets.target import Target
     from .tune import tune
     from .vmap import vectorize, vmap
 
@@ -57,8 +58,8 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "bisect", "cond", "dprint", "engines", "from_onnx", "function",
-    "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
-    "progress", "rewrite", "scan", "shared", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap",
-    "while_loop",
+    "Function", "FunctionGraph", "Mode", "Query", "Target", "bisect", "cond", "dprint", "engines", "from_onnx",
+    "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "optdb", "optim", "parse", "pprint", "profile",
+    "profile_diff", "progress", "rewrite", "scan", "shared", "tune", "until", "value_and_grad", "vectorize", "vjp",
+    "vmap", "while_loop",
 ]  # fmt: skip

@@ -31,6 +31,9 @@ from .profiling import NotProfiled, RunProfile
 from .record.cached import cached_property
 from .record.forks import fork_safe_lock
 from .signature import Signature
+from .targets.current import using
+from .targets.named import host
+from .targets.target import Target
 from .tracebacks import tell
 from .way import Way
 
@@ -165,6 +168,11 @@ class Function:
         return self._signature.shared
 
     @property
+    def target(self) -> Target:
+        """The machine that it was compiled for."""
+        return self._optimization.target or host()
+
+    @property
     def backend(self) -> str:
         """The engine that runs it: that of its mode, or "numpy" where C was asked for and nothing compiles."""
         return self._run.backend  # type: ignore[no-any-return]
@@ -210,7 +218,8 @@ class Function:
         ran = {p.name for p in self.optimizer_profile.walk()} if self.optimizer_profile is not None else set()
         if self.program is None:
             return later.remarks.remarks_without_c(self.graph, self.backend, self.mode.backend == self.backend)
-        return later.remarks.remarks_on(self.graph, ran, self.program)
+        with using(self.target):
+            return later.remarks.remarks_on(self.graph, ran, self.program)
 
     @cached_property
     def _answers(self) -> Answers:

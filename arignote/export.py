@@ -28,7 +28,8 @@ def exported(function: Function, folder: str | os.PathLike[str], keys: Sequence[
     if not isinstance(folder, (str, os.PathLike)):
         raise TypeError(f"{function.name}: export writes to a folder, a path, got {folder!r}")
     program: Program | None = function.program
-    toolchain = find_toolchain()
+    found = find_toolchain()
+    toolchain = found and found.under(function.target)
     if program is None or toolchain is None:
         raise ValueError(f"{function.name} is run by {title(function.backend)}, so there is no C to export")
     missing = sorted(set(_without_c(program)))

@@ -32,6 +32,8 @@ from .record import record
 from .recorder import process_recorder
 from .remembered import key_of
 from .signature import Pairs, Signature, make_signature
+from .targets.target import Target
+from .targets.text import as_target
 
 __all__ = ["find_toolchain", "function", "head_start", "parse", "process_cache", "recompiled"]
 
@@ -48,6 +50,8 @@ class Compilation:
     budget: float | None = None
     """Seconds until NumPy answers for an engine that is not ready; None: the function waits."""
     schedules: Mapping[str, Schedule] | None = None
+    target: Target | None = None
+    """The machine that the code is for; None: this one."""
 
 
 def function(
@@ -55,6 +59,7 @@ def function(
     profile: bool | None = None, on_unused_input: str = "raise", allow_input_downcast: bool | None = None,
     threads: int | None = None, debug_info: bool | None = None, tiered: bool | None = None,
     compile_budget: float | None = None, schedule: Mapping[str, Schedule] | None = None,
+    target: Target | str | None = None,
 ) -> Function:  # fmt: skip
     """The function that computes `outputs` from `inputs`, optimized and compiled.
 
@@ -80,6 +85,9 @@ def function(
             default of a tiered function is 0.05, enough for C that lies in the cache.
         schedule: how kernels go about their loops, by the names of kernels: `f.schedule()`, perhaps changed.  Others
             have what `ag.tune` found for them on this processor, or the default.
+        target: the machine to compile for: an `ag.Target`, a name such as "x86_64-linux-v3", or a name and in what the
+            target differs from it, "x86_64-linux-v3 threads=1 limits.nodes=50".  By default this machine ("host").
+            This machine must run the code.
 
     Raises:
         TypeError, ValueError: naming the argument at fault.
@@ -93,14 +101,19 @@ def function(
     for argument, value in said.items():
         if not isinstance(value, (bool, int, np.bool_, type(None))):
             raise TypeError(f"function: {argument} is {value!r}; expected True, False or None")
+    target = as_target(target, runs=mode.backend == "c")
+    if threads is None and target is not None:
+        threads = target.threads or None
     how = Compilation(
         printable(name or "function"), options.profile if profile is None else profile, allow_input_downcast,
         as_threads("threads", threads, options.threads), options.debug_info if debug_info is None else debug_info,
         as_budget(tiered, compile_budget, options), None if schedule is None else as_schedules(schedule),
+        target,
     )  # fmt: skip
     engine_of(mode.backend).prepare()
     with progress(how.name) as shown:
-        return _compiled(signature, Optimization(signature.graph, mode, options.strict, optdb), mode, how, shown)
+        optimization = Optimization(signature.graph, mode, options.strict, optdb, target)
+        return _compiled(signature, optimization, mode, how, shown)
 
 
 def _compiled(
@@ -135,12 +148,12 @@ def _request(
 
     def key(engine: str) -> bytes | None:
         failed = optimization.is_done and optimization.profile.all_failures()
-        return None if failed else key_of(signature.graph, mode, engine)
+        return None if failed else key_of(signature.graph, mode, engine, how.target)
 
     containers = (*[None] * signature.n_inputs, *(s.container for s in signature.shared))
     return Request(
         how.name, containers, how.downcast, how.threads, profile, debug_info, how.schedules, process_options().strict,
-        key if is_plain else None,
+        key if is_plain else None, how.target,
     )  # fmt: skip
 
 
@@ -161,8 +174,9 @@ def _restored(
     signature: Signature, graph: FunctionGraph, mode: Mode, name: str, profile: bool, optimizer_profile: Any = None,
     journal: Sequence[Replacement] = (), *, how: Compilation,
 ) -> Function:  # fmt: skip
-    """The function of a graph that is optimized."""
-    done = Optimization.done(graph, mode, optimizer_profile, journal)
+    """The function of a graph that is optimized.  Raises TargetError if this machine does not run its target."""
+    as_target(how.target, runs=mode.backend == "c")
+    done = Optimization.done(graph, mode, optimizer_profile, journal, how.target)
     return _compiled(signature, done, mode, replace(how, name=name, profile=profile), Silence())
 
 

@@ -14,6 +14,8 @@ from .optdb import Query
 from .optdb.optimizers import SeqOptimizer
 from .optdb.rules import default_db
 from .record.forks import ProcessLock
+from .targets.current import using
+from .targets.target import Target
 
 Result = tuple[FunctionGraph, Any, tuple[Replacement, ...]]
 
@@ -26,16 +28,24 @@ class Optimization:
     would have been there; a database that was edited meanwhile is not asked then.
     """
 
-    def __init__(self, graph: FunctionGraph, mode: Mode, strict: bool = False, database: Any = optdb) -> None:
+    def __init__(
+        self, graph: FunctionGraph, mode: Mode, strict: bool = False, database: Any = optdb,
+        target: Target | None = None,
+    ) -> None:  # fmt: skip
         self._unoptimized, self._mode, self._strict, self._database = graph, mode, strict, database
+        self.target = target
+        """The machine whose numbers passes ask for; None: this machine."""
         self._state = database.state()
         self._lock = ProcessLock()
         self._result: Result | None = None
 
     @classmethod
-    def done(cls, graph: FunctionGraph, mode: Mode, profile: Any, journal: Sequence[Replacement]) -> Optimization:
+    def done(
+        cls, graph: FunctionGraph, mode: Mode, profile: Any, journal: Sequence[Replacement],
+        target: Target | None = None,
+    ) -> Optimization:  # fmt: skip
         """One that lies behind us."""
-        made = cls(graph, mode)
+        made = cls(graph, mode, target=target)
         made._result = graph, profile, tuple(journal)
         return made
 
@@ -53,7 +63,8 @@ class Optimization:
         query = _wanted(self._mode, database)
         optimizer = SeqOptimizer() if query is None else database.query(query, strict=self._strict or self._mode.check)
         door = Door(limit=self._mode.max_changes)
-        graph, profile = optimizer(self._unoptimized, door)
+        with using(self.target):
+            graph, profile = optimizer(self._unoptimized, door)
         if door.stop:
             profile = replace(profile, stop=door.stop)
         return graph, profile, tuple(door.journal)

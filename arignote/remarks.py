@@ -31,9 +31,9 @@ from .ops.reduce import ArgReduce, Reduce
 from .ops.shape import DimShuffle
 from .ops.shared import SharedVariable
 from .optdb.rules.destroy import reduced_outputs
-from .optdb.rules.fusion_groups import MAX_INPUTS, MAX_NODES
 from .record import record
 from .replay import word
+from .targets.current import current
 
 SHOWN = 40
 """Remarks that `str` shows."""
@@ -209,10 +209,11 @@ def _why_apart(node: Apply, reader: Apply, graph: FunctionGraph, excluded: bool)
         return "", ""  # a sum is read when its loop is over: nothing was missed
     if not any(o.ndim for o in shared):
         return "", ""
-    if _size(op) + _size(other) > MAX_NODES:
-        return f"a kernel holds at most {MAX_NODES} operations", ""
-    if len({*node.inputs, *reader.inputs}) > MAX_INPUTS:
-        return f"a kernel reads at most {MAX_INPUTS} arrays", ""
+    limits = current().limits
+    if _size(op) + _size(other) > limits.nodes:
+        return f"a kernel holds at most {limits.nodes} operations", ""
+    if len({*node.inputs, *reader.inputs}) > limits.inputs:
+        return f"a kernel reads at most {limits.inputs} arrays", ""
     value = shared[0]
     space = _space(reader)
     if value.ndim < len(space) or any(n == 1 and m != 1 for n, m in zip(dims_of(value), space, strict=False)):

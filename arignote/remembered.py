@@ -1,6 +1,6 @@
 """Functions that were compiled before, known by what the user built: they run without being optimized or planned again.
 
-    graph, query, engine, compiler, this very package  --key-->  what calls need to know (cbackend/calls/recall.py)
+    graph, query, engine, target, compiler, this package  --key-->  what calls need to know (cbackend/calls/recall.py)
 
 The key covers all that the C of a function depends on: what is not covered has no key.  These are functions that were
 compiled under an edited database, with rules of the user's in the query, or of the user's own ops.
@@ -21,14 +21,15 @@ from .graph import FunctionGraph
 from .graph.digest import Unnamed, digest
 from .mode import Mode
 from .optdb import Query
+from .targets.target import Target
 
-_ROOMS = ("", ".cbackend", ".engines", ".graph", ".ops", ".optdb", ".record")
+_ROOMS = ("", ".cbackend", ".engines", ".graph", ".ops", ".optdb", ".record", ".targets")
 """Packages on whose files the C of a function depends."""
 _CODE = (".py", ".c", ".h")
 
 
-def key_of(graph: FunctionGraph, mode: Mode, engine: str) -> bytes | None:
-    """The key of the function of `graph`, as the user built it, under `mode`; None if it has none.
+def key_of(graph: FunctionGraph, mode: Mode, engine: str, target: Target | None = None) -> bytes | None:
+    """The key of the function of `graph`, as the user built it, under `mode` for `target`; None if it has none.
 
     `engine`: the name of the engine, and all that its executables depend on beside the graph.
     """
@@ -38,7 +39,8 @@ def key_of(graph: FunctionGraph, mode: Mode, engine: str) -> bytes | None:
         return None
     asked = f"{query} {mode.max_changes}"
     try:
-        parts = (digest(graph).hex(), asked, engine, package, np.__version__, sys.version)
+        machine = str(target.code) if target is not None else ""  # this one, whose extensions the engine names
+        parts = (digest(graph).hex(), asked, machine, engine, package, np.__version__, sys.version)
     except Unnamed:
         return None
     return hashlib.sha256("\0".join(parts).encode()).digest()

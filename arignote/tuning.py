@@ -189,7 +189,7 @@ class _Form:
         shared = [None] * len(function.inputs) + self._containers
         self._run = compile_graph(
             function.graph, name=function.name, shared=shared, toolchain=toolchain, cache=process_cache(),
-            profile=profile, threads=function.threads, schedule=schedules,
+            profile=profile, threads=function.threads, schedule=schedules, target=function.target,
         )  # fmt: skip
 
     def seconds(self, arrays: Sequence[np.ndarray], calls: int) -> float:

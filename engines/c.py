@@ -51,6 +51,7 @@ class CEngine(Engine):
             return recalled_graph(
                 key, graph, optimized, name=request.name, shared=request.containers, toolchain=toolchain,
                 cache=process_cache(), allow_input_downcast=request.downcast, threads=request.threads,
+                target=request.target,
             )  # fmt: skip
         except CompileError:  # `compile` reports it
             return None
@@ -62,7 +63,7 @@ class CEngine(Engine):
         try:
             executable = compile_graph(graph, toolchain=toolchain, cache=process_cache(), **_keywords(request))
         except CompileError as error:
-            if request.strict:
+            if request.strict or request.target is not None:
                 raise
             said = " ".join(str(error).splitlines()[:2])
             notice(f"{request.name} is run by NumPy, with the same results: {said}")
@@ -85,5 +86,5 @@ def _keywords(request: Request) -> dict[str, Any]:
     return {
         "name": request.name, "shared": request.containers, "profile": request.profile,
         "allow_input_downcast": request.downcast, "threads": request.threads, "debug_info": request.debug_info,
-        "schedule": request.schedules, "strict": request.strict,
+        "schedule": request.schedules, "strict": request.strict, "target": request.target,
     }  # fmt: skip

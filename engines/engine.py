@@ -24,6 +24,7 @@ from ..record import record
 if TYPE_CHECKING:
     from ..cbackend.ir.schedule import Schedule
     from ..profiling import RunProfile
+    from ..targets.target import Target
     from .executable import Executable
 
 FOR_C = (
@@ -62,6 +63,8 @@ class Request:
 
     None, and a key of None: the executable must not be kept.
     """
+    target: Target | None = None
+    """The machine that the code is for; None: this one."""
 
 
 class Engine:

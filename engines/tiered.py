@@ -20,10 +20,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..cbackend import compilers_ended
-from ..cbackend.runtime.processors import processors
 from ..graph import Apply, FunctionGraph
 from ..notices import notice
 from ..record.ending import interpreter_ends
+from ..targets.processors import processors
 from .engine import Engine, Request, executable_of
 from .registry import run_by_numpy
 

@@ -225,7 +225,8 @@ class _Window:
 
 
 MOST_TAPS = 32
-"""Positions of a window up to which a program reads them one by one."""
+"""Positions of a window up to which they are read one by one.  Graphs are built before their target is known, and are
+the same for all: this bounds the nodes of a graph, and no target may have another."""
 
 
 def _side_by_side(kind: type[Pool], x: Any, kernel: Numbers) -> Any:

@@ -20,14 +20,13 @@ import numpy as np
 
 from ..graph import Apply, Constant, Dim, FunctionGraph, Op, TensorType, Variable
 from ..record import record
+from ..targets.current import current
+from .costs import work
 from .elementwise import Pointwise, add, cast, exp, log, maximum, minimum, mul, reciprocal, sub
 from .nn import AlongAxis, LogSoftmax, LogSumExp, Softmax
 from .reduce import Reduce
 from .shape import DimShuffle
 from .tensor import constant
-
-COSTLY = 12
-"""From this cost on, in additions, a value is kept for a later pass and not computed again."""
 
 
 @record(repr=False)
@@ -209,9 +208,9 @@ def _read_again(
     graph: FunctionGraph, rank: int, folded: Sequence[Sequence[Variable]], written: Sequence[Sequence[int]]
 ) -> Iterator[tuple[Variable, int, int]]:
     """(value, first pass, last pass) of costly rows that are read in a later pass than the one that computes them."""
-    costly: set[Variable] = set()
+    costly, enough = set[Variable](), current().costs.again_byte
     for node in graph.order:
-        is_costly = float(getattr(node.op, "cost", 1)) >= COSTLY or any(i in costly for i in _in_row(node.out, rank))
+        is_costly = work(node) >= enough or any(i in costly for i in _in_row(node.out, rank))
         if is_costly and isinstance(node.op, Pointwise):
             costly.add(node.out)
     first: dict[Variable, int] = {}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-LONG = 1 << 15
-"""Shorter rows are partitioned as a whole."""
 _SAMPLE = 1 << 13
+LONG = 4 * _SAMPLE
+"""Shorter rows are partitioned as a whole: their sample would be a large part of them."""
 _DEVIATIONS = 4.0
 """The half width of a bracket, in standard deviations of the place of an element in the sample."""
 _NEAR = 1 << 10

@@ -1,4 +1,4 @@
-"""Modules that few programs need, each loaded at its first use: `later.difflib`, `later.why_not`."""
+"""Modules of Python that only failures need, each loaded when it is first asked for: `later.difflib`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ if TYPE_CHECKING:
     import difflib
     import traceback
 
-    from . import why_not
-
-OWN = ("why_not",)
-__all__ = ["difflib", "traceback", "why_not"]
+__all__ = ["difflib", "traceback"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f".{name}", __package__) if name in OWN else import_module(name)
+    return import_module(name)

@@ -14,6 +14,7 @@ import random
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from isolation import Surroundings
 
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
+from arignote.targets.current import using
+from arignote.targets.named import host
 
 GOLDEN = Path(__file__).parent / "golden"
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # else each of hundreds of processes would compile every module
@@ -95,8 +98,11 @@ def isolated(surroundings: Surroundings) -> Iterator[None]:
 
 
 @pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
-    """A function (file name, text) that compares the text with the golden one of that name."""
+def golden(request: pytest.FixtureRequest) -> Iterator[Callable[[str, str], None]]:
+    """A function (file name, text) that compares the text with the golden one of that name.
+
+    Golden texts are those of vectors of 64 bytes, which every test that asks for this fixture has as its target.
+    """
 
     def compare(name: str, text: str) -> None:
         path = GOLDEN / name
@@ -106,7 +112,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert path.is_file(), f"there is no golden text {name}: run pytest with --update-golden and review it"
         assert text == path.read_text(), f"{name} differs: run pytest with --update-golden and review the difference"
 
-    return compare
+    with using(replace(host(), vector=64)):
+        yield compare
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ CACHES = {
     "arignote.cbackend.build.toolchain._programs",
     "arignote.cbackend.calls.native._methods",
     "arignote.cbackend.calls.turns._held",
+    "arignote.cbackend.runtime.runtime._for_targets",
     "arignote.cbackend.runtime.runtime._loaded",
     "arignote.graph.neighbourhood._known",
     "arignote.graph.provenance._is_own_file",

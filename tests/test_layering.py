@@ -9,19 +9,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-BELOW = {"record", "pages", "graph", "profiling", "ops"}
+BELOW = {"record", "targets", "pages", "graph", "profiling", "ops"}
 MAY_IMPORT = {
     "record": set(),
+    "targets": {"record"},
     "pages": {"record"},
     "graph": {"record", "pages"},
     "profiling": {"record", "pages"},
-    "ops": {"record", "pages", "graph"},
-    "optdb": {"record", "pages", "graph", "profiling"},
+    "ops": {"record", "targets", "pages", "graph"},
+    "optdb": {"record", "targets", "pages", "graph", "profiling"},
     "optdb.rules": {*BELOW, "optdb"},
     "cbackend.abi": set(),
-    "cbackend.cache": {"record"},
-    "cbackend.build": {"record", "cbackend.abi", "cbackend.cache"},
-    "cbackend.runtime": {"record", "cbackend.abi", "cbackend.cache", "cbackend.build"},
+    "cbackend.cache": {"record", "targets"},
+    "cbackend.build": {"record", "targets", "cbackend.abi", "cbackend.cache"},
+    "cbackend.runtime": {"record", "targets", "cbackend.abi", "cbackend.cache", "cbackend.build"},
     "cbackend.ir": BELOW,
     "cbackend.ctext": BELOW | {"cbackend.ir"},
     "cbackend.lowering": BELOW | {"cbackend.ir"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,6 +22,9 @@ from arignote.cbackend.program.plan import plan
 from arignote.mode import as_mode
 from arignote.optimization import Optimization
 from arignote.signature import make_signature
+from arignote.targets.costs import Costs
+from arignote.targets.current import using
+from arignote.targets.named import host
 
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
 v, x, fx, t3 = T.vector("v"), T.matrix("x"), T.fmatrix("fx"), T.tensor3("t3")
@@ -140,11 +144,11 @@ def test_either_unit_of_a_long_file_compiles_alone(gcc, tmp_path):
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_kernel_and_its_form_for_short_rows_are_in_one_unit_each(gcc, tmp_path, monkeypatch, first):
-    monkeypatch.setattr("arignote.cbackend.driver.units.WORTH_IT", 0)
     monkeypatch.setattr("arignote.cbackend.driver.units._first_unit", lambda work, driver: {first})
     kernel = lower(T.nn.softmax(x).owner)
     driver, page = f"void *caller = {kernel.name};", Page({})
-    before, behind = in_units([kernel], "", driver)
+    with using(replace(host(), costs=Costs(compiler=0))):
+        before, behind = in_units([kernel], "", driver)
     for piece in (*before, driver, *behind):
         page.add(piece)
     text = page.file().text

@@ -13,10 +13,10 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.cbackend.runtime.processors import processors_under
 from arignote.cbackend.runtime.runtime import load_runtime
 from arignote.function import find_toolchain, process_cache
 from arignote.options import Options
+from arignote.targets.processors import processors_under
 
 COUNTS = (1, 2, 3, 8)
 RNG = np.random.default_rng(3)

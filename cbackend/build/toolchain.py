@@ -21,6 +21,8 @@ from typing import Any
 
 from ...record import record
 from ...record.cached import cached_property
+from ...targets.named import host
+from ...targets.target import Target
 from ..cache import machine
 from ..cache.entry import Kind
 from ..cache.files import write_whole
@@ -32,6 +34,8 @@ from .room import with_room
 
 BUILT_AHEAD = "-DAG_BUILT_AHEAD"
 """Tells the compiler of a program that the runtime has the functions of its driver."""
+NATIVE = "-march=native"
+"""The flag for this machine."""
 _TIMEOUT = 60.0
 _WRAPPERS = ("ccache", "sccache", "distcc")
 
@@ -50,6 +54,7 @@ class Toolchain:
     bare_link: tuple[str, ...] = ()  # links a library that needs no start files, nor the C library that is there anyway
     linker: tuple[str, ...] = ()  # what the compiler starts to link, and what it tells it of this system; () if unknown
     libraries: tuple[str, ...] = ()  # how the linker finds what C text may call, the C library apart
+    target_flags: tuple[str, ...] = ()  # of a target other than this machine, in the place of -march=native
 
     @staticmethod
     def find(cache: Cache, compiler: str | None = None) -> Toolchain | None:
@@ -61,6 +66,22 @@ class Toolchain:
         """A hexadecimal digest of everything that shapes the code it makes."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
+    def under(self, target: Target | None) -> Toolchain:
+        """The same for a target that this machine runs; None: this machine."""
+        if target is None or (target.features, target.vector) == (host().features, host().vector):
+            return self
+        return replace(self, features=target.features, target_flags=target.flags)
+
+    @property
+    def native(self) -> Toolchain:
+        """The same for this machine."""
+        return replace(self, features=(), target_flags=()) if self.target_flags else self
+
+    @property
+    def all_flags(self) -> tuple[str, ...]:
+        """The flags of each compilation."""
+        return (*(f for f in self.flags if f != NATIVE), *self.target_flags) if self.target_flags else self.flags
+
     @property
     def debugging(self) -> Toolchain:
         """The same with debugging information in what it makes."""
@@ -69,15 +90,15 @@ class Toolchain:
     def argv(self, source: str, target: str, bare: bool = False) -> list[str]:
         """The command that compiles the C file `source` to the library `target`; `bare`: with `bare_link`."""
         told = (BUILT_AHEAD,) if bare else ()
-        return [*self.command, *self.flags, *told, "-shared", "-fPIC", "-o", target, source, *self._link(bare)]
+        return [*self.command, *self.all_flags, *told, "-shared", "-fPIC", "-o", target, source, *self._link(bare)]
 
     def object_argv(self, source: str, target: str, *told: str) -> list[str]:
         """The command that compiles the C file `source`, a program or a unit of one, to the object `target`."""
-        return [*self.command, *self.flags, BUILT_AHEAD, *told, "-fPIC", "-c", "-o", target, source]
+        return [*self.command, *self.all_flags, BUILT_AHEAD, *told, "-fPIC", "-c", "-o", target, source]
 
     def link_argv(self, objects: Sequence[str], target: str) -> list[str]:
         """The command that links objects to the library `target`, which is bare."""
-        return [*self.command, *self.flags, "-shared", "-fPIC", "-o", target, *objects, *self._link(bare=True)]
+        return [*self.command, *self.all_flags, "-shared", "-fPIC", "-o", target, *objects, *self._link(bare=True)]
 
     def short_link_argv(self, objects: Sequence[str], target: str, libraries: bool) -> list[str]:
         """The same in the words of `linker`; `libraries`: whether they call what is in `libraries`."""
@@ -244,7 +265,7 @@ def _built_probe(toolchain: Toolchain, cache: Cache) -> bytes | None:
 
     def work(folder: Path) -> bytes | None:
         write_whole(folder / "probe.c", PROBE_TEXT.encode(), durable=False)
-        argv = [*toolchain.command, *toolchain.flags, "-o", "probe", "probe.c", *toolchain.link_flags, *PROBE_LINK]
+        argv = [*toolchain.command, *toolchain.all_flags, "-o", "probe", "probe.c", *toolchain.link_flags, *PROBE_LINK]
         done = run(argv, folder, _TIMEOUT, extra=zig_environment(cache, toolchain.command))
         return (folder / "probe").read_bytes() if done.code == 0 else None
 

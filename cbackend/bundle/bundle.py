@@ -23,7 +23,7 @@ import numpy as np
 from ...graph import TensorType
 from ...record import record
 from ..abi import declarations as abi
-from ..build.toolchain import Toolchain
+from ..build.toolchain import NATIVE, Toolchain
 from ..calls.interface import Interface
 from ..calls.rows import input_names, texts
 from ..driver.driver import c_text
@@ -221,10 +221,10 @@ void {name}_message(int code, char *text, size_t room);
 
     def _makefile(self, sources: Iterable[str]) -> str:
         objects = " ".join(name.removesuffix(".c") + ".o" for name in sources)
-        flags = [flag for flag in self.toolchain.flags if flag != "-march=native"]
+        flags = [flag for flag in self.toolchain.flags if flag != NATIVE]
         return f"""\
 CC ?= cc
-ARCH ?= -march=native
+ARCH ?= {" ".join(self.toolchain.target_flags) or NATIVE}
 CFLAGS ?= {" ".join(map(_quoted, flags))}
 LDLIBS = {" ".join(f for f in self.toolchain.link_flags if f.startswith("-l"))} -ldl -lpthread
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ import numpy as np
 from ...graph import FunctionGraph
 from ...profiling import Roofline, RunProfile
 from ...record.cached import cached_property
+from ...targets.current import using
+from ...targets.target import Target
 from ..build.ahead import compiler_ahead
 from ..build.compilation import library_key
 from ..build.compiler_process import CompileError
@@ -50,8 +52,10 @@ class Executable:
     backend = "c"
     is_tiered = False
 
-    def __init__(self, caller: Caller, c_file: CFile | None, compile_seconds: float) -> None:
-        self._caller, self._c_file = caller, c_file
+    def __init__(
+        self, caller: Caller, c_file: CFile | None, compile_seconds: float, target: Target | None = None
+    ) -> None:
+        self._caller, self._c_file, self._target = caller, c_file, target
         self.entry = caller.entry
         """The function that calls go to."""
         self.compile_seconds = compile_seconds
@@ -82,7 +86,8 @@ class Executable:
     @cached_property
     def c_file(self) -> CFile:
         """The C file, and which lines of it belong to which node."""
-        return self._c_file or c_file(self.program)
+        with using(self._target):
+            return self._c_file or c_file(self.program)
 
     @property
     def source(self) -> str:
@@ -120,6 +125,7 @@ def compile_graph(
     graph: FunctionGraph, *, name: str, shared: Sequence[Any], toolchain: Toolchain, cache: Cache,
     profile: RunProfile | None = None, allow_input_downcast: bool | None = None, threads: int | None = None,
     debug_info: bool = False, schedule: Mapping[str, Schedule] | None = None, strict: bool = False,
+    target: Target | None = None,
 ) -> Executable:  # fmt: skip
     """The executable of `graph`.
 
@@ -129,6 +135,7 @@ def compile_graph(
     `schedule`: schedules of kernels by name; others have those that were found by measuring, or the default.
     `strict`: verify each kernel before it becomes C.
     `threads`: how many a call may use, the BLAS included; None: as many as the process has processors.
+    `target`: the machine that the code is for, which this one must run; None: this one.
 
     Raises:
         CompileError: the toolchain fails.
@@ -137,9 +144,10 @@ def compile_graph(
         InvalidKernel: a kernel breaks a rule of the loop IR (`strict`).
     """
     start = time.perf_counter()
+    toolchain = toolchain.under(target)
     choices = Choices(schedule, Measured(toolchain, cache))
     toolchain = toolchain.debugging if debug_info else toolchain
-    with compiler_ahead(toolchain, cache) if may_be_in_units(graph) else nullcontext():  # beside that for any program
+    with using(target), _compiler_beside(graph, toolchain, cache):
         program = plan(graph, choices, strict)
         source = c_file(program, profile is not None)
         source = with_lines(source, program) if debug_info else source
@@ -150,12 +158,13 @@ def compile_graph(
     seconds = time.perf_counter() - start
     if profile is not None:
         profile.begin(rows(program), seconds, lambda: _roofline(toolchain, cache), lambda: runtime.clock.seconds)
-    return Executable(caller, source, seconds)
+    return Executable(caller, source, seconds, target)
 
 
 def recalled_graph(
     key: bytes, graph: FunctionGraph, optimized: Callable[[], FunctionGraph], *, name: str, shared: Sequence[Any],
     toolchain: Toolchain, cache: Cache, allow_input_downcast: bool | None = None, threads: int | None = None,
+    target: Target | None = None,
 ) -> Executable | None:  # fmt: skip
     """The executable that was kept under `key`, a digest of all that it was made of; None if there is none.
 
@@ -163,20 +172,28 @@ def recalled_graph(
     when a call fails, or somebody looks at the program.  Else as for `compile_graph`.
     """
     start = time.perf_counter()
+    toolchain = toolchain.under(target)
     found = recall(key, graph, toolchain, cache)
     if found is None:
         return None
     interface, library = found.interface, found.library
 
     def program() -> Program:
-        planned = plan(optimized(), Choices(found.schedules))
-        if library_key(c_text(planned), toolchain) != library.key:
+        with using(target):
+            planned = plan(optimized(), Choices(found.schedules))
+            text = c_text(planned)
+        if library_key(text, toolchain) != library.key:
             raise RuntimeError(f"{name}: its graph gives other C now than the cache has; remove {library.path}")
         return planned
 
     runtime = runtime_with(interface.products, toolchain, cache, interface.solvers)
     caller = Caller(name, interface, program, library, runtime, shared, None, allow_input_downcast, threads)
-    return Executable(caller, None, time.perf_counter() - start)
+    return Executable(caller, None, time.perf_counter() - start, target)
+
+
+def _compiler_beside(graph: FunctionGraph, toolchain: Toolchain, cache: Cache) -> AbstractContextManager[None]:
+    """A block in which a second compiler waits, beside that for any program, if the C may be long enough for two."""
+    return compiler_ahead(toolchain, cache) if may_be_in_units(graph) else nullcontext()
 
 
 def _roofline(toolchain: Toolchain, cache: Cache) -> Roofline | None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...profiling import Roofline
 from ...record.ending import interpreter_ends
+from ...targets.processors import processors
 from ..abi import declarations as abi
 from ..abi._abi import ffi
 from ..build.build import Library, build
@@ -24,7 +25,6 @@ from ..build.toolchain import Toolchain
 from ..cache import machine
 from ..cache.entry import Kind
 from ..cache.store import Cache
-from ..runtime.processors import processors
 
 RUNS = 5
 ELEMENTS = 1 << 21

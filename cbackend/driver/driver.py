@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...graph.types import numpy_dtype
 from ...record import record
+from ...targets.current import current
 from ..abi import declarations as abi
 from ..ctext.emit import helpers
 from ..ctext.helper import storage_type
@@ -44,7 +45,6 @@ from .rerolling import in_runs
 from .steps import StepText
 from .units import in_units
 
-STEPS_A_PART = 200
 CALLS_BETWEEN_LOOKS = 16
 """Kernels after which a chain of them looks whether Ctrl-C was pressed, however short each is."""
 
@@ -356,13 +356,14 @@ def _by_site(steps: Sequence[Step]) -> list[tuple[int, list[Step]]]:
 
 
 def _parts(sites: list[tuple[int, list[Step]]]) -> list[list[tuple[int, list[Step]]]]:
-    """The sites in runs of about STEPS_A_PART steps; one run if that is not much more."""
-    if sum(len(steps) for _, steps in sites) <= 2 * STEPS_A_PART:
+    """The sites in runs of about `limits.driver_steps` steps; one run if that is not much more."""
+    most = current().limits.driver_steps
+    if sum(len(steps) for _, steps in sites) <= 2 * most:
         return [sites]
     parts: list[list[tuple[int, list[Step]]]] = [[]]
     size = 0
     for site, steps in sites:
-        if size >= STEPS_A_PART:
+        if size >= most:
             parts.append([])
             size = 0
         parts[-1].append((site, steps))

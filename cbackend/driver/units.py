@@ -15,6 +15,7 @@ from ...ops.fused import Fused
 from ...ops.nn import AlongAxis
 from ...ops.row_passes import is_row_graph
 from ...record import record
+from ...targets.current import current
 from ..ctext.emit import Function, functions
 from ..ir.kernel import Kernel
 from ..ir.loops import For, If, Outlined, operations_in, own_statements
@@ -23,13 +24,6 @@ from ..lowering.lower import SHORT_FUNCTION
 from ..lowering.tiles import ROWS_FUNCTION
 from .page import Definition
 
-WORTH_IT = 6_000
-"""The work that a second compiler must be able to take over, as `_work` counts it, to be worth its start (20 ms)."""
-_DRIVER = 5
-"""How many characters of a driver are as much work as one of a kernel."""
-
-_SEVERAL = 12
-"""Nodes of a graph that make a long file."""
 _HEAD = """\
 /* A long file: two compilers may take a half each, AG_UNIT 1 and 2. */
 #ifdef AG_UNIT
@@ -67,8 +61,6 @@ _LONG = """\
 #endif
 """
 _MACROS = {"AG_ALL_LOOPS": _ALL_LOOPS, "AG_PLAIN": _PLAIN, "AG_LONG": _LONG}
-_MANY = 100
-"""Statements of a long function."""
 
 
 @record
@@ -99,9 +91,11 @@ def in_units(
     efforts = [_effort(f, function.outlined == SHORT_FUNCTION) for f, function in zip(features, made, strict=True)]
     head = [text for name, text in _MACROS.items() if name in efforts]
     work = [_work(f) for f in features]
-    alone = _first_unit(work, len(driver) // _DRIVER)
+    costs = current().costs
+    drives = len(driver) * costs.driver_character
+    alone = _first_unit(work, drives)
     taken_over = sum(work[k] for k in alone)
-    if min(taken_over, sum(work) + len(driver) // _DRIVER - taken_over) < WORTH_IT:
+    if min(taken_over, sum(work) + drives - taken_over) < costs.compiler:
         plain = (_definition(f, effort, "static") for f, effort in zip(made, efforts, strict=True))
         return [*head, *plain, declarations], []
     main = {function.kernel for k, function in enumerate(made) if k in alone and not function.outlined}
@@ -120,7 +114,9 @@ def in_units(
 def may_be_in_units(graph: FunctionGraph) -> bool:
     """Whether the C of a graph is likely to be long enough, as far as can be told before there is any."""
     nodes = graph.nodes
-    return len(nodes) >= _SEVERAL or any(isinstance(n.op, AlongAxis) or _reads_rows(n.op) for n in nodes)
+    if len(nodes) >= current().limits.long_program:
+        return True
+    return any(isinstance(n.op, AlongAxis) or _reads_rows(n.op) for n in nodes)
 
 
 def _reads_rows(op: Op) -> bool:
@@ -139,10 +135,11 @@ def _features(function: Function) -> _Features:
 
 
 def _work(f: _Features) -> int:
-    """The work of compiling a function, in characters of plain code; fitted to 70 functions, of 2 to 80 ms."""
+    """The compiler's time for a function, in picoseconds."""
+    costs = current().costs
     if f.drives_tiles:
-        return f.size // _DRIVER
-    return f.size + 500 * f.loops + 2500 * f.reductions + 1400 * f.copies
+        return f.size * costs.driver_character
+    return costs.compilation(f.size, f.loops, f.reductions, f.copies)
 
 
 def _first_unit(work: Sequence[int], driver: int) -> set[int]:
@@ -161,7 +158,7 @@ def _effort(f: _Features, has_short_rows: bool) -> str:
         return "AG_PLAIN"
     if f.reductions or has_short_rows:
         return "AG_ALL_LOOPS"
-    return "AG_LONG" if f.statements >= _MANY else ""
+    return "AG_LONG" if f.statements >= current().limits.long_function else ""
 
 
 def _definition(function: Function, effort: str, linkage: str) -> Definition:

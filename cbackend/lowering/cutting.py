@@ -4,9 +4,8 @@ Cut at a free loop, parts write different elements.  Cut at a reduced loop, each
 the output: a float16 would lose too much that way and stays whole.  A position means nothing without its element: one
 among all elements is compared by its extremum, another output (with_extremum, optdb/rules/fusion_positions.py).
 
-The estimate is of one thread, for contiguous operands: a byte that is read or written 20 ps (between 10 in the second
-cache and 50 from memory), an addition in vectors 3 ps a byte.  It is a property of the text, the same on every machine,
-since the bits of a sum depend on where it is cut.
+The estimate is that of the cost model (targets/costs.py), of one thread, for contiguous operands.  It is a property of
+the text, the same on every machine of an architecture, since the bits of a sum depend on where it is cut.
 """
 
 from __future__ import annotations
@@ -15,6 +14,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ...graph import Apply, Variable
 from ...graph.types import numpy_dtype
+from ...ops.costs import element
+from ...ops.elementwise import Pointwise
+from ...targets.current import current
 from ..ir.operands import Cutting
 from ..ir.schedule import DEFAULT, Schedule
 from .group import Group, Result
@@ -22,10 +24,6 @@ from .lower_position import ORDER_OF
 from .nest import Operands
 
 FOLDS = ("sum", "prod", "max", "min", "any", "all")
-PICOSECONDS_A_BYTE_MOVED = 20
-PICOSECONDS_A_BYTE_COMPUTED = 3
-_ROWS_COST = 26
-"""A step of a softmax: two looks at its operand, an exponential and some arithmetic."""
 
 
 def cutting_of(group: Group, operands: Operands, whole: Collection[int] = (), schedule: Schedule = DEFAULT) -> Cutting:
@@ -56,10 +54,11 @@ def _is_searched(results: Sequence[Result]) -> bool:
 def _picoseconds(group: Group, operands: Operands, in_rows: bool) -> int:
     arrays = (*operands.outputs, *operands.inputs)
     moved = sum(numpy_dtype(o.dtype).itemsize for o in arrays if len(o.loops) == group.rank)
-    computed = sum(int(getattr(node.op, "cost", 0)) * numpy_dtype(node.out.dtype).itemsize for node in _nodes(group))
+    costs = current().costs
+    computed = sum(element(node) for node in _nodes(group) if isinstance(node.op, Pointwise))
     if in_rows:
-        computed += sum(_ROWS_COST * numpy_dtype(r.dtype).itemsize for r in group.results)
-    return PICOSECONDS_A_BYTE_MOVED * moved + PICOSECONDS_A_BYTE_COMPUTED * computed + 1
+        computed += sum(costs.row_byte * numpy_dtype(r.dtype).itemsize for r in group.results)
+    return costs.step(moved, computed)
 
 
 def _nodes(group: Group) -> Iterator[Apply]:

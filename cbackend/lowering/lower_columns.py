@@ -14,6 +14,7 @@ import numpy as np
 
 from ...graph import Apply
 from ...ops.nn import AlongAxis, LogSoftmax, LogSumExp, Softmax
+from ...targets.current import current
 from ..ir.loops import (
     Body,
     Const,
@@ -30,9 +31,6 @@ from .column_tiles import ColumnTiles
 from .group import Group, group_along
 from .lower_reduce import nest_along
 from .nest import Nest, Operands, specialized
-
-TILE = 1024
-"""Columns that are worked on together."""
 
 
 def column_group(node: Apply) -> Group:
@@ -78,7 +76,7 @@ def _scaled(node: Apply, x: Expr, shift: Expr, exponential: Expr, scale: Expr) -
 
 def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
     """What is done for all tiles; sums are float64."""
-    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], TILE)
+    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], current().limits.column_elements)
     largest = float(np.finfo(x.dtype).max)
     top, total = tiles.element("top", x.dtype), tiles.element("total", "float64")
     term = Local(x.dtype, "term")

@@ -10,6 +10,7 @@ from ...graph import Apply
 from ...graph.types import numpy_dtype
 from ...ops.cumulative import Cumulative
 from ...ops.elementwise import mul
+from ...targets.current import current
 from ..ir.loops import (
     ZERO,
     Assign,
@@ -27,9 +28,6 @@ from .column_tiles import ColumnTiles
 from .group import Group, group_along
 from .lower_reduce import nest_along
 from .nest import Nest, Operands, specialized
-
-TILE = 1024
-"""Columns that are worked on together."""
 
 
 def cumulative_group(node: Apply) -> Group:
@@ -59,7 +57,7 @@ def _row(nest: Nest, op: Cumulative, element: Expr) -> Body:
 
 
 def _columns(nest: Nest, op: Cumulative, element: Expr) -> Body:
-    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], TILE)
+    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], current().limits.column_elements)
     added = _added(nest, op, tiles.element("total", element.dtype), element, row)
     sums = (tiles.set("total", added), nest.store(0, added))
     tile = (

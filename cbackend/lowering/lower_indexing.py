@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from ...graph.types import numpy_dtype
 from ...record import record
+from ...targets.current import current
 from ..ir.kernel import Kernel, Status
 from ..ir.loops import (
     ZERO,
@@ -41,8 +42,6 @@ from ..ir.operands import Argument, Cutting, Extent, Extra, Operand, Pointer, Re
 from .nest import specialized
 
 GATHER, SET, ADD = "gather", "set", "add"
-_PICOSECONDS_A_BYTE, _PICOSECONDS_A_JUMP = 40, 1200
-"""The estimate for a gather or a scatter: bytes read and written, and a jump in memory that no one foresaw."""
 _MOVED_AS = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
 """The dtype as which elements of a size are moved: dtypes of one size share a kernel."""
 
@@ -85,7 +84,7 @@ def indexing_kernel(how: str, dtype: str, indexing: Indexing, other: tuple[int, 
     for k, loops in enumerate(indexing.loops_of):
         signature += [Extra(2 * k, f"m{k}"), Extra(2 * k + 1, f"{operand_name(target, 1)}_m{k}"), *_along(2 + k, loops)]
     in_rows = indexing.rank > 0 and indexing.rank - 1 in indexing.sliced
-    cost = numpy_dtype(dtype).itemsize * _PICOSECONDS_A_BYTE + (0 if in_rows else _PICOSECONDS_A_JUMP)
+    cost = current().costs.gathered(numpy_dtype(dtype).itemsize, in_rows)
     return Kernel(
         how,
         indexing.rank,

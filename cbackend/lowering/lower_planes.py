@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...graph.types import numpy_dtype
+from ...targets.current import current
 from ..ir.loops import (
     ZERO,
     Body,
@@ -40,9 +41,7 @@ from .blocks import Slot, register, start
 from .nest import Nest, specialized
 
 ROWS = 128
-COLUMNS, OTHERS = 64, 16
-"""Steps of a tile along the innermost loop and along the others, unless the schedule says otherwise."""
-TILE_BYTES = 256 * 1024
+"""Rows that are added up before their sum is combined with others, on every target: bits depend on it."""
 
 
 class Planes:
@@ -52,12 +51,15 @@ class Planes:
         """`kept`: how many kept loops come first; `inner`: how many come last."""
         self.nest, self.slots, self.kept, self.schedule = nest, slots, kept, schedule
         self.inner = nest.order[-inner:]
-        sizes = [schedule.tile(l) or (COLUMNS if l == self.inner[-1] else OTHERS) for l in self.inner]
+        limits = current().limits
+        columns, others = limits.plane_tile  # unless the schedule says otherwise
+        sizes = [schedule.tile(l) or (columns if l == self.inner[-1] else others) for l in self.inner]
         self.tiles = dict(zip(self.inner, sizes, strict=True))
         dtypes = [d for s in slots for d in (s.total_dtype, *((s.lane.dtype,) if s.lane.blocked else ()))]
         held = math.prod(sizes) * sum(numpy_dtype(d).itemsize for d in dtypes)
-        if held > TILE_BYTES:
-            raise ScheduleError(f"tiles of {sizes} take {held} bytes of accumulators; {TILE_BYTES} fit the stack")
+        if held > limits.plane_bytes:
+            fit = limits.plane_bytes
+            raise ScheduleError(f"tiles of {sizes} take {held} bytes of accumulators; {fit} fit the stack")
 
     def place(self) -> Expr:
         """Where the accumulator of the current element lies in the tile."""

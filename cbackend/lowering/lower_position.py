@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...graph.types import numpy_dtype
+from ...targets.current import current
 from ..ir.loops import (
     ONE,
     ZERO,
@@ -41,12 +42,6 @@ from .group import Result
 from .nest import Nest, specialized
 from .streams import in_streams
 
-BLOCK_BYTES, LEAST_BLOCK = 1024, 256
-"""Elements whose extremum is found before it is compared with that of those before them: bytes, and elements."""
-LONG, TIMES = 16, 4
-"""In a loop of so many blocks they are larger, so many times: the search in one of them is little beside it."""
-TILE = 512
-"""Columns that are searched together."""
 POSITIONS = ("argmax", "argmin")
 ORDER_OF = {"argmax": "max", "argmin": "min", "max": "max", "min": "min"}
 """Of a fold, which elements are better in it."""
@@ -79,7 +74,7 @@ def _along_inner(nest: Nest, results: Sequence[tuple[int, Result]], element: Exp
     # As wide as the elements, so that both fill vectors alike.
     wide = "int64" if numpy_dtype(element.dtype).itemsize > 4 else "int32"
     position, here = Local(wide, "position"), Local(wide, "here")
-    nowhere = Const(wide, TIMES * _block(element))
+    nowhere = Const(wide, current().limits.search_longer[1] * _block(element))
     search = (
         Let(here.name, cast(minus(index(f"i{inner}"), block), wide)),
         Let("found", Op("switch", wide, (_is(extremum, element), here, nowhere))),
@@ -133,13 +128,14 @@ def _best_block(nest: Nest, element: Expr, name: str, others: Sequence[int]) -> 
 
 
 def _block(element: Expr) -> int:
-    return max(LEAST_BLOCK, BLOCK_BYTES // numpy_dtype(element.dtype).itemsize)
+    size, least = current().limits.search_block
+    return max(least, size // numpy_dtype(element.dtype).itemsize)
 
 
 def _block_size(element: Expr, extent: Expr) -> Expr:
     """The elements of a block of a loop over `extent`."""
-    small = _block(element)
-    return Op("switch", "int64", (less(extent, number(LONG * small)), number(small), number(TIMES * small)))
+    small, (long, times) = _block(element), current().limits.search_longer
+    return Op("switch", "int64", (less(extent, number(long * small)), number(small), number(times * small)))
 
 
 def _linear(others: Sequence[int], inner: int) -> Expr:
@@ -159,7 +155,7 @@ def _is(extremum: Expr, element: Expr) -> Expr:
 
 
 def _along_outer(nest: Nest, results: Sequence[tuple[int, Result]], element: Expr, name: str) -> Body:
-    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], TILE)
+    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], current().limits.searched_columns)
     best, position = tiles.element("best", element.dtype), tiles.element("position", "int64")
     better = Local("bool", "better")
     update = (

@@ -25,6 +25,7 @@ from dataclasses import replace
 
 from ...graph.types import numpy_dtype
 from ...record import record
+from ...targets.current import current
 from ..ir.loops import (
     ZERO,
     Assign,
@@ -54,13 +55,7 @@ from .nest import Nest, Operands, specialized
 from .runs import is_costly
 
 ROWS = 128
-"""Rows that are added up before their sum is combined with others."""
-TOGETHER, CHEAP = 4, 8
-"""Rows that are added at a time, so that an accumulator is read and written once for all of them, and the statements
-of a loop for which this is done.  Sums of 3000 columns of float64: 3.8 ms of processor time, 5.8 by single rows."""
-TILE_BYTES = 48 * 1024
-"""What all accumulators of a tile may take of the stack.  Wide tiles read memory in long runs: with 3000 columns of
-float32 tiles of 4096 are twice as fast as tiles of 1024."""
+"""Rows that are added up before their sum is combined with others, on every target: bits depend on it."""
 
 
 @record
@@ -154,8 +149,9 @@ def _along_outer(
     tiled = tiles.within(nest.inner_loop((*(_added(s, tiles) for s in slots), *stores), simd=True))
     blocked = [s for s in slots if s.lane.blocked]
     rows: Body = (_in_row_blocks(nest, specialized(tiled), blocked, tiles, schedule.block or ROWS),)
-    if not (schedule.rearranges or stores) and len(tiled.body) <= CHEAP and not is_costly(tiled):
-        rows = unrolled(rows, f"i{nest.order[-2]}", TOGETHER)
+    limits = current().limits
+    if not (schedule.rearranges or stores) and len(tiled.body) <= limits.unrolled_body and not is_costly(tiled):
+        rows = unrolled(rows, f"i{nest.order[-2]}", limits.unrolled_rows)
     body = (
         *(d for s in slots for d in _declared(s, tiles)),
         tiles.along(*(tiles.set(s.total, start(s)) for s in slots)),
@@ -202,7 +198,7 @@ def _in_row_blocks(nest: Nest, tiled: Statement, blocked: Sequence[Slot], tiles:
 def _tile_length(slots: Sequence[Slot]) -> int:
     """The number of columns in a tile: the largest power of 2 whose accumulators fit."""
     dtypes = [d for s in slots for d in (s.total_dtype, *((s.lane.dtype,) if s.lane.blocked else ()))]
-    return 1 << (TILE_BYTES // sum(numpy_dtype(d).itemsize for d in dtypes)).bit_length() - 1
+    return 1 << (current().limits.accumulator_bytes // sum(numpy_dtype(d).itemsize for d in dtypes)).bit_length() - 1
 
 
 def _declared(slot: Slot, tiles: ColumnTiles) -> Body:

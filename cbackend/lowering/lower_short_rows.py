@@ -19,6 +19,7 @@ from dataclasses import replace
 from ...graph import Variable
 from ...graph.types import numpy_dtype
 from ...ops.shape import DimShuffle
+from ...targets.current import current
 from ..ir.loops import (
     ONE,
     ZERO,
@@ -58,12 +59,6 @@ VECTORS = 128
 """Rows of so many bytes and more fill vectors themselves, but for their last elements."""
 SEARCHED = 2 * VECTORS
 """The same for positions of extrema, which are searched for in two loops along a row."""
-FEWEST = 16
-"""Fewer rows do not fill vectors across them either."""
-TILE_BYTES = 32 * 1024
-"""What the elements of a tile may take of the stack: a first-level cache."""
-MOST, LEAST = 128, 16
-"""Rows of a tile."""
 BLOCK = 8
 """Elements that are added up before their sum is combined with others, in sums of float64."""
 
@@ -76,7 +71,7 @@ def short_rows(rows: Rows, operands: Operands) -> Body | None:
     if rank < 2 or known >= length or not all(rank - 2 in o.loops for o in operands.outputs):
         return None
     tiles = _Tiles(operands, rank - 2, rank - 1, length)
-    return _Passes(rows, operands, tiles).body() if tiles.size >= LEAST else None
+    return _Passes(rows, operands, tiles).body() if tiles.is_worth_it else None
 
 
 def short_positions(group: Group, operands: Operands) -> Body | None:
@@ -85,12 +80,13 @@ def short_positions(group: Group, operands: Operands) -> Body | None:
     if group.rank < 2 or (group.results[0].value.type.shape[-1] or 0) >= length:
         return None
     tiles = _Tiles(operands, group.rank - 2, group.rank - 1, length)
-    return _Positions(group.results, operands, tiles).body() if tiles.size >= LEAST else None
+    return _Positions(group.results, operands, tiles).body() if tiles.is_worth_it else None
 
 
 def are_short(results: Sequence[Result], along: int) -> Expr:
     """Whether the rows along the last loop, `along`, of which these are reductions, are short and many."""
-    return every((less(index(f"n{along}"), number(_length(results))), less(number(FEWEST - 1), index(f"n{along - 1}"))))
+    fewest = current().limits.short_rows
+    return every((less(index(f"n{along}"), number(_length(results))), less(number(fewest - 1), index(f"n{along - 1}"))))
 
 
 def _length(results: Sequence[Result]) -> int:
@@ -111,7 +107,10 @@ class _Tiles(Operands):
         self.outputs, self.inputs, self.number = inside[:count], inside[count:], operands.number
         self.along, self._length = along, length
         bytes_of_row = sum(numpy_dtype(self[k].dtype).itemsize * self._elements(k) for k in self.buffered)
-        self.size = min(MOST, 1 << (TILE_BYTES // bytes_of_row).bit_length() >> 1)
+        limits = current().limits
+        least, most = limits.short_tile_rows
+        self.size = min(most, 1 << (limits.short_tile_bytes // bytes_of_row).bit_length() >> 1)
+        self.is_worth_it = self.size >= least
 
     def _inside(self, k: int, operand: Operand, loops: Sequence[int]) -> Operand:
         """The operand as it moves within a tile."""

@@ -20,6 +20,7 @@ from dataclasses import replace
 from ...graph.types import numpy_dtype
 from ...ops import elementwise
 from ...ops.elementwise import Elementwise
+from ...targets.current import current
 from ..ir.loops import (
     ONE,
     ZERO,
@@ -47,31 +48,27 @@ from ..ir.loops import (
 )
 from .nest import specialized, strides_along
 
-RUN_BYTES = 16 * 1024
-"""What the runs of all operands may take of the stack: half of a first-level cache."""
-WIDE_BYTES = 64
-"""Of a vector of AVX-512; where there are none, gcc takes what there is."""
-LONG = 48
-"""Statements of a loop from which on a second form of it takes a compiler longer than runs do, and copies are cheap."""
-COSTLY = frozenset(op.name for op in vars(elementwise).values() if isinstance(op, Elementwise) and op.cost >= 12)
-"""Operations that are worth two copies of their operands, because they have vector forms."""
+ADDITIONS = {op.name: op.cost for op in vars(elementwise).values() if isinstance(op, Elementwise)}
+"""The costs of operations, in additions, by their names."""
 
 
 def is_costly(loop: For) -> bool:
     """Whether a costly function of floats is computed in the innermost loop."""
+    costs = current().costs
+    values = (s.value for s in loop.body if isinstance(s, Let) and isinstance(s.value, Op))
     return any(
-        isinstance(s, Let) and isinstance(s.value, Op) and s.value.name in COSTLY and s.value.dtype.startswith("float")
-        for s in loop.body
+        v.dtype.startswith("float") and v.name in ADDITIONS and costs.is_kept(v.name, ADDITIONS[v.name], v.dtype)
+        for v in values
     )
 
 
 def costly_in_runs(general: For) -> Body:
     """The loop in runs if it is costly or long and has strides, else with a form for strides of 1."""
-    strides = strides_along(general)
-    if not (strides and (is_costly(general) or len(general.body) >= LONG)):
+    strides, limits = strides_along(general), current().limits
+    if not (strides and (is_costly(general) or len(general.body) >= limits.long_body)):
         return (specialized(in_wide_vectors(general)),)
     sizes = [numpy_dtype(dtype).itemsize for _, dtype in _runs(general.body, strides)]
-    length = 1 << (RUN_BYTES // sum(sizes)).bit_length() - 1
+    length = 1 << (limits.strip_bytes // sum(sizes)).bit_length() - 1
     begin, end = index("run"), index("run_end")
     bound = Let(end.name, smaller(plus(begin, number(length)), general.stop))
     body = (bound, *run_of(replace(general, start=begin, stop=end), length))
@@ -79,7 +76,7 @@ def costly_in_runs(general: For) -> Body:
 
 
 def in_wide_vectors(loop: For) -> For:
-    """The loop in vectors of WIDE_BYTES if it is costly: what gcc prefers on Intel's processors is half as long.
+    """The loop in the target's vectors if it is costly: what gcc prefers on Intel's processors is half as long.
 
     Of loops over float64 gcc makes a form for what is left over, in 5 % more time; they take 0.65 to 0.86 of theirs.
     """
@@ -88,7 +85,7 @@ def in_wide_vectors(loop: For) -> For:
     sizes = {numpy_dtype(s.value.dtype).itemsize for s in loop.body if isinstance(s, (Let, Store, Assign))}
     if len(sizes - {1}) > 1:
         return loop
-    return replace(loop, lanes=WIDE_BYTES // max(sizes))
+    return replace(loop, lanes=current().vector // max(sizes))
 
 
 def run_of(general: For, length: int) -> Body:

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...graph.types import numpy_dtype
+from ...targets.current import current
 from ..ir.loops import (
     ZERO,
     Assign,
@@ -48,12 +49,6 @@ from .arrange import side_by_side
 from .nest import specialized
 from .runs import is_costly
 
-STREAMS = 4
-CHEAP = 4
-"""Statements of a step beside those of the accumulators; with more it is they that take the time."""
-LEAST_BYTES = 128
-"""The length of a stream is a multiple of this; fewer elements are taken one by one."""
-
 Accumulator = tuple[Lane, str, Expr]
 """A lane, the name of the local that it accumulates in, and what feeds it."""
 
@@ -63,7 +58,7 @@ def in_streams(general: For, accumulators: Sequence[Accumulator]) -> Body:
     only = specialized(general)
     if not _may_be_streams(general, accumulators):
         return (only,)
-    least = LEAST_BYTES // max(numpy_dtype(lane.dtype).itemsize for lane, _, _ in accumulators)
+    least = current().limits.stream_bytes // max(numpy_dtype(lane.dtype).itemsize for lane, _, _ in accumulators)
     count = general.stop if general.start == ZERO else minus(general.stop, general.start)
     long = less(number(least - 1), count)
     if isinstance(only, If):
@@ -78,15 +73,16 @@ def in_streams(general: For, accumulators: Sequence[Accumulator]) -> Body:
 def _may_be_streams(general: For, accumulators: Sequence[Accumulator]) -> bool:
     """Whether the loop finds extrema, and does little else."""
     signs = {lane.sign for lane, _, _ in accumulators}
-    cheap = general.simd and len(general.body) <= CHEAP + len(accumulators) and not is_costly(general)
+    most = current().limits.stream_body + len(accumulators)
+    cheap = general.simd and len(general.body) <= most and not is_costly(general)
     stores = any(isinstance(s, Store) for s in general.body)
     return cheap and not stores and bool(signs & {"max", "min"}) and signs <= {"max", "min", "|"}
 
 
 def _streams(general: For, accumulators: Sequence[Accumulator], count: Expr, least: int) -> Body:
-    length, last = index("stream"), index("last")
-    whole = Op("stream_length", "int64", (count, number(STREAMS * least - 1), number(STREAMS * least), number(least)))
-    starts = [index(f"{length.name}_u{k}") for k in range(1, STREAMS)]
+    length, last, streams = index("stream"), index("last"), current().limits.streams
+    whole = Op("stream_length", "int64", (count, number(streams * least - 1), number(streams * least), number(least)))
+    starts = [index(f"{length.name}_u{k}") for k in range(1, streams)]
     steps: list[dict[str, Expr]] = [{}, *({general.index: plus(index(general.index), start)} for start in starts)]
     names = {name for _, name, _ in accumulators}
     read = tuple(s for s in general.body if not (isinstance(s, Assign) and s.name in names))

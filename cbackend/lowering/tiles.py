@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...graph.types import numpy_dtype
+from ...targets.current import current
 from ..ir.loops import (
     ONE,
     ZERO,
@@ -50,15 +51,6 @@ from ..ir.loops import (
     times,
 )
 from .nest import Nest
-
-ROWS = 16
-TILE_BYTES = 24 * 1024
-"""What the copies of all operands may take of the stack, but for groups of many operands."""
-FEWEST, MOST = 256, 1024
-"""Elements of a tile."""
-SEVERAL = 5
-"""Operands from which on it is worth a compiler's time that every other column is copied by vectors."""
-
 
 ROWS_FUNCTION = "rows"
 """The name of the loops, as a function of their own."""
@@ -98,8 +90,10 @@ class _Tile:
     def __init__(self, nest: Nest, inner: int, outer: int, operands: list[int]) -> None:
         self.nest, self.inner, self.outer, self.operands = nest, inner, outer, operands
         self.moving = [k for k in operands if inner in nest.operands[k].loops]
-        elements = TILE_BYTES // sum(numpy_dtype(nest.operands[k].dtype).itemsize for k in self.moving)
-        self.elements = min(max(FEWEST, 1 << elements.bit_length() - 1), MOST)
+        self.limits = current().limits
+        elements = self.limits.tile_bytes // sum(numpy_dtype(nest.operands[k].dtype).itemsize for k in self.moving)
+        fewest, most = self.limits.tile_elements
+        self.elements = min(max(fewest, 1 << elements.bit_length() - 1), most)
         self.rows = index("rows")
         self.columns = index("columns")
 
@@ -158,7 +152,8 @@ class _Tile:
         size: Expr = number(self.elements)
         if turned:
             yield Let("turned", some(turned))
-            size = Op("switch", "int64", (Local("bool", "turned"), number(self.elements // ROWS), size))
+            long = number(self.elements // self.limits.tile_rows)
+            size = Op("switch", "int64", (Local("bool", "turned"), long, size))
         yield Let("wide", self._or_all(n, size))
         size = Op("tile_rows", "int64", (number(self.elements), smaller(index("wide"), n)))
         yield Let("tall", self._or_all(index(f"n{self.outer}"), size))
@@ -187,7 +182,7 @@ class _Tile:
         how = (
             Op("tile_out", operand.dtype, (*given[:2], given[3], given[6]))
             if is_output
-            else Op("tile_in_twos" if len(self.moving) >= SEVERAL else "tile_in", operand.dtype, given)
+            else Op("tile_in_twos" if len(self.moving) >= self.limits.tile_pairs else "tile_in", operand.dtype, given)
         )
         yield Point(f"{name}_t", operand.dtype, how, ZERO, not is_output)
         unit = self.nest.operands.stride(k, self.inner)

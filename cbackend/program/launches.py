@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+from ...targets.current import current
 from ..ir.kernel import Kernel
-
-ALONE_PICOSECONDS = 10_000_000
-"""Estimated work below which a kernel is called and no launch is worth its 50 ns."""
 
 
 def is_launched(kernel: Kernel) -> bool:
@@ -31,4 +29,4 @@ def runs_in_any_order(kernel: Kernel) -> bool:
 def steps_alone(kernel: Kernel) -> int:
     """How many steps of its loops the kernel does in a plain call at most."""
     assert kernel.cutting is not None
-    return ALONE_PICOSECONDS // kernel.cutting.picoseconds + 1
+    return current().costs.alone // kernel.cutting.picoseconds + 1

@@ -18,10 +18,11 @@ from ...ops.elementwise import Cast, add, maximum, mul
 from ...ops.fused import Fused
 from ...ops.indexing import Subtensor
 from ...ops.joining import Join
-from ...ops.pooling import MOST_TAPS, MaxPool
+from ...ops.pooling import MaxPool
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
+from ...targets.current import current
 from .plan_blas import Multiplication
 from .plan_views import slice_of
 from .planner import Planner
@@ -207,7 +208,8 @@ def plan_pool(p: Planner, node: Apply) -> None:
     taps = _taps(p, op, x, counts, op.kernel, node.out.type)  # type: ignore[attr-defined]
     fold = maximum if isinstance(op, MaxPool) else add
     while len(taps) > 1:
-        parts = [taps[k : k + MOST_TAPS] for k in range(0, len(taps), MOST_TAPS)]
+        most = current().limits.taps
+        parts = [taps[k : k + most] for k in range(0, len(taps), most)]
         taps = [fold(*part) if len(part) > 1 else part[0] for part in parts]
     plan_as(p, node, [taps[0]])
 
@@ -229,7 +231,7 @@ def _own_kernels(op: Any, shape: tuple[int | None, ...]) -> bool:
     """Whether each channel certainly has one kernel of its own, of few positions."""
     kernel = shape[2:]
     known = shape[:2] == (op.groups, 1) and None not in kernel
-    return known and math.prod(n or 0 for n in kernel) <= MOST_TAPS
+    return known and math.prod(n or 0 for n in kernel) <= current().limits.taps
 
 
 def has_own_kernels(node: Apply) -> bool:

@@ -1,7 +1,8 @@
 """The runtime of generated code in this process: its table of functions, its pool, its matrix products.
 
-There is one for a process.  `load_runtime` builds the small core; `Runtime.require_blas` adds the products of a dtype
-when the first program needs them, so that a program without any pays neither for them nor for the search for a BLAS.
+There is one core for a process, and a table with products for each target.  `load_runtime` builds the small core;
+`Runtime.require_blas` adds the products of a dtype when the first program needs them, so that a program without any
+pays neither for them nor for the search for a BLAS.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ...record.cached import cached_property
 from ...record.forks import fork_safe_lock
+from ...targets.processors import processors
 from ..abi._abi import ffi
 from ..build.ahead import note
 from ..build.build import Library, build, build_all
@@ -20,7 +22,6 @@ from ..cache.store import Cache
 from .blas import Blas, find_blas
 from .clock import Clock
 from .lapack import find_lapack
-from .processors import processors
 from .sources import MEMBERS, core_source, product_source, solver_source
 
 _NO_ADDRESSES = (0, 0, 0, 0)
@@ -46,14 +47,19 @@ class TeamUse(NamedTuple):
 class Runtime:
     """What generated code calls.  `table`: the `ag_runtime *` that goes into each call."""
 
-    def __init__(self, library: Library, source: tuple[Toolchain, Cache]) -> None:
+    def __init__(self, library: Library, source: tuple[Toolchain, Cache], core: Runtime | None = None) -> None:
+        """`core`: the runtime for this machine, of which this one has everything but products and factorizations."""
         self._library = library
         self.source = source
         """What builds and keeps its parts."""
         self._products: dict[str, Library] = {}
         self._solvers: dict[str, Library] = {}
         main = threading.main_thread().ident or 0
-        self.table: Any = library.lib.ag_runtime_table(main, processors())
+        self.table: Any
+        if core is None:
+            self.table = library.lib.ag_runtime_table(main, processors())
+        else:
+            self.table = ffi.new("ag_runtime *", core.table[0])
 
     def require_blas(self, dtypes: Iterable[str]) -> None:
         """Make `table.f32` ... usable for these dtypes: float32, float64, complex64, complex128.
@@ -74,10 +80,15 @@ class Runtime:
             entries = ffi.addressof(self.table, MEMBERS[dtype])
             wide, quiet = (int(blas.wide), blas.quiet) if blas else (0, 0)
             library.lib.ag_blas_install(entries, found, wide, quiet)
-            if blas:
-                get, set_ = (ffi.cast("void *", address) for address in blas.tuning)
-                self._library.lib.ag_blas_threads(get, set_, blas.threads)
+            self._use_blas_threads(blas)
             self._products[dtype] = library
+
+    def _use_blas_threads(self, blas: Blas | None) -> None:
+        """Let calls with few threads limit those of the BLAS."""
+        if blas:
+            get, set_ = (ffi.cast("void *", address) for address in blas.tuning)
+            self._library.lib.ag_blas_threads(get, set_, blas.threads)
+            self.table.blas_threads = blas.threads  # of another target the table is a copy
 
     def require_lapack(self, dtypes: Iterable[str]) -> None:
         """Make `table.solve_f32` ... usable for these dtypes, through the LAPACK in the process or our own loops.
@@ -93,10 +104,7 @@ class Runtime:
     def install_lapack(self, dtype: str, library: Library, addresses: Sequence[int], wide: bool) -> None:
         """Let factorizations of `dtype` go through `library` to these routines; zeros: to our own loops."""
         with _lock:
-            blas = find_blas()
-            if blas:
-                get, set_ = (ffi.cast("void *", address) for address in blas.tuning)
-                self._library.lib.ag_blas_threads(get, set_, blas.threads)
+            self._use_blas_threads(find_blas())
             found = ffi.new("void *[4]", [ffi.cast("void *", address) for address in addresses])
             entries = ffi.addressof(self.table, f"solve_{MEMBERS[dtype]}")
             library.lib.ag_lapack_install(entries, found, int(wide))
@@ -141,18 +149,27 @@ class Runtime:
 
 
 _loaded: list[Runtime] = []
+_for_targets: dict[tuple[str, ...], Runtime] = {}
+"""The runtimes for other targets than this machine, by their flags."""
 
 
 def load_runtime(toolchain: Toolchain, cache: Cache) -> Runtime:
     """The runtime of this process, built on first use and kept for good: its blocks outlive what allocated them.
+
+    Its pool and its team are those of this machine, whatever the target of the toolchain; its products are the
+    target's.
 
     Raises:
         CompileError: the toolchain fails on it.
     """
     with _lock:
         if not _loaded:
-            _loaded.append(Runtime(build(core_source(), toolchain, cache), (toolchain, cache)))
-        return _loaded[0]
+            native = toolchain and toolchain.native
+            _loaded.append(Runtime(build(core_source(), native, cache), (native, cache)))
+        core, flags = _loaded[0], toolchain.target_flags if toolchain else ()
+        if flags and flags not in _for_targets:
+            _for_targets[flags] = Runtime(core._library, (toolchain, cache), core)
+        return _for_targets[flags] if flags else core
 
 
 def build_program(
@@ -165,7 +182,8 @@ def build_program(
     Raises:
         CompileError: the toolchain fails on one of them.
     """
-    texts = (text, core_source(), *map(_needed_products, dtypes), *map(solver_source, solvers))
+    texts = [text, *map(_needed_products, dtypes), *map(solver_source, solvers)]
+    texts[1:1] = [] if toolchain.target_flags else [core_source()]
     built = build_all(texts, toolchain, cache)  # held until the runtime has found its parts among them
     note(missed=not built[0].from_cache)
     return built[0], runtime_with(dtypes, toolchain, cache, solvers)

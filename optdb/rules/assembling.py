@@ -21,12 +21,10 @@ from ...ops.indexing import IncSubtensor
 from ...ops.joining import Join
 from ...ops.shape import DimShuffle
 from ...record import record
+from ...targets.current import current
 from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .as_one import profiled, trees_as_one
-
-MAX_PARTS = 64
-"""Nodes of an assembled array."""
 
 
 @record(kw_only=True)
@@ -47,16 +45,17 @@ def assembled(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
 def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
     """The nodes of each tree, each after those that it reads, by the last one."""
     trees: dict[Apply, list[Apply]] = {}
+    most = current().limits.parts
     for node in graph.order:
         if not (isinstance(node.op, Join) or _is_write(node, graph)):
             continue
         tree = [node]
         for part in dict.fromkeys(i.owner for i in (node.inputs if isinstance(node.op, Join) else node.inputs[:2])):
-            if part is None or not _read_by_alone(part, node, graph) or len(tree) >= MAX_PARTS:
+            if part is None or not _read_by_alone(part, node, graph) or len(tree) >= most:
                 continue
             if isinstance(part.op, Alloc) or _is_elementwise(part):
                 tree.insert(0, part)
-            elif isinstance(node.op, Join) and part in trees and len(tree) + len(trees[part]) <= MAX_PARTS:
+            elif isinstance(node.op, Join) and part in trees and len(tree) + len(trees[part]) <= most:
                 tree = [*trees.pop(part), *tree]
         if len(tree) > 1:
             trees[node] = tree

@@ -23,14 +23,13 @@ from ...ops.fused_product import FusedProduct
 from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
 from ...record import record
+from ...targets.current import current
 from ..contract import Contract, relaxes
 from ..optimizers import Optimizer, Result
 from .as_one import profiled
 
 PRODUCTS = (Convolution, Dot, Dot22, Dot22Scalar, Gemm, MatMul)
 DTYPES = ("float32", "float64")
-MAX_ARRAYS = 60
-"""Arrays that the group reads and writes: the runtime has room for 64."""
 
 
 @record(kw_only=True)
@@ -72,7 +71,7 @@ def _is_epilogue(node: Apply, updated: set[Variable]) -> bool:
     inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
     return (
         all(isinstance(n.op, (Pointwise, DimShuffle)) for n in inside)
-        and len(node.inputs) + len(node.outputs) <= MAX_ARRAYS
+        and len(node.inputs) + len(node.outputs) <= current().limits.epilogue_arrays
         and len({o.ndim for o in node.outputs}) == 1
     )
 

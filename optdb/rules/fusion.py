@@ -18,6 +18,7 @@ from ...ops.fused import Fused
 from ...ops.row_passes import is_row_graph, with_waiting
 from ...ops.tensor import TensorVariable
 from ...record import record
+from ...targets.current import current
 from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .as_one import profiled
@@ -25,9 +26,6 @@ from .fusion_groups import Facts, Group, is_index_map, partition, reads_elements
 from .fusion_hoped import join_hoped
 from .fusion_positions import join_positions, searches_all, with_extremum
 from .fusion_rows import join_rows
-
-MAX_OPERANDS = 16
-"""Operands of a flattened sum or product; a longer chain becomes several."""
 
 
 @record(kw_only=True)
@@ -225,7 +223,7 @@ def _flat(node: Apply, copy: Apply, graph: FunctionGraph) -> Apply | None:
         inner, nested = node.inputs[position], copy.inputs[position].owner
         if nested is None or nested.op is not node.op or len(graph.uses[inner]) > 1:
             continue
-        if inner.dtype != node.out.dtype or len(nested.inputs) + len(copy.inputs) - 1 > MAX_OPERANDS:
+        if inner.dtype != node.out.dtype or len(nested.inputs) + len(copy.inputs) - 1 > current().limits.terms:
             continue
         rest = copy.inputs[:position] + copy.inputs[position + 1 :]
         return Apply(node.op, nested.inputs + rest, union(node.origin, nested.origin))

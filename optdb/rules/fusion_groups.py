@@ -28,18 +28,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...graph import Apply, Dim, FunctionGraph, Op, Variable, dims_of
+from ...ops.costs import work
 from ...ops.elementwise import Pointwise
 from ...ops.lengths import Shape, ShapeI
 from ...ops.nn import AlongAxis
 from ...ops.reduce import Reduce, SumTo
 from ...ops.shape import DimShuffle
-
-MAX_NODES = 180
-"""Nodes of a group.  Divisible by 2, 3, 4, 5, 6, 9, 10 and 12: a long periodic chain falls into equal groups."""
-MAX_INPUTS = 60
-"""Arrays that a group reads."""
-MAX_STRETCHED_COST = 4
-"""Work, in additions, on values smaller than the space, which the nest would do again in every iteration."""
+from ...targets.current import current
 
 Axes = tuple["int | None", ...]
 """For each axis of a value the axis of another value, or the loop, that it runs along; None: its length is 1."""
@@ -54,6 +49,7 @@ class Group:
     nodes: list[Apply]
     inputs: set[Variable]
     stretched_cost: float = 0.0
+    """Work on values smaller than the space, which the nest would do again in every iteration: picoseconds a byte."""
     axes: dict[Apply, Axes] = field(default_factory=dict)
     """The loops that the axes of each pointwise node run along."""
     reads_rows: bool = False
@@ -117,6 +113,7 @@ class Facts:
     """What the passes ask about a graph: values seen through index maps, readers, and values that are outputs."""
 
     def __init__(self, graph: FunctionGraph) -> None:
+        self.limits, self.costs = current().limits, current().costs
         self._seen_through: dict[Variable, tuple[Variable, Axes]] = {}
         self.nodes: list[Apply] = []
         """The nodes, in order, but for index maps."""
@@ -207,10 +204,6 @@ def _is_stretched(node: Apply, loops: Axes, group: Group) -> bool:
     return any(length != 1 and loop not in run_along for loop, length in enumerate(group.space))
 
 
-def _cost(node: Apply) -> float:
-    return float(getattr(node.op, "cost", 1))
-
-
 # --- the passes
 
 GroupOf = dict["Apply | None", Group]
@@ -228,13 +221,13 @@ def fits(groups: list[Group], facts: Facts, extra: Sequence[Apply] = (), cost: f
         cost += group.stretched_cost
         rows |= group.reads_rows
         across |= group.folds_across
-    if nodes > MAX_NODES or cost > MAX_STRETCHED_COST or (rows and across):
+    if nodes > facts.limits.nodes or cost > facts.costs.stretched_byte or (rows and across):
         return False
-    if inputs <= MAX_INPUTS:
+    if inputs <= facts.limits.inputs:
         return True
     inside = {*extra, *[node for g in groups for node in g.nodes]}
     read = {i for g in groups for i in g.inputs}.union(*[node.inputs for node in extra])
-    return len([i for i in read if facts.above[i] not in inside]) <= MAX_INPUTS
+    return len([i for i in read if facts.above[i] not in inside]) <= facts.limits.inputs
 
 
 def merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> Group:
@@ -309,7 +302,7 @@ def _in_nest_of(node: Apply, targets: list[Group], group_of: GroupOf, facts: Fac
     whole = _has_whole_space(node, loops, target)
     if not whole and (node in facts.kept or len(inside) < len(readers)):
         return None
-    return loops, _cost(node) if not whole and _is_stretched(node, loops, target) else 0.0
+    return loops, work(node) if not whole and _is_stretched(node, loops, target) else 0.0
 
 
 def _join_producers(groups: list[Group], facts: Facts) -> list[Group]:

@@ -14,10 +14,8 @@ from collections.abc import Sequence
 
 from ...graph import Apply, Dim, FunctionGraph
 from ...graph.dims import broadcast_dims
+from ...ops.costs import work
 from .fusion_groups import Facts, Group, GroupOf, fits, highest, is_pointwise, merge
-
-MAX_COST_AGAIN = 11
-"""Work, in additions, on values that a nest may turn out to do again in every iteration: less than an exponential."""
 
 
 def join_hoped(graph: FunctionGraph, groups: Sequence[Group], facts: Facts) -> list[Group]:
@@ -39,9 +37,11 @@ def join_hoped(graph: FunctionGraph, groups: Sequence[Group], facts: Facts) -> l
             continue
         if not all(_is_elementwise(target, elementwise) for target in targets):
             continue
-        cost = sum(float(getattr(node.op, "cost", 1)) for node in group.nodes)
+        cost = sum(map(work, group.nodes))
         cost += sum(again.get(t, 0) for t in targets)
-        if cost <= MAX_COST_AGAIN and _may_be_one(group, targets, group_of, facts) and fits([*targets, group], facts):
+        if cost >= facts.costs.again_byte:
+            continue
+        if _may_be_one(group, targets, group_of, facts) and fits([*targets, group], facts):
             joined = merge([*targets, group], group_of, facts)
             joined.level, joined.space = level, broadcast_dims([t.space or () for t in (*targets, group)])
             again[joined] = cost

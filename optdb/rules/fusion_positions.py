@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...graph import Apply, FunctionGraph, Variable
+from ...ops.costs import work
 from ...ops.elementwise import maximum, minimum
 from ...ops.reduce import ArgReduce, Reduce
 from .fusion_groups import Facts, Group, is_pointwise
 
-MAX_COST = 11
-"""Work before a search, in additions: the block of a row that has the extremum is gone through twice."""
 _FOLDED = {"argmax": maximum, "argmin": minimum}
 
 
@@ -98,8 +97,8 @@ def _may_search(group: Group, position: Apply, facts: Facts) -> bool:
     value = position.inputs[0]
     pointwise = [node for node in group.nodes if is_pointwise(node)]
     rest = [node for node in group.nodes if not is_pointwise(node)]
-    cost = sum(float(getattr(node.op, "cost", 1)) for node in pointwise)
-    if value.owner not in pointwise or group.space is None or cost > MAX_COST:
+    cost = sum(map(work, pointwise))  # done twice for the block of a row that has the extremum
+    if value.owner not in pointwise or group.space is None or cost >= facts.costs.again_byte:
         return False
     if any((node.inputs[0], node.op) != _sought(position) for node in rest):
         return False

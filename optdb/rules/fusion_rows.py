@@ -13,15 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ...graph import Apply, Dim, Variable, dims_of
+from ...targets.limits import Limits
 from .fusion_groups import Facts, Group, fits, folds_rows, is_pointwise
 
 OPEN = 64
 """Sets of groups that may still grow: the last ones, so that the work is linear in the graph."""
-LEAST_ROWS = 32
-"""With fewer rows than these, long ones are not joined: each row is the work of one thread."""
-LONG_ROW = 1 << 16
-MOST_FOLDS = 8
-"""Nodes of a set that go along rows, each of which is a pass over the row or two: C that takes gcc 0.3 s a softmax."""
 
 Space = tuple[Dim, ...]
 
@@ -38,16 +34,16 @@ class _Unit:
 
 def join_rows(groups: Sequence[Group], facts: Facts) -> list[Group]:
     """`groups`, each after those whose results it reads, with those of the same rows joined, in such an order again."""
-    spaces = {g.space for g in groups if g.space and any(map(folds_rows, g.nodes)) and _is_whole(g)}
+    spaces = {g.space for g in groups if g.space and any(map(folds_rows, g.nodes)) and _is_whole(g, facts.limits)}
     if not spaces:
         return list(groups)
-    joining = _Joining(facts, {g: g.space or () for g in groups if g.space in spaces and _is_whole(g)})
+    joining = _Joining(facts, {g: g.space or () for g in groups if g.space in spaces and _is_whole(g, facts.limits)})
     for group in groups:
         joining.add(group)
     return joining.joined(groups)
 
 
-def _is_whole(group: Group) -> bool:
+def _is_whole(group: Group, limits: Limits) -> bool:
     """Whether the group works on whole rows, of a number and length for which joining pays."""
     space = group.space
     if space is None or len(space) < 2 or space[-1] == 1 or any(map(_may_refuse, group.nodes)):
@@ -56,8 +52,8 @@ def _is_whole(group: Group) -> bool:
         return False
     rows = 1
     for length in space[:-1]:
-        rows *= length if isinstance(length, int) else LEAST_ROWS
-    return rows >= LEAST_ROWS or not isinstance(space[-1], int) or space[-1] < LONG_ROW
+        rows *= length if isinstance(length, int) else limits.least_rows
+    return rows >= limits.least_rows or not isinstance(space[-1], int) or space[-1] < limits.long_row
 
 
 def _may_refuse(node: Apply) -> bool:
@@ -119,7 +115,7 @@ class _Joining:
             return False
         if not fits([*unit.groups, group], self.facts):
             return False
-        if sum(folds_rows(node) for g in (*unit.groups, group) for node in g.nodes) > MOST_FOLDS:
+        if sum(folds_rows(node) for g in (*unit.groups, group) for node in g.nodes) > self.facts.limits.folds:
             return False
         # Sets wait for older ones alone: there is no circle, and what is too old to grow need not be looked at.
         if self._waits(g for g in above if self._unit_of.get(g) is not unit) >> unit.number:

@@ -12,6 +12,7 @@ from ...ops.joining import Join
 from ...ops.lengths import MakeVector, tensor_to_dim
 from ...ops.reduce import Reduce
 from ...ops.slices import at_most, not_negative
+from ...targets.current import current
 from ..contract import relaxes
 from ..patterns import Users
 from ..rule import Rule, node_rule
@@ -20,9 +21,7 @@ from .indexing import indices_of
 from .slicing import WHOLE, is_whole, read
 
 MOST_PARTS = 64
-"""A join does not grow beyond this, so that a chain of joins stays linear."""
-FEW_PARTS = 4
-"""Parts of a join on which work is done one by one."""
+"""Parts of a join that grows no more: a chain of joins is done in time linear in its length."""
 
 
 def only_operand(node: Node) -> Value | None:
@@ -112,7 +111,7 @@ def _surely_meet(first: slice, second: slice) -> bool:
 def elementwise_of_join(node: Node, users: Users) -> Value | None:
     """The join of the op on each part, where no operand is stretched and nobody else reads the join."""
     joins = [made for i in node.inputs if (made := producer(i, Join)) is not None and len(users(i)) == 1]
-    if not joins or len(joins[0].inputs) > FEW_PARTS:
+    if not joins or len(joins[0].inputs) > current().limits.few_parts:
         return None
     first = joins[0]
     operands = [_in_parts(i, first) for i in node.inputs]
@@ -149,7 +148,9 @@ def sum_of_join(node: Node, users: Users) -> Value | None:
     """The sums or products of the parts, joined or combined; nobody else reads the join."""
     (x,), op = node.inputs, node.op
     made = producer(x, Join)
-    if made is None or len(users(x)) != 1 or len(made.inputs) > FEW_PARTS or op.scalar not in (add, mul):
+    if made is None or len(users(x)) != 1 or op.scalar not in (add, mul):
+        return None
+    if len(made.inputs) > current().limits.few_parts:
         return None
     parts = [op(part) for part in made.inputs]
     if made.op.axis in op.axis:

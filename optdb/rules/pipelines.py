@@ -26,12 +26,10 @@ from ...ops.pipeline import Pipeline
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 from ...record import record
+from ...targets.current import current
 from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .as_one import profiled, trees_as_one
-
-MAX_STAGES = 8
-"""Of a pipeline, each of which has rows of its own in the cache."""
 
 
 @record(kw_only=True)
@@ -70,7 +68,7 @@ def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
         tree = _Tree([node], 1)
         for stage, parts in _read_by(node, graph):
             below = trees.pop(stage, None) or _Tree([stage], 1)
-            if tree.stages + below.stages > MAX_STAGES:
+            if tree.stages + below.stages > current().limits.stages:
                 trees[stage] = below
                 continue
             tree = _Tree([*below.nodes, *parts, *tree.nodes], tree.stages + below.stages)

@@ -1,0 +1,93 @@
+"""The cost model: estimates of time on a target, all of them in picoseconds of one thread.
+
+    costs.elementwise("exp", 12, "float32")   an element of exp, in a loop of vectors
+    costs.step(moved, computed)               a step of a kernel's loops: bytes it reads and writes, and its arithmetic
+    costs.compilation(...)                    the C compiler's time for a function
+
+Fusion asks whether computing a value again is cheaper than keeping it, kernels carry the estimate of a step by which
+the runtime shares them out, long C files are halved by the compiler's time, and profiles hold kernels against it.
+
+The numbers are those of `table_*.py`, which `python -m benchmarks.fit` measures and rewrites.  They are the same on
+all machines of an architecture, because the bits of a long sum depend on where it is cut.
+"""
+
+from __future__ import annotations
+
+from ..record import record
+from . import table_x86_64
+
+ITEMS = {"bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "float16": 2, "int32": 4, "uint32": 4}
+ITEMS |= {"float32": 4, "int64": 8, "uint64": 8, "float64": 8, "complex64": 8, "complex128": 16}
+"""Bytes of an element."""
+TABLES: dict[str, dict[str, tuple[int, int]]] = {"x86_64": table_x86_64.ELEMENTWISE}
+"""For each fitted architecture the picoseconds an element of elementwise ops, in float32 and in float64."""
+
+
+@record
+class Costs:
+    """Estimates in picoseconds.  `table`: the architecture whose elementwise ops were measured; "" for none."""
+
+    table: str = "x86_64"
+    # --- a step of a kernel
+    addition_byte: int = 3
+    """An addition in vectors, for each byte of its result; what is in no table counts as so many additions."""
+    moved_byte: int = 20
+    """A byte that is read or written: between 10 in the second cache and 50 from memory."""
+    row_byte: int = 78
+    """A row's result, for each byte of the row: two looks at the operand, an exponential and some arithmetic."""
+    gathered_byte: int = 40
+    """A byte that a gather or a scatter reads and writes."""
+    jump: int = 1200
+    """A jump in memory that no one foresaw."""
+    # --- computing again or keeping
+    again_byte: int = 36
+    """A byte that is written to the cache and read again.  Values that cost more are kept, others computed again."""
+    stretched_byte: int = 12
+    """A byte of values smaller than the loops, which a loop would compute again in every step."""
+    # --- launches and threads
+    launch: int = 50_000
+    """A launch of the runtime, beside a plain call."""
+    alone: int = 10_000_000
+    """The work of a kernel that is worth a launch."""
+    thread: int = 20_000_000
+    """Waking a thread that sleeps."""
+    task: int = 40_000_000
+    """The work of a task of the team: enough to forget what claiming it costs, little enough to share evenly."""
+    shared: int = 100_000_000
+    """The work that is worth a second thread: two break even at three times `thread`."""
+    # --- the C compiler
+    compiler: int = 19_800_000_000
+    """Starting a second compiler: the work that it must be able to take over."""
+    character: int = 3_300_000
+    """A character of plain C."""
+    driver_character: int = 660_000
+    """A character of a driver, which is compiled without optimization."""
+    loop: int = 1_650_000_000
+    """A loop, beside its characters."""
+    reduction: int = 8_250_000_000
+    """A clause of accumulators of a vectorized loop."""
+    copy: int = 4_620_000_000
+    """A copy of a tile or a strip."""
+
+    def elementwise(self, name: str, additions: float, dtype: str) -> float:
+        """An element of an op, in a loop of vectors; `additions`: its estimate where no table has it."""
+        measured = TABLES.get(self.table, {}).get(name)
+        if measured is None or not dtype.startswith("float"):
+            return additions * self.addition_byte * ITEMS[dtype]
+        return measured[0] * ITEMS[dtype] / 4 if dtype != "float64" else measured[1]
+
+    def step(self, moved: int, computed: float) -> int:
+        """A step of a kernel's loops: `moved` bytes and `computed` picoseconds of arithmetic; at least 1."""
+        return int(self.moved_byte * moved + computed) + 1
+
+    def gathered(self, item: int, in_rows: bool) -> int:
+        """An element that a gather or a scatter moves; `in_rows`: beside its neighbours."""
+        return item * self.gathered_byte + (0 if in_rows else self.jump)
+
+    def compilation(self, characters: int, loops: int, reductions: int, copies: int) -> int:
+        """The C compiler's time for a function; fitted to 70 functions, of 2 to 80 ms."""
+        return characters * self.character + loops * self.loop + reductions * self.reduction + copies * self.copy
+
+    def is_kept(self, name: str, additions: float, dtype: str) -> bool:
+        """Whether a value costs so much that it is kept: written to the cache, and read again."""
+        return self.elementwise(name, additions, dtype) >= self.again_byte * ITEMS[dtype]

@@ -1,0 +1,93 @@
+"""Bounds on kernels, tiles and pipelines: what the runtime has room for, compilers take in their stride, caches hold.
+
+None of them changes a result: they decide which work shares a loop nest, and in which portions it is done.  Numbers
+that bits depend on (blocks of a sum) are part of the meaning and stand in `cbackend/lowering/`.
+"""
+
+from __future__ import annotations
+
+from ..record import record
+
+
+@record
+class Limits:
+    """What passes and planners may ask of one kernel, one pipeline, one tile."""
+
+    # --- fusion
+    nodes: int = 180
+    """Nodes of a kernel.  Divisible by 2, 3, 4, 5, 6, 9, 10 and 12: a long periodic chain falls into equal groups."""
+    inputs: int = 60
+    """Arrays that a fused kernel reads."""
+    terms: int = 16
+    """Operands of a flattened sum or product; a longer chain becomes several."""
+    folds: int = 8
+    """Nodes of a kernel that go along rows, each a pass over the row or two: C that takes gcc 0.3 s a softmax."""
+    least_rows: int = 32
+    """With fewer rows than these, long ones are not joined: each row is the work of one thread."""
+    long_row: int = 1 << 16
+    """Elements of a long row."""
+    # --- nodes of several kernels
+    epilogue_arrays: int = 60
+    """Arrays of the group behind a product; a plan adds a few."""
+    stages: int = 8
+    """Stages of a pipeline, each of which has rows of its own in the cache."""
+    parts: int = 64
+    """Nodes of an assembled array, and parts of a join that grows."""
+    few_parts: int = 4
+    """Parts of a join on which work is done one by one."""
+    taps: int = 32
+    """Positions of a window up to which a program reads them one by one."""
+    # --- a program
+    long_program: int = 12
+    """Nodes of a graph whose C may be long enough for two compilers."""
+    driver_steps: int = 200
+    """Steps of a driver that stand in one C function."""
+    long_function: int = 100
+    """Statements of a function whose registers are given out for the whole at once."""
+    # --- tiles and strips on the stack
+    strip_bytes: int = 16 * 1024
+    """Contiguous copies of strided operands, all together: half of a first-level cache."""
+    tile_bytes: int = 24 * 1024
+    """Tiles of transposed operands, all together, but for groups of many operands."""
+    tile_rows: int = 16
+    """Rows of a transposed tile."""
+    tile_elements: tuple[int, int] = (256, 1024)
+    """The least and the most elements of such a tile."""
+    tile_pairs: int = 5
+    """Transposed operands from which on it is worth a compiler's time that every other column is copied by vectors."""
+    column_elements: int = 1024
+    """Columns that are reduced or scanned together."""
+    searched_columns: int = 512
+    """Columns that are searched for an extremum together."""
+    accumulator_bytes: int = 48 * 1024
+    """Accumulators of a tile of columns.  With 3000 columns of float32 tiles of 4096 are twice as fast as of 1024."""
+    plane_bytes: int = 256 * 1024
+    """Accumulators of a tile of planes."""
+    plane_tile: tuple[int, int] = (64, 16)
+    """Steps of a tile of planes along the innermost loop and along the others."""
+    short_row_bytes: int = 128
+    """Rows of so many bytes and more fill vectors themselves; twice that for positions of extrema."""
+    short_rows: int = 16
+    """Fewer short rows do not fill vectors across them either."""
+    short_tile_bytes: int = 32 * 1024
+    """Elements of a tile of short rows: a first-level cache."""
+    short_tile_rows: tuple[int, int] = (16, 128)
+    """The least and the most rows of such a tile."""
+    # --- loops
+    long_body: int = 48
+    """Statements of a loop from which on a second form of it takes a compiler longer than strips do."""
+    streams: int = 4
+    """Streams of a search for an extremum."""
+    stream_bytes: int = 128
+    """The length of a stream is a multiple of this; fewer elements are taken one by one."""
+    stream_body: int = 4
+    """Statements of a step beside those of the accumulators; with more it is they that take the time."""
+    unrolled_rows: int = 4
+    """Rows that are added at a time, so that an accumulator is read and written once for all of them.  Sums of 3000
+    columns of float64 take 3.8 ms of processor time, by single rows 5.8."""
+    unrolled_body: int = 8
+    """Statements of a row that is unrolled."""
+    search_block: tuple[int, int] = (1024, 256)
+    """Bytes of a block whose extremum is found before it is compared with those before it; its least elements."""
+    search_longer: tuple[int, int] = (16, 4)
+    """In a loop of so many blocks they are larger, so many times: the search in one of them is little beside it."""
