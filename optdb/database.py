@@ -252,7 +252,8 @@ class Database:
         Raises UnknownNameError for a name that is not there, TypeError for what is no expression.
         """
         wanted = as_query(query or ("fast_run",), subqueries)
-        return later.why_not.explain(self, name, graph_of(expression, "explain"), wanted)
+        found: Explanation = later.why_not.explain(self, name, graph_of(expression, "explain"), wanted)
+        return found
 
     # --- asking
     def query(self, *query: Query | str, strict: bool = False, **subqueries: Query | str) -> Any:
