@@ -27,11 +27,8 @@ if TYPE_CHECKING:
     from ..targets.target import Target
     from .executable import Executable
 
-FOR_C = (
-    "fusion", "inplace",
-    "local_dot_to_dot22", "gemm_optimizer", "local_dot22_to_dot22scalar", "local_gemm_to_gemv_db",
-)  # fmt: skip
-"""Tags and names of passes that pay only where nodes become loops in C and calls of a BLAS."""
+FOR_C = ("fusion", "inplace", "blas_c")
+"""Tags of passes that pay only where nodes become loops in C and calls of a BLAS."""
 
 
 class EngineError(RuntimeError):

@@ -114,7 +114,8 @@ class CheckedExecutable:
 
     def _results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """Copies of the results of `run`.  Raises EngineError if they are not of the types of the outputs."""
-        found, outputs = self.run(*arrays), self.graph.outputs
+        with np.errstate(all="ignore"):  # as in C
+            found, outputs = self.run(*arrays), self.graph.outputs
         if not isinstance(found, (list, tuple)) or len(found) != len(outputs):
             got = f"{len(found)} results" if isinstance(found, (list, tuple)) else f"a {type(found).__name__}"
             raise self._error(f"returns {got}; expected a list of {len(outputs)}")

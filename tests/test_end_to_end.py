@@ -102,7 +102,7 @@ def test_optimized_c_means_what_numpy_means(case):
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(expressions())
 def test_optimizers_keep_the_meaning(case):
-    check(case, ag.Mode("fast_run", backend="numpy"))
+    check(case, ag.Mode("fast_run fusion inplace blas_c", backend="numpy"))
 
 
 @pytest.mark.parametrize(

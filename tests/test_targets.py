@@ -234,7 +234,8 @@ def test_functions_are_remembered_by_their_target():
     keys = [key_of(graph, as_mode("FAST_RUN"), find_toolchain().fingerprint, target) for target in targets]
     assert len(set(keys)) == len(keys)
     named, threaded = replace(NAMED[V3], name="mine"), replace(NAMED[V3], threads=3)
-    assert all(key_of(graph, as_mode("FAST_RUN"), find_toolchain().fingerprint, t) == keys[1] for t in (named, threaded))
+    found = find_toolchain().fingerprint
+    assert all(key_of(graph, as_mode("FAST_RUN"), found, each) == keys[1] for each in (named, threaded))
     for _ in range(2):
         f = ag.function([v], T.exp(v) + 3, target=V3)
     assert f._run.from_cache and "simdlen(8)" in f.c_source()  # printed again, long after the block of its target

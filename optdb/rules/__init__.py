@@ -187,14 +187,14 @@ def blas_db() -> SequenceDB:
     """Products of matrices as calls of BLAS."""
     db = SequenceDB()
     db.register("stacks_of_matrices", filled(TopoDB(), (blas.STACKS,)), "fast_run", position=-1)
-    db.register("local_dot_to_dot22", blas.local_dot_to_dot22, "fast_run", "fast_compile", position=0)
-    db.register("gemm_optimizer", GemmOptimizer(), "fast_run", position=10)
-    db.register("local_dot22_to_dot22scalar", blas.local_dot22_to_dot22scalar, "fast_run", position=11)
+    db.register("local_dot_to_dot22", blas.local_dot_to_dot22, "fast_run", "fast_compile", "blas_c", position=0)
+    db.register("gemm_optimizer", GemmOptimizer(), "fast_run", "blas_c", position=10)
+    db.register("local_dot22_to_dot22scalar", blas.local_dot22_to_dot22scalar, "fast_run", "blas_c", position=11)
     gemv = EquilibriumDB()
     for rule in blas.GEMM_TO_GEMV:
         gemv.register(rule.name, rule, "fast_run")
     contract = reduce(or_, (rule.contract for rule in blas.GEMM_TO_GEMV))
-    return db.register("local_gemm_to_gemv_db", gemv, "fast_run", position=15, contract=contract)
+    return db.register("local_gemm_to_gemv_db", gemv, "fast_run", "blas_c", position=15, contract=contract)
 
 
 def fusion_db() -> SequenceDB:
