@@ -13,6 +13,12 @@ def element(node: Apply) -> float:
     return current().costs.elementwise(op.name, float(getattr(op, "cost", 1)), node.outputs[0].type.dtype)
 
 
+def additions(node: Apply) -> int:
+    """The additions that take as long as an element of the result of an elementwise node."""
+    op = node.op
+    return current().costs.additions(op.name, float(getattr(op, "cost", 1)), node.outputs[0].type.dtype)
+
+
 def work(node: Apply) -> float:
     """The same for each byte of the result."""
     return element(node) / ITEMS[node.outputs[0].type.dtype]

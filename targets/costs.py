@@ -23,58 +23,67 @@ TABLES: dict[str, dict[str, tuple[int, int]]] = {"x86_64": table_x86_64.ELEMENTW
 """For each fitted architecture the picoseconds an element of elementwise ops, in float32 and in float64."""
 
 
+_TABLE = table_x86_64.COSTS
+
+
 @record
 class Costs:
     """Estimates in picoseconds.  `table`: the architecture whose elementwise ops were measured; "" for none."""
 
     table: str = "x86_64"
     # --- a step of a kernel
-    addition_byte: int = 3
+    addition_byte: int = _TABLE["addition_byte"]
     """An addition in vectors, for each byte of its result; what is in no table counts as so many additions."""
-    moved_byte: int = 20
+    moved_byte: int = _TABLE["moved_byte"]
     """A byte that is read or written: between 10 in the second cache and 50 from memory."""
-    row_byte: int = 78
+    row_byte: int = _TABLE["row_byte"]
     """A row's result, for each byte of the row: two looks at the operand, an exponential and some arithmetic."""
-    gathered_byte: int = 40
+    gathered_byte: int = _TABLE["gathered_byte"]
     """A byte that a gather or a scatter reads and writes."""
-    jump: int = 1200
+    jump: int = _TABLE["jump"]
     """A jump in memory that no one foresaw."""
     # --- computing again or keeping
-    again_byte: int = 36
+    again_byte: int = _TABLE["again_byte"]
     """A byte that is written to the cache and read again.  Values that cost more are kept, others computed again."""
-    stretched_byte: int = 12
+    stretched_byte: int = _TABLE["stretched_byte"]
     """A byte of values smaller than the loops, which a loop would compute again in every step."""
     # --- launches and threads
-    launch: int = 50_000
+    launch: int = _TABLE["launch"]
     """A launch of the runtime, beside a plain call."""
-    alone: int = 10_000_000
+    alone: int = _TABLE["alone"]
     """The work of a kernel that is worth a launch."""
-    thread: int = 20_000_000
+    thread: int = _TABLE["thread"]
     """Waking a thread that sleeps."""
-    task: int = 40_000_000
+    task: int = _TABLE["task"]
     """The work of a task of the team: enough to forget what claiming it costs, little enough to share evenly."""
-    shared: int = 100_000_000
+    shared: int = _TABLE["shared"]
     """The work that is worth a second thread: two break even at three times `thread`."""
     # --- the C compiler
-    compiler: int = 19_800_000_000
+    compiler: int = _TABLE["compiler"]
     """Starting a second compiler: the work that it must be able to take over."""
-    character: int = 3_300_000
+    character: int = _TABLE["character"]
     """A character of plain C."""
-    driver_character: int = 660_000
+    driver_character: int = _TABLE["driver_character"]
     """A character of a driver, which is compiled without optimization."""
-    loop: int = 1_650_000_000
+    loop: int = _TABLE["loop"]
     """A loop, beside its characters."""
-    reduction: int = 8_250_000_000
+    reduction: int = _TABLE["reduction"]
     """A clause of accumulators of a vectorized loop."""
-    copy: int = 4_620_000_000
+    copy: int = _TABLE["copy"]
     """A copy of a tile or a strip."""
 
     def elementwise(self, name: str, additions: float, dtype: str) -> float:
         """An element of an op, in a loop of vectors; `additions`: its estimate where no table has it."""
         measured = TABLES.get(self.table, {}).get(name)
-        if measured is None or not dtype.startswith("float"):
+        if measured is None or not dtype.startswith(("float", "complex")):
             return additions * self.addition_byte * ITEMS[dtype]
-        return measured[0] * ITEMS[dtype] / 4 if dtype != "float64" else measured[1]
+        return measured[0] if ITEMS[dtype] <= 4 else measured[1] * ITEMS[dtype] / 8  # float16 is computed as float32
+
+    def additions(self, name: str, additions: float, dtype: str) -> int:
+        """The additions that take as long as an element of an op, at least 1 of what computes at all."""
+        if not additions:
+            return 0
+        return max(1, round(self.elementwise(name, additions, dtype) / (self.addition_byte * ITEMS[dtype])))
 
     def step(self, moved: int, computed: float) -> int:
         """A step of a kernel's loops: `moved` bytes and `computed` picoseconds of arithmetic; at least 1."""

@@ -64,7 +64,7 @@ _MACROS = {"AG_ALL_LOOPS": _ALL_LOOPS, "AG_PLAIN": _PLAIN, "AG_LONG": _LONG}
 
 
 @record
-class _Features:
+class Features:
     """The features of a function that tell how hard it is to compile."""
 
     size: int
@@ -87,10 +87,10 @@ def in_units(
     `declarations` stand between the kernels and the driver; of the driver's text only its size counts here.
     """
     made = [function for kernel in kernels for function in functions(kernel)]
-    features = [_features(function) for function in made]
-    efforts = [_effort(f, function.outlined == SHORT_FUNCTION) for f, function in zip(features, made, strict=True)]
+    found = [features(function) for function in made]
+    efforts = [_effort(f, function.outlined == SHORT_FUNCTION) for f, function in zip(found, made, strict=True)]
     head = [text for name, text in _MACROS.items() if name in efforts]
-    work = [_work(f) for f in features]
+    work = [_work(f) for f in found]
     costs = current().costs
     drives = len(driver) * costs.driver_character
     alone = _first_unit(work, drives)
@@ -123,7 +123,8 @@ def _reads_rows(op: Op) -> bool:
     return isinstance(op, Fused) and is_row_graph(op.graph)
 
 
-def _features(function: Function) -> _Features:
+def features(function: Function) -> Features:
+    """The features of a function of a kernel."""
     own = list(own_statements(function.body))
     loops = [s for s in own if isinstance(s, For)]
     clauses = sum(len({sign for sign, _ in s.reductions}) for s in loops if s.simd)
@@ -131,10 +132,10 @@ def _features(function: Function) -> _Features:
     copies = sum(name.startswith(("tile_", "run_")) for name in names)
     drives = any(isinstance(s, Outlined) and s.name == ROWS_FUNCTION for s in own)
     simple = sum(not isinstance(s, (For, If)) for s in own)
-    return _Features(len(function.text()), simple, len(loops), clauses, copies, drives)
+    return Features(len(function.text()), simple, len(loops), clauses, copies, drives)
 
 
-def _work(f: _Features) -> int:
+def _work(f: Features) -> int:
     """The compiler's time for a function, in picoseconds."""
     costs = current().costs
     if f.drives_tiles:
@@ -152,7 +153,7 @@ def _first_unit(work: Sequence[int], driver: int) -> set[int]:
     return taken
 
 
-def _effort(f: _Features, has_short_rows: bool) -> str:
+def _effort(f: Features, has_short_rows: bool) -> str:
     """The macro with the options for compiling a function; empty for none."""
     if f.drives_tiles:
         return "AG_PLAIN"

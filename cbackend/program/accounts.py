@@ -9,9 +9,9 @@
 peak, the peak as it would be if nothing were done in place, bytes spared for the rest of the call; then the bytes of
 each slot.
 
-An operation counts as many additions as its `cost` says (a division 4, an exp 12), a product of matrices 2 a
-multiplication, a factorization what its textbook algorithm does (LU 2/3 n^3, Cholesky 1/3 n^3; Golub and Van Loan,
-"Matrix Computations"); integers and comparisons count nothing.
+An operation counts as many additions as take as long by the cost model (a division 2, an exp some 25), a product of
+matrices 2 a multiplication, a factorization what its textbook algorithm does (LU 2/3 n^3, Cholesky 1/3 n^3; Golub and
+Van Loan, "Matrix Computations"); integers and comparisons count nothing.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from ...graph import Apply, Op
 from ...ops.assembled import Assembled
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.convolution import Convolution, KernelGradient
+from ...ops.costs import additions
 from ...ops.creation import Alloc
 from ...ops.cumulative import Cumulative
 from ...ops.determinants import Det, SlogDet
-from ...ops.elementwise import Pointwise, add, mul
+from ...ops.elementwise import Elementwise, Pointwise, add, exp, mul, sub, true_div
 from ...ops.factorizations import Cholesky
 from ...ops.fused import GraphOp, InPlace, unmarked
 from ...ops.fused_product import FusedProduct
@@ -37,6 +38,7 @@ from ...ops.pipeline import Pipeline
 from ...ops.pooling import SumPool
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.solving import Inverse, Solve, SolveTriangular
+from ...targets.current import current
 from .program import Allocate, Array, Buffer, Call, Pack, Program, Quantity, Release, Site, Stages, Step, Vector
 
 COLUMNS = 4
@@ -54,8 +56,9 @@ SIDES: dict[type[Op], int] = {Solve: 2, SolveTriangular: 1}
 """Operations for each right side, in n^2."""
 ROW_LENGTHS = 3
 """Which of the vectors that ag_multiply_windows is given has the lengths that are summed over."""
-ROWS = {Softmax: 19, LogSoftmax: 16, LogSumExp: 15}
-"""Additions an element: the largest found, subtracted, exp, summed up, divided or logarithm."""
+ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
+"""Operations on each element of a row, beside the largest found, subtracted, and what is summed up."""
+ROW_ADDITIONS = 3
 
 
 def room(program: Program) -> int:
@@ -152,10 +155,11 @@ def cost(node: Apply) -> int:
         return 0
     if isinstance(op, Pointwise):
         times = len(node.inputs) - 1 if op in (add, mul) else 1
-        return int(getattr(op, "cost", 1)) * times
+        return additions(node) * times
     if isinstance(op, (Reduce, ArgReduce, Cumulative)):
         return 1
-    return ROWS.get(type(op), 0)
+    costly = sum(current().costs.additions(f.name, f.cost, node.out.dtype) for f in ROWS.get(type(op), ()))
+    return costly + ROW_ADDITIONS if type(op) in ROWS else 0
 
 
 def _product(op: object, site: Site) -> Term:

@@ -12,8 +12,7 @@
 
 enum { MOST_LOOPS = 32, MOST_ARRAYS = 256, MOST_PARTS = 1024, SAID = 4 };
 enum {
-    TASK_NS = 40000,     /* enough work to forget what claiming a task costs, and little enough to share evenly */
-    ALONE_NS = 100000,   /* a thread that sleeps takes 20 us to come: two break even at 60 us */
+    /* TASK_NS, the work of a task, and ALONE_NS, that of one thread alone, are those of the cost model: sources.py. */
     LONG_NS = 2000000,   /* calls that last longer listen to Ctrl-C at once */
     LINE_OF_ELEMENTS = 256, /* what is cut of the innermost loop: whole blocks of a sum, whole vectors */
     FOLD_AT_LEAST = 64   /* elements for each that has to be combined later */

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
+from ...targets.costs import Costs
 from ..abi import declarations as abi
 from ..abi.driver_functions import DRIVER_FUNCTIONS, DRIVER_TYPES
 from ..build.compiler_process import CompileError
@@ -49,7 +50,9 @@ def core_source() -> str:
         CompileError: a file of ours cannot be read.
     """
     functions = "\n".join((DRIVER_TYPES, *DRIVER_FUNCTIONS.values(), ""))
-    return _with_declarations(*_CORE, more=abi.CALL_DECLARATIONS) + functions + _joined("table.c")
+    costs = Costs()  # of no target: there is one core for a process
+    numbers = f"enum {{ TASK_NS = {costs.task // 1000}, ALONE_NS = {costs.shared // 1000} }};\n"
+    return _with_declarations(*_CORE, more=abi.CALL_DECLARATIONS + numbers) + functions + _joined("table.c")
 
 
 def product_source(dtype: str, *, fallback: bool = False, blas_first: bool = False) -> str:

@@ -214,14 +214,19 @@ def fits(groups: list[Group], facts: Facts, extra: Sequence[Apply] = (), cost: f
 
     `extra`: pointwise nodes that would be added to them, `cost`: what these add to the cost of stretched values.
     """
+    cost += sum([group.stretched_cost for group in groups])
+    return cost <= facts.costs.stretched_byte and fits_kernel(groups, facts, extra)
+
+
+def fits_kernel(groups: list[Group], facts: Facts, extra: Sequence[Apply] = ()) -> bool:
+    """The same, whatever stretched values cost: those of rows are computed once a row."""
     nodes, inputs, rows, across = len(extra), sum([len(node.inputs) for node in extra]), False, False
     for group in groups:
         nodes += len(group.nodes)
         inputs += len(group.inputs)
-        cost += group.stretched_cost
         rows |= group.reads_rows
         across |= group.folds_across
-    if nodes > facts.limits.nodes or cost > facts.costs.stretched_byte or (rows and across):
+    if nodes > facts.limits.nodes or (rows and across):
         return False
     if inputs <= facts.limits.inputs:
         return True

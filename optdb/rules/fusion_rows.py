@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ...graph import Apply, Dim, Variable, dims_of
 from ...targets.limits import Limits
-from .fusion_groups import Facts, Group, fits, folds_rows, is_pointwise
+from .fusion_groups import Facts, Group, fits_kernel, folds_rows, is_pointwise
 
 OPEN = 64
 """Sets of groups that may still grow: the last ones, so that the work is linear in the graph."""
@@ -113,7 +113,7 @@ class _Joining:
     ) -> bool:
         if self.whole.get(group) != unit.space and not _is_single(group, unit.space):
             return False
-        if not fits([*unit.groups, group], self.facts):
+        if not fits_kernel([*unit.groups, group], self.facts):
             return False
         if sum(folds_rows(node) for g in (*unit.groups, group) for node in g.nodes) > self.facts.limits.folds:
             return False

@@ -15,7 +15,7 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = sum{axis=(0,)}(x0) */
-static void k_183f664ecf92aa3f(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_7e2b3b5bdfdc5898(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     for (i64 tile = 0; tile < n1; tile += 4096) {
         const i64 tile_end = tile + 4096 < n1 ? tile + 4096 : n1;

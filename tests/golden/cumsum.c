@@ -1,5 +1,5 @@
 /* y0 = cumsum{axis=0}(x0) */
-static void k_b966143ec6e0aa85(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_c59df8c5ff96b4b2(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     for (i64 tile = 0; tile < n1; tile += 1024) {
         const i64 tile_end = tile + 1024 < n1 ? tile + 1024 : n1;

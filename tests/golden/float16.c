@@ -43,7 +43,7 @@ static inline f16 ag_f16_from_f32(f32 x)
 }
 
 /* y0 = x0 + x1 */
-static void k_36cabf21ba7f0a3e(i64 n0, f16 *restrict y0, i64 y0_s0, const f16 *x0, i64 x0_s0, const f16 *x1, i64 x1_s0)
+static void k_730fbc4fc132e659(i64 n0, f16 *restrict y0, i64 y0_s0, const f16 *x0, i64 x0_s0, const f16 *x1, i64 x1_s0)
 {
     if (x0_s0 == 1 && x1_s0 == 1 && y0_s0 == 1) {
         #pragma omp simd

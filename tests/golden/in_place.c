@@ -15,7 +15,7 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = x0 + x1 */
-static void k_d56d9f821ab6a7e1(i64 n0, f64 *y0, i64 y0_s0, const f64 *x0, i64 x0_s0, const f64 *x1, i64 x1_s0)
+static void k_76b6eec8a574b7a5(i64 n0, f64 *y0, i64 y0_s0, const f64 *x0, i64 x0_s0, const f64 *x1, i64 x1_s0)
 {
     if (x0_s0 == 1 && x1_s0 == 1 && y0_s0 == 1) {
         #pragma omp simd

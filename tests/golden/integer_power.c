@@ -25,7 +25,7 @@ static inline i64 ag_pow_i64(i64 base, i64 exponent)
 }
 
 /* y0 = pow(x0, x1) */
-static i32 k_7ffb8472d72ae0d3(i64 n0, i64 *restrict y0, i64 y0_s0, const i64 *x0, i64 x0_s0, const i64 *x1, i64 x1_s0)
+static i32 k_99b169802cf9f7ed(i64 n0, i64 *restrict y0, i64 y0_s0, const i64 *x0, i64 x0_s0, const i64 *x1, i64 x1_s0)
 {
     i32 failed = 0;
     if (x0_s0 == 1 && x1_s0 == 1 && y0_s0 == 1) {

@@ -1,5 +1,5 @@
 /* y0 = (x0 - (dimshuffle(sum{axis=(1,)}(x0), [0, 'x']) / x1)) / sqrt(dimshuffle(sum{axis=(1,)}(square(x0 - (dimshuffle(sum{axis=(1,)}(x0), [0, 'x']) / x1))), [0, 'x']) / x1) */
-static void k_5ab31eafa790d5b9_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
+static void k_635224af52cb4d2e_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
     i64 x0_s1, const f32 *x1)
 {
     const f32 v2 = x1[0];
@@ -83,11 +83,11 @@ static void k_5ab31eafa790d5b9_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_5ab31eafa790d5b9(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
+static void k_635224af52cb4d2e(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
     const f32 *x1)
 {
     if (n1 < 32 && 15 < n0) {
-        k_5ab31eafa790d5b9_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1);
+        k_635224af52cb4d2e_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1);
     } else {
         const f32 v2 = x1[0];
         const f32 v7 = x1[0];

@@ -15,7 +15,7 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = max{axis=(1,)}(x0); y1 = x0 * x1 */
-static void k_9eaba55730dd5da2_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, f64 *restrict y1, i64 y1_s0, i64 y1_s1,
+static void k_ad94682a4b2a178a_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, f64 *restrict y1, i64 y1_s0, i64 y1_s1,
     const f64 *x0, i64 x0_s0, i64 x0_s1, const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 64) {
@@ -79,14 +79,14 @@ static void k_9eaba55730dd5da2_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0
     }
 }
 
-static i32 k_9eaba55730dd5da2(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, f64 *restrict y1, i64 y1_s0, i64 y1_s1,
+static i32 k_ad94682a4b2a178a(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, f64 *restrict y1, i64 y1_s0, i64 y1_s1,
     const f64 *x0, i64 x0_s0, i64 x0_s1, const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     if (n1 == 0) {
         return 2;
     }
     if (n1 < 16 && 15 < n0) {
-        k_9eaba55730dd5da2_short(n0, n1, y0, y0_s0, y1, y1_s0, y1_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1);
+        k_ad94682a4b2a178a_short(n0, n1, y0, y0_s0, y1, y1_s0, y1_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f64 *x0_0 = x0 + i0 * x0_s0;

@@ -136,7 +136,7 @@ __attribute__((noinline, unused)) static void ag_tile_back_f64(f64 *y, i64 at, i
 }
 
 /* y0 = exp(x0) * x1; y1 = x0 > x1 */
-static void k_70993775cc8b8473_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, u8 *restrict y1, i64 y1_s0,
+static void k_93fe59e8ba591086_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, u8 *restrict y1, i64 y1_s0,
     i64 y1_s1, const f64 *x0, i64 x0_s0, const f64 *x1, i64 x1_s1)
 {
     (void)y0_s1;
@@ -158,12 +158,12 @@ static void k_70993775cc8b8473_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0,
     }
 }
 
-static void k_70993775cc8b8473(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, u8 *restrict y1, i64 y1_s0, i64 y1_s1,
+static void k_93fe59e8ba591086(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, u8 *restrict y1, i64 y1_s0, i64 y1_s1,
     const f64 *x0, i64 x0_s0, const f64 *x1, i64 x1_s1)
 {
     const b8 whole = y0_s1 == 1 && y1_s1 == 1 && x1_s1 == 1;
     if (whole) {
-        k_70993775cc8b8473_rows(n0, n1, y0, y0_s0, y0_s1, y1, y1_s0, y1_s1, x0, x0_s0, x1, x1_s1);
+        k_93fe59e8ba591086_rows(n0, n1, y0, y0_s0, y0_s1, y1, y1_s0, y1_s1, x0, x0_s0, x1, x1_s1);
     } else {
         f64 y0_copy[1024];
         u8 y1_copy[1024];
@@ -181,7 +181,7 @@ static void k_70993775cc8b8473(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
                 const i64 y1_ts = y1_s1 == 1 ? y1_s0 : columns;
                 const f64 *x0_t = x0 + t0 * x0_s0;
                 const f64 *x1_t = ag_tile_in_f64(x1, t1 * x1_s1, 0, x1_s1, 1, columns, x1_copy);
-                k_70993775cc8b8473_rows(rows, columns, y0_t, y0_ts, 1, y1_t, y1_ts, 1, x0_t, x0_s0, x1_t, 1);
+                k_93fe59e8ba591086_rows(rows, columns, y0_t, y0_ts, 1, y1_t, y1_ts, 1, x0_t, x0_s0, x1_t, 1);
                 if (y0_s1 != 1) {
                     ag_tile_back_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
                 }

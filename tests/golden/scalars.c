@@ -15,7 +15,7 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = x0 * x1 */
-static void k_b3ea82d6ad167bd1(f64 *restrict y0, const f64 *x0, const f64 *x1)
+static void k_6c3b1a7ed93d5a46(f64 *restrict y0, const f64 *x0, const f64 *x1)
 {
     const f64 v0 = x0[0];
     const f64 v1 = x1[0];
