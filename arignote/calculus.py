@@ -7,7 +7,7 @@ is zero.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar, Union, overload
 
 from . import later
 from . import ops as T
@@ -18,16 +18,36 @@ from .ops.checks import describe
 from .ops.elementwise import scalar_constant
 from .ops.lengths import lengths_of
 from .ops.specify import as_promised, conflict
+from .ops.tensor import TensorVariable
 from .scanned import require_unpacked
 
+Derivatives = Union[TensorVariable, list[TensorVariable], tuple[TensorVariable, ...]]
+"""One variable, a list or a tuple: as the variables are given that derivatives are taken by."""
+Var = TypeVar("Var", bound=Variable)
 
+
+@overload
+def grad(
+    cost: Variable | None, wrt: Variable, consider_constant: Sequence[Variable] = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+) -> TensorVariable: ...  # fmt: skip
+@overload
+def grad(
+    cost: Variable | None, wrt: list[Var], consider_constant: Sequence[Variable] = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+) -> list[TensorVariable]: ...  # fmt: skip
+@overload
+def grad(
+    cost: Variable | None, wrt: tuple[Variable, ...], consider_constant: Sequence[Variable] = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+) -> tuple[TensorVariable, ...]: ...  # fmt: skip
 def grad(
     cost: Variable | None,
     wrt: Variable | Sequence[Variable],
     consider_constant: Sequence[Variable] = (),
     known_grads: Mapping[Variable, Any] | None = None,
     disconnected: str = "raise",
-) -> Any:
+) -> Derivatives:
     """The derivative of the scalar `cost` with respect to `wrt`: for each variable one of its shape and dtype.
 
     `wrt` is a variable, or a list or tuple of them (so is the result); they may be intermediate values of the
@@ -53,12 +73,36 @@ def grad(
     return _like(wrt, derived(_with_zeros(found, variables, [*outputs, *known]), [*outputs, *known]))
 
 
+@overload
+def value_and_grad(
+    cost: Variable, wrt: Variable, *, consider_constant: Sequence[Variable] = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+) -> tuple[TensorVariable, TensorVariable]: ...  # fmt: skip
+@overload
+def value_and_grad(
+    cost: Variable, wrt: list[Var], *, consider_constant: Sequence[Variable] = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+) -> tuple[TensorVariable, list[TensorVariable]]: ...  # fmt: skip
+@overload
+def value_and_grad(
+    cost: Variable, wrt: tuple[Variable, ...], *, consider_constant: Sequence[Variable] = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+) -> tuple[TensorVariable, tuple[TensorVariable, ...]]: ...  # fmt: skip
 def value_and_grad(cost: Variable, wrt: Variable | Sequence[Variable], **options: Any) -> tuple[Variable, Any]:
     """`(cost, grad(cost, wrt, **options))`: both in one expression, so that what they share is computed once."""
-    return cost, grad(cost, wrt, **options)
+    derivatives: Any = grad  # of all its forms
+    return cost, derivatives(cost, wrt, **options)
 
 
-def vjp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Variable], cotangents: Any) -> Any:
+@overload
+def vjp(outputs: Variable | Sequence[Variable], inputs: Variable, cotangents: Any) -> TensorVariable: ...
+@overload
+def vjp(outputs: Variable | Sequence[Variable], inputs: list[Var], cotangents: Any) -> list[TensorVariable]: ...
+@overload
+def vjp(
+    outputs: Variable | Sequence[Variable], inputs: tuple[Variable, ...], cotangents: Any
+) -> tuple[TensorVariable, ...]: ...
+def vjp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Variable], cotangents: Any) -> Derivatives:
     """The vector-Jacobian product: for each of `inputs`, `cotangents` times the derivatives of `outputs` by it.
 
     `cotangents` gives one value an output, of its shape.  The result is as `inputs` is: a variable or a sequence.  An
@@ -72,7 +116,15 @@ def vjp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Vari
     return _like(inputs, derived(_with_zeros(found, sources, results), [*results, *given]))
 
 
-def jvp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Variable], tangents: Any) -> Any:
+@overload
+def jvp(outputs: Variable, inputs: Variable | Sequence[Variable], tangents: Any) -> TensorVariable: ...
+@overload
+def jvp(outputs: list[Var], inputs: Variable | Sequence[Variable], tangents: Any) -> list[TensorVariable]: ...
+@overload
+def jvp(
+    outputs: tuple[Variable, ...], inputs: Variable | Sequence[Variable], tangents: Any
+) -> tuple[TensorVariable, ...]: ...
+def jvp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Variable], tangents: Any) -> Derivatives:
     """The Jacobian-vector product: for each of `outputs` its change as `inputs` move along `tangents`.
 
     `tangents` gives one value an input, of its shape.  The result is as `outputs` is: a variable or a
@@ -91,7 +143,13 @@ def jvp(outputs: Variable | Sequence[Variable], inputs: Variable | Sequence[Vari
     return _like(outputs, derived(_with_zeros(found, results, results), [*results, *given]))
 
 
-def hvp(cost: Variable, wrt: Variable | Sequence[Variable], vectors: Any) -> Any:
+@overload
+def hvp(cost: Variable, wrt: Variable, vectors: Any) -> TensorVariable: ...
+@overload
+def hvp(cost: Variable, wrt: list[Var], vectors: Any) -> list[TensorVariable]: ...
+@overload
+def hvp(cost: Variable, wrt: tuple[Variable, ...], vectors: Any) -> tuple[TensorVariable, ...]: ...
+def hvp(cost: Variable, wrt: Variable | Sequence[Variable], vectors: Any) -> Derivatives:
     """The Hessian of the scalar `cost` by `wrt`, times `vectors`: one value a variable of `wrt`.
 
     The result is as `wrt` is.  Errors are those of `grad`.
@@ -103,7 +161,13 @@ def hvp(cost: Variable, wrt: Variable | Sequence[Variable], vectors: Any) -> Any
     return _like(wrt, vjp(first, variables, _matched(vectors, wrt, variables, "hvp: vectors")))
 
 
-def jacobian(expression: Variable, wrt: Variable | Sequence[Variable], disconnected: str = "raise") -> Any:
+@overload
+def jacobian(expression: Variable, wrt: Variable, disconnected: str = ...) -> TensorVariable: ...
+@overload
+def jacobian(expression: Variable, wrt: list[Var], disconnected: str = ...) -> list[TensorVariable]: ...
+@overload
+def jacobian(expression: Variable, wrt: tuple[Variable, ...], disconnected: str = ...) -> tuple[TensorVariable, ...]: ...
+def jacobian(expression: Variable, wrt: Variable | Sequence[Variable], disconnected: str = "raise") -> Derivatives:
     """The derivatives of all elements of `expression` by all of `wrt`: of shape expression.shape + variable.shape.
 
     `wrt` is a variable, or a list or tuple of them (so is the result).  `disconnected`: what happens to a variable that
@@ -128,7 +192,13 @@ def jacobian(expression: Variable, wrt: Variable | Sequence[Variable], disconnec
     return _like(wrt, derived((z if g is None else g for z, g in zip(rows, found, strict=True)), [expression]))
 
 
-def hessian(cost: Variable, wrt: Variable | Sequence[Variable], disconnected: str = "raise") -> Any:
+@overload
+def hessian(cost: Variable, wrt: Variable, disconnected: str = ...) -> TensorVariable: ...
+@overload
+def hessian(cost: Variable, wrt: list[Var], disconnected: str = ...) -> list[TensorVariable]: ...
+@overload
+def hessian(cost: Variable, wrt: tuple[Variable, ...], disconnected: str = ...) -> tuple[TensorVariable, ...]: ...
+def hessian(cost: Variable, wrt: Variable | Sequence[Variable], disconnected: str = "raise") -> Derivatives:
     """The second derivatives of the scalar `cost`: for each variable one tensor, of shape variable.shape twice.
 
     `wrt` is a variable, or a list or tuple of them (so is the result, each by itself: no mixed derivatives between two
@@ -155,11 +225,11 @@ def _as_list(given: Any, role: str, what: str) -> list[Variable]:
     return several
 
 
-def _like(given: Any, results: list[Variable]) -> Any:
+def _like(given: Any, results: Sequence[Any]) -> Derivatives:
     """The results as one variable, a tuple or a list: whichever `given` is."""
-    if isinstance(given, (list, tuple)):
-        return type(given)(results) if type(given) in (list, tuple) else results
-    return results[0]
+    if isinstance(given, list):
+        return list(results)
+    return tuple(results) if isinstance(given, tuple) else results[0]
 
 
 def _with_zeros(

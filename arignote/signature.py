@@ -109,7 +109,7 @@ def _output(value: Any, which: str) -> Variable:
     if isinstance(value, Variable):
         return value
     try:
-        return as_tensor(value)  # type: ignore[no-any-return]
+        return as_tensor(value)
     except (TypeError, ValueError):
         raise TypeError(f"function: output {which} is {_kind(value)}; expected a variable") from None
 
@@ -169,7 +169,7 @@ def _given_value(what: str, value: Any, variable: Variable) -> Variable:
     """A value of Python or NumPy in the dtype of a variable.  Raises TypeError where it cannot hold the value."""
     kind = variable.type
     try:
-        made = as_tensor(value)
+        made: Any = as_tensor(value)
         if not isinstance(made, Constant):  # a list of variables
             return made  # type: ignore[no-any-return]
         held = constant(value, kind.dtype) if _KINDS[made.type.kind] <= _KINDS[kind.kind] else None

@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
-from ..graph import Variable
 from .checks import describe, normalize_axes, normalize_axis, unpacked
 from .joining import concatenate, flip, split
 from .lengths import as_lengths
 from .operands import several
 from .shape import DimShuffle, expand_dims, flatten, ravel, reshape, swapaxes, transpose
-from .tensor import as_tensor, constant
+from .tensor import TensorVariable, as_tensor, constant
+from .typing import LengthLike, ShapeLike, TensorLike
 
 # --- ranks
 
 
-def atleast_1d(*arrays: Any) -> Any:
+def atleast_1d(*arrays: TensorLike) -> TensorVariable | tuple[TensorVariable, ...]:
     """Each of the arrays, scalars as vectors of one element; a tuple if there are several."""
     return _each(arrays, lambda x: x if x.ndim else expand_dims(x, 0))
 
 
-def atleast_2d(*arrays: Any) -> Any:
+def atleast_2d(*arrays: TensorLike) -> TensorVariable | tuple[TensorVariable, ...]:
     """Each of the arrays, vectors and scalars as matrices of one row; a tuple if there are several."""
     return _each(arrays, lambda x: x if x.ndim > 1 else reshape(x, (1, -1)))
 
 
-def atleast_3d(*arrays: Any) -> Any:
+def atleast_3d(*arrays: TensorLike) -> TensorVariable | tuple[TensorVariable, ...]:
     """Each of the arrays, a vector as (1, n, 1), a matrix as (m, n, 1); a tuple if there are several."""
     return _each(arrays, lambda x: x if x.ndim > 2 else expand_dims(x, 2) if x.ndim == 2 else reshape(x, (1, -1, 1)))
 
 
-def _each(arrays: Sequence[Any], change: Any) -> Any:
+def _each(
+    arrays: Sequence[Any], change: Callable[[TensorVariable], TensorVariable]
+) -> TensorVariable | tuple[TensorVariable, ...]:
     found = tuple(change(as_tensor(a)) for a in arrays)
     return found[0] if len(found) == 1 else found
 
 
-def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
+def broadcast_arrays(*arrays: TensorLike) -> tuple[TensorVariable, ...]:
     """The arrays, each stretched to their joint shape."""
     variables = [as_tensor(a) for a in arrays]
     found = []
@@ -53,35 +55,35 @@ def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
 # --- rows and columns
 
 
-def column_stack(arrays: Sequence[Any]) -> Any:
+def column_stack(arrays: Sequence[TensorLike]) -> TensorVariable:
     """Vectors as the columns of a matrix; matrices side by side."""
     variables = map(as_tensor, several("column_stack", arrays))
     return concatenate([x if x.ndim > 1 else reshape(x, (-1, 1)) for x in variables], axis=1)
 
 
-def dstack(arrays: Sequence[Any]) -> Any:
+def dstack(arrays: Sequence[TensorLike]) -> TensorVariable:
     """The arrays behind one another, along the third axis; see `atleast_3d`."""
     return concatenate([atleast_3d(x) for x in several("dstack", arrays)], axis=2)
 
 
-def append(x: Any, values: Any, axis: int | None = None) -> Any:
+def append(x: TensorLike, values: TensorLike, axis: int | None = None) -> TensorVariable:
     """`x` and then `values` along `axis`; of the flattened two for None."""
     if axis is None:
         return concatenate([ravel(as_tensor(x)), ravel(as_tensor(values))])
     return concatenate([x, values], axis)
 
 
-def hsplit(x: Any, indices_or_sections: Any) -> list[Variable]:
+def hsplit(x: TensorLike, indices_or_sections: Any) -> list[TensorVariable]:
     """`split` along the second axis, of a vector along its only one."""
     return split(x, indices_or_sections, axis=0 if as_tensor(x).ndim == 1 else 1)
 
 
-def vsplit(x: Any, indices_or_sections: Any) -> list[Variable]:
+def vsplit(x: TensorLike, indices_or_sections: Any) -> list[TensorVariable]:
     """`split` along the first axis."""
     return split(x, indices_or_sections, axis=0)
 
 
-def unstack(x: Any, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: TensorLike, *, axis: int = 0) -> tuple[TensorVariable, ...]:
     """The parts of `x` along `axis`, without that axis.  Raises ValueError where its length is not known yet."""
     x = as_tensor(x)
     place = normalize_axis(axis, x.ndim, "unstack")
@@ -94,17 +96,17 @@ def unstack(x: Any, *, axis: int = 0) -> tuple[Any, ...]:
 # --- mirrors and turns
 
 
-def fliplr(x: Any) -> Any:
+def fliplr(x: TensorLike) -> TensorVariable:
     """`x` with its second axis in reverse order."""
     return flip(x, 1)
 
 
-def flipud(x: Any) -> Any:
+def flipud(x: TensorLike) -> TensorVariable:
     """`x` with its first axis in reverse order."""
     return flip(x, 0)
 
 
-def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+def rot90(x: TensorLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> TensorVariable:
     """`x` turned `k` times by a right angle, from the first of `axes` to the second."""
     x = as_tensor(x)
     a, b = normalize_axes(axes, x.ndim, "rot90")
@@ -113,7 +115,7 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     return swapaxes(flip(x, b), a, b) if k % 4 == 1 else flip(swapaxes(x, a, b), b)
 
 
-def matrix_transpose(x: Any) -> Any:
+def matrix_transpose(x: TensorLike) -> TensorVariable:
     """`x` with its last two axes interchanged."""
     return swapaxes(x, -1, -2)
 
@@ -125,7 +127,7 @@ concat = concatenate
 # --- grids and indices
 
 
-def meshgrid(*vectors: Any, indexing: str = "xy", sparse: bool = False) -> tuple[Any, ...]:
+def meshgrid(*vectors: TensorLike, indexing: str = "xy", sparse: bool = False) -> tuple[TensorVariable, ...]:
     """The coordinates of a grid: of vectors of lengths m and n, matrices (n, m), or (m, n) with the indexing "ij".
 
     `sparse`: with axes of length 1 where a coordinate does not change.
@@ -139,28 +141,30 @@ def meshgrid(*vectors: Any, indexing: str = "xy", sparse: bool = False) -> tuple
     return tuple(found) if sparse else broadcast_arrays(*found)
 
 
-def tril_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, ...]:
+def tril_indices(n: LengthLike, k: LengthLike = 0, m: LengthLike | None = None) -> tuple[TensorVariable, ...]:
     """The positions in the lower triangle of an n by m matrix, on and below diagonal `k`: two int64 vectors."""
-    n, k, m = map(unpacked, (n, k, m))
-    if all(isinstance(v, (int, type(None))) for v in (n, k, m)):
-        return tuple(constant(p, "int64") for p in np.tril_indices(n, k, m))
+    given: list[Any] = [unpacked(v) for v in (n, k, m)]
+    if all(isinstance(v, (int, type(None))) for v in given):
+        return tuple(constant(p, "int64") for p in np.tril_indices(*given))
+    n, k, m = given
     return T.nonzero(T.tri(n, m, k, "bool"))
 
 
-def triu_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, ...]:
+def triu_indices(n: LengthLike, k: LengthLike = 0, m: LengthLike | None = None) -> tuple[TensorVariable, ...]:
     """The positions in the upper triangle of an n by m matrix, on and above diagonal `k`: two int64 vectors."""
-    n, k, m = map(unpacked, (n, k, m))
-    if all(isinstance(v, (int, type(None))) for v in (n, k, m)):
-        return tuple(constant(p, "int64") for p in np.triu_indices(n, k, m))
+    given: list[Any] = [unpacked(v) for v in (n, k, m)]
+    if all(isinstance(v, (int, type(None))) for v in given):
+        return tuple(constant(p, "int64") for p in np.triu_indices(*given))
+    n, k, m = given
     return T.nonzero(T.triu(T.ones((n, n if m is None else m), "bool"), k))
 
 
-def diag_indices(n: Any, ndim: int = 2) -> tuple[Any, ...]:
+def diag_indices(n: LengthLike, ndim: int = 2) -> tuple[TensorVariable, ...]:
     """The positions on the main diagonal of a tensor of `ndim` axes of length `n`."""
     return (T.arange(n),) * ndim
 
 
-def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+def unravel_index(indices: TensorLike, shape: ShapeLike) -> tuple[TensorVariable, ...]:
     """The positions along each axis of a tensor of `shape` of the elements at `indices` of the flattened tensor.
 
     Indices out of range are not told.
@@ -175,17 +179,17 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     return tuple(reversed(found))
 
 
-def argwhere(x: Any) -> Any:
+def argwhere(x: TensorLike) -> TensorVariable:
     """The positions of the elements that are not zero: a row for each."""
     return T.stack(T.nonzero(x), axis=1)
 
 
-def extract(condition: Any, x: Any) -> Any:
+def extract(condition: TensorLike, x: TensorLike) -> TensorVariable:
     """The elements of the flattened `x` where `condition`, of the same size, is not zero."""
     return ravel(as_tensor(x))[T.ne(ravel(as_tensor(condition)), 0)]
 
 
-def compress(condition: Any, x: Any, axis: int | None = None) -> Any:
+def compress(condition: TensorLike, x: TensorLike, axis: int | None = None) -> TensorVariable:
     """The parts of `x` along `axis` (of the flattened x for None) where the vector `condition` is not zero."""
     condition = as_tensor(condition)
     if condition.ndim != 1:

@@ -9,14 +9,14 @@ checked unless they are constants.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from ..graph import Apply, Constant, Dim, TensorType, Variable
 from ..record import record
 from .checks import describe, require_count
-from .tensor import TensorOp, as_tensor
+from .tensor import TensorOp, TensorVariable, as_tensor
+from .typing import TensorLike
 
 
 def _lower(a: np.ndarray) -> bool:
@@ -85,7 +85,7 @@ class Assume(TensorOp):
         return {0: 0}
 
 
-def assume(x: Any, *properties: str) -> Any:
+def assume(x: TensorLike, *properties: str) -> TensorVariable:
     """`x` with the promise that its matrices, in the last two axes, have `properties`; the values are those of `x`.
 
     Properties: "symmetric", "positive_definite", "lower_triangular", "upper_triangular", "diagonal", "orthogonal".  A

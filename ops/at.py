@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import ops as T  # the namespace; read when a method is called
-from ..graph import Variable
+
+if TYPE_CHECKING:
+    from .tensor import TensorVariable
+    from .typing import TensorLike
 
 
 class At:
@@ -13,7 +16,7 @@ class At:
 
     __slots__ = ("_x",)
 
-    def __init__(self, x: Variable) -> None:
+    def __init__(self, x: TensorVariable) -> None:
         self._x = x
 
     def __getitem__(self, key: Any) -> Part:
@@ -29,17 +32,17 @@ class Part:
 
     __slots__ = ("_part",)
 
-    def __init__(self, part: Variable) -> None:
+    def __init__(self, part: TensorVariable) -> None:
         self._part = part
 
-    def get(self) -> Any:
+    def get(self) -> TensorVariable:
         """`x[key]`."""
         return self._part
 
-    def set(self, value: Any) -> Any:
+    def set(self, value: TensorLike) -> TensorVariable:
         """`x` with `value` in that place; see `T.set_subtensor`."""
         return T.set_subtensor(self._part, value)
 
-    def add(self, value: Any) -> Any:
+    def add(self, value: TensorLike) -> TensorVariable:
         """`x` with `value` added in that place, each time for an element indexed several times."""
         return T.inc_subtensor(self._part, value)

@@ -13,7 +13,7 @@ these broadcasts: z, y and a have exactly the shape of the product.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ..record import record
 from .backward import pull_back_to
 from .checks import describe, require_count
 from .shape import DimShuffle
-from .tensor import TensorOp
+from .tensor import TensorOp, TensorVariable
 
 BLAS_DTYPES = ("float32", "float64", "complex64", "complex128")
 
@@ -46,11 +46,11 @@ def require_inner(name: str, a: Variable, b: Variable, axis_a: int, axis_b: int)
         )
 
 
-def _conj(x: Variable) -> Any:
+def _conj(x: Variable) -> Variable:
     return T.conj(x) if x.type.kind == "c" else x
 
 
-def _adjoint(x: Variable) -> Any:
+def _adjoint(x: Variable) -> Variable:
     """The conjugate of `x` with its last two axes interchanged."""
     n = x.ndim
     return _conj(DimShuffle((*range(n - 2), n - 1, n - 2))(x))
@@ -92,7 +92,7 @@ class Dot(TensorOp):
         return [Dot()(g, _adjoint(b)), Dot()(_adjoint(a), g)]
 
 
-def _outer(x: Variable, y: Variable) -> Any:
+def _outer(x: Variable, y: Variable) -> TensorVariable:
     return Dot()(DimShuffle((0, "x"))(x), DimShuffle(("x", 0))(y))
 
 
@@ -148,7 +148,7 @@ class BlasOp(TensorOp):
 
     ranks: ClassVar[tuple[int, ...]]
 
-    def meaning(self, *inputs: Variable) -> Any:
+    def meaning(self, *inputs: Variable) -> TensorVariable:
         """The same value out of the ops that users write."""
         raise NotImplementedError
 
@@ -202,7 +202,7 @@ class Dot22(BlasOp):
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return ((inputs[0][0], inputs[1][1]),)
 
-    def meaning(self, *inputs: Variable) -> Any:
+    def meaning(self, *inputs: Variable) -> TensorVariable:
         return Dot()(*inputs)
 
 
@@ -225,7 +225,7 @@ class Dot22Scalar(BlasOp):
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return ((inputs[0][0], inputs[1][1]),)
 
-    def meaning(self, *inputs: Variable) -> Any:
+    def meaning(self, *inputs: Variable) -> TensorVariable:
         x, y, s = inputs
         return T.mul(s, Dot()(x, y))
 
@@ -251,7 +251,7 @@ class Gemm(BlasOp):
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (inputs[0],)
 
-    def meaning(self, *inputs: Variable) -> Any:
+    def meaning(self, *inputs: Variable) -> TensorVariable:
         z, alpha, x, y, beta = inputs
         return T.add(T.mul(beta, z), T.mul(alpha, Dot()(x, y)))
 
@@ -277,7 +277,7 @@ class Gemv(BlasOp):
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (inputs[0],)
 
-    def meaning(self, *inputs: Variable) -> Any:
+    def meaning(self, *inputs: Variable) -> TensorVariable:
         y, alpha, a, x, beta = inputs
         return T.add(T.mul(beta, y), T.mul(alpha, Dot()(a, x)))
 
@@ -302,6 +302,6 @@ class Ger(BlasOp):
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (inputs[0],)
 
-    def meaning(self, *inputs: Variable) -> Any:
+    def meaning(self, *inputs: Variable) -> TensorVariable:
         a, alpha, x, y = inputs
         return T.add(a, T.mul(alpha, _outer(x, y)))

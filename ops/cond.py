@@ -95,7 +95,7 @@ def _joint(a: Variable, b: Variable) -> TensorType:
 def chosen(
     condition: Variable, inside: Sequence[Variable], operands: Sequence[Variable], then: Sequence[Variable],
     otherwise: Sequence[Variable],
-) -> tuple[Variable, ...]:  # fmt: skip
+) -> tuple[TensorVariable, ...]:  # fmt: skip
     """The outputs of a choice between values that are written in terms of the leaves `inside`, which stand for
     `operands`.  Operands that no branch needs are left out.
     """
@@ -104,4 +104,4 @@ def chosen(
     kept = [k for k, v in enumerate(inside) if v in read]
     leaves = [inside[k] for k in kept]
     op = Cond(*(FunctionGraph(leaves, graph.outputs) for graph in graphs))
-    return Apply(op, (condition, *(operands[k] for k in kept))).outputs
+    return Apply(op, (condition, *(operands[k] for k in kept))).outputs  # type: ignore[return-value]  # see as_tensor

@@ -25,7 +25,8 @@ from .checks import describe, require_index_scalar, shown, unpacked
 from .lengths import known_length, lengths_of, tensor_to_dim
 from .operands import in_joint_dtype
 from .shape import DimShuffle, reshape
-from .tensor import as_tensor, constant
+from .tensor import TensorVariable, as_tensor, constant
+from .typing import TensorLike
 from .windows import MOST, Lengths, Numbers, Windowed, no_window, numbers_an_axis
 
 
@@ -179,14 +180,14 @@ class KernelGradient(Convolving):
         return [input_gradient(forward, _conj(g), k, x), forward(_conj(x), k), *none]
 
 
-def _conj(x: Variable) -> Any:
+def _conj(x: Variable) -> Variable:
     return T.conj(x) if x.type.kind == "c" else x
 
 
 # --- the cotangent of x
 
 
-def input_gradient(op: Convolution, g: Variable, w: Variable, x: Variable) -> Any:
+def input_gradient(op: Convolution, g: Variable, w: Variable, x: Variable) -> TensorVariable:
     """The cotangent of `x` where that of `op(x, w)` is `g`: a convolution of g with the kernels of w turned around.
 
     Of `x` the lengths are read alone.  With a stride, every phase of x has kernels of its own; where dilations or
@@ -210,7 +211,7 @@ def input_gradient(op: Convolution, g: Variable, w: Variable, x: Variable) -> An
     return Convolution(ones, op.dilation, op.groups)(_padded(spread, around), kernels)
 
 
-def _by_phases(op: Convolution, g: Variable, kernels: Any, x: Variable, kernel: Numbers) -> Any:
+def _by_phases(op: Convolution, g: Variable, kernels: Any, x: Variable, kernel: Numbers) -> TensorVariable:
     """x[r + s m] meets the kernels' positions r + s t alone, in a convolution of g without stride."""
     ones, lengths, own = (1,) * len(op.stride), lengths_of(x), lengths_of(g)
     images, channels = own[0], lengths[1]
@@ -229,7 +230,7 @@ def _by_phases(op: Convolution, g: Variable, kernels: Any, x: Variable, kernel: 
     return result
 
 
-def _phase_length(length: Variable, phase: int, stride: int) -> Any:
+def _phase_length(length: Variable, phase: int, stride: int) -> TensorVariable:
     """How many of `length` positions are phase + a multiple of the stride: of one that is there, rounded up."""
     known = known_length(length)
     if known is not None:
@@ -237,7 +238,7 @@ def _phase_length(length: Variable, phase: int, stride: int) -> Any:
     return T.floor_div(_plus(length, stride - 1 - phase), stride)
 
 
-def turned_around(op: Convolution, w: Variable) -> Any:
+def turned_around(op: Convolution, w: Variable) -> TensorVariable:
     """The kernels from outputs to channels: (channels, outputs / groups, positions from last to first)."""
     rank = w.ndim
     flipped = w[(slice(None),) * 2 + (slice(None, None, -1),) * (rank - 2)]  # type: ignore[index]
@@ -250,16 +251,16 @@ def turned_around(op: Convolution, w: Variable) -> Any:
     return reshape(DimShuffle((0, 2, 1, *range(3, rank + 1)))(apart), (T.mul(group, op.groups), each, *kernel))
 
 
-def _reach(dilation: int, length: Variable) -> Any:
+def _reach(dilation: int, length: Variable) -> TensorVariable:
     return T.mul(_plus(length, -1), dilation)
 
 
-def _plus(length: Any, number: int) -> Any:
+def _plus(length: Any, number: int) -> TensorVariable:
     known = known_length(length)
     return T.add(length, number) if known is None else constant(known + number, "int64")
 
 
-def _padded(x: Variable, around: Sequence[tuple[Any, Any]]) -> Any:
+def _padded(x: Variable, around: Sequence[tuple[Any, Any]]) -> Variable:
     if all(known_length(as_tensor(n)) == 0 for pair in around for n in pair):
         return x
     return T.pad(x, ((0, 0), (0, 0), *around))
@@ -269,15 +270,17 @@ def _padded(x: Variable, around: Sequence[tuple[Any, Any]]) -> Any:
 
 
 def conv1d(
-    x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
-) -> Any:
+    x: TensorLike, w: TensorLike, bias: TensorLike | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1,
+) -> TensorVariable:  # fmt: skip
     """The cross-correlation of x (images, channels, length) and kernels w; see `conv2d`."""
     return _convolved("conv1d", 1, x, w, bias, stride, padding, dilation, groups)
 
 
 def conv2d(
-    x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
-) -> Any:
+    x: TensorLike, w: TensorLike, bias: TensorLike | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1,
+) -> TensorVariable:  # fmt: skip
     """The cross-correlation of x (images, channels, height, width) and w (outputs, channels / groups, height, width).
 
     The conventions are PyTorch's: the kernels are not flipped; `bias` is a number an output; `stride` and `dilation`
@@ -291,15 +294,16 @@ def conv2d(
 
 
 def conv3d(
-    x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
-) -> Any:
+    x: TensorLike, w: TensorLike, bias: TensorLike | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1,
+) -> TensorVariable:  # fmt: skip
     """The cross-correlation of x (images, channels, depth, height, width) and kernels w; see `conv2d`."""
     return _convolved("conv3d", 3, x, w, bias, stride, padding, dilation, groups)
 
 
 def _convolved(
     name: str, axes: int, x: Any, w: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: Any
-) -> Any:
+) -> TensorVariable:
     given = (x, w) if bias is None else (x, w, bias)
     x, w, *biases = in_joint_dtype(given)
     steps = numbers_an_axis(stride, axes, name, "stride")
@@ -366,7 +370,7 @@ def _halves(total: Variable) -> tuple[Any, Any]:
     return half, T.sub(total, half)
 
 
-def _as_bias(name: str, bias: Variable, w: Variable) -> Any:
+def _as_bias(name: str, bias: Variable, w: Variable) -> TensorVariable:
     n, outputs = bias.type.shape[0] if bias.ndim == 1 else -1, w.type.shape[0]
     if bias.ndim != 1:
         raise TypeError(f"{name}: bias is a vector, a number for each output, got {describe(bias)}")

@@ -10,15 +10,16 @@ from .checks import describe, unpacked
 from .elementwise import cast
 from .operands import in_joint_dtype
 from .promotion import result_type
-from .tensor import as_tensor
+from .tensor import TensorVariable, as_tensor
+from .typing import Axis, LengthLike, TensorLike
 
 
-def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def count_nonzero(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """How many elements along `axis` are not zero (int64)."""
     return T.sum(T.ne(as_tensor(x), 0), axis, keepdims=keepdims)
 
 
-def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
+def bincount(x: TensorLike, weights: TensorLike | None = None, minlength: LengthLike = 0) -> TensorVariable:
     """How often each integer from 0 to the largest one is in the vector `x`, at least `minlength` of them.
 
     int64; with `weights` of the shape of x, their sums in float64.  A run raises IndexError for a negative integer.
@@ -32,7 +33,7 @@ def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     return T.inc_subtensor(T.zeros((length,), each.dtype)[T.switch(T.lt(x, 0), length, x)], each)
 
 
-def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> TensorVariable:
     """In which of the intervals between the ascending `bins` each element is: i where bins[i-1] <= x < bins[i].
 
     `right`: i where bins[i-1] < x <= bins[i].
@@ -43,7 +44,10 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return T.searchsorted(bins, x, side="left" if right else "right")
 
 
-def histogram(x: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None) -> Any:
+def histogram(
+    x: TensorLike, bins: TensorLike = 10, range: Any = None, weights: TensorLike | None = None,
+    density: bool | None = None,
+) -> tuple[TensorVariable, TensorVariable]:  # fmt: skip
     """(counts, edges): how many elements are between neighbouring edges; the last interval holds its right end.
 
     `bins`: how many of equal width, an integer, between the ends in `range` (by default the smallest and the largest
@@ -64,7 +68,7 @@ def histogram(x: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
     return counts, edges
 
 
-def _between(x: Any, edges: Any, weights: Any) -> Any:
+def _between(x: Any, edges: Any, weights: Any) -> TensorVariable:
     """How many elements, or their weights, are between ascending edges."""
     order = None if weights is None else T.argsort(x)
     ordered = T.sort(x) if order is None else x[order]
@@ -75,7 +79,7 @@ def _between(x: Any, edges: Any, weights: Any) -> Any:
     return below[1:] - below[:-1]
 
 
-def _in_equal_bins(x: Any, bins: int, ends: Any, weights: Any) -> tuple[Any, Any]:
+def _in_equal_bins(x: Any, bins: int, ends: Any, weights: Any) -> tuple[TensorVariable, Any]:
     """(counts, edges) of bins of equal width.
 
     The bin is computed, and corrected by one where rounding misses what the edges say, as in NumPy.

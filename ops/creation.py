@@ -17,7 +17,8 @@ from .lengths import ShapeI, as_length, as_lengths, known_length, stretched_shap
 from .operands import with_dtype
 from .promotion import result_type, weak_type
 from .shape import DimShuffle, Reshape, moveaxis
-from .tensor import TensorOp, as_tensor, constant
+from .tensor import TensorOp, TensorVariable, as_tensor, constant
+from .typing import DTypeLike, LengthLike, ShapeLike, TensorLike
 
 
 @record(repr=False)
@@ -133,12 +134,12 @@ class Eye(TensorOp):
 # --- NumPy's functions
 
 
-def alloc(value: Any, *lengths: Any) -> Any:
+def alloc(value: TensorLike, *lengths: LengthLike) -> TensorVariable:
     """A new tensor of the lengths given, filled with `value`, which broadcasts to it (Theano's `alloc`)."""
     return Alloc()(as_tensor(value), *as_lengths(lengths, "alloc"))
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+def full(shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
     """A tensor of `shape` (integers, integer scalars, a vector of known length) filled with `fill_value`.
 
     `dtype` is that of `fill_value` unless it is given.  Raises TypeError for lengths that are no integers.
@@ -147,55 +148,57 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     return Alloc()(value, *as_lengths(shape, "full"))
 
 
-def zeros(shape: Any, dtype: Any = None) -> Any:
+def zeros(shape: ShapeLike, dtype: DTypeLike = None) -> TensorVariable:
     """A tensor of `shape` filled with 0; float64 unless another dtype is given."""
     return Alloc()(constant(0, dtype_name(dtype)), *as_lengths(shape, "zeros"))
 
 
-def ones(shape: Any, dtype: Any = None) -> Any:
+def ones(shape: ShapeLike, dtype: DTypeLike = None) -> TensorVariable:
     """A tensor of `shape` filled with 1; float64 unless another dtype is given."""
     return Alloc()(constant(1, dtype_name(dtype)), *as_lengths(shape, "ones"))
 
 
-def empty(shape: Any, dtype: Any = None) -> Any:
+def empty(shape: ShapeLike, dtype: DTypeLike = None) -> TensorVariable:
     """A tensor of `shape` whose elements are yet to be set: zeros, since a graph has no undefined values."""
     return zeros(shape, dtype)
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Any:
+def full_like(
+    x: TensorLike, fill_value: TensorLike, dtype: DTypeLike = None, *, shape: ShapeLike | None = None
+) -> TensorVariable:
     """A tensor of the shape of `x` (and its dtype unless one is given) filled with `fill_value`; `shape`: another."""
     x = as_tensor(x)
     value = with_dtype(as_tensor(fill_value), x.dtype if dtype is None else dtype_name(dtype))
     return T.fill(x, value) if shape is None else full(shape, value)
 
 
-def empty_like(x: Any, dtype: Any = None, *, shape: Any = None) -> Any:
+def empty_like(x: TensorLike, dtype: DTypeLike = None, *, shape: ShapeLike | None = None) -> TensorVariable:
     """A tensor of the shape of `x` whose elements are yet to be set: zeros; see `empty`."""
     return zeros_like(x, dtype, shape=shape)
 
 
-def zeros_like(x: Any, dtype: Any = None, *, shape: Any = None) -> Any:
+def zeros_like(x: TensorLike, dtype: DTypeLike = None, *, shape: ShapeLike | None = None) -> TensorVariable:
     """A tensor of the shape of `x` (and its dtype unless one is given) filled with 0; values of `x` are not read."""
     if dtype is None and shape is None and (take_over := getattr(type(x), "__apply_op__", None)) is not None:
-        return take_over(x, zeros_like, (x,))  # on the right side of a rule
+        return take_over(x, zeros_like, (x,))  # type: ignore[no-any-return]  # on the right side of a rule
     x = as_tensor(x)
     return _filled_like(x, 0, dtype, shape)
 
 
-def ones_like(x: Any, dtype: Any = None, *, shape: Any = None) -> Any:
+def ones_like(x: TensorLike, dtype: DTypeLike = None, *, shape: ShapeLike | None = None) -> TensorVariable:
     """A tensor of the shape of `x` (and its dtype unless one is given) filled with 1; values of `x` are not read."""
     if dtype is None and shape is None and (take_over := getattr(type(x), "__apply_op__", None)) is not None:
-        return take_over(x, ones_like, (x,))
+        return take_over(x, ones_like, (x,))  # type: ignore[no-any-return]
     x = as_tensor(x)
     return _filled_like(x, 1, dtype, shape)
 
 
-def _filled_like(x: Variable, number: int, dtype: Any, shape: Any) -> Any:
+def _filled_like(x: Variable, number: int, dtype: Any, shape: Any) -> TensorVariable:
     value = constant(number, x.dtype if dtype is None else dtype)
     return T.fill(x, value) if shape is None else full(shape, value)
 
 
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: DTypeLike = None) -> TensorVariable:
     """NumPy's `arange`: a vector from `start` (0 if it is the only argument) up to but not including `stop`.
 
     The dtype is the joint one of the arguments and int64, unless it is given.
@@ -208,18 +211,18 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> An
     return Arange()(*(with_dtype(b, dtype_name(dtype)) for b in bounds))
 
 
-def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = "float64") -> Any:
+def eye(n: LengthLike, m: LengthLike | None = None, k: LengthLike = 0, dtype: DTypeLike = "float64") -> TensorVariable:
     """An n by m matrix (n by n without m) of zeros with ones on diagonal `k`, above the main one if positive."""
     lengths = as_length(n, "eye"), as_length(n if m is None else m, "eye"), as_length(k, "eye")
     return Eye(dtype_name(dtype))(*lengths)
 
 
-def identity(n: Any, dtype: Any = None) -> Any:
+def identity(n: LengthLike, dtype: DTypeLike = None) -> TensorVariable:
     """The identity matrix of `n` rows.  Another variable of the value of x is `x.copy()`."""
     return eye(n, dtype=dtype)
 
 
-def positions(count: Variable) -> Any:
+def positions(count: Variable) -> TensorVariable:
     """0, 1, ... below `count`, an int64 scalar, as a vector.
 
     A run raises ValueError for a negative count, unless the optimizers find that nothing depends on it.
@@ -229,8 +232,9 @@ def positions(count: Variable) -> Any:
 
 
 def linspace(
-    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
-) -> Any:
+    start: Any, stop: Any, num: LengthLike = 50, endpoint: bool = True, retstep: bool = False, dtype: DTypeLike = None,
+    axis: int = 0,
+) -> TensorVariable | tuple[TensorVariable, TensorVariable]:  # fmt: skip
     """`num` evenly spaced numbers from `start` to `stop` (left out without `endpoint`), along a new axis `axis`.
 
     `num` is an integer or an integer scalar.  The dtype is floating-point unless it is given; integers are rounded
@@ -261,7 +265,7 @@ def linspace(
     return y, (T.switch(T.gt(gaps, 0), step, undefined) if known is None else step if gaps > 0 else undefined)
 
 
-def _ends(what: str, start: Any, stop: Any) -> tuple[tuple[Any, Any], list[Any]]:
+def _ends(what: str, start: Any, stop: Any) -> tuple[tuple[TensorVariable, TensorVariable], list[type | str]]:
     """Both ends as tensors, and their dtypes, or the types of Python numbers, which are weak."""
     ends = []
     for name, end in (("start", start), ("stop", stop)):
@@ -286,7 +290,7 @@ def _number(what: str, num: Any) -> Variable:
     return count
 
 
-def _in_place(y: Any, axis: Any, dtype: Any, what: str) -> Any:
+def _in_place(y: Any, axis: Any, dtype: Any, what: str) -> TensorVariable:
     """The numbers along the first axis of `y` in the dtype asked for, along `axis`."""
     if dtype is not None:
         wanted = dtype_name(dtype)
@@ -296,8 +300,9 @@ def _in_place(y: Any, axis: Any, dtype: Any, what: str) -> Any:
 
 
 def logspace(
-    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
-) -> Any:
+    start: Any, stop: Any, num: LengthLike = 50, endpoint: bool = True, base: Any = 10.0, dtype: DTypeLike = None,
+    axis: int = 0,
+) -> TensorVariable:  # fmt: skip
     """`base`, a number or a tensor, to the powers of `linspace(start, stop, num, endpoint)`, along a new axis."""
     if np.ndim(base) if not isinstance(base, Variable) else base.ndim:
         start, stop, base = (as_tensor(v) for v in (start, stop, base))
@@ -308,7 +313,9 @@ def logspace(
     return y if dtype is None else T.cast(y, dtype_name(dtype))
 
 
-def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+def geomspace(
+    start: Any, stop: Any, num: LengthLike = 50, endpoint: bool = True, dtype: DTypeLike = None, axis: int = 0
+) -> TensorVariable:
     """`num` numbers from `start` to `stop`, each the same multiple of the one before it; see `linspace`."""
     start, stop = as_tensor(start), as_tensor(stop)
     shares = linspace(0.0, 1.0, num, endpoint)

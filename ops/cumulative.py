@@ -14,7 +14,8 @@ from .checks import describe, normalize_axis, require_count
 from .elementwise import Elementwise, add, cast, mul
 from .promotion import name_of
 from .reduce import reduced_dtype
-from .tensor import TensorOp, as_tensor
+from .tensor import TensorOp, TensorVariable, as_tensor
+from .typing import DTypeLike, TensorLike
 
 CUMULATIVE: dict[str, Elementwise] = {"cumsum": add, "cumprod": mul}
 """The running folds by their printed name: the elementwise op that each one folds."""
@@ -65,11 +66,11 @@ class Cumulative(TensorOp):
             return [T.conj(self._product_vjp(x, node.out, T.conj(g)))]
         return [self._product_vjp(x, node.out, g)]
 
-    def _suffix_sums(self, g: Any) -> Any:
+    def _suffix_sums(self, g: Any) -> TensorVariable:
         """Element k is the sum of the elements from k to the last."""
         return T.flip(Cumulative(add, self.axis)(T.flip(g, self.axis)), self.axis)
 
-    def _product_vjp(self, x: Any, y: Any, g: Any) -> Any:
+    def _product_vjp(self, x: Any, y: Any, g: Any) -> TensorVariable:
         """The cotangent of x, also where x has zeros.
 
         Before the first zero dy_j / dx_k is y_j / x_k; at it, the product of the others up to j.  Behind it there is a
@@ -89,7 +90,7 @@ class Cumulative(TensorOp):
         return T.switch(T.eq(zeros, 0), before, T.switch(first, of_one, behind))
 
 
-def _cumulative(name: str, x: Any, axis: Any, dtype: Any) -> Any:
+def _cumulative(name: str, x: Any, axis: Any, dtype: Any) -> TensorVariable:
     x = as_tensor(x) if dtype is None else cast(x, dtype)
     if axis is None:
         x, axis = T.ravel(x), 0
@@ -97,7 +98,7 @@ def _cumulative(name: str, x: Any, axis: Any, dtype: Any) -> Any:
     return result if dtype is None else cast(result, dtype)
 
 
-def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def cumsum(x: TensorLike, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
     """The running sums along `axis`, of the flattened x for None, in the dtype of `sum`.
 
     `dtype`: what is summed in.  Raises AxisError for an axis that x does not have.
@@ -105,6 +106,6 @@ def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
     return _cumulative("cumsum", x, axis, dtype)
 
 
-def cumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def cumprod(x: TensorLike, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
     """The running products along `axis`; see `cumsum`."""
     return _cumulative("cumprod", x, axis, dtype)

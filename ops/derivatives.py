@@ -301,4 +301,4 @@ def _conform(cotangent: Any, operand: Variable) -> Variable:
     """The cotangent in the dtype and shape of the operand."""
     if cotangent.type.kind == "c" and operand.type.kind == "f":
         cotangent = T.real(cotangent)
-    return T.cast(T.unbroadcast(cotangent, operand), operand.dtype)  # type: ignore[no-any-return]
+    return T.cast(T.unbroadcast(cotangent, operand), operand.dtype)

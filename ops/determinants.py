@@ -7,7 +7,6 @@ not singular.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ..graph import Apply, Dim, TensorType, Variable
 from ..record import record
 from .matrix_ops import MatrixOp, adjoint, real_dtype
 from .solving import Inverse
+from .tensor import TensorVariable
 
 
 @record(repr=False)
@@ -76,6 +76,6 @@ class SlogDet(MatrixOp):
         return [_scaled_inverse(parts[0] if len(parts) == 1 else T.add(*parts), a)]
 
 
-def _scaled_inverse(factor: Variable, a: Variable) -> Any:
+def _scaled_inverse(factor: Variable, a: Variable) -> TensorVariable:
     """factor * inv(a)^H, a factor a matrix."""
     return T.mul(T.expand_dims(factor, (-2, -1)), adjoint(Inverse()(a)))

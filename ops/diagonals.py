@@ -22,7 +22,8 @@ from .checks import describe, normalize_axes, require_count, require_index_scala
 from .lengths import ShapeI, as_length, lengths_of
 from .operands import in_joint_dtype
 from .shape import DimShuffle, expand_dims, reshape
-from .tensor import TensorOp, as_tensor
+from .tensor import TensorOp, TensorVariable, as_tensor
+from .typing import DTypeLike, LengthLike, TensorLike
 
 # --- ops
 
@@ -124,7 +125,7 @@ class Triangle(TensorOp):
 # --- NumPy's functions
 
 
-def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
     """NumPy's `diagonal`: the elements x[i, i + offset] of the matrices in axes `axis1` and `axis2`, as the last axis.
 
     `offset` is an integer known when the graph is built.  Raises ValueError for a vector or for equal axes.
@@ -141,7 +142,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return Diagonal()(x)
 
 
-def diag(x: Any, k: int = 0) -> Any:
+def diag(x: TensorLike, k: int = 0) -> TensorVariable:
     """NumPy's `diag`: diagonal `k` of a matrix; for a vector the square matrix that has it there.
 
     Raises ValueError for another rank.
@@ -155,34 +156,34 @@ def diag(x: Any, k: int = 0) -> Any:
     return T.pad(square, ((max(-k, 0), max(k, 0)), (max(k, 0), max(-k, 0)))) if k else square
 
 
-def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+def trace(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None) -> TensorVariable:
     """The sum along a diagonal; see `diagonal`.  The dtype is that of `sum` unless it is given."""
     return T.sum(diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
-def tril(x: Any, k: Any = 0) -> Any:
+def tril(x: TensorLike, k: LengthLike = 0) -> TensorVariable:
     """The lower triangles of the matrices in the last two axes: zeros above diagonal `k`; a vector gives rows of it."""
     return _triangle(x, k, lower=True)
 
 
-def triu(x: Any, k: Any = 0) -> Any:
+def triu(x: TensorLike, k: LengthLike = 0) -> TensorVariable:
     """The upper triangles of the matrices in the last two axes: zeros below diagonal `k`; a vector gives rows of it."""
     return _triangle(x, k, lower=False)
 
 
-def _triangle(x: Any, k: Any, lower: bool) -> Any:
+def _triangle(x: Any, k: Any, lower: bool) -> TensorVariable:
     x = as_tensor(x)
     if x.ndim == 1:  # NumPy stretches it to a square
         x = T.broadcast_to(x, (*lengths_of(x), *lengths_of(x)))
     return Triangle(lower)(x, as_length(k, "tril" if lower else "triu"))
 
 
-def tri(n: Any, m: Any = None, k: Any = 0, dtype: Any = "float64") -> Any:
+def tri(n: LengthLike, m: LengthLike | None = None, k: LengthLike = 0, dtype: DTypeLike = "float64") -> TensorVariable:
     """An n by m matrix (n by n without m) with ones on and below diagonal `k` and zeros above it."""
     return tril(T.ones((n, n if m is None else m), dtype), k)
 
 
-def kron(a: Any, b: Any) -> Any:
+def kron(a: TensorLike, b: TensorLike) -> TensorVariable:
     """NumPy's `kron`: blocks of `b`, each times one element of `a`; the lower rank gets axes of length 1 in front."""
     a, b = in_joint_dtype((a, b))
     rank = max(a.ndim, b.ndim)

@@ -24,6 +24,8 @@ from .lengths import lengths_of
 from .operands import in_joint_dtype, with_dtype
 from .shape import DimShuffle, broadcast_to, reshape, squeeze
 from .specify import SpecifyShape
+from .tensor import TensorVariable
+from .typing import TensorLike
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _UNKNOWN = 32
@@ -43,13 +45,13 @@ class Term:
         known: int | None = self.value.type.shape[self.letters.index(letter)]
         return known
 
-    def transposed(self, letters: str) -> Any:
+    def transposed(self, letters: str) -> TensorVariable:
         """The value with its axes in the order of `letters`, of which those that it lacks have length 1."""
         order = tuple(self.letters.index(c) if c in self.letters else "x" for c in letters)
         return self.value if order == tuple(range(self.value.ndim)) else DimShuffle(order)(self.value)
 
 
-def einsum(subscripts: str, *operands: Any, optimize: Any = True) -> Any:
+def einsum(subscripts: str, *operands: TensorLike, optimize: Any = True) -> TensorVariable:
     """NumPy's `einsum` in the form "ij,jk->ik": letters name axes, `...` those that broadcast.
 
     Letters that are not on the right are summed over; without "->" the right side is every letter that occurs once, in
@@ -228,11 +230,11 @@ def _contracted(a: Term, b: Term, wanted: Collection[str]) -> Term:
     return Term(_batched(left, right, len(batch), len(rows), len(columns)), letters)
 
 
-def _times(a: Variable, b: Variable) -> Any:
+def _times(a: Variable, b: Variable) -> TensorVariable:
     return T.logical_and(a, b) if a.dtype == "bool" else T.mul(a, b)
 
 
-def _batched(a: Variable, b: Variable, batch: int, rows: int, columns: int) -> Any:
+def _batched(a: Variable, b: Variable, batch: int, rows: int, columns: int) -> TensorVariable:
     """The product of a[batch, rows, over] and b[batch, over, columns], each a group of axes, summed over `over`."""
     of_a, of_b = lengths_of(a), lengths_of(b)
     over = of_a[batch + rows :]
@@ -247,7 +249,7 @@ def _batched(a: Variable, b: Variable, batch: int, rows: int, columns: int) -> A
     return reshape(result, [*joint, *of_a[batch : batch + rows], *of_b[b.ndim - columns :]])
 
 
-def _grouped(x: Variable, batch: int, first: int) -> Any:
+def _grouped(x: Variable, batch: int, first: int) -> Variable:
     """`x` as matrices: `first` axes after the batch made one, and the rest too."""
     own = lengths_of(x)
     groups = own[batch : batch + first], own[batch + first :]
@@ -257,7 +259,7 @@ def _grouped(x: Variable, batch: int, first: int) -> Any:
     return reshape(x, [*own[:batch], *sizes])
 
 
-def _product(lengths: Sequence[Variable]) -> Any:
+def _product(lengths: Sequence[Variable]) -> Variable:
     """The product of int64 scalars: a constant if all of them are."""
     known = math.prod(int(n.data) for n in lengths if isinstance(n, Constant))
     rest = [n for n in lengths if not isinstance(n, Constant)]

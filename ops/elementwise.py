@@ -11,7 +11,7 @@ import builtins
 import math
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial, reduce
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,7 +24,12 @@ from .checks import describe, shown
 from .keywords import operands_by_name
 from .meanings import MEANINGS
 from .promotion import Loop, Operand, Rule
-from .tensor import TensorOp, as_tensor, constant
+from .signatures import CallSignature, usage
+from .tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
+from .typing import DTypeLike, TensorLike
+
+if TYPE_CHECKING:
+    from .signatures import Binary, Fill, Fold, Part, Switch, Unary
 
 
 class Pointwise(TensorOp):
@@ -156,9 +161,11 @@ class Elementwise(Pointwise):
     compares: bool = False
     """Whether it is one of the six comparisons."""
     fallible: bool = False  # type: ignore[misc]
+    __signature__: ClassVar[CallSignature] = CallSignature()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "__doc__", MEANINGS.get(self.name) or self.function.__doc__)  # what `help` shows
+        meaning = MEANINGS.get(self.name) or self.function.__doc__
+        object.__setattr__(self, "__doc__", f"{usage(self.name, self.arity)}\n\n{meaning}")  # what `help` shows
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """What NumPy computes in for operands of these dtypes: (dtypes they are converted to, dtype of the result)."""
@@ -179,7 +186,7 @@ class Elementwise(Pointwise):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return derivatives.elementwise_vjp(node, cotangents[0])
 
-    def __call__(self, *inputs: Any, **keywords: Any) -> Any:
+    def __call__(self, *inputs: Any, **keywords: Any) -> TensorVariable:
         """The op applied; operands may be given by NumPy's names, x or x1 and x2, as well."""
         if keywords:
             inputs = tuple(operands_by_name(self.name, self.arity, inputs, keywords))
@@ -228,7 +235,7 @@ def operands(op: Elementwise, inputs: Sequence[Any]) -> tuple[Variable, ...]:
     return tuple([_scalar(op, i, d, made) if w else i for i, w, d in zip(made, weak, dtypes, strict=True)])
 
 
-def _as_operand(op: Elementwise, value: Any) -> Any:
+def _as_operand(op: Elementwise, value: Any) -> Variable:
     if isinstance(value, Variable):
         return value
     try:
@@ -252,12 +259,12 @@ def _scalar(op: Elementwise, value: Any, dtype: str, operands: Sequence[Any]) ->
         ) from None
 
 
-_numbers: dict[tuple[str, bytes], Variable] = {}
+_numbers: dict[tuple[str, bytes], TensorConstant] = {}
 MOST_NUMBERS = 10_000
 """Constants that are kept; a program that makes ever new ones could else fill the memory."""
 
 
-def scalar_constant(value: complex, dtype: str) -> Variable:
+def scalar_constant(value: complex, dtype: str) -> TensorConstant:
     """The constant that a Python number is as `dtype`: one object for all who write it, so that none need be merged.
 
     Raises OverflowError for an integer that the dtype cannot hold.
@@ -304,7 +311,7 @@ class Cast(Pointwise):
         return derivatives.elementwise_vjp(node, cotangents[0])
 
 
-def cast(x: Any, dtype: Any) -> Any:
+def cast(x: TensorLike, dtype: DTypeLike) -> TensorVariable:
     """`x` as `dtype`, NumPy's `astype`; `x` itself where it has that dtype.
 
     Raises TypeError for complex numbers cast to real ones (take `real` or `abs` first), and for a dtype of None, which
@@ -320,7 +327,7 @@ def cast(x: Any, dtype: Any) -> Any:
 class _Angle(Elementwise):
     """`angle` is called as in NumPy: in degrees if asked for."""
 
-    def __call__(self, z: Any, deg: bool = False) -> Any:
+    def __call__(self, z: TensorLike, deg: bool = False) -> TensorVariable:
         found = super().__call__(z)
         return mul(found, 180 / math.pi) if deg else found
 
@@ -330,7 +337,7 @@ class _Clip(Elementwise):
 
     def __call__(  # type: ignore[override]
         self, x: Any = None, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None, **keywords: Any
-    ) -> Any:
+    ) -> TensorVariable:
         if keywords:
             (x,) = operands_by_name("clip", 1, () if x is None else (x,), keywords)
         if not (a_min is a_max is None or min is max is None):
@@ -354,116 +361,117 @@ def _bound(x: Any, bound: Any, side: int) -> Any:
 
 # --- the table
 
-_unary = partial(Elementwise, arity=1)
+_op: Any = Elementwise  # the annotations of the table say how each op is called
+_unary: Any = partial(Elementwise, arity=1)
 
 
-def _ufunc(name: str, ufunc: np.ufunc, **facts: Any) -> Elementwise:
+def _ufunc(name: str, ufunc: np.ufunc, **facts: Any) -> Any:
     facts.setdefault("arity", ufunc.nin)
     return Elementwise(name, ufunc, promotion.by_ufunc(ufunc), **facts)
 
 
-def _float_function(name: str, function: Callable[[np.ndarray], np.ndarray], cost: int) -> Elementwise:
+def _float_function(name: str, function: Callable[[np.ndarray], np.ndarray], cost: int) -> Any:
     return Elementwise(name, function, promotion.by_ufunc(np.cbrt), cost=cost)
 
 
 _fold = partial(_ufunc, arity=None, commutative=True, associative=True)
 _symmetric = partial(_ufunc, commutative=True)
 
-add: Elementwise = _fold("add", np.add, unit=0)
-mul: Elementwise = _fold("mul", np.multiply, unit=1, zero=0)
-sub: Elementwise = _ufunc("sub", np.subtract)
-true_div: Elementwise = _ufunc("true_div", np.true_divide, cost=4)
-floor_div: Elementwise = _ufunc("floor_div", np.floor_divide, cost=12)
-mod: Elementwise = _ufunc("mod", np.remainder, cost=12)
-fmod: Elementwise = _ufunc("fmod", np.fmod, cost=12)
-pow: Elementwise = _ufunc("pow", np.power, cost=40, fallible=True)
-neg: Elementwise = _ufunc("neg", np.negative, involution=True)
-abs: Elementwise = _ufunc("abs", np.absolute, idempotent=True)
-sign: Elementwise = _ufunc("sign", np.sign, idempotent=True)
-square: Elementwise = _ufunc("square", np.square)
-sqrt: Elementwise = _ufunc("sqrt", np.sqrt, cost=6)
-cbrt: Elementwise = _ufunc("cbrt", np.cbrt, cost=20)
-reciprocal: Elementwise = _ufunc("reciprocal", np.reciprocal, cost=4, involution=True)
-maximum: Elementwise = _fold("maximum", np.maximum, idempotent=True)
-minimum: Elementwise = _fold("minimum", np.minimum, idempotent=True)
-hypot: Elementwise = _symmetric("hypot", np.hypot, cost=12)
+add: Fold = _fold("add", np.add, unit=0)
+mul: Fold = _fold("mul", np.multiply, unit=1, zero=0)
+sub: Binary = _ufunc("sub", np.subtract)
+true_div: Binary = _ufunc("true_div", np.true_divide, cost=4)
+floor_div: Binary = _ufunc("floor_div", np.floor_divide, cost=12)
+mod: Binary = _ufunc("mod", np.remainder, cost=12)
+fmod: Binary = _ufunc("fmod", np.fmod, cost=12)
+pow: Binary = _ufunc("pow", np.power, cost=40, fallible=True)
+neg: Unary = _ufunc("neg", np.negative, involution=True)
+abs: Unary = _ufunc("abs", np.absolute, idempotent=True)
+sign: Unary = _ufunc("sign", np.sign, idempotent=True)
+square: Unary = _ufunc("square", np.square)
+sqrt: Unary = _ufunc("sqrt", np.sqrt, cost=6)
+cbrt: Unary = _ufunc("cbrt", np.cbrt, cost=20)
+reciprocal: Unary = _ufunc("reciprocal", np.reciprocal, cost=4, involution=True)
+maximum: Fold = _fold("maximum", np.maximum, idempotent=True)
+minimum: Fold = _fold("minimum", np.minimum, idempotent=True)
+hypot: Binary = _symmetric("hypot", np.hypot, cost=12)
 
-exp: Elementwise = _ufunc("exp", np.exp, cost=12)
-exp2: Elementwise = _ufunc("exp2", np.exp2, cost=12)
-expm1: Elementwise = _ufunc("expm1", np.expm1, cost=20)
-log: Elementwise = _ufunc("log", np.log, cost=14)
-log2: Elementwise = _ufunc("log2", np.log2, cost=14)
-log10: Elementwise = _ufunc("log10", np.log10, cost=14)
-log1p: Elementwise = _ufunc("log1p", np.log1p, cost=20)
-logaddexp: Elementwise = _symmetric("logaddexp", np.logaddexp, cost=34)
-sin: Elementwise = _ufunc("sin", np.sin, cost=14)
-cos: Elementwise = _ufunc("cos", np.cos, cost=14)
-tan: Elementwise = _ufunc("tan", np.tan, cost=24)
-arcsin: Elementwise = _ufunc("arcsin", np.arcsin, cost=20)
-arccos: Elementwise = _ufunc("arccos", np.arccos, cost=20)
-arctan: Elementwise = _ufunc("arctan", np.arctan, cost=20)
-arctan2: Elementwise = _ufunc("arctan2", np.arctan2, cost=30)
-sinh: Elementwise = _ufunc("sinh", np.sinh, cost=20)
-cosh: Elementwise = _ufunc("cosh", np.cosh, cost=20)
-tanh: Elementwise = _ufunc("tanh", np.tanh, cost=20)
-arcsinh: Elementwise = _ufunc("arcsinh", np.arcsinh, cost=25)
-arccosh: Elementwise = _ufunc("arccosh", np.arccosh, cost=25)
-arctanh: Elementwise = _ufunc("arctanh", np.arctanh, cost=25)
-deg2rad: Elementwise = _ufunc("deg2rad", np.deg2rad)
-rad2deg: Elementwise = _ufunc("rad2deg", np.rad2deg)
+exp: Unary = _ufunc("exp", np.exp, cost=12)
+exp2: Unary = _ufunc("exp2", np.exp2, cost=12)
+expm1: Unary = _ufunc("expm1", np.expm1, cost=20)
+log: Unary = _ufunc("log", np.log, cost=14)
+log2: Unary = _ufunc("log2", np.log2, cost=14)
+log10: Unary = _ufunc("log10", np.log10, cost=14)
+log1p: Unary = _ufunc("log1p", np.log1p, cost=20)
+logaddexp: Binary = _symmetric("logaddexp", np.logaddexp, cost=34)
+sin: Unary = _ufunc("sin", np.sin, cost=14)
+cos: Unary = _ufunc("cos", np.cos, cost=14)
+tan: Unary = _ufunc("tan", np.tan, cost=24)
+arcsin: Unary = _ufunc("arcsin", np.arcsin, cost=20)
+arccos: Unary = _ufunc("arccos", np.arccos, cost=20)
+arctan: Unary = _ufunc("arctan", np.arctan, cost=20)
+arctan2: Binary = _ufunc("arctan2", np.arctan2, cost=30)
+sinh: Unary = _ufunc("sinh", np.sinh, cost=20)
+cosh: Unary = _ufunc("cosh", np.cosh, cost=20)
+tanh: Unary = _ufunc("tanh", np.tanh, cost=20)
+arcsinh: Unary = _ufunc("arcsinh", np.arcsinh, cost=25)
+arccosh: Unary = _ufunc("arccosh", np.arccosh, cost=25)
+arctanh: Unary = _ufunc("arctanh", np.arctanh, cost=25)
+deg2rad: Unary = _ufunc("deg2rad", np.deg2rad)
+rad2deg: Unary = _ufunc("rad2deg", np.rad2deg)
 
-erf: Elementwise = _float_function("erf", special.erf, cost=25)
-erfc: Elementwise = _float_function("erfc", special.erfc, cost=30)
-gamma: Elementwise = _float_function("gamma", special.gamma, cost=60)
-gammaln: Elementwise = _float_function("gammaln", special.gammaln, cost=60)
-digamma: Elementwise = _float_function("digamma", special.digamma, cost=60)
-polygamma: Elementwise = Elementwise(
+erf: Unary = _float_function("erf", special.erf, cost=25)
+erfc: Unary = _float_function("erfc", special.erfc, cost=30)
+gamma: Unary = _float_function("gamma", special.gamma, cost=60)
+gammaln: Unary = _float_function("gammaln", special.gammaln, cost=60)
+digamma: Unary = _float_function("digamma", special.digamma, cost=60)
+polygamma: Binary = _op(
     "polygamma", special.polygamma, promotion.by_ufunc(np.arctan2), arity=2, cost=600
 )
-sigmoid: Elementwise = _float_function("sigmoid", special.sigmoid, cost=18)
-softplus: Elementwise = _float_function("softplus", special.softplus, cost=34)
-log1mexp: Elementwise = _float_function("log1mexp", special.log1mexp, cost=40)
+sigmoid: Unary = _float_function("sigmoid", special.sigmoid, cost=18)
+softplus: Unary = _float_function("softplus", special.softplus, cost=34)
+log1mexp: Unary = _float_function("log1mexp", special.log1mexp, cost=40)
 
-eq: Elementwise = _symmetric("eq", np.equal, compares=True)
-ne: Elementwise = _symmetric("ne", np.not_equal, compares=True)
-lt: Elementwise = _ufunc("lt", np.less, compares=True)
-le: Elementwise = _ufunc("le", np.less_equal, compares=True)
-gt: Elementwise = _ufunc("gt", np.greater, compares=True)
-ge: Elementwise = _ufunc("ge", np.greater_equal, compares=True)
-logical_and: Elementwise = _symmetric("logical_and", np.logical_and, associative=True, unit=1, zero=0)
-logical_or: Elementwise = _symmetric("logical_or", np.logical_or, associative=True, unit=0, zero=1)
-logical_xor: Elementwise = _symmetric("logical_xor", np.logical_xor, associative=True, unit=0)
-logical_not: Elementwise = _ufunc("logical_not", np.logical_not)
-isnan: Elementwise = _ufunc("isnan", np.isnan)
-isinf: Elementwise = _ufunc("isinf", np.isinf)
-isfinite: Elementwise = _ufunc("isfinite", np.isfinite)
-signbit: Elementwise = _ufunc("signbit", np.signbit)
+eq: Binary = _symmetric("eq", np.equal, compares=True)
+ne: Binary = _symmetric("ne", np.not_equal, compares=True)
+lt: Binary = _ufunc("lt", np.less, compares=True)
+le: Binary = _ufunc("le", np.less_equal, compares=True)
+gt: Binary = _ufunc("gt", np.greater, compares=True)
+ge: Binary = _ufunc("ge", np.greater_equal, compares=True)
+logical_and: Binary = _symmetric("logical_and", np.logical_and, associative=True, unit=1, zero=0)
+logical_or: Binary = _symmetric("logical_or", np.logical_or, associative=True, unit=0, zero=1)
+logical_xor: Binary = _symmetric("logical_xor", np.logical_xor, associative=True, unit=0)
+logical_not: Unary = _ufunc("logical_not", np.logical_not)
+isnan: Unary = _ufunc("isnan", np.isnan)
+isinf: Unary = _ufunc("isinf", np.isinf)
+isfinite: Unary = _ufunc("isfinite", np.isfinite)
+signbit: Unary = _ufunc("signbit", np.signbit)
 
-bitwise_and: Elementwise = _fold("bitwise_and", np.bitwise_and, idempotent=True, zero=0)
-bitwise_or: Elementwise = _fold("bitwise_or", np.bitwise_or, idempotent=True, unit=0)
-bitwise_xor: Elementwise = _fold("bitwise_xor", np.bitwise_xor, unit=0)
-bitwise_not: Elementwise = _ufunc("bitwise_not", np.invert, involution=True)
-left_shift: Elementwise = _ufunc("left_shift", np.left_shift)
-right_shift: Elementwise = _ufunc("right_shift", np.right_shift)
-threefry: Elementwise = Elementwise("threefry", special.threefry, promotion.unsigned_words, arity=2, cost=60)
+bitwise_and: Fold = _fold("bitwise_and", np.bitwise_and, idempotent=True, zero=0)
+bitwise_or: Fold = _fold("bitwise_or", np.bitwise_or, idempotent=True, unit=0)
+bitwise_xor: Fold = _fold("bitwise_xor", np.bitwise_xor, unit=0)
+bitwise_not: Unary = _ufunc("bitwise_not", np.invert, involution=True)
+left_shift: Binary = _ufunc("left_shift", np.left_shift)
+right_shift: Binary = _ufunc("right_shift", np.right_shift)
+threefry: Binary = _op("threefry", special.threefry, promotion.unsigned_words, arity=2, cost=60)
 
-floor: Elementwise = _ufunc("floor", np.floor, idempotent=True)
-ceil: Elementwise = _ufunc("ceil", np.ceil, idempotent=True)
-trunc: Elementwise = _ufunc("trunc", np.trunc, idempotent=True)
-rint: Elementwise = _ufunc("rint", np.rint, idempotent=True)
-copysign: Elementwise = _ufunc("copysign", np.copysign)
-conj: Elementwise = _ufunc("conj", np.conjugate, involution=True)
-real: Elementwise = _unary("real", lambda x: np.array(x.real), promotion.real_part, idempotent=True)
-imag: Elementwise = _unary("imag", lambda x: np.array(x.imag), promotion.real_part)
+floor: Unary = _ufunc("floor", np.floor, idempotent=True)
+ceil: Unary = _ufunc("ceil", np.ceil, idempotent=True)
+trunc: Unary = _ufunc("trunc", np.trunc, idempotent=True)
+rint: Unary = _ufunc("rint", np.rint, idempotent=True)
+copysign: Binary = _ufunc("copysign", np.copysign)
+conj: Unary = _ufunc("conj", np.conjugate, involution=True)
+real: Part = _unary("real", lambda x: np.array(x.real), promotion.real_part, idempotent=True)
+imag: Part = _unary("imag", lambda x: np.array(x.imag), promotion.real_part)
 angle: _Angle = _Angle("angle", np.angle, promotion.phase, cost=30)
 
-switch: Elementwise = Elementwise("switch", np.where, promotion.choice, arity=3)
+switch: Switch = _op("switch", np.where, promotion.choice, arity=3)
 clip: _Clip = _Clip("clip", np.clip, promotion.joint, arity=3, cost=2)
-fill: Elementwise = Elementwise(
+fill: Fill = _op(
     "fill", lambda like, value: np.broadcast_arrays(value, like)[0].copy(), promotion.last, arity=2, cost=0
 )
-identity: Elementwise = _unary("identity", np.copy, promotion.last, idempotent=True, involution=True, cost=0)
-stop_gradient: Elementwise = _unary("stop_gradient", np.copy, promotion.last, idempotent=True, cost=0)
+identity: Unary = _unary("identity", np.copy, promotion.last, idempotent=True, involution=True, cost=0)
+stop_gradient: Unary = _unary("stop_gradient", np.copy, promotion.last, idempotent=True, cost=0)
 
 ELEMENTWISE: dict[str, Elementwise] = {op.name: op for op in list(globals().values()) if isinstance(op, Elementwise)}
 """Every elementwise op by its name."""

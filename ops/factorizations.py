@@ -14,7 +14,6 @@ Decomposition (2016).  Where only a triangle of a Hermitian matrix is read, so i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from ..record import record
 from .checks import describe
 from .matrix_ops import MatrixOp, adjoint, lower_half, on_columns, product, real_dtype
 from .solving import SolveTriangular
+from .tensor import TensorVariable
 
 
 @record(repr=False)
@@ -161,7 +161,7 @@ class Eigvalsh(MatrixOp):
         return (inputs[0][:-1],)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        both: Apply = Eigh()(*node.inputs)[0].owner
+        both = Apply(Eigh(), node.inputs)
         return Eigh().vjp(both, [*cotangents, None])
 
 
@@ -227,14 +227,14 @@ class SingularValues(MatrixOp):
         return [None if g is None else _of_singular_values(a, g)]
 
 
-def _of_singular_values(a: Variable, g: Variable) -> Any:
+def _of_singular_values(a: Variable, g: Variable) -> TensorVariable:
     u, _, vh = SVD(full_matrices=False)(a)
     return product(T.mul(u, on_columns(T.cast(g, u.dtype))), vh)
 
 
 def _of_singular_vectors(
     u: Variable, s: Variable, vh: Variable, gu: Variable | None, gs: Variable | None, gvh: Variable | None
-) -> Any:
+) -> TensorVariable:
     """The cotangent of u @ diag(s) @ vh for real matrices."""
     columns, rows = on_columns(s), T.expand_dims(s, -1)
     apart = _reciprocal_off_diagonal(T.mul(T.sub(columns, rows), T.add(columns, rows)))  # 1 / (s[j]**2 - s[i]**2)
@@ -252,7 +252,7 @@ def _of_singular_vectors(
     return T.add(middle, *outside)
 
 
-def _reciprocal_off_diagonal(x: Variable) -> Any:
+def _reciprocal_off_diagonal(x: Variable) -> TensorVariable:
     """1 / x off the diagonal, where x is 0, and 0 on it."""
     shape = T.lengths_of(x)
     on = T.eq(T.expand_dims(T.arange(shape[-2]), 1), T.expand_dims(T.arange(shape[-1]), 0))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 from .. import ops as T  # the namespace; read when a function is called
 from . import elementwise as e
 from .checks import describe
 from .operands import several
-from .tensor import as_tensor
+from .tensor import TensorVariable, as_tensor
+from .typing import DTypeLike, TensorLike
 
 # NumPy's names, then Theano's, for ops that have a shorter one here
 subtract, multiply, negative, power = e.sub, e.mul, e.neg, e.pow
@@ -28,12 +29,16 @@ sqr, inv, sgn = e.square, e.reciprocal, e.sign
 lgamma, psi, expit = e.gammaln, e.digamma, e.sigmoid
 
 
-def astype(x: Any, dtype: Any) -> Any:
+def astype(x: TensorLike, dtype: DTypeLike) -> TensorVariable:
     """`x` as `dtype`; see `cast`."""
     return e.cast(x, dtype)
 
 
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+@overload
+def where(condition: TensorLike) -> tuple[TensorVariable, ...]: ...
+@overload
+def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> TensorVariable: ...
+def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None) -> Any:
     """`x` where `condition` is not zero, else `y`; without both of them, the positions `nonzero(condition)`."""
     if x is None and y is None:
         return T.nonzero(condition)
@@ -43,7 +48,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return e.switch(condition, x, y)
 
 
-def positive(x: Any) -> Any:
+def positive(x: TensorLike) -> TensorVariable:
     """`x` itself.  Raises TypeError for bools, as NumPy does."""
     x = as_tensor(x)
     if x.dtype == "bool":
@@ -51,22 +56,22 @@ def positive(x: Any) -> Any:
     return x
 
 
-def divmod(a: Any, b: Any) -> tuple[Any, Any]:
+def divmod(a: TensorLike, b: TensorLike) -> tuple[TensorVariable, TensorVariable]:
     """(a // b, a % b)."""
     return e.floor_div(a, b), e.mod(a, b)
 
 
-def fabs(x: Any) -> Any:
+def fabs(x: TensorLike) -> TensorVariable:
     """|x| as a float, for integers and bools too.  Raises TypeError for complex numbers."""
     return e.abs(_as_float_loop("fabs", e.copysign, x, x)[0])
 
 
-def relu(x: Any) -> Any:
+def relu(x: TensorLike) -> TensorVariable:
     """max(x, 0), NaN where x is; the derivative at 0 is a half."""
     return e.maximum(x, 0)
 
 
-def round(x: Any, decimals: int = 0) -> Any:
+def round(x: TensorLike, decimals: int = 0) -> TensorVariable:
     """`x` rounded to `decimals` places, halves to the even neighbour; integers stay integers.
 
     As in NumPy, x is scaled by 10**decimals, rounded and scaled back, so the last digit may be off by rounding.
@@ -87,7 +92,9 @@ fix = e.trunc
 # --- numbers that are close, infinite, among others
 
 
-def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
+def isclose(
+    a: TensorLike, b: TensorLike, rtol: TensorLike = 1e-5, atol: TensorLike = 1e-8, equal_nan: bool = False
+) -> TensorVariable:
     """Whether |a - b| <= atol + rtol * |b|, or both are the same infinity, or NaN with `equal_nan`."""
     a, b = as_tensor(a), as_tensor(b)
     wide = b if b.type.kind in "fc" else e.cast(b, "float64")
@@ -96,22 +103,24 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
     return e.logical_or(close, e.logical_and(e.isnan(a), e.isnan(b))) if equal_nan else close
 
 
-def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
+def allclose(
+    a: TensorLike, b: TensorLike, rtol: TensorLike = 1e-5, atol: TensorLike = 1e-8, equal_nan: bool = False
+) -> TensorVariable:
     """Whether all elements are close, a bool scalar; see `isclose`."""
     return T.all(isclose(a, b, rtol, atol, equal_nan))
 
 
-def isposinf(x: Any) -> Any:
+def isposinf(x: TensorLike) -> TensorVariable:
     """Where `x` is inf."""
     return e.logical_and(e.isinf(x), e.gt(_as_real("isposinf", x), 0))
 
 
-def isneginf(x: Any) -> Any:
+def isneginf(x: TensorLike) -> TensorVariable:
     """Where `x` is -inf."""
     return e.logical_and(e.isinf(x), e.lt(_as_real("isneginf", x), 0))
 
 
-def _as_real(what: str, x: Any) -> Any:
+def _as_real(what: str, x: TensorLike) -> TensorVariable:
     """`x` as a variable.  Raises TypeError for complex numbers, whose infinities have no sign."""
     x = as_tensor(x)
     if x.type.kind == "c":
@@ -119,63 +128,63 @@ def _as_real(what: str, x: Any) -> Any:
     return x
 
 
-def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Any:
+def isin(element: TensorLike, test_elements: TensorLike, *, invert: bool = False) -> TensorVariable:
     """Where `element` equals one of `test_elements` (none of them, with `invert`): each is compared with each."""
     found = T.any(e.eq(T.expand_dims(as_tensor(element), -1), T.ravel(as_tensor(test_elements))), -1)
     return e.logical_not(found) if invert else found
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+def select(condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], default: TensorLike = 0) -> TensorVariable:
     """The elements of the first of `choicelist` whose condition holds, `default` where none does."""
     condlist, choicelist = several("select", condlist), several("select", choicelist)
     if len(condlist) != len(choicelist) or not condlist:
         raise ValueError(f"select: {len(condlist)} conditions for {len(choicelist)} choices")
-    result = default
+    result: Any = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         result = e.switch(condition, choice, result)
-    return result
+    return result  # type: ignore[no-any-return]
 
 
 # --- further elementwise functions
 
 
-def fmax(a: Any, b: Any) -> Any:
+def fmax(a: TensorLike, b: TensorLike) -> TensorVariable:
     """The larger of two; the other one where one is NaN."""
     return _without_nan(e.maximum, a, b)
 
 
-def fmin(a: Any, b: Any) -> Any:
+def fmin(a: TensorLike, b: TensorLike) -> TensorVariable:
     """The smaller of two; the other one where one is NaN."""
     return _without_nan(e.minimum, a, b)
 
 
-def _without_nan(better: Any, a: Any, b: Any) -> Any:
+def _without_nan(better: e.Elementwise, a: Any, b: Any) -> TensorVariable:
     found = better(a, b)
     if found.type.kind not in "fc":
         return found
     return e.switch(e.isnan(a), b, e.switch(e.isnan(b), a, found))
 
 
-def float_power(x: Any, y: Any) -> Any:
+def float_power(x: TensorLike, y: TensorLike) -> TensorVariable:
     """x ** y, computed in float64, or complex128 for complex numbers."""
     x, y = as_tensor(x), as_tensor(y)
     dtype = "complex128" if "c" in (x.type.kind, y.type.kind) else "float64"
     return e.pow(e.cast(x, dtype), e.cast(y, dtype))
 
 
-def heaviside(x: Any, middle: Any) -> Any:
+def heaviside(x: TensorLike, middle: TensorLike) -> TensorVariable:
     """0 where `x` is negative, 1 where it is positive, `middle` where it is 0; NaN stays."""
     dtype = e.copysign(x, middle).dtype
     x, middle = e.cast(x, dtype), e.cast(middle, dtype)
     return e.switch(e.isnan(x), x, e.switch(e.eq(x, 0), middle, e.cast(e.gt(x, 0), dtype)))
 
 
-def _as_float(x: Any) -> Any:
+def _as_float(x: Any) -> TensorVariable:
     x = as_tensor(x)
     return x if x.type.kind in "fc" else e.cast(x, "float64")
 
 
-def logaddexp2(a: Any, b: Any) -> Any:
+def logaddexp2(a: TensorLike, b: TensorLike) -> TensorVariable:
     """log2(2**a + 2**b), without overflow."""
     a, b = _as_float_loop("logaddexp2", e.logaddexp, a, b)
     wide = "float32" if a.dtype == "float16" else a.dtype  # rounded once, at the end
@@ -183,7 +192,7 @@ def logaddexp2(a: Any, b: Any) -> Any:
     return e.cast(e.true_div(e.logaddexp(*scaled), math.log(2)), a.dtype)
 
 
-def _as_float_loop(what: str, op: e.Elementwise, *values: Any) -> list[Any]:
+def _as_float_loop(what: str, op: e.Elementwise, *values: Any) -> list[TensorVariable]:
     """The operands in the dtypes that `op`, which computes in floats, converts them to."""
     operands = e.operands(op, values)
     if any(x.type.kind == "c" for x in operands):
@@ -192,7 +201,7 @@ def _as_float_loop(what: str, op: e.Elementwise, *values: Any) -> list[Any]:
     return [e.cast(x, dtype) for x, dtype in zip(operands, dtypes, strict=True)]
 
 
-def sinc(x: Any) -> Any:
+def sinc(x: TensorLike) -> TensorVariable:
     """sin(pi x) / (pi x), 1 at 0."""
     x = _as_float(x)
     turned = e.mul(e.switch(e.eq(x, 0), e.cast(1e-20 if x.dtype != "float16" else 1e-7, x.dtype), x), math.pi)

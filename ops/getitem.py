@@ -19,14 +19,15 @@ from .operands import with_dtype
 from .promotion import weak_type
 from .shape import DimShuffle, flatten
 from .specify import MaskedShape
-from .tensor import as_tensor, constant
+from .tensor import TensorVariable, as_tensor, constant
+from .typing import TensorLike
 
 _ACCEPTED = "an index is an integer, a slice, None, ..., an array of integers, or a mask"
 _OF_THE_MASK = object()
 """Stands for the axes after the first that a mask selects from."""
 
 
-def getitem(x: Variable, key: Any) -> Any:
+def getitem(x: Variable, key: Any) -> TensorVariable:
     """`x[key]` with NumPy's meaning; integers, bounds and arrays may be variables.
 
     A mask of rank k stands for the positions of its true elements along k axes, `nonzero(mask)`.  Raises IndexError for
@@ -41,7 +42,7 @@ def getitem(x: Variable, key: Any) -> Any:
     return _with_new_axes(part, items) if None in items else part
 
 
-def _advanced(x: Variable, items: Sequence[Any]) -> Any:
+def _advanced(x: Variable, items: Sequence[Any]) -> TensorVariable:
     spec, indices = _spec_of([i for i in items if i is not None])
     part = AdvancedSubtensor(spec)(x, *indices)
     if None not in items:
@@ -56,14 +57,14 @@ def _advanced(x: Variable, items: Sequence[Any]) -> Any:
     return DimShuffle((*order[:place], *joint, *order[place:], *own))(part)
 
 
-def _with_new_axes(x: Variable, items: Sequence[Any]) -> Any:
+def _with_new_axes(x: Variable, items: Sequence[Any]) -> TensorVariable:
     """`x`, whose axes are those of the slices among `items` and further ones, with new axes where None stands."""
     own = iter(range(x.ndim))
     order: list[int | str] = ["x" if i is None else next(own) for i in items if i is None or isinstance(i, slice)]
     return DimShuffle((*order, *own))(x)
 
 
-def _expanded(x: Variable, key: tuple[Any, ...]) -> tuple[Variable, list[Any]]:
+def _expanded(x: Variable, key: tuple[Any, ...]) -> tuple[Variable, list[TensorVariable]]:
     """`x` of the lengths of constant masks, and one item an axis (None for new axes).
 
     `...` is written out, masks and lists are arrays of integers.
@@ -93,7 +94,7 @@ def _is_mask(item: Any) -> bool:
     return isinstance(item, (Variable, np.ndarray)) and item.dtype == "bool"
 
 
-def _of_mask_lengths(x: Variable, axis: int, mask: Any) -> Any:
+def _of_mask_lengths(x: Variable, axis: int, mask: Any) -> Variable:
     """`x`, which must have the lengths of a constant mask along the axes, from `axis` on, that it selects from.
 
     NumPy accepts a mask of length 0 along any axis.  Raises IndexError for a length that is known to be another one.
@@ -111,7 +112,7 @@ def _of_mask_lengths(x: Variable, axis: int, mask: Any) -> Any:
     return MaskedShape()(x, *lengths)
 
 
-def _positions(x: Variable, axis: int, mask: Any) -> Sequence[Any]:
+def _positions(x: Variable, axis: int, mask: Any) -> Sequence[TensorVariable]:
     """Where `mask`, which selects from the axes of `x` from `axis` on, is true: int64 vectors, one an axis."""
     if isinstance(mask, np.ndarray):
         return [constant(positions, "int64") for positions in mask.nonzero()]
@@ -137,7 +138,7 @@ def _converted(item: Any) -> Any:
     return constant(data, "int64")
 
 
-def _integers(index: Variable) -> Any:
+def _integers(index: Variable) -> Variable:
     """`index` as int64; a mask as it is."""
     if index.type.kind == "b" and index.ndim:
         return index
@@ -148,7 +149,8 @@ def _integers(index: Variable) -> Any:
 
 def _spec_of(items: Sequence[Any]) -> tuple[tuple[str, ...], list[Variable]]:
     """The spec and the index inputs of items without None; whole slices at the end are left out."""
-    spec, inputs = [], []
+    spec: list[str] = []
+    inputs: list[Variable] = []
     for item in items:
         if isinstance(item, slice):
             bounds = [item.start, item.stop, None if isinstance(item.step, int) and item.step == 1 else item.step]
@@ -165,7 +167,7 @@ def _spec_of(items: Sequence[Any]) -> tuple[tuple[str, ...], list[Variable]]:
 # --- writing
 
 
-def set_subtensor(part: Variable, value: Any) -> Any:
+def set_subtensor(part: Variable, value: TensorLike) -> TensorVariable:
     """For `part` an expression `x[...]`, perhaps transposed: `x` with `value` there, which broadcasts to the part.
 
     Raises TypeError if `part` is no indexing expression or `value` cannot become the dtype of `x` without changing
@@ -174,7 +176,7 @@ def set_subtensor(part: Variable, value: Any) -> Any:
     return _written("set_subtensor", part, value, True)
 
 
-def inc_subtensor(part: Variable, value: Any) -> Any:
+def inc_subtensor(part: Variable, value: TensorLike) -> TensorVariable:
     """For `part` an expression `x[...]`: `x` with `value` added there.
 
     An element indexed several times gets each addition.  Errors are those of `set_subtensor`.
@@ -182,7 +184,7 @@ def inc_subtensor(part: Variable, value: Any) -> Any:
     return _written("inc_subtensor", part, value, False)
 
 
-def _written(what: str, part: Any, value: Any, put: bool) -> Any:
+def _written(what: str, part: Any, value: Any, put: bool) -> TensorVariable:
     node = part.owner if isinstance(part, Variable) else None
     order: tuple[int | str, ...] | None = None
     if node is not None and isinstance(node.op, DimShuffle):
@@ -198,14 +200,14 @@ def _written(what: str, part: Any, value: Any, put: bool) -> Any:
     return write(node.op.spec, set=put)(x, y, *indices)
 
 
-def _put_back(y: Variable, order: tuple[int | str, ...], ndim: int) -> Any:
+def _put_back(y: Variable, order: tuple[int | str, ...], ndim: int) -> TensorVariable:
     """`y`, aligned at the right with what `dimshuffle(order)` makes of a part of rank `ndim`, laid out as that part."""
     missing = len(order) - y.ndim
     places = [order.index(axis) - missing if axis in order else -1 for axis in range(ndim)]
     return DimShuffle(tuple(k if k >= 0 else "x" for k in places))(y)
 
 
-def _as_source(what: str, value: Any, x: Variable) -> Any:
+def _as_source(what: str, value: Any, x: Variable) -> Variable:
     """`value` in the dtype of `x`."""
     weak = weak_type(value)
     if weak is not None and x.type.kind in _HOLD[weak]:
@@ -225,7 +227,7 @@ _HOLD = {int: "iufc", float: "fc", complex: "c"}
 # --- NumPy's functions
 
 
-def take(x: Any, indices: Any, axis: int | None = None, mode: str | None = "raise") -> Any:
+def take(x: TensorLike, indices: TensorLike, axis: int | None = None, mode: str | None = "raise") -> TensorVariable:
     """The elements of `x` at `indices` along `axis` (of the flattened `x` for None); false and true are 0 and 1.
 
     `mode`, where an index is out of range: "raise" or None raises IndexError when the function runs, "clip" takes the
@@ -252,7 +254,7 @@ def _is_empty_list(indices: Any) -> bool:
     return isinstance(indices, (list, tuple)) and not len(indices)
 
 
-def take_along_axis(x: Any, indices: Any, axis: int = -1) -> Any:
+def take_along_axis(x: TensorLike, indices: TensorLike, axis: int = -1) -> TensorVariable:
     """NumPy's `take_along_axis`: `x[i, ..., indices[i, ..., k, ...], ...]` with the index in the place of `axis`.
 
     `indices` is an integer tensor of the rank of `x` that broadcasts against it on the other axes.
@@ -268,6 +270,6 @@ def take_along_axis(x: Any, indices: Any, axis: int = -1) -> Any:
     return getitem(x, tuple(indices if k == axis else positions for k, positions in enumerate(own)))
 
 
-def scatter_add(x: Any, indices: Any, values: Any, axis: int = 0) -> Any:
+def scatter_add(x: TensorLike, indices: TensorLike, values: TensorLike, axis: int = 0) -> TensorVariable:
     """`x` with `values` added at `indices` along `axis`; an index given several times gets each addition."""
     return inc_subtensor(T.take(as_tensor(x), indices, axis), values)

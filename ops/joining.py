@@ -15,7 +15,8 @@ from .checks import describe, normalize_axes, normalize_axis, require_count, sho
 from .lengths import as_length, as_lengths, lengths_of, plus
 from .operands import in_joint_dtype, require_one_rank, several, with_dtype
 from .shape import broadcast_to, expand_dims, flatten, ravel, reshape
-from .tensor import TensorOp, as_tensor, constant
+from .tensor import TensorOp, TensorVariable, as_tensor, constant
+from .typing import DTypeLike, ShapeLike, TensorLike
 
 
 @record(repr=False)
@@ -88,8 +89,8 @@ def _part(x: Any, axis: int, start: Any, stop: Any) -> Any:
 
 
 def concatenate(
-    arrays: Sequence[Any], axis: int | None = 0, *, dtype: Any = None, casting: str = "same_kind"
-) -> Any:
+    arrays: Sequence[TensorLike], axis: int | None = 0, *, dtype: DTypeLike = None, casting: str = "same_kind"
+) -> TensorVariable:
     """The arrays one after the other along `axis`, in their joint dtype unless another is given.
 
     For an `axis` of None those of the flattened arrays.
@@ -105,14 +106,16 @@ def concatenate(
     return Join(normalize_axis(axis, variables[0].ndim, "concatenate"))(*variables)
 
 
-def join(axis: int, *tensors: Any) -> Any:
+def join(axis: int, *tensors: TensorLike) -> TensorVariable:
     """Theano's `join`: `concatenate(tensors, axis)`, the axis first."""
     if not tensors:
         raise ValueError("join: at least one tensor is needed, as in T.join(axis, x, y)")
     return concatenate(tensors, axis)
 
 
-def stack(arrays: Sequence[Any], axis: int = 0, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+def stack(
+    arrays: Sequence[TensorLike], axis: int = 0, *, dtype: DTypeLike = None, casting: str = "same_kind"
+) -> TensorVariable:
     """The arrays, which have one shape, along a new axis `axis`."""
     variables = in_joint_dtype(several("stack", arrays), dtype, casting)
     if not variables:
@@ -131,19 +134,19 @@ def stack(arrays: Sequence[Any], axis: int = 0, *, dtype: Any = None, casting: s
     return Join(place)(*(expand_dims(v, place) for v in variables))
 
 
-def vstack(arrays: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:
+def vstack(arrays: Sequence[TensorLike], *, dtype: DTypeLike = None, casting: str = "same_kind") -> TensorVariable:
     """The arrays one below the other; a vector is a row."""
     variables = [v if v.ndim > 1 else reshape(v, (1, -1)) for v in map(as_tensor, several("vstack", arrays))]
     return concatenate(variables, axis=0, dtype=dtype, casting=casting)
 
 
-def hstack(arrays: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:
+def hstack(arrays: Sequence[TensorLike], *, dtype: DTypeLike = None, casting: str = "same_kind") -> TensorVariable:
     """The arrays side by side: along the second axis, vectors along their only one."""
     variables = [v if v.ndim else expand_dims(v, 0) for v in map(as_tensor, several("hstack", arrays))]
     return concatenate(variables, axis=0 if variables and variables[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
-def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Variable]:
+def split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[TensorVariable]:
     """NumPy's `split`: that many equal parts of `x` along `axis`, or the parts between the indices given.
 
     Raises ValueError if `x` cannot be cut into equal parts: when the graph is built if the length is known, else when
@@ -172,7 +175,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Variable]:
     return [parts[(slice(None),) * axis + (k,)] for k in range(count)]
 
 
-def tile(x: Any, reps: Any, ndim: int | None = None) -> Any:
+def tile(x: TensorLike, reps: ShapeLike, ndim: int | None = None) -> TensorVariable:
     """NumPy's `tile`: `x` repeated as a block, `reps` times along each axis.
 
     `reps`: integers or integer scalars, or an integer vector; where the length of that is not known when the graph is
@@ -226,7 +229,7 @@ class RepeatedPositions(TensorOp):
         return [None]
 
 
-def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
+def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> TensorVariable:
     """NumPy's `repeat`: each element of `x` `repeats` times along `axis` (of the flattened `x` for None).
 
     `repeats` is an integer, an integer scalar, or a vector with one integer an element.  Raises ValueError for a vector
@@ -251,7 +254,7 @@ def _only(counts: Any) -> Any:
     return int(counts.data[0]) if isinstance(counts, Constant) else counts[0]
 
 
-def _positions(x: Variable, axis: int, counts: Any) -> Any:
+def _positions(x: Variable, axis: int, counts: Any) -> TensorVariable:
     """Where along `axis` the elements come from, each repeated as `counts` says; a vector."""
     length, given = x.type.shape[axis], counts.type.shape[0]
     if None not in (length, given) and length != given:
@@ -261,14 +264,14 @@ def _positions(x: Variable, axis: int, counts: Any) -> Any:
     return RepeatedPositions()(broadcast_to(counts, (lengths_of(x)[axis],)))
 
 
-def flip(x: Any, axis: int | Sequence[int] | None = None) -> Any:
+def flip(x: TensorLike, axis: int | Sequence[int] | None = None) -> TensorVariable:
     """`x` with its elements in reverse order along `axis` (all axes for None)."""
     x = as_tensor(x)
     axes = range(x.ndim) if axis is None else normalize_axes(axis, x.ndim, "flip")
     return x[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(x.ndim))]
 
 
-def roll(x: Any, shift: Any, axis: int | Sequence[int] | None = None) -> Any:
+def roll(x: TensorLike, shift: ShapeLike, axis: int | Sequence[int] | None = None) -> TensorVariable:
     """NumPy's `roll`: elements moved on by `shift` along `axis`, those beyond the end put at the beginning.
 
     With `axis=None` the flattened `x` is rolled.  `shift` is an integer or an integer scalar, or one of them an axis.
@@ -276,10 +279,10 @@ def roll(x: Any, shift: Any, axis: int | Sequence[int] | None = None) -> Any:
     x = as_tensor(x)
     if axis is None:
         return reshape(roll(flatten(x), shift, 0), lengths_of(x))
-    axes, shift = normalize_axes(axis, x.ndim, "roll"), unpacked(shift)
-    shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift] * len(axes)
+    axes, given = normalize_axes(axis, x.ndim, "roll"), unpacked(shift)
+    shifts = list(given) if isinstance(given, (tuple, list)) else [given] * len(axes)
     if len(shifts) != len(axes):
-        raise ValueError(f"roll: shift is {shown(shift)}, expected one number for each of the axes {axes}")
+        raise ValueError(f"roll: shift is {shown(given)}, expected one number for each of the axes {axes}")
     for k, by in zip(axes, shifts, strict=True):
         own = lengths_of(x)
         cut = T.mod(T.neg(as_length(by, "roll")), own[k])

@@ -160,7 +160,7 @@ def operands_by_name(name: str, arity: int | None, inputs: Sequence[Any], keywor
 
     Raises TypeError for another keyword, and for an operand that is missing or given twice.
     """
-    names = _OPERANDS.get(name) or (("x",) if arity == 1 else ("x1", "x2") if arity in (2, None) else ())
+    names = operand_names(name, arity)
     found = list(inputs)
     for key in without(name, UFUNC, keywords):
         if key not in names:
@@ -172,6 +172,11 @@ def operands_by_name(name: str, arity: int | None, inputs: Sequence[Any], keywor
             raise TypeError(f"{name}: operand {key} is missing")
         found.append(keywords[key])
     return found
+
+
+def operand_names(name: str, arity: int | None) -> tuple[str, ...]:
+    """NumPy's names of the operands of an elementwise op; of one that folds, those of the first two."""
+    return _OPERANDS.get(name) or (("x",) if arity == 1 else ("x1", "x2"))
 
 
 _OPERANDS = {"switch": ("condition", "x", "y"), "real": ("val",), "imag": ("val",), "fill": ("like", "value"),

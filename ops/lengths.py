@@ -16,7 +16,8 @@ from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dims_of
 from ..record import record
 from .checks import describe, require_count, require_index_scalar, shown, unpacked
-from .tensor import TensorOp, constant
+from .tensor import TensorOp, TensorVariable, constant
+from .typing import LengthLike, ShapeLike, TensorLike
 
 LENGTH = TensorType("int64")
 
@@ -79,12 +80,12 @@ class MakeVector(TensorOp):
         return [None if g is None else g[n] for n in range(len(node.inputs))]
 
 
-def shape(x: Any) -> Any:
+def shape(x: TensorLike) -> TensorVariable:
     """The shape of `x`: an int64 vector of known length, so it can be indexed, iterated and given to `reshape`."""
     return Shape()(x)
 
 
-def lengths_of(x: Variable) -> tuple[Variable, ...]:
+def lengths_of(x: Variable) -> tuple[TensorVariable, ...]:
     """The length of each axis of `x` as an int64 scalar: a constant where it is known."""
     return tuple(
         ShapeI(axis)(x) if known is None else constant(known, "int64") for axis, known in enumerate(x.type.shape)
@@ -94,7 +95,7 @@ def lengths_of(x: Variable) -> tuple[Variable, ...]:
 # --- shapes as users give them
 
 
-def as_length(n: Any, what: str, least: int | None = None) -> Variable:
+def as_length(n: LengthLike, what: str, least: int | None = None) -> TensorVariable:
     """The int64 scalar for one length (or index).  Raises TypeError for what is no integer or no scalar.
 
     `least`: the least that it may be; ValueError for one that is known and less.
@@ -102,7 +103,7 @@ def as_length(n: Any, what: str, least: int | None = None) -> Variable:
     if isinstance(n, Variable):
         if n.type.shape or n.type.kind not in "iu":
             raise TypeError(f"{what}: expected an integer or an integer scalar, got {describe(n)}")
-        return n if n.dtype == "int64" else T.cast(n, "int64")
+        return n if n.dtype == "int64" else T.cast(n, "int64")  # type: ignore[return-value]  # see as_tensor
     try:
         number = operator.index(unpacked(n))
     except TypeError:
@@ -112,7 +113,7 @@ def as_length(n: Any, what: str, least: int | None = None) -> Variable:
     return constant(number, "int64")
 
 
-def as_lengths(shape: Any, what: str, ndim: int | None = None, role: str = "shape") -> tuple[Variable, ...]:
+def as_lengths(shape: ShapeLike, what: str, ndim: int | None = None, role: str = "shape") -> tuple[TensorVariable, ...]:
     """The int64 scalars of a shape given as an integer, a sequence of integers and scalars, or a vector.
 
     `ndim`: how many there are to be; a vector of another length then raises when the function runs.  `role`: the name
@@ -124,17 +125,17 @@ def as_lengths(shape: Any, what: str, ndim: int | None = None, role: str = "shap
     if isinstance(shape, Variable) and shape.ndim == 1:
         found = tuple(as_length(n, what) for n in _elements(shape, what, ndim))
     else:
-        shape = unpacked(shape)
-        several = not isinstance(shape, Variable) and isinstance(shape, Iterable) and not isinstance(shape, str)
+        given: Any = unpacked(shape)
+        several = not isinstance(given, Variable) and isinstance(given, Iterable) and not isinstance(given, str)
         least = -1 if what == "reshape" else 0
         who = f"{what}: {role}" if role else what
-        found = tuple(as_length(n, who, least) for n in (shape if several else (shape,)))
+        found = tuple(as_length(n, who, least) for n in (given if several else (given,)))
     if ndim is not None and len(found) != ndim:
         raise ValueError(f"{what}: ndim is {ndim}, and {len(found)} lengths are given")
     return found
 
 
-def _elements(vector: Any, what: str, ndim: int | None) -> Sequence[Any]:
+def _elements(vector: Any, what: str, ndim: int | None) -> Sequence[TensorVariable]:
     count = vector.type.shape[0]
     if count is None and ndim is not None:
         vector, count = T.reshape(vector, (ndim,)), ndim
@@ -157,13 +158,13 @@ def shows_its_elements(vector: Variable) -> bool:
     return made or isinstance(vector, Constant)
 
 
-def plus(a: Variable, b: Variable) -> Any:
+def plus(a: Variable, b: Variable) -> TensorVariable:
     """The sum of two lengths, a constant if both are."""
     both = isinstance(a, Constant) and isinstance(b, Constant)
     return constant(a.data + b.data, "int64") if both else T.add(a, b)  # type: ignore[attr-defined]
 
 
-def minus(a: Variable, b: Variable) -> Any:
+def minus(a: Variable, b: Variable) -> TensorVariable:
     """The difference of two lengths, a constant if both are."""
     both = isinstance(a, Constant) and isinstance(b, Constant)
     return constant(a.data - b.data, "int64") if both else T.sub(a, b)  # type: ignore[attr-defined]
@@ -236,7 +237,7 @@ def known_length(scalar: Variable) -> int | None:
 # --- how a known length is computed
 
 
-def dim_to_tensor(dim: Dim) -> Variable:
+def dim_to_tensor(dim: Dim) -> TensorVariable:
     """The int64 scalar that computes `dim` from shapes and integer values alone."""
     made: dict[Dim, Variable] = {}
     stack = [dim]
@@ -249,21 +250,21 @@ def dim_to_tensor(dim: Dim) -> Variable:
         stack.pop()
         if current not in made:
             made[current] = _compute(current, made)
-    return made[dim]
+    return made[dim]  # type: ignore[return-value]  # see as_tensor
 
 
 def _parts(dim: Dim) -> tuple[Dim, ...]:
     return () if isinstance(dim, int) or dim.kind in ("extent", "value") else dim.args  # type: ignore[return-value]
 
 
-def _compute(dim: Dim, made: dict[Dim, Variable]) -> Any:
+def _compute(dim: Dim, made: dict[Dim, Variable]) -> Variable:
     if isinstance(dim, int):
         return constant(dim, "int64")
     if dim.kind == "extent":
         variable, axis = dim.args
         return ShapeI(axis)(variable)  # type: ignore[arg-type]
     if dim.kind == "value":
-        return T.cast(dim.args[0], "int64")
+        return T.cast(dim.args[0], "int64")  # type: ignore[arg-type]
     operands = [made[part] for part in _parts(dim)]
     result = operands[0]
     for operand in operands[1:]:
@@ -271,10 +272,11 @@ def _compute(dim: Dim, made: dict[Dim, Variable]) -> Any:
     return result
 
 
-def _combine(kind: str, a: Variable, b: Variable) -> Any:
+def _combine(kind: str, a: Variable, b: Variable) -> TensorVariable:
     if kind == "broadcast":
         return T.switch(T.eq(a, 1), b, a)
-    return getattr(T, "floor_div" if kind == "floordiv" else kind)(a, b)
+    made: TensorVariable = getattr(T, "floor_div" if kind == "floordiv" else kind)(a, b)
+    return made
 
 
 # --- stretching

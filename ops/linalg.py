@@ -27,7 +27,8 @@ from .quantiles import as_lines
 from .sampled import cross
 from .shape import expand_dims, squeeze
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
-from .tensor import as_tensor
+from .tensor import TensorVariable, as_tensor
+from .typing import Axis, DTypeLike, TensorLike
 
 __all__ = [
     "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "lstsq", "matmul",
@@ -39,7 +40,7 @@ LinAlgError = np.linalg.LinAlgError
 _NOT_GIVEN = object()
 
 
-def cholesky(a: Any, *, upper: bool = False) -> Any:
+def cholesky(a: TensorLike, *, upper: bool = False) -> TensorVariable:
     """The lower triangular l of a = l @ l^H, or its adjoint with `upper`; a is Hermitian and positive definite.
 
     Only that triangle of `a` is read.  A run raises LinAlgError for a matrix that is not positive definite.
@@ -48,7 +49,7 @@ def cholesky(a: Any, *, upper: bool = False) -> Any:
     return adjoint(Cholesky()(adjoint(a))) if upper else Cholesky()(a)
 
 
-def solve(a: Any, b: Any, assume: str = "general") -> Any:
+def solve(a: TensorLike, b: TensorLike, assume: str = "general") -> TensorVariable:
     """x with a @ x = b, in the joint dtype: b is a vector, or a batch of matrices whose columns are right sides.
 
     `assume`: "general", "positive_definite" (half the work; the upper triangle of a is not read), "lower_triangular" or
@@ -59,7 +60,9 @@ def solve(a: Any, b: Any, assume: str = "general") -> Any:
     return _solved(Solve(assume), a, b)
 
 
-def solve_triangular(a: Any, b: Any, *, lower: bool = False, trans: int = 0, unit_diagonal: bool = False) -> Any:
+def solve_triangular(
+    a: TensorLike, b: TensorLike, *, lower: bool = False, trans: int = 0, unit_diagonal: bool = False
+) -> TensorVariable:
     """x with a @ x = b for the upper (or `lower`) triangle of a; the other is not read.
 
     `trans`: 0 for a, 1 for its transpose, 2 for its adjoint; `unit_diagonal`: the diagonal counts as ones and is not
@@ -73,7 +76,7 @@ def solve_triangular(a: Any, b: Any, *, lower: bool = False, trans: int = 0, uni
     return _solved(SolveTriangular(lower, unit_diagonal), a, b)
 
 
-def _solved(op: Solve | SolveTriangular, a: Any, b: Any) -> Any:
+def _solved(op: Solve | SolveTriangular, a: Any, b: Any) -> TensorVariable:
     a, b = as_matrices(a, op.name), as_tensor(b)
     if b.ndim == 0:
         raise TypeError(f"{op.name}: the right side is a vector or matrices, got {describe(b)}")
@@ -83,12 +86,12 @@ def _solved(op: Solve | SolveTriangular, a: Any, b: Any) -> Any:
     return squeeze(x, -1) if b.ndim == 1 else x
 
 
-def inv(a: Any) -> Any:
+def inv(a: TensorLike) -> TensorVariable:
     """The inverses of square matrices.  A run raises LinAlgError for a singular one."""
     return Inverse()(as_matrices(a, "inv"))
 
 
-def pinv(a: Any, rcond: Any = None, *, rtol: Any = _NOT_GIVEN) -> Any:
+def pinv(a: TensorLike, rcond: TensorLike | None = None, *, rtol: Any = _NOT_GIVEN) -> TensorVariable:
     """The Moore-Penrose inverses; singular values up to `rcond` (1e-15, as in NumPy) times the largest count as 0.
 
     `rtol`: another name of `rcond`, for which None are as many units in the last place as a has rows or columns.
@@ -101,36 +104,38 @@ def pinv(a: Any, rcond: Any = None, *, rtol: Any = _NOT_GIVEN) -> Any:
     return PseudoInverse()(a, with_dtype(as_tensor(1e-15 if rcond is None else rcond), real_dtype(a.dtype)))
 
 
-def det(a: Any) -> Any:
+def det(a: TensorLike) -> TensorVariable:
     """The determinants of square matrices."""
     return Det()(as_matrices(a, "det"))
 
 
-def slogdet(a: Any) -> tuple[Any, Any]:
+def slogdet(a: TensorLike) -> tuple[TensorVariable, TensorVariable]:
     """The signs of the determinants of square matrices and the logarithms of their moduli: 0 and -inf if singular."""
     sign, logarithm = SlogDet()(as_matrices(a, "slogdet"))
     return sign, logarithm
 
 
-def eigh(a: Any, UPLO: str = "L") -> tuple[Any, Any]:
+def eigh(a: TensorLike, UPLO: str = "L") -> tuple[TensorVariable, TensorVariable]:
     """The ascending eigenvalues of Hermitian matrices, and eigenvectors as columns; reads the triangle `UPLO`."""
     values, vectors = Eigh()(_read_lower(a, UPLO, "eigh"))
     return values, vectors
 
 
-def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+def eigvalsh(a: TensorLike, UPLO: str = "L") -> TensorVariable:
     """The ascending eigenvalues of Hermitian matrices; reads the triangle `UPLO`, "L" or "U"."""
     return Eigvalsh()(_read_lower(a, UPLO, "eigvalsh"))
 
 
-def _read_lower(a: Any, uplo: str, what: str) -> Any:
+def _read_lower(a: Any, uplo: str, what: str) -> TensorVariable:
     if uplo not in ("L", "U"):
         raise ValueError(f'{what}: UPLO is "L" or "U", got {uplo!r}')
     a = as_matrices(a, what)
     return a if uplo == "L" else adjoint(a)
 
 
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+def svd(
+    a: TensorLike, full_matrices: bool = True, compute_uv: bool = True
+) -> TensorVariable | tuple[TensorVariable, TensorVariable, TensorVariable]:
     """u, s, vh with a = u @ diag(s) @ vh and s descending; s alone without `compute_uv`.
 
     `full_matrices` makes u and vh square; without it they have as many columns and rows as there are values.
@@ -139,12 +144,12 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     return SVD(full_matrices)(a) if compute_uv else SingularValues()(a)
 
 
-def svdvals(a: Any) -> Any:
+def svdvals(a: TensorLike) -> TensorVariable:
     """The singular values of matrices, descending."""
-    return svd(a, compute_uv=False)
+    return SingularValues()(as_matrices(a, "svd"))
 
 
-def qr(a: Any, mode: str = "reduced") -> Any:
+def qr(a: TensorLike, mode: str = "reduced") -> TensorVariable | tuple[TensorVariable, TensorVariable]:
     """q with orthonormal columns and r, upper triangular, with a = q @ r; r alone for mode "r".
 
     `mode` is "reduced", "complete" (q is square) or "r".
@@ -152,7 +157,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     return QR(mode)(as_matrices(a, "qr"))
 
 
-def matrix_power(a: Any, n: int) -> Any:
+def matrix_power(a: TensorLike, n: int) -> TensorVariable:
     """The product of `n` equal square matrices, of -n inverses for a negative n; `n` is an integer known now."""
     a = as_tensor(a)
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
@@ -161,28 +166,29 @@ def matrix_power(a: Any, n: int) -> Any:
         raise TypeError(f"matrix_power takes matrices in the last two axes, got {describe(a)}")
     if n == 0:
         return T.add(T.zeros_like(a), T.eye(T.shape(a)[a.ndim - 1], dtype=a.dtype))
-    square, result = a if n > 0 else inv(a), None
+    square = a if n > 0 else inv(a)
+    result: Any = None
     for digit in reversed(bin(abs(n))[2:]):
         if digit == "1":
             result = square if result is None else T.matmul(result, square)
         square = T.matmul(square, square)
-    return result
+    return as_tensor(result)
 
 
-def multi_dot(arrays: Sequence[Any]) -> Any:
+def multi_dot(arrays: Sequence[TensorLike]) -> TensorVariable:
     """The product of two or more matrices, the first and the last perhaps vectors, from the left to the right."""
     arrays = several("linalg.multi_dot", arrays)
     if len(arrays) < 2:
         raise ValueError(f"multi_dot takes two matrices or more, got {len(arrays)}")
-    return functools.reduce(T.dot, arrays)
+    return functools.reduce(T.dot, map(as_tensor, arrays))
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+def diagonal(x: TensorLike, /, *, offset: int = 0) -> TensorVariable:
     """The diagonals of the matrices in the last two axes."""
     return T.diagonal(x, offset, -2, -1)
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+def trace(x: TensorLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> TensorVariable:
     """The sums of the diagonals of the matrices in the last two axes."""
     return T.trace(x, offset, -2, -1, dtype)
 
@@ -190,7 +196,9 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 # --- least squares and rank
 
 
-def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
+def lstsq(
+    a: TensorLike, b: TensorLike, rcond: Any = None
+) -> tuple[TensorVariable, TensorVariable, TensorVariable, TensorVariable]:
     """(x, residuals, rank, s): the shortest x for which |a @ x - b| is smallest; b is a vector or columns.
 
     Residuals: the squared distance of each column, no element where a has less rank than columns or no more rows than
@@ -217,14 +225,16 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     return x, squares[: T.switch(determined, T.lengths_of(squares)[0], 0)], rank, s
 
 
-def _precision(a: Any) -> Any:
+def _precision(a: Any) -> TensorVariable:
     """As many units in the last place of 1 as the matrices have rows, or columns if these are more."""
     rows, columns = T.lengths_of(a)[-2:]
     eps = float(np.finfo(real_dtype(a.dtype)).eps)
     return T.cast(T.maximum(rows, columns) * eps, real_dtype(a.dtype))
 
 
-def matrix_rank(a: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+def matrix_rank(
+    a: TensorLike, tol: Any = None, hermitian: bool = False, *, rtol: TensorLike | None = None
+) -> TensorVariable:
     """How many singular values are greater than `tol`: by default the rounding of the largest one (int64).
 
     `rtol`: the same as a multiple of the largest one.
@@ -240,7 +250,7 @@ def matrix_rank(a: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     return T.sum(T.gt(s, expand_dims(as_tensor(tol), -1)), axis=-1)
 
 
-def cond(x: Any, p: Any = None) -> Any:
+def cond(x: TensorLike, p: TensorLike | None = None) -> TensorVariable:
     """The condition numbers of matrices: |x| |x^-1| by the norm `p`; for None and 2 the ratio of singular values."""
     if p in (None, 2, -2):
         s = svdvals(x)
@@ -251,7 +261,7 @@ def cond(x: Any, p: Any = None) -> Any:
 # --- norms
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+def vector_norm(x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> TensorVariable:
     """The norms of vectors along `axis`; of all elements, or of those along several axes, as one vector."""
     x = as_tensor(x)
     axes = tuple(range(x.ndim)) if axis is None else normalize_axes(axis, x.ndim, "vector_norm")
@@ -259,12 +269,12 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     return restored(norm(lines, ord, axis=-1))
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: Any = "fro") -> TensorVariable:
     """The norms of the matrices in the last two axes; see `norm`."""
     return norm(x, ord, axis=(-2, -1), keepdims=keepdims)
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: TensorLike, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """NumPy's norms of vectors (`axis` is one axis) and matrices (two axes); of all of `x` for None.
 
     `ord`: for vectors any real number, inf or -inf; for matrices "fro", "nuc", 1, -1, 2, -2, inf or -inf; None: the
@@ -284,11 +294,11 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return _matrix_norm(x, ord, axes, keepdims)
 
 
-def _squares(x: Variable) -> Any:
+def _squares(x: Variable) -> TensorVariable:
     return T.add(T.square(T.real(x)), T.square(T.imag(x))) if x.type.kind == "c" else T.square(x)
 
 
-def _vector_norm(x: Variable, ord: Any, axis: int, keepdims: bool) -> Any:
+def _vector_norm(x: Variable, ord: Any, axis: int, keepdims: bool) -> TensorVariable:
     if ord is None or ord == 2:
         return T.sqrt(T.sum(_squares(x), axis, keepdims=keepdims))
     if not isinstance(ord, (int, float, np.number)):
@@ -303,7 +313,7 @@ def _vector_norm(x: Variable, ord: Any, axis: int, keepdims: bool) -> Any:
     return T.pow(T.sum(T.pow(size, float(ord)), axis, keepdims=keepdims), 1 / float(ord))
 
 
-def _matrix_norm(x: Variable, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _matrix_norm(x: Variable, ord: Any, axes: tuple[int, ...], keepdims: bool) -> TensorVariable:
     rows, columns = axes
     if ord in (None, "fro"):
         return T.sqrt(T.sum(_squares(x), axes, keepdims=keepdims))

@@ -361,7 +361,7 @@ class Backward:
             return rows[::-1]
         return T.set_subtensor(T.zeros_like(sequence)[self.steps - self.count : self.steps], rows[::-1])
 
-    def _of_first(self, end: Any) -> Any:
+    def _of_first(self, end: Any) -> TensorVariable:
         return end if self.whole else T.switch(T.eq(self.count, self.steps), end, T.zeros_like(end))
 
 
@@ -369,7 +369,7 @@ def looped(
     kind: type[Scan], steps: Variable, sequences: Sequence[Variable], slices: Sequence[Variable],
     firsts: Sequence[Variable], states: Sequence[Variable], new: Sequence[Variable], values: Sequence[Variable] = (),
     condition: Variable | None = None, traced: tuple[bool, ...] = (), truncate: int = -1,
-) -> tuple[Variable, ...]:  # fmt: skip
+) -> tuple[TensorVariable, ...]:  # fmt: skip
     """The outputs of a loop whose body is written in terms of `slices` of the sequences and of `states`.
 
     `new` are the next states, `values` what a step gives, `condition` what ends the loop.  Whatever else the body
@@ -379,7 +379,7 @@ def looped(
     inputs, outputs = fitted_body([*slices, *states], [*new, *values, *_known(condition)], place)
     graph, taken = closed(inputs, outputs)
     op = kind(graph, len(slices), traced, condition is not None, truncate)
-    return Apply(op, (steps, *sequences, *firsts, *taken)).outputs
+    return Apply(op, (steps, *sequences, *firsts, *taken)).outputs  # type: ignore[return-value]  # see as_tensor
 
 
 def _known(condition: Variable | None) -> list[Variable]:

@@ -10,7 +10,8 @@ from .blas import BLAS_DTYPES
 from .checks import describe, require_count
 from .elementwise import cast
 from .shape import DimShuffle
-from .tensor import TensorOp, as_tensor
+from .tensor import TensorOp, TensorVariable, as_tensor
+from .typing import TensorLike
 
 _REAL = {"complex64": "float32", "complex128": "float64"}
 
@@ -49,7 +50,7 @@ class MatrixOp(TensorOp):
         return a.type.with_shape((*a.type.shape[:-2], side, side))
 
 
-def as_matrices(x: Any, what: str) -> Any:
+def as_matrices(x: TensorLike, what: str) -> TensorVariable:
     """`x` as a variable that the ops on matrices take: bools and integers become float64, as in NumPy.
 
     Raises TypeError for float16, which LAPACK lacks, and for rank 0 or 1.
@@ -62,18 +63,18 @@ def as_matrices(x: Any, what: str) -> Any:
     return x if x.type.kind in "fc" else cast(x, "float64")
 
 
-def transposed(x: Variable) -> Any:
+def transposed(x: Variable) -> TensorVariable:
     """`x` with its last two axes interchanged."""
     n = x.ndim
     return DimShuffle((*range(n - 2), n - 1, n - 2))(x)
 
 
-def adjoint(x: Variable) -> Any:
+def adjoint(x: Variable) -> TensorVariable:
     """The conjugate of `x` with its last two axes interchanged."""
     return transposed(T.conj(x) if x.type.kind == "c" else x)
 
 
-def lower_half(x: Variable) -> Any:
+def lower_half(x: Variable) -> TensorVariable:
     """The lower triangle with its diagonal halved, of which complex dtypes keep the real part.
 
     `lower_half(S + S^H)` is the derivative by the lower triangle of a Hermitian matrix where it is S by the whole.
@@ -84,14 +85,14 @@ def lower_half(x: Variable) -> Any:
     return T.add(strict, T.DiagonalMatrix()(T.mul(middle, T.constant(0.5, x.dtype))))
 
 
-def on_columns(v: Variable) -> Any:
+def on_columns(v: Variable) -> TensorVariable:
     """A batch of vectors as rows that scale the columns of matrices: v[..., None, :]."""
     return DimShuffle((*range(v.ndim - 1), "x", v.ndim - 1))(v)
 
 
-def product(*factors: Variable) -> Any:
+def product(*factors: Variable) -> TensorVariable:
     """The product of matrices, from the left."""
     result: Any = factors[0]
     for factor in factors[1:]:
         result = T.matmul(result, factor)
-    return result
+    return result  # type: ignore[no-any-return]

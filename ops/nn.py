@@ -25,7 +25,8 @@ from .lengths import ShapeI, lengths_of
 from .operands import with_dtype
 from .pooling import avg_pool2d, max_pool2d
 from .shape import DimShuffle, axes_made_one, expand_dims, reshape, squeeze
-from .tensor import TensorOp, as_tensor
+from .tensor import TensorOp, TensorVariable, as_tensor
+from .typing import DTypeLike, LengthLike, TensorLike
 
 __all__ = [
     "LogSoftmax", "LogSumExp", "Softmax", "avg_pool2d", "batch_norm", "binary_crossentropy", "categorical_crossentropy",
@@ -137,23 +138,23 @@ class LogSumExp(AlongAxis):
 # --- the functions of the softmax family
 
 
-def _as_float(x: Any) -> Any:
+def _as_float(x: Any) -> TensorVariable:
     """`x` as a tensor; booleans and integers as float64."""
     x = as_tensor(x)
     return x if x.type.kind in "fc" else with_dtype(x, "float64")
 
 
-def softmax(x: Any, axis: int | Sequence[int] | None = -1) -> Any:
+def softmax(x: TensorLike, axis: int | Sequence[int] | None = -1) -> TensorVariable:
     """exp(x) / sum(exp(x)) along `axis` (several, or all for None): positive numbers whose sum is 1."""
     return _along("softmax", Softmax, _as_float(x), axis)
 
 
-def log_softmax(x: Any, axis: int | Sequence[int] | None = -1) -> Any:
+def log_softmax(x: TensorLike, axis: int | Sequence[int] | None = -1) -> TensorVariable:
     """The logarithm of `softmax(x, axis)`, exact also where the softmax is 0 to working precision."""
     return _along("log_softmax", LogSoftmax, _as_float(x), axis)
 
 
-def _along(what: str, kind: type[AlongAxis], x: Any, axis: Any) -> Any:
+def _along(what: str, kind: type[AlongAxis], x: Any, axis: Any) -> TensorVariable:
     """The op along one axis; along several made one, the last, and then laid out as `x` is."""
     axes = tuple(range(x.ndim)) if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, what)))
     if len(axes) == 1:
@@ -164,7 +165,7 @@ def _along(what: str, kind: type[AlongAxis], x: Any, axis: Any) -> Any:
     return result if order == sorted(order) else DimShuffle(tuple(map(order.index, range(x.ndim))))(result)
 
 
-def logsumexp(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
+def logsumexp(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> TensorVariable:
     """log(sum(exp(x))) along `axis` (several, or all for None), without overflow."""
     require_keepdims(keepdims, "logsumexp")
     x = _as_float(x)
@@ -179,25 +180,25 @@ def logsumexp(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = 
 # --- activations
 
 
-def gelu(x: Any) -> Any:
+def gelu(x: TensorLike) -> TensorVariable:
     """x times the normal distribution function of x, by `erfc`, which does not cancel for negative x."""
     x = _as_float(x)
     return T.mul(T.mul(0.5, x), T.erfc(T.mul(x, -1 / math.sqrt(2))))
 
 
-def silu(x: Any) -> Any:
+def silu(x: TensorLike) -> TensorVariable:
     """x * sigmoid(x)."""
     x = _as_float(x)
     return T.mul(x, T.sigmoid(x))
 
 
-def leaky_relu(x: Any, slope: Any = 0.01) -> Any:
+def leaky_relu(x: TensorLike, slope: TensorLike = 0.01) -> TensorVariable:
     """x where it is positive, else `slope` * x."""
     x = _as_float(x)
     return T.switch(T.gt(x, 0), x, T.mul(slope, x))
 
 
-def elu(x: Any, alpha: Any = 1.0) -> Any:
+def elu(x: TensorLike, alpha: TensorLike = 1.0) -> TensorVariable:
     """x where it is positive, else `alpha` * (exp(x) - 1)."""
     x = _as_float(x)
     # The minimum keeps the branch that is not taken finite, so that its derivative is not 0 * inf.
@@ -207,7 +208,10 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
 # --- losses: one value an example; take the mean of it
 
 
-def layer_norm(x: Any, gamma: Any = None, beta: Any = None, axis: int | Sequence[int] = -1, eps: Any = 1e-5) -> Any:
+def layer_norm(
+    x: TensorLike, gamma: TensorLike | None = None, beta: TensorLike | None = None, axis: int | Sequence[int] = -1,
+    eps: TensorLike = 1e-5,
+) -> TensorVariable:  # fmt: skip
     """`gamma * (x - mean) / sqrt(variance + eps) + beta`, mean and variance taken along `axis`.
 
     `gamma` and `beta`, by default 1 and 0, broadcast to `x`.  Source: J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer
@@ -219,8 +223,9 @@ def layer_norm(x: Any, gamma: Any = None, beta: Any = None, axis: int | Sequence
 
 
 def batch_norm(
-    x: Any, gamma: Any, beta: Any, mean: Any = None, variance: Any = None, axis: int = 1, eps: Any = 1e-5
-) -> Any:
+    x: TensorLike, gamma: TensorLike, beta: TensorLike, mean: TensorLike | None = None,
+    variance: TensorLike | None = None, axis: int = 1, eps: TensorLike = 1e-5,
+) -> TensorVariable:  # fmt: skip
     """`gamma * (x - mean) / sqrt(variance + eps) + beta` for each channel, a position on `axis`.
 
     `gamma`, `beta`, `mean` and `variance` are vectors with an element a channel.  Where `mean` and `variance` are left
@@ -243,13 +248,16 @@ def batch_norm(
     return _normalized(x, gamma, beta, mean, variance, eps)
 
 
-def _normalized(x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, eps: Any) -> Any:
+def _normalized(
+    x: TensorVariable, gamma: TensorLike | None, beta: TensorLike | None, mean: TensorVariable,
+    variance: TensorVariable, eps: TensorLike,
+) -> TensorVariable:  # fmt: skip
     y = (x - mean) / T.sqrt(variance + eps)
     y = y if gamma is None else y * gamma
     return y if beta is None else y + beta
 
 
-def dropout(x: Any, p: Any, rng: Any) -> Any:
+def dropout(x: TensorLike, p: TensorLike, rng: Any) -> TensorVariable:
     """`x` with each element set to 0 with probability `p`, and the others divided by 1 - p.
 
     `rng`: a `T.random.RandomStream`.  Other elements are set at every call of a function.  Source: N. Srivastava and
@@ -262,7 +270,7 @@ def dropout(x: Any, p: Any, rng: Any) -> Any:
     return T.switch(rng.bernoulli(keep, size=lengths_of(x)), x / keep, T.constant(0, x.dtype))
 
 
-def embedding(indices: Any, weights: Any) -> Any:
+def embedding(indices: TensorLike, weights: TensorLike) -> TensorVariable:
     """The rows of the matrix `weights` that `indices`, integers of any rank, name, along a new last axis.
 
     Raises TypeError for indices that are no integers, IndexError at run time for one out of range.
@@ -273,13 +281,13 @@ def embedding(indices: Any, weights: Any) -> Any:
     return weights[indices]
 
 
-def one_hot(labels: Any, classes: Any, dtype: Any = "float64") -> Any:
+def one_hot(labels: TensorLike, classes: LengthLike, dtype: DTypeLike = "float64") -> TensorVariable:
     """1 where the new last axis, of length `classes`, is at the label, else 0; zeros for a label out of range."""
     labels = as_tensor(labels)
     return T.cast(T.eq(expand_dims(labels, labels.ndim), arange(classes)), dtype)
 
 
-def categorical_crossentropy(probabilities: Any, targets: Any) -> Any:
+def categorical_crossentropy(probabilities: TensorLike, targets: TensorLike) -> TensorVariable:
     """-log of the probability of the target, for each example; the classes are the last axis of `probabilities`.
 
     `targets`: integer labels, of one rank less, or a distribution over the classes, of the same rank.  Raises
@@ -290,13 +298,13 @@ def categorical_crossentropy(probabilities: Any, targets: Any) -> Any:
     return _crossentropy("categorical_crossentropy", p, T.log(p), as_tensor(targets))
 
 
-def softmax_crossentropy(logits: Any, targets: Any) -> Any:
+def softmax_crossentropy(logits: TensorLike, targets: TensorLike) -> TensorVariable:
     """`categorical_crossentropy(softmax(logits), targets)`, exact also where a probability underflows."""
     logits = _as_float(logits)
     return _crossentropy("softmax_crossentropy", logits, log_softmax(logits), as_tensor(targets))
 
 
-def _crossentropy(name: str, given: Variable, logs: Variable, targets: Variable) -> Any:
+def _crossentropy(name: str, given: Variable, logs: Variable, targets: Variable) -> TensorVariable:
     if targets.ndim == logs.ndim:
         return T.neg(T.sum(T.mul(_target(targets, logs), logs), axis=-1))
     if targets.ndim != logs.ndim - 1 or targets.type.kind not in "iu":
@@ -316,7 +324,7 @@ def _picked(x: Any, labels: Variable) -> Any:
     return squeeze(take_along_axis(x, expand_dims(labels, labels.ndim), -1), -1)
 
 
-def binary_crossentropy(probabilities: Any, targets: Any) -> Any:
+def binary_crossentropy(probabilities: TensorLike, targets: TensorLike) -> TensorVariable:
     """-(t log(p) + (1 - t) log(1 - p)), elementwise, for probabilities p and targets t between 0 and 1.
 
     It is NaN where p is 0 or 1 exactly and t the same; for a p that is a sigmoid see `sigmoid_crossentropy`.
@@ -326,13 +334,13 @@ def binary_crossentropy(probabilities: Any, targets: Any) -> Any:
     return T.neg(T.add(T.mul(t, T.log(p)), T.mul(T.sub(1, t), T.log1p(T.neg(p)))))
 
 
-def sigmoid_crossentropy(logits: Any, targets: Any) -> Any:
+def sigmoid_crossentropy(logits: TensorLike, targets: TensorLike) -> TensorVariable:
     """`binary_crossentropy(sigmoid(logits), targets)`, exact for all logits: softplus(x) - t x."""
     x = _as_float(logits)
     return T.sub(T.softplus(x), T.mul(_target(targets, x), x))
 
 
-def _target(targets: Any, p: Variable) -> Any:
+def _target(targets: Any, p: Variable) -> TensorVariable:
     """The targets; integers and booleans in the dtype of `p`, so that float32 stays float32."""
     t = as_tensor(targets)
     return with_dtype(t, p.dtype) if t.type.kind in "biu" else t

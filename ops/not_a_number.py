@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,13 @@ from .checks import describe, require_keepdims
 from .operands import with_dtype
 from .quantiles import as_lines, middle
 from .statistics import degrees, divided, require_inexact, squared_modulus
-from .tensor import as_tensor
+from .tensor import TensorVariable, as_tensor
+from .typing import Axis, DTypeLike, TensorLike
 
 
-def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
+def nan_to_num(
+    x: TensorLike, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> TensorVariable:
     """`x` with `nan` in the place of NaN and the largest and smallest finite numbers, or `posinf` and `neginf`, of inf.
 
     Integers are left as they are.  Raises TypeError for complex numbers.
@@ -31,46 +35,56 @@ def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: fl
                     T.switch(T.isneginf(x), with_dtype(as_tensor(smallest), x.dtype), without))  # fmt: skip
 
 
-def _replaced(x: Any, value: float) -> Any:
+def _replaced(x: Any, value: float) -> TensorVariable:
     """`x` with `value` for NaN."""
     return T.switch(T.isnan(x), with_dtype(as_tensor(value), x.dtype), x) if x.type.kind in "fc" else x
 
 
 def nansum(
-    x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
-) -> Any:
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *,
+    initial: TensorLike | None = None, where: TensorLike | None = None,
+) -> TensorVariable:  # fmt: skip
     """The sum along `axis` of the elements that are not NaN; 0 where there are none."""
     return T.sum(_replaced(as_tensor(x), 0), axis, dtype, keepdims, initial=initial, where=where)
 
 
 def nanprod(
-    x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
-) -> Any:
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *,
+    initial: TensorLike | None = None, where: TensorLike | None = None,
+) -> TensorVariable:  # fmt: skip
     """The product along `axis` of the elements that are not NaN; 1 where there are none."""
     return T.prod(_replaced(as_tensor(x), 1), axis, dtype, keepdims, initial=initial, where=where)
 
 
-def nancumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def nancumsum(x: TensorLike, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
     """`cumsum` with 0 for NaN."""
     return T.cumsum(_replaced(as_tensor(x), 0), axis, dtype)
 
 
-def nancumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+def nancumprod(x: TensorLike, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
     """`cumprod` with 1 for NaN."""
     return T.cumprod(_replaced(as_tensor(x), 1), axis, dtype)
 
 
-def nanmax(x: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True) -> Any:
+def nanmax(
+    x: TensorLike, axis: Axis = None, keepdims: bool = False, *, initial: TensorLike | None = None,
+    where: TensorLike = True,
+) -> TensorVariable:  # fmt: skip
     """The largest element along `axis` that is not NaN; NaN where all are.  Raises ValueError where there are none."""
     return _extreme(T.max, -np.inf, as_tensor(x), axis, keepdims, initial, where)
 
 
-def nanmin(x: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True) -> Any:
+def nanmin(
+    x: TensorLike, axis: Axis = None, keepdims: bool = False, *, initial: TensorLike | None = None,
+    where: TensorLike = True,
+) -> TensorVariable:  # fmt: skip
     """The smallest element along `axis` that is not NaN; see `nanmax`."""
     return _extreme(T.min, np.inf, as_tensor(x), axis, keepdims, initial, where)
 
 
-def _extreme(reduction: Any, least: float, x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+def _extreme(
+    reduction: Callable[..., TensorVariable], least: float, x: Any, axis: Any, keepdims: bool, initial: Any, where: Any
+) -> TensorVariable:
     if x.type.kind not in "fc":
         return reduction(x, axis, keepdims, initial=initial, where=where)
     found = reduction(_replaced(x, least), axis, keepdims, initial=initial, where=where)
@@ -79,7 +93,10 @@ def _extreme(reduction: Any, least: float, x: Any, axis: Any, keepdims: bool, in
     return T.switch(T.all(T.isnan(x), axis, keepdims), with_dtype(as_tensor(np.nan), x.dtype), found)
 
 
-def nanmean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+def nanmean(
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *,
+    where: TensorLike | None = None,
+) -> TensorVariable:  # fmt: skip
     """The mean along `axis` of the elements that are not NaN; NaN where there are none.  Dtypes are those of `mean`."""
     x = as_tensor(x)
     if x.type.kind not in "fc":
@@ -90,9 +107,9 @@ def nanmean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False,
 
 
 def nanvar(
-    x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, *,
-    where: Any = None, mean: Any = None, correction: float | None = None,
-) -> Any:
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, ddof: float = 0, keepdims: bool = False, *,
+    where: TensorLike | None = None, mean: TensorLike | None = None, correction: float | None = None,
+) -> TensorVariable:
     """The variance along `axis` of the elements that are not NaN; NaN where there are not more than `ddof`."""
     require_keepdims(keepdims, "nanvar")
     x, ddof = as_tensor(x), degrees("nanvar", ddof, correction)
@@ -108,18 +125,18 @@ def nanvar(
 
 
 def nanstd(
-    x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, *,
-    where: Any = None, mean: Any = None, correction: float | None = None,
-) -> Any:
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, ddof: float = 0, keepdims: bool = False, *,
+    where: TensorLike | None = None, mean: TensorLike | None = None, correction: float | None = None,
+) -> TensorVariable:
     """The square root of `nanvar`."""
     return T.sqrt(nanvar(x, axis, dtype, ddof, keepdims, where=where, mean=mean, correction=correction))
 
 
-def _count(x: Any, axis: Any, keepdims: bool, where: Any = None) -> Any:
+def _count(x: Any, axis: Any, keepdims: bool, where: Any = None) -> TensorVariable:
     return T.sum(T.logical_not(T.isnan(x)), axis, keepdims=keepdims, where=where)
 
 
-def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def nanmedian(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """The median along `axis` of the elements that are not NaN; NaN where there are none."""
     require_keepdims(keepdims, "nanmedian")
     lines, restored = as_lines("nanmedian", as_tensor(x), axis, keepdims)

@@ -11,15 +11,16 @@ from .. import ops as T
 from ..graph import Variable, dtype_name
 from .checks import describe, shown
 from .promotion import result_type
-from .tensor import as_tensor
+from .tensor import TensorVariable, as_tensor
+from .typing import TensorLike
 
 
-def with_dtype(x: Variable, dtype: str) -> Variable:
+def with_dtype(x: Variable, dtype: str) -> TensorVariable:
     """`x` cast to `dtype`; `x` itself if it has that dtype."""
-    return x if x.dtype == dtype else T.cast(x, dtype)
+    return x if x.dtype == dtype else T.cast(x, dtype)  # type: ignore[return-value]  # see as_tensor
 
 
-def several(what: str, arrays: Any) -> list[Any]:
+def several(what: str, arrays: Any) -> list[TensorLike]:
     """The operands that are given as one list or tuple, or as an array or tensor along whose first axis they lie.
 
     Raises TypeError for anything else, a tensor of unknown length among it.
@@ -41,7 +42,7 @@ def require_one_rank(what: str, variables: Sequence[Variable]) -> None:
             )
 
 
-def in_joint_dtype(values: Iterable[Any], dtype: Any = None, casting: str = "same_kind") -> tuple[Variable, ...]:
+def in_joint_dtype(values: Iterable[Any], dtype: Any = None, casting: str = "same_kind") -> tuple[TensorVariable, ...]:
     """The values as variables of `dtype`, if it is given, or of their joint dtype.
 
     Raises TypeError for a dtype that `casting` does not let one of them become.

@@ -18,7 +18,8 @@ from .creation import Alloc, arange, positions
 from .joining import Join
 from .lengths import as_length, lengths_of, minus, plus
 from .operands import with_dtype
-from .tensor import as_tensor, constant
+from .tensor import TensorVariable, as_tensor, constant
+from .typing import TensorLike
 
 _OPTIONS = {
     "constant": "constant_values", "edge": "", "linear_ramp": "end_values", "maximum": "stat_length",
@@ -31,7 +32,7 @@ Pair = tuple[Any, Any]
 Width = tuple[Variable, Variable]
 
 
-def pad(x: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
+def pad(x: TensorLike, pad_width: Any, mode: str = "constant", **options: Any) -> TensorVariable:
     """`x` with more elements around it: `pad_width` is n, (before, after), one such pair an axis, or {axis: pair}.
 
     `mode`, with the option that it takes (a number, a pair, or a pair an axis, as the widths):
@@ -143,7 +144,7 @@ def _is_zero(width: Variable) -> bool:
 # --- what the borders are
 
 
-def _with_numbers(x: Any, widths: Sequence[Width], values: Any) -> Any:
+def _with_numbers(x: Any, widths: Sequence[Width], values: Any) -> TensorVariable:
     """`x` with numbers around it: one for all of them, or one a side."""
     if not isinstance(_unpacked(values), list):
         number = with_dtype(as_tensor(values), x.dtype)
@@ -153,10 +154,10 @@ def _with_numbers(x: Any, widths: Sequence[Width], values: Any) -> Any:
         return T.set_subtensor(Alloc()(number, *outer)[inside], x)
     for axis, (width, numbers) in enumerate(zip(widths, _pairs("constant_values", values, x.ndim), strict=True)):
         x = _joined(x, axis, width, [with_dtype(as_tensor(v), x.dtype) for v in numbers])
-    return x
+    return as_tensor(x)
 
 
-def _joined(x: Any, axis: int, width: Width, values: Sequence[Any]) -> Any:
+def _joined(x: Any, axis: int, width: Width, values: Sequence[Any]) -> TensorVariable:
     """`x` between two borders along `axis`, each filled with a value that broadcasts to it."""
     own = lengths_of(x)
     before, after = (
@@ -166,7 +167,7 @@ def _joined(x: Any, axis: int, width: Width, values: Sequence[Any]) -> Any:
     return _between(before, x, after, axis)
 
 
-def _between(before: Any, x: Any, after: Any, axis: int) -> Any:
+def _between(before: Any, x: Any, after: Any, axis: int) -> TensorVariable:
     return Join(axis)(*(part for part in (before, x, after) if part is not None))
 
 
@@ -174,7 +175,7 @@ def _part(x: Any, axis: int, start: Any, stop: Any) -> Any:
     return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
-def _with_ramps(x: Any, axis: int, width: Width, ends: Pair) -> Any:
+def _with_ramps(x: Any, axis: int, width: Width, ends: Pair) -> TensorVariable:
     """`x` between two rows of even steps, from the ends given to its own."""
     edges = T.take(x, 0, axis), T.take(x, minus(lengths_of(x)[axis], constant(1, "int64")), axis)
     before, after = (
@@ -187,7 +188,7 @@ def _with_ramps(x: Any, axis: int, width: Width, ends: Pair) -> Any:
 _STATISTICS = {"maximum": "max", "mean": "mean", "median": "median", "minimum": "min"}
 
 
-def _with_statistics(x: Any, axis: int, width: Width, mode: str, counts: Pair) -> Any:
+def _with_statistics(x: Any, axis: int, width: Width, mode: str, counts: Pair) -> TensorVariable:
     """`x` between two borders filled with a statistic of the elements at its ends."""
     n, chunks = lengths_of(x)[axis], [x, x]
     for side, count in enumerate(counts):
@@ -206,7 +207,7 @@ def _with_statistics(x: Any, axis: int, width: Width, mode: str, counts: Pair) -
 # --- reflections
 
 
-def _places(n: Variable, width: Width) -> Any:
+def _places(n: Variable, width: Width) -> TensorVariable:
     """The places along an axis of length n and its borders, 0 being the first of the axis."""
     before, after = width
     if isinstance(before, Constant) and isinstance(after, Constant):
@@ -214,18 +215,18 @@ def _places(n: Variable, width: Width) -> Any:
     return Join(0)(T.sub(positions(before), before), arange(n), T.add(positions(after), n))
 
 
-def _reflected(k: Any, n: Any) -> Any:
+def _reflected(k: Any, n: Any) -> TensorVariable:
     period = T.maximum(2 * n - 2, 1)
     k = T.mod(k, period)
     return T.minimum(k, period - k)
 
 
-def _symmetric(k: Any, n: Any) -> Any:
+def _symmetric(k: Any, n: Any) -> TensorVariable:
     k = T.mod(k, 2 * n)
     return T.minimum(k, 2 * n - 1 - k)
 
 
-def _wrapped(k: Any, n: Any) -> Any:
+def _wrapped(k: Any, n: Any) -> TensorVariable:
     return T.mod(k, n)
 
 
@@ -235,7 +236,7 @@ _SOURCES: dict[str, Callable[[Any, Any], Any]] = {
 """For each mode, where along an axis of length n the element at place k comes from, 0 being the first of `x`."""
 
 
-def _with_odd_reflections(x: Any, axis: int, width: Width, with_end: int) -> Any:
+def _with_odd_reflections(x: Any, axis: int, width: Width, with_end: int) -> TensorVariable:
     """`x` between its point reflections about its ends; an axis of one element is stretched, as in NumPy."""
     before, after = (
         None if _is_zero(n) else _odd_reflection(end, axis, n, with_end)
@@ -244,7 +245,7 @@ def _with_odd_reflections(x: Any, axis: int, width: Width, with_end: int) -> Any
     return _between(None if before is None else T.flip(before, axis), x, after, axis)
 
 
-def _odd_reflection(x: Any, axis: int, width: Variable, with_end: int) -> Any:
+def _odd_reflection(x: Any, axis: int, width: Variable, with_end: int) -> TensorVariable:
     """The `width` elements before `x` along `axis`, the nearest first: twice the first element less those behind it.
 
     Those behind the last element are its point reflection in turn: over each period of two lengths they rise by twice

@@ -22,7 +22,8 @@ from .checks import describe, require_count
 from .lengths import lengths_of
 from .operands import with_dtype
 from .shape import DimShuffle, reshape
-from .tensor import as_tensor, constant
+from .tensor import TensorVariable, as_tensor, constant
+from .typing import TensorLike
 from .windows import MOST, Numbers, Windowed, no_window, numbers_an_axis
 
 
@@ -60,7 +61,7 @@ class Pool(Windowed):
         rank = len(self.kernel)
         return tuple(range(-2 * rank, -rank))
 
-    def taps(self, x: Any) -> Iterator[tuple[Any, Any]]:
+    def taps(self, x: Any) -> Iterator[tuple[TensorVariable, tuple[slice, ...]]]:
         """For each position in a window its slice of x, and that in the brackets of x."""
         front = (slice(None),) * (x.ndim - len(self.kernel))
         counts: Sequence[Any] = lengths_of(self(x))[len(front) :]
@@ -123,8 +124,8 @@ class SumPool(Pool):
 
 
 def max_pool2d(
-    x: Any, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
-) -> Any:
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+) -> TensorVariable:
     """The largest number of each window of x (images, channels, height, width); NaN if there is one, as in NumPy.
 
     The conventions are PyTorch's: `kernel`, `stride` (None: that of the kernel), `padding` and `dilation` are one
@@ -134,14 +135,15 @@ def max_pool2d(
     complex numbers, ValueError for numbers that do not fit.
     """
     window = _Window("max_pool2d", x, kernel, stride, padding, dilation, ceil_mode)
-    x = window.x
-    lowest = -math.inf if x.type.kind == "f" else np.iinfo(x.dtype).min
+    kind: TensorType = window.x.type
+    lowest = -math.inf if kind.kind == "f" else np.iinfo(kind.dtype).min
     return window.pooled(MaxPool, window.padded(lowest))
 
 
 def avg_pool2d(
-    x: Any, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True
-) -> Any:
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> TensorVariable:  # fmt: skip
     """The mean of each window of x (images, channels, height, width).
 
     The conventions are PyTorch's, see `max_pool2d`: padding is zeros, which are counted unless `count_include_pad` is
@@ -193,14 +195,14 @@ class _Window:
         starts = T.minimum(T.floor_div(n + (2 * p - extent + s - 1), s), T.floor_div(n + (p - 1), s))
         return T.maximum(p, starts * s + (extent - p) - n)
 
-    def padded(self, value: Any) -> Any:
+    def padded(self, value: TensorLike) -> Any:
         """x with a number around it."""
         around = list(zip(self.padding, self.behind, strict=True))
         if all(isinstance(n, int) and n == 0 for pair in around for n in pair):
             return self.x
         return T.pad(self.x, ((0, 0), (0, 0), *around), constant_values=constant(value, self.x.dtype))
 
-    def pooled(self, kind: type[Pool], x: Any) -> Any:
+    def pooled(self, kind: type[Pool], x: TensorLike) -> TensorVariable:
         """Windows that are large and lie side by side are axes; others that are large are pooled axis by axis."""
         if math.prod(self.kernel) <= MOST_TAPS:
             return kind(self.kernel, self.stride, self.dilation)(x)
@@ -209,7 +211,7 @@ class _Window:
         (rows, columns), (down, across), (far, wide) = self.kernel, self.stride, self.dilation
         return kind((rows, 1), (down, 1), (far, 1))(kind((1, columns), (1, across), (1, wide))(x))
 
-    def counted(self, with_padding: bool) -> Any:
+    def counted(self, with_padding: bool) -> TensorVariable:
         """How many positions of each window count, as a number or a matrix of the dtype of x."""
         exact = all(isinstance(b, int) and b == p for b, p in zip(self.behind, self.padding, strict=True))
         if exact and (with_padding or max(self.padding) == 0):
@@ -229,7 +231,7 @@ MOST_TAPS = 32
 the same for all: this bounds the nodes of a graph, and no target may have another."""
 
 
-def _side_by_side(kind: type[Pool], x: Any, kernel: Numbers) -> Any:
+def _side_by_side(kind: type[Pool], x: Any, kernel: Numbers) -> TensorVariable:
     (images, channels, height, width), (rows, columns) = lengths_of(x), kernel
     down, across = T.floor_div(height, rows), T.floor_div(width, columns)
     whole = x[:, :, : down * rows, : across * columns]

@@ -12,9 +12,11 @@ from .checks import describe, normalize_axes, normalize_axis, unpacked
 from .lengths import lengths_of
 from .operands import in_joint_dtype
 from .shape import DimShuffle, broadcast_to, expand_dims, ravel, reshape, squeeze
+from .tensor import TensorVariable
+from .typing import TensorLike
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: TensorLike, b: TensorLike) -> TensorVariable:
     """NumPy's `dot`: the last axis of `a` summed against the second last of `b` (its only one); a scalar multiplies."""
     a, b = in_joint_dtype((a, b))
     if a.ndim == 0 or b.ndim == 0:
@@ -24,7 +26,7 @@ def dot(a: Any, b: Any) -> Any:
     return tensordot(a, b, axes=((-1,), (max(b.ndim - 2, 0),)))
 
 
-def matmul(a: Any, b: Any) -> Any:
+def matmul(a: TensorLike, b: TensorLike) -> TensorVariable:
     """NumPy's `matmul`: matrices in the last two axes, vectors as rows or columns; leading axes broadcast.
 
     Raises TypeError for a scalar, and ValueError for lengths that are known not to agree.
@@ -42,13 +44,13 @@ def matmul(a: Any, b: Any) -> Any:
     return MatMul()(a, b)
 
 
-def outer(a: Any, b: Any) -> Any:
+def outer(a: TensorLike, b: TensorLike) -> TensorVariable:
     """The matrix of all products of an element of `a` and one of `b`, both taken as vectors."""
     a, b = (x if x.ndim == 1 else ravel(x) for x in in_joint_dtype((a, b)))
     return Dot()(expand_dims(a, 1), expand_dims(b, 0))
 
 
-def inner(a: Any, b: Any) -> Any:
+def inner(a: TensorLike, b: TensorLike) -> TensorVariable:
     """NumPy's `inner`: the last axes summed against one another; a scalar multiplies."""
     a, b = in_joint_dtype((a, b))
     if a.ndim == 0 or b.ndim == 0:
@@ -56,7 +58,7 @@ def inner(a: Any, b: Any) -> Any:
     return tensordot(a, b, axes=((-1,), (-1,)))
 
 
-def vecdot(a: Any, b: Any, *, axis: int = -1) -> Any:
+def vecdot(a: TensorLike, b: TensorLike, *, axis: int = -1) -> TensorVariable:
     """The sums along `axis` of the products of the elements of both, those of `a` conjugated, in their joint dtype.
 
     The other axes broadcast; along `axis` both have one length, or ValueError is raised: where lengths are known only
@@ -73,14 +75,14 @@ def vecdot(a: Any, b: Any, *, axis: int = -1) -> Any:
     return squeeze(MatMul()(expand_dims(a, -2), expand_dims(b, -1)), (-2, -1))
 
 
-def matvec(a: Any, b: Any) -> Any:
+def matvec(a: TensorLike, b: TensorLike) -> TensorVariable:
     """The products of the matrices in the last two axes of `a` and the vectors in the last axis of `b`."""
     a, b = in_joint_dtype((a, b))
     _require_ranks("matvec", a, 2, b, 1)
     return matmul(a, b) if b.ndim == 1 else squeeze(MatMul()(a, expand_dims(b, -1)), -1)
 
 
-def vecmat(a: Any, b: Any) -> Any:
+def vecmat(a: TensorLike, b: TensorLike) -> TensorVariable:
     """The products of the vectors in the last axis of `a`, conjugated, and the matrices in the last two axes of `b`."""
     a, b = in_joint_dtype((a, b))
     _require_ranks("vecmat", a, 1, b, 2)
@@ -94,13 +96,13 @@ def _require_ranks(what: str, a: Variable, least_a: int, b: Variable, least_b: i
             raise TypeError(f"{what} takes rank {least} or more here, got {describe(x)}")
 
 
-def vdot(a: Any, b: Any) -> Any:
+def vdot(a: TensorLike, b: TensorLike) -> TensorVariable:
     """The sum of the products of the elements of both, those of `a` conjugated."""
     a, b = in_joint_dtype((a, b))
     return Dot()(ravel(T.conj(a) if a.type.kind == "c" else a), ravel(b))
 
 
-def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
+def tensordot(a: TensorLike, b: TensorLike, axes: int | Sequence[Any] = 2) -> TensorVariable:
     """NumPy's `tensordot`: axes `axes[0]` of `a` summed against `axes[1]` of `b`; the last n against the first n for n.
 
     Where several axes are summed over and lengths are known only at run time, an axis of `b` of length 1 is stretched.
@@ -127,7 +129,7 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
     return reshape(Dot()(rows, columns), [*(lengths_a[k] for k in kept_a), *(lengths_b[k] for k in kept_b)])
 
 
-def _as_matrix(x: Variable, rows: int) -> Any:
+def _as_matrix(x: Variable, rows: int) -> Variable:
     """`x` with its first `rows` axes made one, and the others too."""
     if x.ndim == 2 and rows == 1:
         return x

@@ -7,17 +7,20 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import ops as T  # the namespace; read when a function is called
-from ..graph import Constant
+from ..graph import Constant, Variable
 from .checks import describe, normalize_axes, require_keepdims
 from .elementwise import cast
 from .operands import with_dtype
 from .promotion import result_type
 from .shape import axes_made_one
 from .sorting import OrderStatistics
-from .tensor import as_tensor
+from .tensor import TensorVariable, as_tensor
+from .typing import Axis, TensorLike
 
 
-def as_lines(what: str, x: Any, axis: Any, keepdims: bool) -> tuple[Any, Callable[[Any], Any]]:
+def as_lines(
+    what: str, x: Variable, axis: Axis, keepdims: bool
+) -> tuple[Variable, Callable[[TensorVariable], TensorVariable]]:
     """`x` with the axes that `axis` names made one, the last; what gives a result its dropped axes for `keepdims`."""
     everything = tuple(range(x.ndim))
     axes = everything if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, f"{what} of {describe(x)}")))
@@ -28,7 +31,7 @@ def as_lines(what: str, x: Any, axis: Any, keepdims: bool) -> tuple[Any, Callabl
     return lines, lambda y: T.expand_dims(y, tuple(k + y.ndim - len(kept) for k in axes))
 
 
-def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def median(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """The middle element along `axis`, or the mean of the two in the middle; NaN if there is one.
 
     float64 for bools and integers, else x's dtype.
@@ -43,12 +46,12 @@ def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return restored(found)
 
 
-def middle(low: Any, high: Any) -> Any:
+def middle(low: TensorLike, high: TensorLike) -> TensorVariable:
     """The mean of two."""
     return T.mean(T.stack([low, high]), axis=0)
 
 
-def _elements_at(lines: Any, places: Any) -> Any:
+def _elements_at(lines: Any, places: Any) -> TensorVariable:
     """The elements that sorting would put at `places` of the last axis: the axes of `places`, then the others."""
     found = T.moveaxis(OrderStatistics()(lines, T.ravel(places)), -1, 0)
     return T.reshape(found, (*T.lengths_of(places), *T.lengths_of(found)[1:]))
@@ -57,7 +60,9 @@ def _elements_at(lines: Any, places: Any) -> Any:
 _METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
 
 
-def quantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+def quantile(
+    x: TensorLike, q: TensorLike, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> TensorVariable:
     """The numbers below which the shares `q` of the elements along `axis` lie; NaN if there is one.
 
     `q`: a number from 0 to 1 or an array of them, whose axes come first in the result.  `method`, where that is between
@@ -67,12 +72,14 @@ def quantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims:
     return _quantile("quantile", as_tensor(x), q, axis, method, keepdims, 1)
 
 
-def percentile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+def percentile(
+    x: TensorLike, q: TensorLike, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> TensorVariable:
     """`quantile` of q / 100."""
     return _quantile("percentile", as_tensor(x), q, axis, method, keepdims, 100)
 
 
-def _quantile(what: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool, whole: int) -> Any:
+def _quantile(what: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool, whole: int) -> TensorVariable:
     require_keepdims(keepdims, what)
     if method not in _METHODS:
         raise ValueError(f"{what}: method is one of {', '.join(_METHODS)}, got {method!r}")

@@ -25,7 +25,8 @@ from .lengths import as_lengths, known_length, lengths_of
 from .operands import with_dtype
 from .shared import Container, SharedVariable
 from .special import threefry as encrypted
-from .tensor import as_tensor, constant
+from .tensor import TensorVariable, as_tensor, constant
+from .typing import DTypeLike, LengthLike, TensorLike
 
 __all__ = ["RandomStream"]
 
@@ -60,11 +61,13 @@ class RandomStream:
         return f"<RandomStream of seed {self._seed}, {len(self.states)} draws>"
 
     # --- draws
-    def bits(self, size: Size = None) -> Any:
+    def bits(self, size: Size = None) -> TensorVariable:
         """Random integers of 64 bits, as uint64."""
         return self._bits(_lengths(size, ()), 1)[0]
 
-    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+    def uniform(
+        self, low: TensorLike = 0.0, high: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
+    ) -> TensorVariable:
         """Floats from `low` on and below `high`: 53 random bits in float64, 24 in float32.
 
         With `size=None` the result has the joint shape of `low` and `high`, which broadcast to `size` else.  Raises
@@ -74,7 +77,9 @@ class RandomStream:
         (bits,) = self._bits(_lengths(size, (low, high)), 1)
         return _scaled(_fraction(bits, dtype), low, high)
 
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+    def normal(
+        self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
+    ) -> TensorVariable:
         """Normally distributed floats of mean `loc` and standard deviation `scale`; arguments are those of `uniform`.
 
         Source: G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates", 1958.
@@ -86,21 +91,25 @@ class RandomStream:
         standard = T.sqrt(-2 * T.log1p(-radius)) * T.cos(angle * constant(2 * math.pi, dtype))
         return _stretched(standard, loc, scale)
 
-    def exponential(self, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+    def exponential(self, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Exponentially distributed floats of mean `scale`; arguments are those of `uniform`."""
         (scale,) = _parameters((scale,), dtype)
         _require_scale("exponential", scale)
         (bits,) = self._bits(_lengths(size, (scale,)), 1)
         return _stretched(-T.log1p(-_fraction(bits, dtype)), constant(0, dtype), scale)
 
-    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+    def gumbel(
+        self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
+    ) -> TensorVariable:
         """Floats of Gumbel's distribution, that of the largest of many; arguments are those of `uniform`."""
         loc, scale = _parameters((loc, scale), dtype)
         _require_scale("gumbel", scale)
         (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
         return _stretched(-T.log(-T.log(_inside(bits, dtype))), loc, scale)
 
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+    def laplace(
+        self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
+    ) -> TensorVariable:
         """Floats whose distance from `loc` is exponentially distributed, of mean `scale`; arguments as of `uniform`."""
         loc, scale = _parameters((loc, scale), dtype)
         _require_scale("laplace", scale)
@@ -109,7 +118,9 @@ class RandomStream:
         half = constant(0.5, dtype)
         return _stretched(T.switch(u < half, T.log(2 * u), -T.log(2 * (1 - u))), loc, scale)
 
-    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+    def logistic(
+        self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
+    ) -> TensorVariable:
         """Floats of the logistic distribution, whose distribution function is `sigmoid`; arguments as of `uniform`."""
         loc, scale = _parameters((loc, scale), dtype)
         _require_scale("logistic", scale)
@@ -117,25 +128,29 @@ class RandomStream:
         u = _inside(bits, dtype)
         return _stretched(T.log(u) - T.log1p(-u), loc, scale)
 
-    def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, dtype: str = "float64") -> Any:
+    def lognormal(
+        self, mean: TensorLike = 0.0, sigma: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
+    ) -> TensorVariable:
         """Floats whose logarithm is normally distributed, of `mean` and standard deviation `sigma`."""
         return T.exp(self.normal(mean, sigma, size, dtype))
 
-    def random(self, size: Size = None, dtype: str = "float64") -> Any:
+    def random(self, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats from 0 on and below 1; see `uniform`."""
         return self.uniform(size=size, dtype=dtype)
 
-    def standard_normal(self, size: Size = None, dtype: str = "float64") -> Any:
+    def standard_normal(self, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Normally distributed floats of mean 0 and standard deviation 1; see `normal`."""
         return self.normal(size=size, dtype=dtype)
 
-    def bernoulli(self, p: Any = 0.5, size: Size = None, dtype: Any = "bool") -> Any:
+    def bernoulli(self, p: TensorLike = 0.5, size: Size = None, dtype: DTypeLike = "bool") -> TensorVariable:
         """True (or 1, for another dtype) with probability `p`, by comparison of 53 random bits with it."""
         (p,) = _parameters((probability("bernoulli", p),), "float64")
         (bits,) = self._bits(_lengths(size, (p,)), 1)
         return T.cast(_fraction(bits, "float64") < p, dtype)
 
-    def integers(self, low: Any, high: Any = None, size: Size = None, dtype: str = "int64") -> Any:
+    def integers(
+        self, low: TensorLike, high: TensorLike | None = None, size: Size = None, dtype: str = "int64"
+    ) -> TensorVariable:
         """Integers from `low` on and below `high` (from 0 on and below `low`, if `high` is left out).
 
         Of 64 random bits, so that no number is more likely than another by more than (high - low) / 2**64.  Raises
@@ -150,7 +165,7 @@ class RandomStream:
         (bits,) = self._bits(_lengths(size, (low, high)), 1)
         return T.cast(low + T.cast(bits % T.cast(T.maximum(high - low, 1), "uint64"), "int64"), name)
 
-    def permutation(self, n: Any) -> Any:
+    def permutation(self, n: LengthLike) -> TensorVariable:
         """The integers below `n`, or the elements of a vector (the rows of a tensor) `n`, in random order."""
         x = as_tensor(n)
         count = _integer(n, "permutation") if not x.ndim else lengths_of(x)[0]
@@ -158,7 +173,9 @@ class RandomStream:
         order = T.argsort(bits, stable=True)
         return x[order] if x.ndim else order
 
-    def choice(self, a: Any, size: Size = None, replace: bool = True, p: Any = None) -> Any:
+    def choice(
+        self, a: TensorLike, size: Size = None, replace: bool = True, p: TensorLike | None = None
+    ) -> TensorVariable:
         """Elements of the vector `a`, or integers below `a`; without `replace` none is taken twice.
 
         `p`: how likely each is, a vector as long as `a`, whose sum counts as 1; one that is 0 is not taken while
@@ -179,7 +196,7 @@ class RandomStream:
             places = order[0] if size is None else order[:length]
         return x[places] if x.ndim else places
 
-    def _weighted(self, p: Any, size: Size, replace: bool) -> Any:
+    def _weighted(self, p: Any, size: Size, replace: bool) -> TensorVariable:
         """Places of the vector `p`, as likely as its elements say."""
         if replace:
             below = T.cumsum(p)
@@ -195,7 +212,7 @@ class RandomStream:
         key = encrypted(np.array(self._seed, np.uint64), np.array(number, np.uint64))
         return np.array([key, 0], np.uint64)
 
-    def _bits(self, lengths: Sequence[Variable], count: int) -> list[Any]:
+    def _bits(self, lengths: Sequence[Variable], count: int) -> list[TensorVariable]:
         """`count` tensors of random bits of these lengths, of a draw of its own."""
         number = len(self.states)
         first = self._first(number)
@@ -220,7 +237,7 @@ def _lengths(size: Size, parameters: Sequence[Variable]) -> tuple[Variable, ...]
     return lengths_of(joint)
 
 
-def _parameters(values: Sequence[Any], dtype: Any) -> list[Variable]:
+def _parameters(values: Sequence[Any], dtype: Any) -> list[TensorVariable]:
     """The parameters of a distribution in the dtype of its draws."""
     name = dtype_name(dtype)
     if name not in _FLOATS:
@@ -232,14 +249,14 @@ def _parameters(values: Sequence[Any], dtype: Any) -> list[Variable]:
     return [constant(v.data, name) if isinstance(v, Constant) else with_dtype(v, name) for v in found]
 
 
-def probability(what: str, p: Any) -> Variable:
+def probability(what: str, p: TensorLike) -> TensorVariable:
     """`p` as a variable.  Raises TypeError for what is no real number, ValueError for one known not to be in [0, 1]."""
     found = as_tensor(p)
     if found.type.kind == "c":
         raise TypeError(f"{what}: p is a real number, got {describe(found)}")
     if isinstance(found, Constant) and not ((found.data >= 0) & (found.data <= 1)).all():
         raise ValueError(f"{what}: p is from 0 to 1, got {shown(p)}")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _require_shares(p: Variable, count: Variable) -> None:
@@ -256,33 +273,33 @@ def _require_scale(what: str, scale: Variable) -> None:
         raise ValueError(f"{what}: scale is not negative, got {shown(scale.data.tolist())}")
 
 
-def _integer(value: Any, what: str) -> Any:
+def _integer(value: Any, what: str) -> TensorVariable:
     x = as_tensor(value)
     if x.type.kind not in "iu":
         raise TypeError(f"{what}: expected integers, got {describe(x)}")
     return T.cast(x, "int64")
 
 
-def _fraction(bits: Any, dtype: str) -> Any:
+def _fraction(bits: Any, dtype: str) -> TensorVariable:
     """A number from 0 on and below 1, of as many of the bits as the dtype holds."""
     width = 24 if dtype == "float32" else 53
     kept = T.cast(T.right_shift(bits, np.uint64(64 - width)), "int64")
     return T.cast(kept, dtype) * constant(2.0**-width, dtype)
 
 
-def _inside(bits: Any, dtype: str) -> Any:
+def _inside(bits: Any, dtype: str) -> TensorVariable:
     """A number above 0 and below 1: half a step above `_fraction`, where that does not round to 1."""
     width = 24 if dtype == "float32" else 53
     return T.minimum(_fraction(bits, dtype) + constant(2.0 ** -(width + 1), dtype), constant(1 - 2.0**-width, dtype))
 
 
-def _scaled(u: Any, low: Any, high: Any) -> Any:
+def _scaled(u: TensorVariable, low: TensorVariable, high: TensorVariable) -> TensorVariable:
     if _is(low, 0) and _is(high, 1):
         return u
     return low + u * (high - low)
 
 
-def _stretched(standard: Any, loc: Variable, scale: Variable) -> Any:
+def _stretched(standard: TensorVariable, loc: TensorVariable, scale: TensorVariable) -> TensorVariable:
     scaled = standard if _is(scale, 1) else standard * scale
     return scaled if _is(loc, 0) else loc + scaled
 

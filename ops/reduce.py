@@ -25,7 +25,8 @@ from .checks import describe, normalize_axes, require_count, require_keepdims
 from .elementwise import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
 from .operands import with_dtype
 from .shape import axes_made_one
-from .tensor import TensorOp, as_tensor
+from .tensor import TensorOp, TensorVariable, as_tensor
+from .typing import Axis, DTypeLike, TensorLike
 
 REDUCTIONS: dict[str, Elementwise] = {
     "sum": add, "prod": mul, "max": maximum, "min": minimum, "any": logical_or, "all": logical_and,
@@ -116,7 +117,7 @@ def _keepdims(reduced: Any, axes: tuple[int, ...], ndim: int) -> Any:
 # --- derivatives: functions of x, and of the result y and its cotangent g with their reduced axes kept
 
 
-def _sum_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> Any:
+def _sum_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> TensorVariable:
     return T.fill(x, g)
 
 
@@ -130,7 +131,7 @@ def _prod_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> Any:
     return g * _product_of_others(x, axes)
 
 
-def _product_of_others(x: Any, axes: tuple[int, ...]) -> Any:
+def _product_of_others(x: Any, axes: tuple[int, ...]) -> TensorVariable:
     """For each element the product of the others: the quotient by it, with zeros and infinities set apart.
 
     The zeros appear as their sum, which is 0 but has derivatives, so second derivatives are right as well.
@@ -156,7 +157,7 @@ def _kept(op: Elementwise, x: Any, axes: tuple[int, ...]) -> Any:
     return _keepdims(Reduce(op, axes)(x), axes, x.ndim)
 
 
-def _extremum_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> Any:
+def _extremum_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> TensorVariable:
     """Elements that reach the extremum share g equally."""
     reached = T.eq(x, y)
     count = cast(_keepdims(Reduce(add, axes)(reached), axes, x.ndim), x.dtype)
@@ -266,7 +267,7 @@ def unbroadcast(cotangent: Variable, like: Variable) -> Variable:
     added = cotangent.ndim - like.ndim
     reduced = Reduce(add, tuple(sums))(cotangent) if sums else cotangent
     aligned = _keepdims(reduced, tuple(a - added for a in sums if a >= added), like.ndim)
-    return aligned if certain else SumTo()(aligned, like)  # type: ignore[no-any-return]
+    return aligned if certain else SumTo()(aligned, like)
 
 
 def stretched_axes(wide: Variable, narrow: Variable) -> tuple[list[int], bool]:
@@ -286,7 +287,7 @@ def stretched_axes(wide: Variable, narrow: Variable) -> tuple[list[int], bool]:
 # --- the functions of the namespace
 
 
-def _reduce(name: str, x: Any, axis: Any, keepdims: bool) -> Any:
+def _reduce(name: str, x: Any, axis: Any, keepdims: bool) -> TensorVariable:
     x = as_tensor(x)
     axes = _axes(name, x, axis)
     require_keepdims(keepdims, name)
@@ -301,26 +302,27 @@ def _axes(name: str, x: Any, axis: Any) -> tuple[int, ...]:
     return tuple(sorted(normalize_axes(axis, x.ndim, f"{name} of {describe(x)}")))
 
 
-def _widened(name: str, x: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
+def _widened(name: str, x: Any, axis: Any, dtype: Any, keepdims: bool) -> TensorVariable:
     """A sum or product in `dtype`: operands are converted before, a result that was widened is converted back."""
     if dtype is None:
         return _reduce(name, x, axis, keepdims)
     return cast(_reduce(name, cast(x, dtype), axis, keepdims), dtype)
 
 
-def chosen(x: Any, where: Any, other: float, what: str) -> Any:
+def chosen(x: TensorLike, where: TensorLike | None, other: float, what: str) -> TensorLike:
     """`x` with `other` where `where`, which broadcasts to it, does not hold; `x` itself for None."""
     if where is None:
         return x
-    x, where = as_tensor(x), as_tensor(where)
-    if where.ndim > x.ndim:
-        raise ValueError(f"{what}: where broadcasts to {describe(x)}, got {describe(where)}")
-    return T.switch(where, x, T.constant(other, x.dtype))
+    x, mask = as_tensor(x), as_tensor(where)
+    if mask.ndim > x.ndim:
+        raise ValueError(f"{what}: where broadcasts to {describe(x)}, got {describe(mask)}")
+    return T.switch(mask, x, T.constant(other, x.dtype))
 
 
 def sum(
-    x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
-) -> Any:
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *,
+    initial: TensorLike | None = None, where: TensorLike | None = None,
+) -> TensorVariable:  # fmt: skip
     """The sum along `axis` (an int, several, or None for all); int64 or uint64 for bools and integers, else x's dtype.
 
     `dtype`: what is summed in; `initial`: what is added to the sum; `where`: a mask of the elements that count.  Raises
@@ -331,14 +333,18 @@ def sum(
 
 
 def prod(
-    x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
-) -> Any:
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *,
+    initial: TensorLike | None = None, where: TensorLike | None = None,
+) -> TensorVariable:  # fmt: skip
     """The product along `axis`, times `initial`; dtypes and `where` as those of `sum`."""
     found = _widened("prod", chosen(x, where, 1, "prod"), axis, dtype, keepdims)
     return found if initial is None else mul(found, _first(initial, found.dtype))
 
 
-def max(x: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True) -> Any:
+def max(
+    x: TensorLike, axis: Axis = None, keepdims: bool = False, *, initial: TensorLike | None = None,
+    where: TensorLike = True,
+) -> TensorVariable:  # fmt: skip
     """The largest element along `axis`, NaN if there is one; its derivative is shared equally among equal elements.
 
     `initial` counts as a further element; `where`, a mask of the elements that count, needs it.  Raises ValueError
@@ -347,12 +353,15 @@ def max(x: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None
     return _reduce("max", _with_initial("max", x, axis, initial, where), axis, keepdims)
 
 
-def min(x: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True) -> Any:
+def min(
+    x: TensorLike, axis: Axis = None, keepdims: bool = False, *, initial: TensorLike | None = None,
+    where: TensorLike = True,
+) -> TensorVariable:  # fmt: skip
     """The smallest element along `axis`; see `max`."""
     return _reduce("min", _with_initial("min", x, axis, initial, where), axis, keepdims)
 
 
-def _first(initial: Any, dtype: str) -> Any:
+def _first(initial: Any, dtype: str) -> TensorVariable:
     """The initial value of a reduction in its dtype.  Raises OverflowError for a number that the dtype cannot hold."""
     if isinstance(initial, (int, float)) and numpy_dtype(dtype).kind in "iu":
         return T.constant(int(initial), dtype)
@@ -378,17 +387,17 @@ def _with_initial(what: str, x: Any, axis: Any, initial: Any, where: Any) -> Any
     return x
 
 
-def any(x: Any, axis: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+def any(x: TensorLike, axis: Axis = None, keepdims: bool = False, *, where: TensorLike | None = None) -> TensorVariable:
     """Whether an element along `axis` (of those where the mask `where` holds) is true (not zero)."""
     return _reduce("any", chosen(x, where, 0, "any"), axis, keepdims)
 
 
-def all(x: Any, axis: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+def all(x: TensorLike, axis: Axis = None, keepdims: bool = False, *, where: TensorLike | None = None) -> TensorVariable:
     """Whether all elements along `axis` (of those where the mask `where` holds) are true (not zero)."""
     return _reduce("all", chosen(x, where, 1, "all"), axis, keepdims)
 
 
-def _arg_reduce(name: str, x: Any, axis: Any, keepdims: bool) -> Any:
+def _arg_reduce(name: str, x: Any, axis: Any, keepdims: bool) -> TensorVariable:
     x = as_tensor(x)
     axes = _axes(name, x, axis)
     require_keepdims(keepdims, name)
@@ -401,7 +410,7 @@ def _arg_reduce(name: str, x: Any, axis: Any, keepdims: bool) -> Any:
     return _keepdims(index, axes, x.ndim) if keepdims else index
 
 
-def argmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def argmax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """The int64 index of the first maximum along `axis`, of the flattened x for None; the first NaN where there is one.
 
     Of several axes it is the index among their elements in C order, as in Theano, whatever the order in which the axes
@@ -410,12 +419,12 @@ def argmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return _arg_reduce("argmax", x, axis, keepdims)
 
 
-def argmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def argmin(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """The int64 index of the first minimum along `axis`; see `argmax`."""
     return _arg_reduce("argmin", x, axis, keepdims)
 
 
-def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def ptp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """The largest less the smallest element along `axis`."""
     require_keepdims(keepdims, "ptp")
     return T.sub(max(x, axis, keepdims), min(x, axis, keepdims))

@@ -26,7 +26,7 @@ from .elementwise import Pointwise, add, cast, exp, log, maximum, minimum, mul, 
 from .nn import AlongAxis, LogSoftmax, LogSumExp, Softmax
 from .reduce import Reduce
 from .shape import DimShuffle
-from .tensor import constant
+from .tensor import TensorVariable, constant
 
 
 @record(repr=False)
@@ -102,7 +102,7 @@ def _each_once(graph: FunctionGraph, known: dict[Variable, Variable]) -> dict[Va
     return images
 
 
-def terms_of(x: Any, axis: int) -> tuple[Any, Any, Any]:
+def terms_of(x: Variable, axis: int) -> tuple[TensorVariable, TensorVariable, TensorVariable]:
     """(top, moved, terms) of a softmax: the maximum along the axis, x - top, which is never positive, and exp of that.
 
     log_softmax is moved - log(sum(terms)), softmax is terms / sum(terms), logsumexp is log(sum(terms)) + top.  An
@@ -114,7 +114,7 @@ def terms_of(x: Any, axis: int) -> tuple[Any, Any, Any]:
     return top, moved, exp(moved)
 
 
-def _composition(op: AlongAxis, given: Any) -> Any:
+def _composition(op: AlongAxis, given: Any) -> TensorVariable:
     x = cast(given, "float32") if given.dtype == "float16" else given
     keep = DimShuffle(tuple("x" if a == op.axis else a - (a > op.axis) for a in range(x.ndim)))
     top, moved, terms = terms_of(x, op.axis)

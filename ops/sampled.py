@@ -11,10 +11,11 @@ from .checks import describe, normalize_axes, normalize_axis, shown
 from .lengths import lengths_of
 from .operands import in_joint_dtype, with_dtype
 from .promotion import result_type
-from .tensor import as_tensor
+from .tensor import TensorVariable, as_tensor
+from .typing import Axis, LengthLike, TensorLike
 
 
-def _as_float(x: Any) -> Any:
+def _as_float(x: Any) -> TensorVariable:
     x = as_tensor(x)
     return x if x.type.kind in "fc" else T.cast(x, "float64")
 
@@ -22,7 +23,9 @@ def _as_float(x: Any) -> Any:
 # --- differences and integrals
 
 
-def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(
+    x: TensorLike, n: int = 1, axis: int = -1, prepend: TensorLike | None = None, append: TensorLike | None = None
+) -> TensorVariable:
     """Each element along `axis` less the one before it, `n` times; for bools, whether they differ.
 
     `prepend` and `append` are put before and behind `x` first.
@@ -42,13 +45,13 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     return x
 
 
-def _as_end(end: Any, x: Any, axis: int) -> Any:
+def _as_end(end: Any, x: Any, axis: int) -> TensorVariable:
     """A scalar stretched to the shape of `x` but for one element along `axis`."""
     lengths = [1 if k == axis else n for k, n in enumerate(lengths_of(x))]
     return end if end.ndim else T.broadcast_to(end, lengths)
 
 
-def gradient(f: Any, *spacing: Any, axis: Any = None) -> Any:
+def gradient(f: TensorLike, *spacing: Any, axis: Axis = None) -> TensorVariable | list[TensorVariable]:
     """The slopes of samples `f` along `axis` (a list of them for several axes; all for None).
 
     Inside by differences of second order, at the ends by those of first order.  `spacing`: the distance of the
@@ -64,7 +67,7 @@ def gradient(f: Any, *spacing: Any, axis: Any = None) -> Any:
     return found[0] if len(found) == 1 and (axis is None or np.ndim(axis) == 0) else found
 
 
-def _slopes(f: Any, step: Any, axis: int) -> Any:
+def _slopes(f: Any, step: Any, axis: int) -> TensorVariable:
     """The slopes along the last axis, which is put in the place of `axis`."""
     rise = f[..., 1:] - f[..., :-1]
     if step.ndim:
@@ -77,7 +80,7 @@ def _slopes(f: Any, step: Any, axis: int) -> Any:
     return T.moveaxis(T.concatenate([slope[..., :1], inside, slope[..., -1:]], -1), -1, axis)
 
 
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def trapezoid(y: TensorLike, x: TensorLike | None = None, dx: Any = 1.0, axis: int = -1) -> TensorVariable:
     """The integral along `axis` of what is straight between the samples `y`, which are at `x` or `dx` apart."""
     y = as_tensor(y)
     before = (slice(None),) * normalize_axis(axis, y.ndim, f"trapezoid of {describe(y)}")
@@ -93,7 +96,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 # --- values between samples, values of polynomials
 
 
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
+def interp(x: TensorLike, xp: TensorLike, fp: TensorLike, left: Any = None, right: Any = None) -> TensorVariable:
     """The values at `x` of what is straight between the points (xp, fp); `xp` ascends.
 
     Before the first point it is `left`, behind the last `right`: the values there unless given.  float64, or complex128
@@ -112,7 +115,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any
     return T.switch(T.gt(x, xp[-1]), with_dtype(as_tensor(fp[-1] if right is None else right), fp.dtype), y)
 
 
-def polyval(p: Any, x: Any) -> Any:
+def polyval(p: TensorLike, x: TensorLike) -> TensorVariable:
     """The values at `x` of the polynomial whose coefficients are the vector `p`, that of the highest power first.
 
     By Horner's rule where the length of `p` is known, else by powers.
@@ -132,7 +135,7 @@ def polyval(p: Any, x: Any) -> Any:
     return y
 
 
-def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+def vander(x: TensorLike, N: LengthLike | None = None, increasing: bool = False) -> TensorVariable:
     """The matrix of the powers of the elements of the vector `x`: `N` columns, from N - 1 down to 0 or `increasing`."""
     x = as_tensor(x)
     if x.ndim != 1:
@@ -145,7 +148,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
 # --- sums of products
 
 
-def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> TensorVariable:
     """The convolution of two vectors: sums of a[k - n] * v[n], where both have elements.
 
     `mode`: "full", "same" (as many as the longer one has, from the middle) or "valid" (where the shorter one lies
@@ -154,13 +157,13 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     return _convolved("convolve", *_vectors("convolve", a, v), mode)
 
 
-def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> TensorVariable:
     """The correlation of two vectors: sums of a[n + k] * conj(v[n]); see `convolve`."""
     a, v = _vectors("correlate", a, v)
     return _convolved("correlate", a, T.conj(v)[::-1], mode)
 
 
-def _vectors(what: str, a: Any, v: Any) -> tuple[Any, Any]:
+def _vectors(what: str, a: Any, v: Any) -> tuple[TensorVariable, TensorVariable]:
     a, v = T.atleast_1d(*in_joint_dtype((a, v)))
     for x in (a, v):
         if x.ndim != 1:
@@ -168,7 +171,7 @@ def _vectors(what: str, a: Any, v: Any) -> tuple[Any, Any]:
     return a, v
 
 
-def _convolved(what: str, a: Any, v: Any, mode: str) -> Any:
+def _convolved(what: str, a: Any, v: Any, mode: str) -> TensorVariable:
     if mode not in ("full", "same", "valid"):
         raise ValueError(f'{what}: mode is "full", "same" or "valid", got {mode!r}')
     if a.dtype == "bool":  # sums of bools are `or`
@@ -188,8 +191,8 @@ def _convolved(what: str, a: Any, v: Any, mode: str) -> Any:
 
 
 def cross(
-    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
-) -> Any:
+    a: TensorLike, b: TensorLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> TensorVariable:
     """The vector products of vectors of three elements, which lie along `axis`.
 
     Or along `axisa` of a, `axisb` of b and `axisc` of the result, where `axis` is None.  Raises ValueError for another

@@ -28,7 +28,8 @@ from .lengths import (
     stretched_shape,
     tensor_to_dim,
 )  # fmt: skip
-from .tensor import TensorOp, as_tensor, constant
+from .tensor import TensorOp, TensorVariable, as_tensor, constant
+from .typing import ShapeLike, TensorLike
 
 __all__ = [
     "BroadcastTo", "DimShuffle", "MakeVector", "Reshape", "Shape", "ShapeI", "broadcast_to", "dim_to_tensor",
@@ -167,7 +168,7 @@ class BroadcastTo(TensorOp):
 # --- NumPy's functions
 
 
-def dimshuffle(x: Any, *order: int | str) -> Any:
+def dimshuffle(x: TensorLike, *order: int | str) -> TensorVariable:
     """`x` with axis k of the result being axis `order[k]` of `x`, or a new axis of length 1 where that is "x".
 
     The order is given as arguments or as one sequence.  Axes left out are dropped; ValueError if their length is not 1.
@@ -178,7 +179,7 @@ def dimshuffle(x: Any, *order: int | str) -> Any:
     return DimShuffle(tuple(o if o == "x" else normalize_axis(o, x.ndim, "dimshuffle") for o in order))(x)
 
 
-def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
+def transpose(x: TensorLike, axes: Sequence[int] | None = None) -> TensorVariable:
     """`x` with its axes in reverse order, or in the order `axes`."""
     x = as_tensor(x)
     order = tuple(reversed(range(x.ndim))) if axes is None else normalize_axes(axes, x.ndim, "transpose")
@@ -187,7 +188,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     return DimShuffle(order)(x)
 
 
-def expand_dims(x: Any, axis: int | Sequence[int]) -> Any:
+def expand_dims(x: TensorLike, axis: int | Sequence[int]) -> TensorVariable:
     """`x` with new axes of length 1 where the result's axes `axis` are."""
     x = as_tensor(x)
     axis = unpacked(axis)
@@ -197,7 +198,7 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> Any:
     return DimShuffle(tuple("x" if k in new else next(old) for k in range(x.ndim + count)))(x)
 
 
-def squeeze(x: Any, axis: int | Sequence[int] | None = None) -> Any:
+def squeeze(x: TensorLike, axis: int | Sequence[int] | None = None) -> TensorVariable:
     """`x` without the axes `axis`, whose length must be 1; by default without those known to be of length 1."""
     x = as_tensor(x)
     if axis is None:
@@ -210,7 +211,7 @@ def squeeze(x: Any, axis: int | Sequence[int] | None = None) -> Any:
     return DimShuffle(tuple(k for k in range(x.ndim) if k not in gone))(x)
 
 
-def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(x: TensorLike, axis1: int, axis2: int) -> TensorVariable:
     """`x` with two axes interchanged."""
     x = as_tensor(x)
     a, b = normalize_axis(axis1, x.ndim, "swapaxes"), normalize_axis(axis2, x.ndim, "swapaxes")
@@ -219,7 +220,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     return DimShuffle(tuple(order))(x)
 
 
-def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
+def moveaxis(x: TensorLike, source: int | Sequence[int], destination: int | Sequence[int]) -> TensorVariable:
     """`x` with the axes `source` moved to the places `destination`; the others keep their order."""
     x = as_tensor(x)
     moved, places = normalize_axes(source, x.ndim, "moveaxis"), normalize_axes(destination, x.ndim, "moveaxis")
@@ -231,12 +232,12 @@ def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[in
     return DimShuffle(tuple(order))(x)
 
 
-def broadcast_to(x: Any, shape: Any) -> Any:
+def broadcast_to(x: TensorLike, shape: ShapeLike) -> TensorVariable:
     """`x` stretched to `shape`: integers, integer scalars, or a vector of them whose length is known."""
     return BroadcastTo()(as_tensor(x), *as_lengths(shape, "broadcast_to"))
 
 
-def reshape(x: Any, *shape: Any, ndim: int | None = None) -> Any:
+def reshape(x: TensorLike, *shape: ShapeLike, ndim: int | None = None) -> TensorVariable:
     """The elements of `x`, in C order, under other lengths; one of them may be -1 and is then worked out.
 
     `shape`: integers or integer scalars, as one sequence or as arguments, or an integer vector.  `ndim`, Theano's
@@ -246,7 +247,7 @@ def reshape(x: Any, *shape: Any, ndim: int | None = None) -> Any:
     x = as_tensor(x)
     given: Any = shape[0] if len(shape) == 1 else shape
     if ndim is None and len(shape) == 2 and _is_several(shape[0]):
-        given, ndim = shape
+        given, ndim = shape  # type: ignore[assignment]  # Theano's order
     wanted = as_lengths(given, "reshape", ndim)
     if isinstance(given, Variable) and given.ndim and not shows_its_elements(given):
         return Reshape()(x, *_lengths_at_run_time(x, wanted))
@@ -255,7 +256,7 @@ def reshape(x: Any, *shape: Any, ndim: int | None = None) -> Any:
         raise ValueError(f"reshape: only one length can be -1, got {len(unknown)} of them")
     for k in unknown:
         others = wanted[:k] + wanted[k + 1 :]
-        wanted = (*wanted[:k], _missing_length(x, others), *wanted[k + 1 :])
+        wanted = (*wanted[:k], as_tensor(_missing_length(x, others)), *wanted[k + 1 :])
     return Reshape()(x, *wanted)
 
 
@@ -263,14 +264,14 @@ def _is_several(shape: Any) -> bool:
     return shape.ndim == 1 if isinstance(shape, Variable) else isinstance(shape, (tuple, list, np.ndarray))
 
 
-def _lengths_at_run_time(x: Variable, wanted: Sequence[Any]) -> list[Any]:
+def _lengths_at_run_time(x: Variable, wanted: Sequence[Any]) -> list[TensorVariable]:
     """The elements of a computed vector as lengths, the one that turns out to be -1 worked out."""
     others = T.neg(T.mul(*wanted)) if len(wanted) > 1 else constant(1, "int64")
     missing = T.floor_div(_product(1, lengths_of(x)), others)
     return [T.switch(T.eq(n, -1), missing, n) for n in wanted]
 
 
-def _missing_length(x: Variable, others: Sequence[Variable]) -> Any:
+def _missing_length(x: Variable, others: Sequence[Variable]) -> Variable:
     """The number of elements of `x` divided by the other lengths; lengths that stand on both sides cancel."""
     divisor, rest = 1, []
     own: list[tuple[Dim, int]] = [(dim, axis) for axis, dim in enumerate(dims_of(x))]
@@ -300,7 +301,7 @@ def _product(number: int, factors: Sequence[Variable]) -> Any:
     return result
 
 
-def _quotient(a: Variable, b: Variable) -> Any:
+def _quotient(a: Variable, b: Variable) -> Variable:
     if not isinstance(b, Constant):
         return T.floor_div(a, b)
     if isinstance(a, Constant):
@@ -308,22 +309,22 @@ def _quotient(a: Variable, b: Variable) -> Any:
     return a if b.data == 1 else T.floor_div(a, b)
 
 
-def ravel(x: Any) -> Any:
+def ravel(x: TensorLike) -> TensorVariable:
     """The elements of `x` in C order, as a vector."""
     return reshape(x, (-1,))
 
 
-def flatten(x: Any, ndim: int = 1) -> Any:
+def flatten(x: TensorLike, ndim: int = 1) -> TensorVariable:
     """`x` with its last axes made one, so that `ndim` axes are left (Theano's `flatten`; NumPy's for ndim=1)."""
     x = as_tensor(x)
     if not isinstance(ndim, (int, np.integer)) or isinstance(ndim, bool):
         raise TypeError(f"flatten: ndim is the number of axes that are left, an int, got {ndim!r}")
     if ndim < 1 or ndim > max(x.ndim, 1):
         raise ValueError(f"flatten: {describe(x)} cannot be given {ndim} axes")
-    return reshape(x, (-1,)) if ndim == 1 else axes_made_one(x, range(int(ndim) - 1, x.ndim))
+    return reshape(x, (-1,)) if ndim == 1 else as_tensor(axes_made_one(x, range(int(ndim) - 1, x.ndim)))
 
 
-def axes_made_one(x: Variable, axes: Sequence[int]) -> Any:
+def axes_made_one(x: Variable, axes: Sequence[int]) -> Variable:
     """`x` with the axes `axes`, counted from the front, made one in their order, the last; of length 1 for no axes."""
     kept = [k for k in range(x.ndim) if k not in axes]
     lines = DimShuffle((*kept, *axes))(x) if [*kept, *axes] != list(range(x.ndim)) else x

@@ -15,6 +15,7 @@ from .assigned import assigned_name
 from .checks import shown
 from .interpret import fitted
 from .tensor import TensorVariable, constant
+from .typing import TensorLike
 from .variables import known_shape, require_name
 
 
@@ -49,7 +50,7 @@ class SharedVariable(TensorVariable):
         value = self.container.value
         return value if borrow else value.copy()
 
-    def set_value(self, value: Any, borrow: bool = False) -> None:
+    def set_value(self, value: TensorLike, borrow: bool = False) -> None:
         """Give the variable another value of its dtype, rank and known lengths.
 
         `borrow`: keep the array itself where it fits as it is, instead of a copy.  Raises TypeError for another rank
@@ -67,7 +68,7 @@ class SharedVariable(TensorVariable):
 
 
 def shared(
-    value: Any, name: str | None = None, shape: tuple[int | None, ...] | None = None, borrow: bool = False
+    value: TensorLike, name: str | None = None, shape: tuple[int | None, ...] | None = None, borrow: bool = False
 ) -> SharedVariable:
     """A shared variable with this first value (copied, unless `borrow`), whose dtype and rank it keeps.
 

@@ -12,7 +12,6 @@ and Reverse Mode Algorithmic Differentiation (2008), section 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from ..record import record
 from .blas import joint_batch, require_inner
 from .checks import require_count
 from .matrix_ops import MatrixOp, adjoint, lower_half, product
+from .tensor import TensorVariable
 
 SINGULAR = "Singular matrix"
 """What NumPy says."""
@@ -45,7 +45,7 @@ class System(MatrixOp):
         a, b = inputs
         return ((*broadcast_dims([a[:-2], b[:-2]]), b[-2], b[-1]),)
 
-    def adjoint_system(self, a: Variable, g: Variable) -> Any:
+    def adjoint_system(self, a: Variable, g: Variable) -> TensorVariable:
         """x with a^H @ x = g."""
         raise NotImplementedError
 
@@ -85,7 +85,7 @@ class Solve(System):
             upper = np.conj(np.swapaxes(factor, -1, -2))
             return (substituted(upper, substituted(factor, b, lower=True), lower=False),)
 
-    def adjoint_system(self, a: Variable, g: Variable) -> Any:
+    def adjoint_system(self, a: Variable, g: Variable) -> TensorVariable:
         return self(a if self.assume == "positive_definite" else adjoint(a), g)
 
     def read(self, g: Variable) -> Variable:
@@ -111,7 +111,7 @@ class SolveTriangular(System):
         with np.errstate(all="ignore"):
             return (substituted(a, b, self.lower, self.unit),)
 
-    def adjoint_system(self, a: Variable, g: Variable) -> Any:
+    def adjoint_system(self, a: Variable, g: Variable) -> TensorVariable:
         return self.of_transposed()(adjoint(a), g)
 
     def of_transposed(self) -> SolveTriangular:

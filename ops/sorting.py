@@ -18,7 +18,8 @@ from .getitem import take_along_axis
 from .operands import in_joint_dtype
 from .selection import select
 from .shape import ravel, reshape
-from .tensor import TensorOp, as_tensor
+from .tensor import TensorOp, TensorVariable, as_tensor
+from .typing import TensorLike
 
 
 class Sorting(TensorOp):
@@ -252,7 +253,9 @@ class UniqueParts(TensorOp):
 # --- NumPy's functions
 
 
-def sort(x: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None) -> Any:
+def sort(
+    x: TensorLike, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None
+) -> TensorVariable:
     """The elements in ascending order along `axis` (of the flattened x for None), NaNs last.
 
     `stable`, or the kind "stable" or "mergesort": equal elements keep their order, which shows only for zeros.
@@ -261,13 +264,15 @@ def sort(x: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool
     return Sort(place, _is_stable("sort", kind, stable))(x)
 
 
-def argsort(x: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None) -> Any:
+def argsort(
+    x: TensorLike, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None
+) -> TensorVariable:
     """The positions (int64) of the elements in ascending order along `axis`; see `sort`."""
     x, place = _along("argsort", x, axis)
     return ArgSort(place, _is_stable("argsort", kind, stable))(x)
 
 
-def _along(what: str, x: Any, axis: int | None) -> tuple[Any, int]:
+def _along(what: str, x: Any, axis: int | None) -> tuple[TensorVariable, int]:
     x = as_tensor(x)
     if axis is None:
         return ravel(x), 0
@@ -282,18 +287,18 @@ def _is_stable(what: str, kind: str | None, stable: bool | None) -> bool:
     return bool(stable) or kind in ("mergesort", "stable")
 
 
-def nonzero(x: Any) -> tuple[Any, ...]:
+def nonzero(x: TensorLike) -> tuple[TensorVariable, ...]:
     """The positions of the elements that are not zero: an int64 vector an axis, so that x[nonzero(x)] are these."""
     found = Nonzero()(as_tensor(x))
     return found if isinstance(found, tuple) else (found,)
 
 
-def flatnonzero(x: Any) -> Any:
+def flatnonzero(x: TensorLike) -> TensorVariable:
     """The positions (int64) in the flattened `x` of the elements that are not zero."""
     return nonzero(ravel(as_tensor(x)))[0]
 
 
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+def searchsorted(a: TensorLike, v: TensorLike, side: str = "left", sorter: TensorLike | None = None) -> TensorVariable:
     """Where to put elements of `v` into the ascending vector `a` so that it stays in order: int64, the shape of v.
 
     `side`: "left" puts them before equal ones, "right" behind; `sorter`: positions that sort `a`, as of `argsort`.
@@ -303,9 +308,9 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
 
 
 def unique(
-    x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+    x: TensorLike, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
-) -> Any:  # fmt: skip
+) -> TensorVariable | tuple[TensorVariable, ...]:  # fmt: skip
     """The distinct elements of the flattened `x`, or its distinct parts along `axis`, ascending.
 
     Then, as asked for, int64 tensors: the positions of their first occurrences, for each element (or part) of `x` which

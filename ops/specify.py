@@ -12,7 +12,7 @@ that is only read for its shape, and the check with it, so `anchored` repeats th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from ..graph import Apply, Dim, TensorType, Variable
 from ..record import record
 from .checks import describe, require_index_scalar
 from .lengths import as_length, as_lengths, known_length, lengths_of, tensor_to_dim
-from .tensor import TensorOp, as_tensor, constant
+from .tensor import TensorOp, TensorVariable, as_tensor, constant
+from .typing import ShapeLike, TensorLike
 
 
 @record(repr=False)
@@ -134,16 +135,16 @@ def conflict(kind: TensorType, promised: TensorType) -> str:
     return ""
 
 
-def as_promised(value: Variable, promised: TensorType, subject: str) -> Variable:
+def as_promised(value: Variable, promised: TensorType, subject: str) -> TensorVariable:
     """`value` of dtype and rank as promised, with a check of each promised length that it does not know."""
     if value.type.refines(promised):
-        return value
+        return value  # type: ignore[return-value]  # see as_tensor
     own = lengths_of(value)
     wanted = [n if want is None else constant(want, "int64") for n, want in zip(own, promised.shape, strict=True)]
-    return SpecifyShape(subject, declared=True)(value, *wanted)  # type: ignore[no-any-return]
+    return SpecifyShape(subject, declared=True)(value, *wanted)
 
 
-def anchored(result: Variable, promises: Sequence[tuple[Variable, TensorType, str]]) -> Variable:
+def anchored(result: Variable, promises: Sequence[tuple[Variable, TensorType, str]]) -> TensorVariable:
     """`result` with checks of the lengths that each of `promises` (value, promised type, subject) promises."""
     subjects: list[tuple[str, int]] = []
     lengths: list[Variable] = []
@@ -152,10 +153,10 @@ def anchored(result: Variable, promises: Sequence[tuple[Variable, TensorType, st
             if want is not None and have != want:
                 subjects.append((subject, axis))
                 lengths += [lengths_of(value)[axis], constant(want, "int64")]
-    return CheckLengths(tuple(subjects))(result, *lengths) if subjects else result
+    return CheckLengths(tuple(subjects))(result, *lengths) if subjects else result  # type: ignore[return-value]  # see as_tensor
 
 
-def specify_shape(x: Any, shape: Any) -> Any:
+def specify_shape(x: TensorLike, shape: ShapeLike) -> TensorVariable:
     """`x` with the promise that it has this shape, checked when the function runs (Theano's `specify_shape`).
 
     `shape`: for each axis an integer, an integer scalar, or None for a length that is not promised; or a vector of

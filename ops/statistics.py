@@ -7,17 +7,21 @@ import math
 from typing import Any
 
 from .. import ops as T  # the namespace; read when a function is called
-from ..graph import dtype_name
+from ..graph import Variable, dtype_name
 from .checks import describe, normalize_axes, require_keepdims
 from .elementwise import cast
 from .promotion import result_type
-from .tensor import as_tensor
+from .tensor import TensorVariable, as_tensor
+from .typing import Axis, DTypeLike, LengthLike, TensorLike
 
 _ACCUMULATOR = {"float16": "float32"}
 """Where sums are divided in a wider dtype, and means are summed in it."""
 
 
-def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+def mean(
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *,
+    where: TensorLike | None = None,
+) -> TensorVariable:  # fmt: skip
     """The mean along `axis`: float64 for bools and integers, else x's dtype.
 
     `dtype`: what is summed in, and that of the result; `where`: a mask of the elements that count.  float16 is summed
@@ -38,9 +42,9 @@ def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, *,
 
 
 def var(
-    x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, *,
-    where: Any = None, mean: Any = None, correction: float | None = None,
-) -> Any:
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, ddof: float = 0, keepdims: bool = False, *,
+    where: TensorLike | None = None, mean: TensorLike | None = None, correction: float | None = None,
+) -> TensorVariable:
     """The mean of |x - mean(x)|**2 along `axis`, where the sum is divided by the count less `ddof`.
 
     `where`: a mask of the elements that count; `mean`: that of x, its axes kept, if it is known; `correction`: another
@@ -74,49 +78,52 @@ def degrees(what: str, ddof: float, correction: float | None) -> float:
     return correction
 
 
-def divided(total: Any, n: Any) -> Any:
+def divided(total: Any, n: LengthLike) -> TensorVariable:
     """total / n in the dtype of the total; in float32 where float16 could not hold n."""
     wide = _ACCUMULATOR.get(total.dtype, total.dtype)
     return cast(cast(total, wide) / cast(n, wide), total.dtype)
 
 
-def squared_modulus(x: Any) -> Any:
+def squared_modulus(x: Variable) -> TensorVariable:
     """|x|**2, a real number."""
     return T.square(T.real(x)) + T.square(T.imag(x)) if x.type.kind == "c" else T.square(x)
 
 
-def require_inexact(what: str, dtype: Any) -> None:
+def require_inexact(what: str, dtype: DTypeLike) -> None:
     """Raises TypeError for a dtype, if one is given, of bools or integers, which deviations are not."""
     if dtype is not None and dtype_name(dtype).startswith(("bool", "int", "uint")):
         raise TypeError(f"{what}: dtype is one of floats or complex numbers, got {dtype_name(dtype)}")
 
 
 def std(
-    x: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, *,
-    where: Any = None, mean: Any = None, correction: float | None = None,
-) -> Any:
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, ddof: float = 0, keepdims: bool = False, *,
+    where: TensorLike | None = None, mean: TensorLike | None = None, correction: float | None = None,
+) -> TensorVariable:
     """The square root of `var`."""
     require_keepdims(keepdims, "std")
     return T.sqrt(var(x, axis, dtype, ddof, keepdims, where=where, mean=mean, correction=correction))
 
 
-def size(x: Any, axis: Any = None) -> Any:
+def size(x: TensorLike, axis: Axis = None) -> TensorVariable:
     """The number of elements of `x` along `axis` (of all for None) as an int64 scalar."""
     return count(as_tensor(x), axis, "size")
 
 
-def count(x: Any, axis: Any, what: str) -> Any:
+def count(x: Variable, axis: Axis, what: str) -> TensorVariable:
     """The number of elements along `axis` as an int64 scalar: a constant where the lengths are known."""
     axes = range(x.ndim) if axis is None else normalize_axes(axis, x.ndim, f"{what} of {describe(x)}")
     shape: tuple[int | None, ...] = x.type.shape
-    known = [shape[a] for a in axes if shape[a] is not None]
+    known = [n for n in (shape[a] for a in axes) if n is not None]
     if len(known) == len(axes):
         return T.constant(math.prod(known), "int64")
-    lengths = [T.ShapeI(a)(x) if shape[a] is None else T.constant(shape[a], "int64") for a in axes]
+    lengths = [T.ShapeI(a)(x) if (n := shape[a]) is None else T.constant(n, "int64") for a in axes]
     return functools.reduce(T.mul, lengths)
 
 
-def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+def average(
+    x: TensorLike, axis: Axis = None, weights: TensorLike | None = None, returned: bool = False, *,
+    keepdims: bool = False,
+) -> TensorVariable | tuple[TensorVariable, TensorVariable]:  # fmt: skip
     """The mean along `axis`, weighted by `weights`: of the shape of `x`, or a vector along the one axis.
 
     `returned`: a pair, of it and the sum of the weights.  Raises TypeError for weights of another rank.
@@ -143,8 +150,9 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 
 
 def cov(
-    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, *, dtype: Any = None
-) -> Any:
+    m: TensorLike, y: TensorLike | None = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, *,
+    dtype: DTypeLike = None,
+) -> TensorVariable:  # fmt: skip
     """The covariances of the rows of `m` (of its columns without `rowvar`) and of `y`; a scalar for one vector.
 
     Sums of products are divided by the number of observations less `ddof`: 1, or 0 with `bias`.  `dtype`: what is
@@ -162,11 +170,13 @@ def cov(
     return T.reshape(found, ()) if y is None and as_tensor(m).ndim < 2 else found
 
 
-def _given(y: Any) -> tuple[Any, ...]:
+def _given(y: Any) -> tuple[TensorVariable, ...]:
     return () if y is None else (y,)
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+def corrcoef(
+    x: TensorLike, y: TensorLike | None = None, rowvar: bool = True, *, dtype: DTypeLike = None
+) -> TensorVariable:
     """The correlation coefficients of the rows of `x` (of its columns without `rowvar`) and of `y`; see `cov`."""
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from .checks import is_masked, shown
 from .compared import Compared
 from .interpret import evaluate_and_update
 from .latex import latex
+from .typing import Axis, DTypeLike, TensorLike
 
 
 class TensorVariable(Variable):
@@ -34,50 +35,50 @@ class TensorVariable(Variable):
     __slots__ = ()
 
     # --- operators
-    def __add__(self, other: Any) -> Any: return T.add(self, other)
-    def __radd__(self, other: Any) -> Any: return T.add(other, self)
-    def __sub__(self, other: Any) -> Any: return T.sub(self, other)
-    def __rsub__(self, other: Any) -> Any: return T.sub(other, self)
-    def __mul__(self, other: Any) -> Any: return T.mul(self, other)
-    def __rmul__(self, other: Any) -> Any: return T.mul(other, self)
-    def __truediv__(self, other: Any) -> Any: return T.true_div(self, other)
-    def __rtruediv__(self, other: Any) -> Any: return T.true_div(other, self)
-    def __floordiv__(self, other: Any) -> Any: return T.floor_div(self, other)
-    def __rfloordiv__(self, other: Any) -> Any: return T.floor_div(other, self)
-    def __mod__(self, other: Any) -> Any: return T.mod(self, other)
-    def __rmod__(self, other: Any) -> Any: return T.mod(other, self)
-    def __divmod__(self, other: Any) -> Any: return T.divmod(self, other)
-    def __rdivmod__(self, other: Any) -> Any: return T.divmod(other, self)
-    def __pow__(self, other: Any) -> Any: return T.pow(self, other)
-    def __rpow__(self, other: Any) -> Any: return T.pow(other, self)
-    def __matmul__(self, other: Any) -> Any: return T.matmul(self, other)
-    def __rmatmul__(self, other: Any) -> Any: return T.matmul(other, self)
-    def __neg__(self) -> Any: return T.neg(self)
-    def __pos__(self) -> Any: return self
-    def __abs__(self) -> Any: return T.abs(self)
-    def __lt__(self, other: Any) -> Any: return T.lt(self, other)
-    def __le__(self, other: Any) -> Any: return T.le(self, other)
-    def __gt__(self, other: Any) -> Any: return T.gt(self, other)
-    def __ge__(self, other: Any) -> Any: return T.ge(self, other)
+    def __add__(self, other: TensorLike) -> TensorVariable: return T.add(self, other)
+    def __radd__(self, other: TensorLike) -> TensorVariable: return T.add(other, self)
+    def __sub__(self, other: TensorLike) -> TensorVariable: return T.sub(self, other)
+    def __rsub__(self, other: TensorLike) -> TensorVariable: return T.sub(other, self)
+    def __mul__(self, other: TensorLike) -> TensorVariable: return T.mul(self, other)
+    def __rmul__(self, other: TensorLike) -> TensorVariable: return T.mul(other, self)
+    def __truediv__(self, other: TensorLike) -> TensorVariable: return T.true_div(self, other)
+    def __rtruediv__(self, other: TensorLike) -> TensorVariable: return T.true_div(other, self)
+    def __floordiv__(self, other: TensorLike) -> TensorVariable: return T.floor_div(self, other)
+    def __rfloordiv__(self, other: TensorLike) -> TensorVariable: return T.floor_div(other, self)
+    def __mod__(self, other: TensorLike) -> TensorVariable: return T.mod(self, other)
+    def __rmod__(self, other: TensorLike) -> TensorVariable: return T.mod(other, self)
+    def __divmod__(self, other: TensorLike) -> tuple[TensorVariable, TensorVariable]: return T.divmod(self, other)
+    def __rdivmod__(self, other: TensorLike) -> tuple[TensorVariable, TensorVariable]: return T.divmod(other, self)
+    def __pow__(self, other: TensorLike) -> TensorVariable: return T.pow(self, other)
+    def __rpow__(self, other: TensorLike) -> TensorVariable: return T.pow(other, self)
+    def __matmul__(self, other: TensorLike) -> TensorVariable: return T.matmul(self, other)
+    def __rmatmul__(self, other: TensorLike) -> TensorVariable: return T.matmul(other, self)
+    def __neg__(self) -> TensorVariable: return T.neg(self)
+    def __pos__(self) -> TensorVariable: return self
+    def __abs__(self) -> TensorVariable: return T.abs(self)
+    def __lt__(self, other: TensorLike) -> TensorVariable: return T.lt(self, other)
+    def __le__(self, other: TensorLike) -> TensorVariable: return T.le(self, other)
+    def __gt__(self, other: TensorLike) -> TensorVariable: return T.gt(self, other)
+    def __ge__(self, other: TensorLike) -> TensorVariable: return T.ge(self, other)
     def __eq__(self, other: object) -> Any: return _compared("==", self, other)
     def __ne__(self, other: object) -> Any: return _compared("!=", self, other)
     __hash__ = Variable.__hash__
-    def __and__(self, other: Any) -> Any: return T.bitwise_and(self, other)
-    def __rand__(self, other: Any) -> Any: return T.bitwise_and(other, self)
-    def __or__(self, other: Any) -> Any: return T.bitwise_or(self, other)
-    def __ror__(self, other: Any) -> Any: return T.bitwise_or(other, self)
-    def __xor__(self, other: Any) -> Any: return T.bitwise_xor(self, other)
-    def __rxor__(self, other: Any) -> Any: return T.bitwise_xor(other, self)
-    def __invert__(self) -> Any: return T.bitwise_not(self)
-    def __lshift__(self, other: Any) -> Any: return T.left_shift(self, other)
-    def __rlshift__(self, other: Any) -> Any: return T.left_shift(other, self)
-    def __rshift__(self, other: Any) -> Any: return T.right_shift(self, other)
-    def __rrshift__(self, other: Any) -> Any: return T.right_shift(other, self)
-    def __round__(self, decimals: int = 0) -> Any: return T.round(self, decimals)
-    def __floor__(self) -> Any: return T.floor(self)
-    def __ceil__(self) -> Any: return T.ceil(self)
-    def __trunc__(self) -> Any: return T.trunc(self)
-    def __getitem__(self, key: Any) -> Any: return T.getitem(self, key)
+    def __and__(self, other: TensorLike) -> TensorVariable: return T.bitwise_and(self, other)
+    def __rand__(self, other: TensorLike) -> TensorVariable: return T.bitwise_and(other, self)
+    def __or__(self, other: TensorLike) -> TensorVariable: return T.bitwise_or(self, other)
+    def __ror__(self, other: TensorLike) -> TensorVariable: return T.bitwise_or(other, self)
+    def __xor__(self, other: TensorLike) -> TensorVariable: return T.bitwise_xor(self, other)
+    def __rxor__(self, other: TensorLike) -> TensorVariable: return T.bitwise_xor(other, self)
+    def __invert__(self) -> TensorVariable: return T.bitwise_not(self)
+    def __lshift__(self, other: TensorLike) -> TensorVariable: return T.left_shift(self, other)
+    def __rlshift__(self, other: TensorLike) -> TensorVariable: return T.left_shift(other, self)
+    def __rshift__(self, other: TensorLike) -> TensorVariable: return T.right_shift(self, other)
+    def __rrshift__(self, other: TensorLike) -> TensorVariable: return T.right_shift(other, self)
+    def __round__(self, decimals: int = 0) -> TensorVariable: return T.round(self, decimals)
+    def __floor__(self) -> TensorVariable: return T.floor(self)
+    def __ceil__(self) -> TensorVariable: return T.ceil(self)
+    def __trunc__(self) -> TensorVariable: return T.trunc(self)
+    def __getitem__(self, key: Any) -> TensorVariable: return T.getitem(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError(
@@ -87,117 +88,132 @@ class TensorVariable(Variable):
 
     # --- attributes
     @property
-    def shape(self) -> Any:
+    def shape(self) -> TensorVariable:
         """The lengths as an int64 vector variable of known length; `x.type.shape` is what is known of them now."""
         return T.shape(self)
 
     @property
-    def size(self) -> Any:
+    def size(self) -> TensorVariable:
         """The number of elements as an int64 scalar."""
         return T.size(self)
 
     @property
-    def T(self) -> Any: return T.transpose(self)
+    def T(self) -> TensorVariable: return T.transpose(self)
     @property
-    def mT(self) -> Any: return T.swapaxes(self, -1, -2)
+    def mT(self) -> TensorVariable: return T.swapaxes(self, -1, -2)
     @property
-    def real(self) -> Any: return T.real(self)
+    def real(self) -> TensorVariable: return T.real(self)
     @property
-    def imag(self) -> Any: return T.imag(self)
+    def imag(self) -> TensorVariable: return T.imag(self)
 
     # --- methods, with the meanings they have in the namespace
-    def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+    def sum(
+        self, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *, where: TensorLike | None = None
+    ) -> TensorVariable:
         return T.sum(self, axis, dtype, keepdims, where=where)
-    def prod(self, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+    def prod(
+        self, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *, where: TensorLike | None = None
+    ) -> TensorVariable:
         return T.prod(self, axis, dtype, keepdims, where=where)
-    def mean(self, axis: Any = None, dtype: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
+    def mean(
+        self, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *, where: TensorLike | None = None
+    ) -> TensorVariable:
         return T.mean(self, axis, dtype, keepdims, where=where)
-    def var(self, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+    def var(
+        self, axis: Axis = None, dtype: DTypeLike = None, ddof: float = 0, keepdims: bool = False
+    ) -> TensorVariable:
         return T.var(self, axis, dtype, ddof, keepdims)
-    def std(self, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+    def std(
+        self, axis: Axis = None, dtype: DTypeLike = None, ddof: float = 0, keepdims: bool = False
+    ) -> TensorVariable:
         return T.std(self, axis, dtype, ddof, keepdims)
-    def max(self, axis: Any = None, keepdims: bool = False) -> Any: return T.max(self, axis, keepdims)
-    def min(self, axis: Any = None, keepdims: bool = False) -> Any: return T.min(self, axis, keepdims)
-    def any(self, axis: Any = None, keepdims: bool = False) -> Any: return T.any(self, axis, keepdims)
-    def all(self, axis: Any = None, keepdims: bool = False) -> Any: return T.all(self, axis, keepdims)
-    def ptp(self, axis: Any = None, keepdims: bool = False) -> Any: return T.ptp(self, axis, keepdims)
-    def argmax(self, axis: Any = None, keepdims: bool = False) -> Any: return T.argmax(self, axis, keepdims)
-    def argmin(self, axis: Any = None, keepdims: bool = False) -> Any: return T.argmin(self, axis, keepdims)
-    def cumsum(self, axis: int | None = None, dtype: Any = None) -> Any: return T.cumsum(self, axis, dtype)
-    def cumprod(self, axis: int | None = None, dtype: Any = None) -> Any: return T.cumprod(self, axis, dtype)
-    def dot(self, other: Any) -> Any: return T.dot(self, other)
-    def astype(self, dtype: Any) -> Any: return T.cast(self, dtype)
-    def clip(self, min: Any = None, max: Any = None) -> Any: return T.clip(self, min, max)
-    def round(self, decimals: int = 0) -> Any: return T.round(self, decimals)
-    def conj(self) -> Any: return T.conj(self)
-    def conjugate(self) -> Any: return T.conj(self)
-    def norm(self, L: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    def max(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.max(self, axis, keepdims)
+    def min(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.min(self, axis, keepdims)
+    def any(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.any(self, axis, keepdims)
+    def all(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.all(self, axis, keepdims)
+    def ptp(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.ptp(self, axis, keepdims)
+    def argmax(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.argmax(self, axis, keepdims)
+    def argmin(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.argmin(self, axis, keepdims)
+    def cumsum(self, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
+        return T.cumsum(self, axis, dtype)
+    def cumprod(self, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
+        return T.cumprod(self, axis, dtype)
+    def dot(self, other: TensorLike) -> TensorVariable: return T.dot(self, other)
+    def astype(self, dtype: DTypeLike) -> TensorVariable: return T.cast(self, dtype)
+    def clip(self, min: TensorLike | None = None, max: TensorLike | None = None) -> TensorVariable:
+        return T.clip(self, min, max)
+    def round(self, decimals: int = 0) -> TensorVariable: return T.round(self, decimals)
+    def conj(self) -> TensorVariable: return T.conj(self)
+    def conjugate(self) -> TensorVariable: return T.conj(self)
+    def norm(self, L: Any, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
         """The vector norm of order `L`, of all elements for an `axis` of None; see `T.linalg.vector_norm`."""
         return T.linalg.vector_norm(self, axis=axis, ord=L, keepdims=keepdims)
-    def copy(self, name: str | None = None) -> Any:
+    def copy(self, name: str | None = None) -> TensorVariable:
         """Another variable of the same value, called `name`."""
         return _named(T.ELEMENTWISE["identity"](self), name)
-    def zeros_like(self, dtype: Any = None) -> Any: return T.zeros_like(self, dtype)
-    def ones_like(self, dtype: Any = None) -> Any: return T.ones_like(self, dtype)
-    def fill(self, value: Any) -> Any:
+    def zeros_like(self, dtype: DTypeLike = None) -> TensorVariable: return T.zeros_like(self, dtype)
+    def ones_like(self, dtype: DTypeLike = None) -> TensorVariable: return T.ones_like(self, dtype)
+    def fill(self, value: TensorLike) -> TensorVariable:
         """A tensor of this shape and dtype filled with `value`, as Theano has it: this one does not change."""
         return T.full_like(self, value)
-    def reshape(self, *shape: Any, ndim: int | None = None) -> Any: return T.reshape(self, *shape, ndim=ndim)
-    def transpose(self, *axes: Any) -> Any: return T.transpose(self, _one_or_several(axes) if axes else None)
-    def dimshuffle(self, *order: Any) -> Any: return T.dimshuffle(self, *order)
-    def swapaxes(self, axis1: int, axis2: int) -> Any: return T.swapaxes(self, axis1, axis2)
-    def flatten(self, ndim: int = 1) -> Any: return T.flatten(self, ndim)
-    def ravel(self) -> Any: return T.ravel(self)
-    def squeeze(self, axis: Any = None) -> Any: return T.squeeze(self, axis)
-    def repeat(self, repeats: Any, axis: int | None = None) -> Any: return T.repeat(self, repeats, axis)
-    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
+    def reshape(self, *shape: Any, ndim: int | None = None) -> TensorVariable: return T.reshape(self, *shape, ndim=ndim)
+    def transpose(self, *axes: Any) -> TensorVariable: return T.transpose(self, _one_or_several(axes) if axes else None)
+    def dimshuffle(self, *order: Any) -> TensorVariable: return T.dimshuffle(self, *order)
+    def swapaxes(self, axis1: int, axis2: int) -> TensorVariable: return T.swapaxes(self, axis1, axis2)
+    def flatten(self, ndim: int = 1) -> TensorVariable: return T.flatten(self, ndim)
+    def ravel(self) -> TensorVariable: return T.ravel(self)
+    def squeeze(self, axis: Axis = None) -> TensorVariable: return T.squeeze(self, axis)
+    def repeat(self, repeats: TensorLike, axis: int | None = None) -> TensorVariable:
+        return T.repeat(self, repeats, axis)
+    def take(self, indices: TensorLike, axis: int | None = None, mode: str = "raise") -> TensorVariable:
         return T.take(self, indices, axis, mode)
-    def compress(self, condition: Any, axis: int | None = None) -> Any: return T.compress(condition, self, axis)
-    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    def compress(self, condition: TensorLike, axis: int | None = None) -> TensorVariable:
+        return T.compress(condition, self, axis)
+    def searchsorted(self, v: TensorLike, side: str = "left", sorter: TensorLike | None = None) -> TensorVariable:
         return T.searchsorted(self, v, side, sorter)
-    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
         return T.diagonal(self, offset, axis1, axis2)
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
         return T.trace(self, offset, axis1, axis2)
-    def sort(self, axis: int | None = -1) -> Any: return T.sort(self, axis)
-    def argsort(self, axis: int | None = -1) -> Any: return T.argsort(self, axis)
-    def nonzero(self) -> Any: return T.nonzero(self)
-    def nonzero_values(self) -> Any:
+    def sort(self, axis: int | None = -1) -> TensorVariable: return T.sort(self, axis)
+    def argsort(self, axis: int | None = -1) -> TensorVariable: return T.argsort(self, axis)
+    def nonzero(self) -> tuple[TensorVariable, ...]: return T.nonzero(self)
+    def nonzero_values(self) -> TensorVariable:
         """The elements that are not zero, in C order: `x[x.nonzero()]`."""
         return self[T.nonzero(self)]
 
     # --- elementwise functions as methods, as Theano's variables have them
-    def arccos(self) -> Any: return T.arccos(self)
-    def arccosh(self) -> Any: return T.arccosh(self)
-    def arcsin(self) -> Any: return T.arcsin(self)
-    def arcsinh(self) -> Any: return T.arcsinh(self)
-    def arctan(self) -> Any: return T.arctan(self)
-    def arctanh(self) -> Any: return T.arctanh(self)
-    def ceil(self) -> Any: return T.ceil(self)
-    def cos(self) -> Any: return T.cos(self)
-    def cosh(self) -> Any: return T.cosh(self)
-    def deg2rad(self) -> Any: return T.deg2rad(self)
-    def exp(self) -> Any: return T.exp(self)
-    def exp2(self) -> Any: return T.exp2(self)
-    def expm1(self) -> Any: return T.expm1(self)
-    def floor(self) -> Any: return T.floor(self)
-    def log(self) -> Any: return T.log(self)
-    def log10(self) -> Any: return T.log10(self)
-    def log1p(self) -> Any: return T.log1p(self)
-    def log2(self) -> Any: return T.log2(self)
-    def rad2deg(self) -> Any: return T.rad2deg(self)
-    def sin(self) -> Any: return T.sin(self)
-    def sinh(self) -> Any: return T.sinh(self)
-    def sqrt(self) -> Any: return T.sqrt(self)
-    def tan(self) -> Any: return T.tan(self)
-    def tanh(self) -> Any: return T.tanh(self)
-    def trunc(self) -> Any: return T.trunc(self)
+    def arccos(self) -> TensorVariable: return T.arccos(self)
+    def arccosh(self) -> TensorVariable: return T.arccosh(self)
+    def arcsin(self) -> TensorVariable: return T.arcsin(self)
+    def arcsinh(self) -> TensorVariable: return T.arcsinh(self)
+    def arctan(self) -> TensorVariable: return T.arctan(self)
+    def arctanh(self) -> TensorVariable: return T.arctanh(self)
+    def ceil(self) -> TensorVariable: return T.ceil(self)
+    def cos(self) -> TensorVariable: return T.cos(self)
+    def cosh(self) -> TensorVariable: return T.cosh(self)
+    def deg2rad(self) -> TensorVariable: return T.deg2rad(self)
+    def exp(self) -> TensorVariable: return T.exp(self)
+    def exp2(self) -> TensorVariable: return T.exp2(self)
+    def expm1(self) -> TensorVariable: return T.expm1(self)
+    def floor(self) -> TensorVariable: return T.floor(self)
+    def log(self) -> TensorVariable: return T.log(self)
+    def log10(self) -> TensorVariable: return T.log10(self)
+    def log1p(self) -> TensorVariable: return T.log1p(self)
+    def log2(self) -> TensorVariable: return T.log2(self)
+    def rad2deg(self) -> TensorVariable: return T.rad2deg(self)
+    def sin(self) -> TensorVariable: return T.sin(self)
+    def sinh(self) -> TensorVariable: return T.sinh(self)
+    def sqrt(self) -> TensorVariable: return T.sqrt(self)
+    def tan(self) -> TensorVariable: return T.tan(self)
+    def tanh(self) -> TensorVariable: return T.tanh(self)
+    def trunc(self) -> TensorVariable: return T.trunc(self)
 
-    def set(self, value: Any) -> Any:
+    def set(self, value: TensorLike) -> TensorVariable:
         """For a part `x[...]`: `x` with `value` there, as PyTensor writes it; see `T.set_subtensor`."""
         return T.set_subtensor(self, value)
 
-    def inc(self, value: Any) -> Any:
+    def inc(self, value: TensorLike) -> TensorVariable:
         """For a part `x[...]`: `x` with `value` added there; see `T.inc_subtensor`."""
         return T.inc_subtensor(self, value)
 
@@ -226,13 +242,14 @@ class TensorVariable(Variable):
         raise self._without("Python index", "x[i], T.arange(i), T.zeros((i,)); loop n times by ag.scan(..., n_steps=n)")
 
     def __complex__(self) -> complex: raise self._without("Python complex", "x.eval({...})")
-    def __contains__(self, value: Any) -> bool: raise self._without("members to look through", "T.any(T.eq(x, value))")
+    def __contains__(self, value: TensorLike) -> bool:
+        raise self._without("members to look through", "T.any(T.eq(x, value))")
     def __array__(self, *args: Any, **kwargs: Any) -> Any: raise self._without("array", "x.eval({...})")
 
     def __len__(self) -> int:
         return self._known_length("x.shape[0]")
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[TensorVariable]:
         return iter([self[n] for n in range(self._known_length("x.shape[0] and x[i], or give the length: shape=(3,)"))])
 
     def _known_length(self, mend: str) -> int:
@@ -296,7 +313,7 @@ def _one_or_several(arguments: tuple[Any, ...]) -> Any:
     return arguments[0] if len(arguments) == 1 else arguments
 
 
-def _named(x: Variable, name: Any) -> Variable:
+def _named(x: TensorVariable, name: Any) -> TensorVariable:
     """`x`, which is new, called `name`.  Raises TypeError for a name that is no text."""
     if name is not None and not isinstance(name, str):
         raise TypeError(f"the name of a variable is a str, got {shown(name)}")
@@ -319,11 +336,21 @@ class TensorOp(Op):
 
     variable_class: ClassVar[type[Variable]] = TensorVariable
 
+    if TYPE_CHECKING:  # for type checkers: most ops have one output; `outputs_of` is for the others
+
+        def __call__(self, *inputs: Any) -> TensorVariable: ...
+
     def convert(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         return tuple(i if isinstance(i, Variable) else as_tensor(i) for i in inputs)
 
 
-def constant(value: Any, dtype: Any = None, name: str | None = None) -> TensorConstant:
+def outputs_of(op: Op, *inputs: Any) -> tuple[TensorVariable, ...]:
+    """The outputs of an op applied, one or several."""
+    outputs: Any = op(*inputs)
+    return outputs if type(outputs) is tuple else (outputs,)
+
+
+def constant(value: TensorLike, dtype: DTypeLike = None, name: str | None = None) -> TensorConstant:
     """The constant with NumPy's reading of `value` (a number, a nested list, an array), as `dtype` if given.
 
     Raises TypeError for what no tensor can hold (objects, strings, dates, masked arrays), ValueError for nested lists
@@ -368,7 +395,7 @@ def _plain(dtype: np.dtype) -> str:
     return dtype.name.rstrip("0123456789") if dtype.kind in "SU" else dtype.name
 
 
-def as_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+def as_tensor(value: TensorLike, dtype: DTypeLike = None, name: str | None = None) -> TensorVariable:
     """`value` itself if it is a variable, else the constant made of it; a list with variables in it is stacked.
 
     Raises TypeError for what no tensor can hold, and for a variable of another dtype than the one asked for.
@@ -376,7 +403,7 @@ def as_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
     if isinstance(value, Variable):
         if dtype is not None and value.type.dtype != dtype_name(dtype):
             raise TypeError(f"expected {dtype_name(dtype)}, got {value!r}; use T.cast(x, {dtype_name(dtype)!r})")
-        return value
+        return value  # type: ignore[return-value]  # all variables of this vocabulary are TensorVariables
     if isinstance(value, (list, tuple)) and not hasattr(value, "__array__") and _holds_variables(value):
         return T.stack([as_tensor(v, dtype) for v in value])
     try:

@@ -19,6 +19,7 @@ import numpy as np
 from ..graph import DTYPES, TensorType, Variable, dtype_name
 from .checks import shown, unpacked
 from .tensor import TensorVariable
+from .typing import DTypeLike, KnownShape
 
 LETTERS = {
     "b": "int8", "w": "int16", "i": "int32", "l": "int64",
@@ -33,7 +34,7 @@ KINDS: dict[str, tuple[int | None, ...]] = {
 }  # fmt: skip
 
 
-def tensor(name: str | None = None, dtype: Any = None, shape: Any = None) -> TensorVariable:
+def tensor(name: str | None = None, dtype: DTypeLike = None, shape: KnownShape = None) -> TensorVariable:
     """An input of this dtype (float64) with one length an axis, None where it is known only at run time.
 
     Theano's order is taken as well: `tensor(dtype, shape, name)`, where a shape may say of each axis whether it
@@ -42,14 +43,15 @@ def tensor(name: str | None = None, dtype: Any = None, shape: Any = None) -> Ten
     """
     if isinstance(name, str) and name in DTYPES and not _is_dtype(dtype):
         if dtype is not None or isinstance(shape, str):  # dtype, shape, name
-            dtype, shape, name = name, dtype, shape
-            lengths = () if shape is None else _several(shape)
+            given: Any = dtype
+            dtype, name = name, shape  # type: ignore[assignment]
+            lengths = () if given is None else _several(given)
             shape = tuple((1 if n else None) if isinstance(n, bool) else n for n in lengths)
         else:
             dtype, name = name, None
     require_name(name)
-    lengths = known_shape(() if shape is None else shape)
-    return TensorVariable(TensorType(dtype_name(dtype or "float64"), lengths), name=name)
+    kind = TensorType(dtype_name(dtype or "float64"), known_shape(() if shape is None else shape))
+    return TensorVariable(kind, name=name)
 
 
 def _is_dtype(dtype: Any) -> bool:
@@ -90,9 +92,7 @@ def _length(n: Any) -> int:
     return length
 
 
-def _of_kind(
-    kind: str, fixed_dtype: str | None, name: str | None, dtype: Any, shape: Sequence[int | None] | None
-) -> TensorVariable:
+def _of_kind(kind: str, fixed_dtype: str | None, name: str | None, dtype: Any, shape: KnownShape) -> TensorVariable:
     if isinstance(name, str) and name in DTYPES and dtype is None:
         raise TypeError(f"{kind}: {name!r}, a dtype, stands where the name does; write T.{kind}(name, dtype={name!r})")
     if fixed_dtype is not None and dtype is not None and dtype_name(dtype) != fixed_dtype:
@@ -109,14 +109,12 @@ class Constructor(Protocol):
     """What makes inputs of one kind."""
 
     def __call__(
-        self, name: str | None = None, dtype: Any = None, shape: Sequence[int | None] | None = None
+        self, name: str | None = None, dtype: DTypeLike = None, shape: KnownShape = None
     ) -> TensorVariable: ...
 
 
 def _constructor(kind: str, letter: str = "", fixed_dtype: str | None = None) -> Constructor:
-    def make(
-        name: str | None = None, dtype: Any = None, shape: Sequence[int | None] | None = None
-    ) -> TensorVariable:
+    def make(name: str | None = None, dtype: DTypeLike = None, shape: KnownShape = None) -> TensorVariable:
         return _of_kind(kind, fixed_dtype, name, dtype, shape)
 
     lengths = ", ".join("?" if n is None else str(n) for n in KINDS[kind])
@@ -144,13 +142,13 @@ def typed_forms(letter: str) -> tuple[Constructor, ...]:
 class Constructors(Protocol):
     """Constructor of several inputs of one kind."""
 
-    def __call__(self, *names: str | int | Sequence[str]) -> Any: ...
+    def __call__(self, *names: str | int | Sequence[str]) -> TensorVariable | list[TensorVariable]: ...
 
 
 def constructors_of_several(make: Constructor, letter: str, kind: str) -> Constructors:
     """Theano's plural of a constructor: `matrices` of `matrix`."""
 
-    def several(*names: str | int | Sequence[str]) -> Any:
+    def several(*names: str | int | Sequence[str]) -> TensorVariable | list[TensorVariable]:
         given: Any = names[0] if len(names) == 1 else names
         if isinstance(given, (int, np.integer)):
             return [make() for _ in range(given)]

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -48,6 +48,10 @@ def same_value(a: Any, b: Any) -> bool:
 
 class Pattern(WithOperators):
     """A graph with holes.  Immutable; compared by identity."""
+
+    if TYPE_CHECKING:  # a pattern stands where ops take a tensor
+
+        def __array__(self) -> np.ndarray: ...
 
     def __apply_op__(self, op: Op | Callable[..., Any], operands: Sequence[Any]) -> Pattern:
         """`op` applied to patterns, one of which is this one: what `Op.__call__` hands over.
@@ -310,7 +314,7 @@ def op_like(
     return OpLike(kind, name, when)
 
 
-def once(pattern: Pattern) -> Pattern:
+def once(pattern: Pattern | Variable) -> Pattern:
     """The pattern, matching only values that nobody else reads: what is taken apart is not computed twice."""
     if isinstance(pattern, (Wild, Applied)):
         return replace(pattern, single_use=True)

@@ -135,8 +135,8 @@ class PatternRule(Rule):
 
 def rule(
     name: str,
-    before: Pattern,
-    after: Pattern | complex | Callable[..., Any],
+    before: Pattern | Variable,
+    after: Pattern | Variable | complex | Callable[..., Any],
     *,
     contract: Contract = exact,
     when: Callable[..., Any] | None = None,

@@ -24,7 +24,7 @@ def fill_with(p: Planner, target: Array, value: Variable) -> None:
     """Write a value, which broadcasts to it, over `target`."""
     source = stretched(p, p.arrays[value], target.lengths)
     like = TensorVariable(TensorType(value.dtype, (None,) * len(target.lengths)))
-    kernel = p.kernel(fill(like, TensorVariable(value.type)).owner)
+    kernel = p.kernel(Apply(fill, (like, TensorVariable(value.type))))
     own = Array(source.base, source.dtype, p.arrays[value].lengths, p.arrays[value].strides, False, source.memory)
     p.launch(kernel, target.lengths, (target,), tuple((target, own)[o.source] for o in kernel.inputs))
 
@@ -144,7 +144,7 @@ def _summed(p: Planner, x: Array, target: Lengths, axes: list[int], some: Quanti
         x.base, x.dtype, (*wanted, *inner_lengths), (*strides, *(x.strides[k] for k in axes)), False, x.memory
     )
     variable = TensorVariable(TensorType(x.dtype, (None,) * (rank + len(axes))))
-    kernel = p.kernel(Reduce(add, tuple(range(rank, rank + len(axes))))(variable).owner)
+    kernel = p.kernel(Apply(Reduce(add, tuple(range(rank, rank + len(axes)))), (variable,)))
     result = p.fresh(x.dtype, wanted)
     p.launch(kernel, p.extents(kernel, [split]), (result,), (split,))
     return Array(result.base, result.dtype, target, p.strides(target), True, result.memory)

@@ -31,7 +31,7 @@ def plan_inc_subtensor(p: Planner, node: Apply) -> None:
         return
     operands = [TensorVariable(TensorType(part.dtype, (None,) * len(a.lengths))) for a in (part, value)]
     plus = logical_or if part.dtype == "bool" else add
-    kernel = p.kernel(plus(*operands).owner, ((0, 0),))
+    kernel = p.kernel(Apply(plus, operands), ((0, 0),))
     p.launch(kernel, part.lengths, (part,), tuple((part, value)[o.source] for o in kernel.inputs))
 
 

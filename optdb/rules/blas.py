@@ -39,8 +39,8 @@ def _is_column(x: Variable) -> bool:
 
 def _rows(x: Variable) -> Variable:
     """The rows of all matrices of the stack `x`, one below the other."""
-    *outer, inner = lengths_of(x)
-    return call(Reshape(), x, reduce(lambda n, m: call(mul, n, m), outer), inner)
+    own: list[Variable] = [*lengths_of(x)]
+    return call(Reshape(), x, reduce(lambda n, m: call(mul, n, m), own[:-1]), own[-1])
 
 
 def _is_transposed(x: Variable) -> bool:
@@ -90,7 +90,7 @@ def dot22_to_dot22scalar(node: Apply, users: Users) -> Variable | None:
     product = products[0].out
     if product.dtype != node.out.dtype or len(users(product)) > 1:
         return None
-    scale = cast(scalars[0], product.dtype)
+    scale: Variable = cast(scalars[0], product.dtype)
     for scalar in scalars[1:]:
         scale = call(mul, scale, cast(scalar, product.dtype))
     return call(Dot22Scalar(), *products[0].inputs, scale)

@@ -17,11 +17,11 @@ class TensorConform:
         return constant(value, dtype)
 
     def cast(self, value: Variable, dtype: str) -> Variable:
-        return elementwise.cast(value, dtype)  # type: ignore[no-any-return]
+        return elementwise.cast(value, dtype)
 
     def pad(self, value: Variable, ndim: int) -> Variable:
         missing = ndim - value.ndim
-        return DimShuffle((*("x",) * missing, *range(value.ndim)))(value)  # type: ignore[no-any-return]
+        return DimShuffle((*("x",) * missing, *range(value.ndim)))(value)
 
     def fill(self, like: Variable, value: Variable) -> Variable:
-        return elementwise.fill(like, value)  # type: ignore[no-any-return]
+        return elementwise.fill(like, value)
