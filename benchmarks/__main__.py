@@ -27,19 +27,22 @@ from .cases import CASES, Case
 from .peers import PEERS
 
 OURS = "arignote"
+HERE = Path(__file__).resolve().parent.parent
 ROUND_SECONDS = 0.15
 
 
 class Process:
     """A worker process of one peer; its commands are those of worker.py."""
 
-    def __init__(self, peer: str, cache: str, **settings: str) -> None:
+    def __init__(
+        self, peer: str, cache: str, checkout: Path = HERE, python: str = sys.executable, **settings: str
+    ) -> None:
         environment = {**os.environ, "BENCH_CACHE": cache, "ARIGNOTE_CACHE": cache, **settings}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # pip compiled the peers' modules; ours are as in a checkout
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker", peer],
+            [python, "-m", "benchmarks.worker", peer],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment,
-            cwd=Path(__file__).resolve().parent.parent,
+            cwd=checkout,
         )  # fmt: skip
 
     def ask(self, command: str) -> dict[str, Any]:
@@ -98,7 +101,7 @@ def measure(case: Case, peers: list[str], rounds: int) -> list[Result]:
             processes[peer] = Process(peer, cache)
             result.warm = processes[peer].ask(f"build {case.name}").get("compile", float("nan"))
         running = [r for r in results if r.peer in processes]
-        calls = {r.peer: _calibrate(processes[r.peer]) for r in running}
+        calls = {r.peer: calls_a_round(processes[r.peer]) for r in running}
         for _ in range(rounds):
             for r in running:
                 answer = processes[r.peer].ask(f"time {calls[r.peer]}")
@@ -108,8 +111,8 @@ def measure(case: Case, peers: list[str], rounds: int) -> list[Result]:
     return results
 
 
-def _calibrate(process: Process) -> int:
-    """How many calls make a round of about ROUND_SECONDS."""
+def calls_a_round(process: Process) -> int:
+    """The number of calls in a round of about ROUND_SECONDS."""
     seconds = process.ask("time 3").get("seconds", 1.0)
     return max(1, min(200_000, int(ROUND_SECONDS / max(seconds, 1e-7))))
 
