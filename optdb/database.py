@@ -6,20 +6,16 @@
 from __future__ import annotations
 
 import math
-import os
-import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..graph import graph_of
-from ..record import record
 from . import later
-from .applier import OptimizerWarning
 from .conform import Conform
 from .contract import CONTRACT_TAGS, Contract
 from .entries import Entry, Table, past_cutoff, refusal, rows_of
+from .members import Member, caller, checked_position, names_of, refuse_clash, refuse_known, role_of, warn_if_hidden
 from .optimizers import FromFunctionOptimizer, Optimizer, SeqOptimizer
 from .order import check_order
 from .query import Query, as_query, unknown
@@ -32,31 +28,11 @@ if TYPE_CHECKING:
 
 Self = TypeVar("Self", bound="Database")
 
-_MARKS = frozenset("+-&,()</")
-"""What queries are written with, besides space."""
-
-
 State = tuple[Any, ...]
 """The members of a database, and then those of each one inside."""
 
 MOST_ANSWERS = 64
 """Queries whose answer a database keeps."""
-
-
-@record
-class Member:
-    """What `register` was told."""
-
-    name: str
-    object: Any
-    tags: frozenset[str]
-    position: float | None
-    contract: Contract | None
-    role: str
-    origin: str = field(compare=False)
-    by_database: bool
-    provides: frozenset[str]
-    requires: frozenset[str]
 
 
 class Database:
@@ -112,27 +88,23 @@ class Database:
         Raises ValueError if the name is taken, a tag is the name of an entry (or the other way round), or the position
         is not a number; TypeError for what cannot stand here.
         """
-        obj = self._accepted(name, obj)
-        if final and cleanup:
-            raise ValueError(f"{self._label()}: {name!r} cannot be both final and cleanup")
-        if isinstance(obj, Database) and not obj.name:
-            obj.name = name
+        label, obj = self._label(), self._accepted(name, obj)
         member = Member(
             name=name,
             object=obj,
             tags=frozenset(tags),
             position=self._place(name, self._rules_at(obj) if position is None else position),
             contract=contract or contract_of(obj),
-            role="final" if final else "cleanup" if cleanup else "",
-            origin=_caller(),
+            role=role_of(label, name, final, cleanup),
+            origin=caller(),
             by_database=use_db_name_as_tag,
-            provides=_names("provides", provides),
-            requires=_names("requires", requires),
+            provides=names_of("provides", provides),
+            requires=names_of("requires", requires),
         )
-        if name in self._members:
-            before = self._members[name].origin
-            raise ValueError(f"{self._label()}: {name!r} is registered at {member.origin}, and already at {before}")
-        self._refuse_clash(member)
+        refuse_known(label, member, self._members)
+        refuse_clash(label, member, self._members, self._tags)
+        if isinstance(obj, Database):
+            obj.name = obj.name or name
         self._warn_of_place(member)
         self._put(member)
         return self
@@ -146,7 +118,7 @@ class Database:
     def add_tags(self: Self, name: str, *tags: str) -> Self:
         """This database, with more tags on an entry of its own."""
         member = replace(self._own(name), tags=self._own(name).tags | set(tags))
-        self._refuse_clash(member)
+        refuse_clash(self._label(), member, self._members, self._tags)
         self._put(member)
         return self
 
@@ -371,15 +343,10 @@ class Database:
         return self._members[name]
 
     def _place(self, name: str, position: float | None) -> float | None:
-        if position is not None and not self.has_positions:
-            raise ValueError(f"{self._label()}: {name!r} is given a position; the order here is that of registration")
-        if position is not None and (isinstance(position, bool) or not isinstance(position, (int, float))):
-            raise TypeError(f"{self._label()}: the position of {name!r} is {position!r}; expected a number")
-        if position is not None and math.isnan(position):
-            raise ValueError(f"{self._label()}: the position of {name!r} is nan; expected a number")
         if position is None and self.has_positions:
             return max((m.position for m in self._members.values() if m.position is not None), default=-1.0) + 1
-        return position
+        found: float | None = checked_position(self._label(), name, position, self.has_positions)
+        return found
 
     def _rules_at(self, obj: Any) -> float | None:
         """The position of what is registered without one; None: behind all others."""
@@ -388,34 +355,7 @@ class Database:
     def _warn_of_place(self, member: Member) -> None:
         """Warn of a rule that stands where it cannot fire."""
         for hidden in self.gone:
-            self._warn_of(member, hidden, "in it")
-
-    def _warn_of(self, member: Member, hidden: Hidden, place: str) -> None:
-        rule = member.object
-        if not isinstance(rule, Rule) or not hidden.hides(rule):
-            return
-        names = ", ".join(getattr(op, "name", "") or getattr(op, "__name__", "") for op in rule.ops[:3])
-        warnings.warn(
-            f"{self._label()}: the rule {member.name!r} stands {place}, behind position {hidden.position:g}, where "
-            f"few or no nodes of {names} are left: {hidden.reason}; it will seldom or never fire. Register it below "
-            f"{hidden.position:g}, or without a position",
-            OptimizerWarning,
-            stacklevel=4,
-        )
-
-    def _refuse_clash(self, new: Member) -> None:
-        if new.name.split() != [new.name] or not _MARKS.isdisjoint(new.name):
-            raise ValueError(f"{self._label()}: {new.name!r} cannot be a name: a query could not spell it")
-        tagged = self._members.values() if new.name in self._tags else ()  # seldom: not all pairs are compared
-        clashing = [self._members[tag] for tag in sorted(self._members.keys() & new.tags)]
-        clashing += [old for old in tagged if new.name in old.tags]
-        for old in clashing:
-            if old.name == new.name:
-                continue
-            here, there = f"{new.name!r} ({new.origin})", f"{old.name!r} ({old.origin})"
-            if old.name in new.tags:
-                raise ValueError(f"{self._label()}: tag {old.name!r} of {here} is the name of the entry {there}")
-            raise ValueError(f"{self._label()}: {here} has the name of a tag of {there}")
+            warn_if_hidden(self._label(), member, hidden, "in it")
 
     def _check(self, query: Query, members: Sequence[Entry]) -> None:
         """Raise UnknownNameError if the query asks for what is not there."""
@@ -443,21 +383,3 @@ def _without_content(member: Member) -> Member:
 def _walked(members: Iterable[Entry]) -> list[Entry]:
     """The members and all that stands in them."""
     return [inner for entry in members for inner in entry.walk()]
-
-
-def _names(argument: str, names: Iterable[str]) -> frozenset[str]:
-    """The names as a set.  Raises TypeError for a plain string, whose letters would be taken for names."""
-    if isinstance(names, str):
-        raise TypeError(f"register: {argument} is {names!r}; expected a tuple of names, as in ({names!r},)")
-    return frozenset(names)
-
-
-_FILES = (__file__, os.path.join(os.path.dirname(__file__), "kinds.py"))
-
-
-def _caller() -> str:
-    """file:line of the code outside these files that is registering."""
-    frame = sys._getframe(1)
-    while frame.f_code.co_filename in _FILES and frame.f_back is not None:
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -16,9 +16,10 @@ from typing import Any, TypeVar
 from ..graph import Op
 from ..record import record
 from .conform import Conform
-from .database import Database, Member, State
+from .database import Database, State
 from .entries import Entry
 from .equilibrium import EquilibriumOptimizer
+from .members import Member, warn_if_hidden
 from .optimizers import Optimizer, SeqOptimizer, TopoOptimizer
 from .query import Query
 from .rule import Rule
@@ -73,7 +74,7 @@ class SequenceDB(Database):
         if isinstance(member.object, Database):
             member.object.gone = late
         for hidden in late:
-            self._warn_of(member, hidden, f"at position {position:g}")
+            warn_if_hidden(self._label(), member, hidden, f"at position {position:g}")
 
     def _build(
         self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings

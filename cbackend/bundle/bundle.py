@@ -57,6 +57,59 @@ _SENTENCES = {
     Outcome.KERNEL + Status.INDEX: "an index is out of bounds",
 }
 
+_HEADER = """\
+/* {signature}
+{told}
+   Written by arignote {version}.  `make` builds lib{name}.a and the program {name} ({name}_main.c). */
+#ifndef {upper}_H
+#define {upper}_H
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+enum {{ {upper}_INPUTS = {inputs}, {upper}_OUTPUTS = {outputs}, {upper}_SHARED = {shared} }};
+
+/* An array in C order, its address a multiple of its element's size.  Lengths beyond its rank say nothing. */
+typedef struct {name}_array {{
+    void *data;
+    int64_t shape[{rank}];
+}} {name}_array;
+
+/* What an array is.  dtype: as NumPy calls it; bytes: of an element; lengths: -1 where any will do. */
+typedef struct {name}_type {{
+    const char *name, *dtype;
+    int bytes, rank;
+    int64_t lengths[{rank}];
+}} {name}_type;
+
+extern const {name}_type {name}_inputs[], {name}_outputs[], {name}_shared[];
+
+typedef struct {name}_function {name}_function; /* a function, with the values of its shared variables */
+
+/* The function, with values from the file `weights`; NULL if that is not the one written for it, or memory is short.
+   threads: how many a call may use; 0: as many as there are processors. */
+{name}_function *{name}_open(const char *weights, int threads);
+void {name}_close({name}_function *f);
+
+/* Computes outputs from inputs; shared variables are updated.  outputs[k].data: where to write if outputs[k].shape is
+   right; if it is not, or data is NULL, data is told a new block, for {name}_free.  0, or a code for {name}_message;
+   then nothing was computed or updated.  Threads may call at once if nothing is updated. */
+int {name}_run({name}_function *f, const {name}_array *inputs, {name}_array *outputs);
+void {name}_free({name}_function *f, void *result);
+void {name}_message(int code, char *text, size_t room);
+
+/* The value of a shared variable, by number: to be read, or written in place, between calls. */
+{name}_array *{name}_value({name}_function *f, int number);
+
+#ifdef __cplusplus
+}}
+#endif
+#endif
+"""
+"""The header of a bundle."""
+
 
 @record(eq=False)
 class Bundle:
@@ -108,61 +161,14 @@ class Bundle:
 
     # --- files
     def _header(self) -> str:
-        name, upper, rank = self.name, self.name.upper(), self._rank
-        own = self.interface.own_outputs
+        name, upper = self.name, self.name.upper()
         shared = [f"      {k}: {n}" for k, n in enumerate(input_names(self.program)[len(self._given) :])]
         told = "\n".join(["\n   Shared variables, by number:", *shared]) if shared else ""
-        return f"""\
-/* {_comment(self.signature)}
-{told}
-   Written by arignote {self.version}.  `make` builds lib{name}.a and the program {name} ({name}_main.c). */
-#ifndef {upper}_H
-#define {upper}_H
-#include <stddef.h>
-#include <stdint.h>
-#ifdef __cplusplus
-extern "C" {{
-#endif
-
-enum {{ {upper}_INPUTS = {len(self._given)}, {upper}_OUTPUTS = {len(own)}, {upper}_SHARED = {len(self.shared)} }};
-
-/* An array in C order, its address a multiple of its element's size.  Lengths beyond its rank say nothing. */
-typedef struct {name}_array {{
-    void *data;
-    int64_t shape[{rank}];
-}} {name}_array;
-
-/* What an array is.  dtype: as NumPy calls it; bytes: of an element; lengths: -1 where any will do. */
-typedef struct {name}_type {{
-    const char *name, *dtype;
-    int bytes, rank;
-    int64_t lengths[{rank}];
-}} {name}_type;
-
-extern const {name}_type {name}_inputs[], {name}_outputs[], {name}_shared[];
-
-typedef struct {name}_function {name}_function; /* a function, with the values of its shared variables */
-
-/* The function, with values from the file `weights`; NULL if that is not the one written for it, or memory is short.
-   threads: how many a call may use; 0: as many as there are processors. */
-{name}_function *{name}_open(const char *weights, int threads);
-void {name}_close({name}_function *f);
-
-/* Computes outputs from inputs; shared variables are updated.  outputs[k].data: where to write if outputs[k].shape is
-   right; if it is not, or data is NULL, data is told a new block, for {name}_free.  0, or a code for {name}_message;
-   then nothing was computed or updated.  Threads may call at once if nothing is updated. */
-int {name}_run({name}_function *f, const {name}_array *inputs, {name}_array *outputs);
-void {name}_free({name}_function *f, void *result);
-void {name}_message(int code, char *text, size_t room);
-
-/* The value of a shared variable, by number: to be read, or written in place, between calls. */
-{name}_array *{name}_value({name}_function *f, int number);
-
-#ifdef __cplusplus
-}}
-#endif
-#endif
-"""
+        return _HEADER.format(
+            name=name, upper=upper, rank=self._rank, told=told, version=self.version,
+            signature=_comment(self.signature), inputs=len(self._given),
+            outputs=len(self.interface.own_outputs), shared=len(self.shared),
+        )  # fmt: skip
 
     def _wrapper(self) -> str:
         name, interface = self.name, self.interface

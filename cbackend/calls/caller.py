@@ -169,11 +169,7 @@ class Caller:
             for n, step in zip(array.shape, array.strides, strict=True):
                 lengths[at], strides[at] = n, step // array.itemsize
                 at += 1
-        in_place = self.interface.in_place
-        outputs = [
-            arrays[in_place[k]] if k in in_place else BLOCKS.empty(guess, o.numpy)
-            for k, (guess, o) in enumerate(zip(self.guesses, self.interface.outputs, strict=True))
-        ]
+        outputs = self._outputs(arrays)
         for k, output in enumerate(outputs):
             data[self.inputs + k] = ffi.from_buffer(output)
             for n in output.shape:
@@ -196,6 +192,14 @@ class Caller:
         if outcome == Outcome.UNREACHED:
             return self._by_numpy(frame, arguments)
         return self._results(outcome, frame, outputs, strided)
+
+    def _outputs(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Arrays for the results: those that are overwritten, or new ones of the lengths of the last call."""
+        in_place = self.interface.in_place
+        return [
+            arrays[in_place[k]] if k in in_place else BLOCKS.empty(guess, o.numpy)
+            for k, (guess, o) in enumerate(zip(self.guesses, self.interface.outputs, strict=True))
+        ]
 
     def _again(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
         """The call from its beginning: Ctrl-C ended it, but the handler of SIGINT raised nothing.

@@ -69,8 +69,6 @@ class Outcome(IntEnum):
     NOT_POSITIVE_DEFINITE = 14
     UNREACHED = 15
     """A loop has no steps, but an output that it would write has an element there.  The caller asks NumPy."""
-    WINDOW = 16
-    """A kernel has no positions, or extends over more than there are."""
     KERNEL = 16
     """Plus the Status of a kernel."""
     CHANGED = 64
@@ -82,6 +80,8 @@ class Outcome(IntEnum):
     """A value does not have the lengths that were promised of it."""
     INDICES = 68
     """Arrays of indices do not broadcast."""
+    WINDOW = 69
+    """A kernel has no positions, or extends over more than there are."""
 
 
 # --- descriptors

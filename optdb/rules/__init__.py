@@ -123,6 +123,14 @@ def is_default(contract: Contract) -> bool:
     return contract.relaxed <= UNNOTICED and not contract.within
 
 
+HIDDEN = (
+    Hidden(0.1, (Shape,), "ShapeOpt has made shape_i nodes of them"),
+    Hidden(1.61, (Assume,), "drain_specify_assumptions has removed them"),
+    Hidden(49, (Pointwise, Reduce), "fusion has made most of them parts of others"),
+)
+"""Nodes that are gone behind a position."""
+
+
 def default_db() -> SequenceDB:
     """The database: what runs at which position, under which tags."""
     merge, run, both = MergeOptimizer(), ("fast_run",), ("fast_run", "fast_compile")
@@ -130,12 +138,7 @@ def default_db() -> SequenceDB:
     in_place = (*run, "inplace")
     fewer_errors = relaxes("errors").tags
     # Rules of users see the graph as it was written, unless they are registered elsewhere.
-    hidden = (
-        Hidden(0.1, (Shape,), "ShapeOpt has made shape_i nodes of them"),
-        Hidden(1.61, (Assume,), "drain_specify_assumptions has removed them"),
-        Hidden(49, (Pointwise, Reduce), "fusion has made most of them parts of others"),
-    )
-    db = SequenceDB("optdb", conform=TensorConform(), rules_at=0.5, hidden=hidden)
+    db = SequenceDB("optdb", conform=TensorConform(), rules_at=0.5, hidden=HIDDEN)
     db.register("merge1", merge, *both, "merge", position=0)
     db.register("scan_eqopt1", scan_db(), *both, "scan", position=0.05)
     lengths = filled(TopoDB(), (shapes.LENGTHS,), "fast_compile")

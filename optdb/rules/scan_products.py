@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from ... import ops as T
-from ...graph import Apply, Constant, Door, FunctionGraph, Variable, dims_of, inheriting, leaves, rebuild
+from ...graph import Apply, Constant, Door, FunctionGraph, Origin, Variable, dims_of, inheriting, leaves, rebuild
 from ...ops.batching import carried
 from ...ops.blas import Dot
 from ...ops.examples import NoBatch, merged
@@ -165,23 +165,13 @@ class _Factor:
 
 
 def _sums_after(node: Apply) -> Sequence[Variable]:
-    """What stands for the outputs of a loop."""
+    """The outputs of a loop with its sums of products taken out; the outputs as they are if there are none."""
     op = node.op
     assert isinstance(op, Scan)
     body, count = op.graph, len(op.traced)
     if op.until or isinstance(op, While):
         return node.outputs
-    changing = _changing(op)
-    products: dict[int, list[Apply]] = {}
-    outputs = list(body.outputs)
-    for k, state in enumerate(body.inputs[op.states]):
-        terms = [] if op.traced[k] else _collected(body, state, body.outputs[k])
-        found = [t.owner for t in terms if t.owner is not None and _is_product(t.owner, body, changing)]
-        if found:
-            products[k] = found
-            rest = [t for t in terms if t.owner not in found and t is not state]
-            with inheriting(node.origin):
-                outputs[k] = T.add(state, *rest) if rest else state
+    products, outputs = _without_products(op, node.origin)
     if not products:
         return node.outputs
     factors = dict.fromkeys(_Factor.of(i).value for found in products.values() for p in found for i in p.inputs)
@@ -207,6 +197,22 @@ def _sums_after(node: Apply) -> Sequence[Variable]:
             results.insert(0, T.add(start, *sums) if sums else start)
     fits = all(new.type.refines(old.type) for new, old in zip(results, node.outputs, strict=True))
     return results if fits else node.outputs
+
+
+def _without_products(op: Scan, origin: Origin) -> tuple[dict[int, list[Apply]], list[Variable]]:
+    """(the products that are added to states, by number of the state; the outputs of the body without them)."""
+    body, changing = op.graph, _changing(op)
+    products: dict[int, list[Apply]] = {}
+    outputs = list(body.outputs)
+    for k, state in enumerate(body.inputs[op.states]):
+        terms = [] if op.traced[k] else _collected(body, state, body.outputs[k])
+        found = [t.owner for t in terms if t.owner is not None and _is_product(t.owner, body, changing)]
+        if found:
+            products[k] = found
+            rest = [t for t in terms if t.owner not in found and t is not state]
+            with inheriting(origin):
+                outputs[k] = T.add(state, *rest) if rest else state
+    return products, outputs
 
 
 def _product_of_all(product: Apply, rows: Mapping[Variable, Variable]) -> Any:

@@ -1,0 +1,116 @@
+"""Members of databases: the arguments of a registration as a value, and the checks that it passes."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+from ..record import record
+from .applier import OptimizerWarning
+from .contract import Contract
+from .rule import Rule
+
+if TYPE_CHECKING:
+    from .kinds import Hidden
+
+MARKS = frozenset("+-&,()</")
+"""Characters with which queries are written, besides space."""
+_HERE = os.path.dirname(__file__)
+_FILES = tuple(os.path.join(_HERE, name) for name in ("database.py", "kinds.py", "members.py"))
+
+
+@record
+class Member:
+    """The arguments of `register`."""
+
+    name: str
+    object: Any
+    tags: frozenset[str]
+    position: float | None
+    contract: Contract | None
+    role: str
+    origin: str = field(compare=False)
+    by_database: bool
+    provides: frozenset[str]
+    requires: frozenset[str]
+
+
+def role_of(label: str, name: str, final: bool, cleanup: bool) -> str:
+    """The role of a member of an EquilibriumDB; empty for none."""
+    if final and cleanup:
+        raise ValueError(f"{label}: {name!r} cannot be both final and cleanup")
+    return "final" if final else "cleanup" if cleanup else ""
+
+
+def checked_position(label: str, name: str, position: Any, has_positions: bool) -> Any:
+    """The position.  Raises TypeError or ValueError for what is no number, or stands where there are no positions."""
+    if position is None:
+        return None
+    if not has_positions:
+        raise ValueError(f"{label}: {name!r} is given a position; the order here is that of registration")
+    if isinstance(position, bool) or not isinstance(position, (int, float)):
+        raise TypeError(f"{label}: the position of {name!r} is {position!r}; expected a number")
+    if math.isnan(position):
+        raise ValueError(f"{label}: the position of {name!r} is nan; expected a number")
+    return position
+
+
+def refuse_known(label: str, new: Member, members: Mapping[str, Member]) -> None:
+    """Raise ValueError for a name that is registered already."""
+    if new.name in members:
+        before = members[new.name].origin
+        raise ValueError(f"{label}: {new.name!r} is registered at {new.origin}, and already at {before}")
+
+
+def refuse_clash(label: str, new: Member, members: Mapping[str, Member], tags: set[str]) -> None:
+    """Raise ValueError for a name that no query can spell, or that is a tag of another member, or the other way round.
+
+    `tags`: all tags of the members, and perhaps more.
+    """
+    if new.name.split() != [new.name] or not MARKS.isdisjoint(new.name):
+        raise ValueError(f"{label}: {new.name!r} cannot be a name: a query could not spell it")
+    tagged = members.values() if new.name in tags else ()  # seldom: not all pairs are compared
+    clashing = [members[tag] for tag in sorted(members.keys() & new.tags)]
+    clashing += [old for old in tagged if new.name in old.tags]
+    for old in clashing:
+        if old.name == new.name:
+            continue
+        here, there = f"{new.name!r} ({new.origin})", f"{old.name!r} ({old.origin})"
+        if old.name in new.tags:
+            raise ValueError(f"{label}: tag {old.name!r} of {here} is the name of the entry {there}")
+        raise ValueError(f"{label}: {here} has the name of a tag of {there}")
+
+
+def warn_if_hidden(label: str, member: Member, hidden: Hidden, place: str) -> None:
+    """Warn of a rule for nodes that are gone where it stands."""
+    rule = member.object
+    if not isinstance(rule, Rule) or not hidden.hides(rule):
+        return
+    names = ", ".join(getattr(op, "name", "") or getattr(op, "__name__", "") for op in rule.ops[:3])
+    warnings.warn(
+        f"{label}: the rule {member.name!r} stands {place}, behind position {hidden.position:g}, where "
+        f"few or no nodes of {names} are left: {hidden.reason}; it will seldom or never fire. Register it below "
+        f"{hidden.position:g}, or without a position",
+        OptimizerWarning,
+        stacklevel=4,
+    )
+
+
+def names_of(argument: str, names: Iterable[str]) -> frozenset[str]:
+    """The names as a set.  Raises TypeError for a plain string, whose letters would be taken for names."""
+    if isinstance(names, str):
+        raise TypeError(f"register: {argument} is {names!r}; expected a tuple of names, as in ({names!r},)")
+    return frozenset(names)
+
+
+def caller() -> str:
+    """file:line of the code outside the files of databases that is registering."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename in _FILES and frame.f_back is not None:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
