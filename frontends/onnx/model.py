@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ...function import function
 from ...graph import FunctionGraph, TensorType, Variable
 from ...ops.shared import shared
 from ...ops.tensor import TensorVariable, constant
+from ...record.cached import cached_property
 from . import converters  # noqa: F401  # they register themselves
 from .building import Builder
 from .loading import OnnxError, load, versions_of
