@@ -30,7 +30,7 @@ rule."""
 
 @record
 class Verdict:
-    """What a search found.  `fault`: "none", "rewrite" (see `rewrite`) or "backend" (the C differs from the graph)."""
+    """The result of a search.  `fault`: "none", "rewrite" (see `rewrite`) or "backend" (the C differs)."""
 
     fault: str
     rewrite: Rewrite | None
@@ -203,6 +203,6 @@ def _backend_difference(f: Function, arrays: Sequence[np.ndarray], states: _Stat
 
 
 def _contract(rule: str) -> str:
-    """What a rule of the database promises about numbers; empty if it says nothing, or is not there."""
+    """The numerics contract of a rule of the database; empty if it has none, or is not there."""
     contract = getattr(optdb[rule], "contract", None) if rule in optdb else None
     return str(contract) if contract is not None else ""

@@ -26,7 +26,7 @@ Show = Callable[[str], None]
 
 
 class Progress:
-    """What is going on; `stage` is for the compiler to say.  A thread shows it again and again."""
+    """The progress of a compilation; `stage` is for the compiler to say.  A thread shows it again and again."""
 
     def __init__(self, name: str, show: Show, verb: str = "compiling") -> None:
         self.name, self.show, self.verb = name, show, verb
@@ -71,7 +71,7 @@ def progress(name: str, verb: str = "compiling") -> Iterator[Progress | Silence]
 
 
 def shower(stream: TextIO | None) -> Show | None:
-    """What shows a line to somebody who looks at this stream; None if nobody does."""
+    """The function that shows a line where somebody looks at this stream; None if nobody does."""
     if stream is None or stream.closed:
         return None
     if type(stream).__module__.startswith("ipykernel."):

@@ -145,7 +145,10 @@ class Function:
 
     @property
     def optimizer_profile(self) -> Any:
-        """What each pass and each rule cost and did; where the C was in the cache, it does it when first asked."""
+        """The optimizer profile: costs and counts of each pass and each rule.
+
+        If the C was in the cache, optimization runs when this is first read.
+        """
         return self._optimization.profile
 
     @property
@@ -214,7 +217,7 @@ class Function:
 
     @cached_property
     def remarks(self) -> Remarks:
-        """What was not done, why, and what would help; see `arignote.remarks`."""
+        """Missed optimizations, with their reasons and remedies; see `arignote.remarks`."""
         ran = {p.name for p in self.optimizer_profile.walk()} if self.optimizer_profile is not None else set()
         if self.program is None:
             return later.remarks.remarks_without_c(self.graph, self.backend, self.mode.backend == self.backend)

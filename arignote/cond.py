@@ -49,7 +49,7 @@ def cond(condition: Any, then: Any, otherwise: Any) -> Any:
 
 
 class _Branch:
-    """What one branch gives, and which nodes were built for it alone."""
+    """The outputs of one branch, and the nodes that were built for it alone."""
 
     def __init__(self, given: Any) -> None:
         self.marks = marking()

@@ -79,7 +79,7 @@ class Trouble:
 
 
 class Debug:
-    """What one call computed.  `d["loss"]` is the array of a named value; `d.values` describes each of them."""
+    """The values of one call.  `d["loss"]` is the array of a named value; `d.values` describes each of them."""
 
     def __init__(self, name: str, values: Sequence[Intermediate], arrays: dict[str, np.ndarray], first: Trouble | None):
         self.name = name
@@ -198,7 +198,7 @@ def _intermediate(variable: Variable, value: np.ndarray, name: str = "") -> Inte
 
 
 def _trouble(node: Apply, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> Trouble | None:
-    """What to say if a node makes a NaN of none, or an Inf of what is finite."""
+    """The message about a node that makes a NaN of none, or an Inf of finite values."""
     for what, test, excuse in (("NaN", np.isnan, np.isnan), ("Inf", np.isinf, lambda v: ~np.isfinite(v))):
         bad = next((k for k, r in enumerate(results) if r.dtype.kind in "fc" and test(r).any()), None)
         if bad is None or any(v.dtype.kind in "fc" and excuse(v).any() for v in inputs):

@@ -238,7 +238,7 @@ def compile_times() -> dict[str, float]:
 
 
 def profiles(step: Function, full: bool = False) -> str:
-    """What optimizing and running the step cost: two screens, or all of it."""
+    """The profiles of optimizing and running the step: two screens, or all of it."""
     optimizer, run = step.optimizer_profile, step.profile
     more = "" if full else "\n\n(the whole profiles, Theano's text among them: python -m arignote demo --full)"
     return (

@@ -57,7 +57,7 @@ def stages(trace: Trace) -> Iterator[tuple[str, list[int]]]:
 
 
 def changed_lines(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """What went (`-`) and what came (`+`), a value's old and new line together."""
+    """Removed (`-`) and added (`+`) lines, a value's old and new line together."""
     old, new = ({line.partition(":")[0]: line for line in lines} for lines in (before, after))
     found = []
     for name, line in old.items():

@@ -67,7 +67,7 @@ def _own_outputs(graph: FunctionGraph) -> Sequence[Variable]:
 
 
 def _without_c(program: Program) -> list[str]:
-    """What Python runs, in the words of the user's lines."""
+    """The ops that only Python runs, with the user's lines."""
     found = []
     for part in (program, *program.bodies):
         sites = {step.site for step in part.steps if isinstance(step, Host)}

@@ -48,7 +48,7 @@ _OPTIONS = function.__code__.co_varnames[2 : function.__code__.co_argcount]
 
 
 class Jitted:
-    """What `jit` returns: callable as the function it wraps."""
+    """The result of `jit`: callable as the function it wraps."""
 
     def __init__(self, python_function: Callable[..., Any], options: dict[str, Any]) -> None:
         functools.update_wrapper(self, python_function)

@@ -85,7 +85,7 @@ def _failed(message: str) -> int:
 
 
 def changes(graph: FunctionGraph, journal: list[Replacement], profile: OptimizerProfile) -> Iterator[str]:
-    """What each pass that changed something changed, as a difference in names that stay, with the rules that did it."""
+    """The changes of each pass that changed something, as a difference in stable names, with the rules that fired."""
     replay = Replay(graph, journal)
     for stage, numbers in stages(Trace(graph, journal, profile)):
         before = replay.lines()

@@ -1,4 +1,4 @@
-"""What the optimizers of a mode make of a graph: done at once, or when somebody looks at it."""
+"""The optimization of a graph by a mode: at once, or when somebody looks at the result."""
 
 from __future__ import annotations
 

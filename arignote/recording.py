@@ -81,7 +81,7 @@ def _box(box: pages.boxes.Box, title: str) -> dict[str, Any]:
 
 
 def statements(names: set[str]) -> dict[str, str]:
-    """What the rules of these names say, as far as the database knows them."""
+    """The statements of the rules of these names, as far as the database knows them."""
     known = {entry.name: entry.object for entry in optdb.entries() if isinstance(entry.object, Rule)}
     return {name: str(known[name]) for name in sorted(names & known.keys())}
 

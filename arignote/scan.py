@@ -143,7 +143,7 @@ def _sequences(given: Sequence[Any], go_backwards: bool) -> list[_Along]:
 
 
 def _with_taps(given: Any, key: str, what: str, default: list[int]) -> tuple[Any, list[int]]:
-    """What stands under `key`, and the taps.  Raises TypeError or ValueError for a dict of another form."""
+    """The value under `key`, and the taps.  Raises TypeError or ValueError for a dict of another form."""
     if not isinstance(given, Mapping):
         return given, default
     unknown = [k for k in given if k not in (key, "taps")]
@@ -283,7 +283,7 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
 
 
 def _names(initial: Any, count: int) -> list[str]:
-    """What messages call the parts of a state."""
+    """The names of the parts of a state in messages."""
     if isinstance(initial, Mapping) and len(initial) == count:
         return [f"state[{k!r}]" for k in initial]
     plain = not isinstance(initial, (list, tuple, Mapping))

@@ -1,4 +1,4 @@
-"""What a user asks a function to be, turned into a closed graph: inputs, givens, shared variables, outputs, updates."""
+"""The signature of a function as a closed graph: inputs, givens, shared variables, outputs, updates."""
 
 from __future__ import annotations
 

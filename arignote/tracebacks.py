@@ -31,7 +31,7 @@ _SHELLS = ("IPython", "ipykernel")
 
 
 class Told(NamedTuple):
-    """What is shown of one error.  It holds no frame and not the error, so it keeps no array alive."""
+    """The shown form of one error.  It holds no frame and not the error, so it keeps no array alive."""
 
     kind: str
     message: str
@@ -99,7 +99,7 @@ def tell(error: BaseException) -> None:
 
 
 def _publisher() -> Callable[[dict[str, str]], None] | None:
-    """What shows a form in the notebook that runs this; None in terminals and elsewhere."""
+    """The display function of the notebook that runs this; None in terminals and elsewhere."""
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell.display_pub.publish if getattr(shell, "kernel", None) is not None else None
 

@@ -43,7 +43,7 @@ _ROUND_SECONDS = 2e-3
 
 @record
 class Tuned:
-    """What was found for one kernel: the schedule to use, and how many times as fast the function is by it."""
+    """The finding for one kernel: the schedule to use, and how many times as fast the function is by it."""
 
     kernel: str
     computes: str
@@ -53,7 +53,7 @@ class Tuned:
 
 
 class Tuning:
-    """What `tune` found.  `function` is the function with the winners; later compilations have them as well."""
+    """The findings of `tune`.  `function` is the function with the winners; later compilations have them as well."""
 
     def __init__(self, function: Function, found: Sequence[Tuned], before: float, after: float, kept: bool) -> None:
         self.function, self.found, self.before, self.after, self.kept = function, tuple(found), before, after, kept
@@ -193,7 +193,7 @@ class _Form:
         )  # fmt: skip
 
     def seconds(self, arrays: Sequence[np.ndarray], calls: int) -> float:
-        """What a call takes."""
+        """The seconds of a call."""
         self._begin_anew()
         run = self._run.entry
         begun = time.perf_counter()
@@ -202,7 +202,7 @@ class _Form:
         return (time.perf_counter() - begun) / calls
 
     def results(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """What the first call returns, and what shared variables hold after it."""
+        """The results of the first call, and the values of shared variables after it."""
         self._begin_anew()
         return [r.copy() for r in (*self._run(*arrays), *(c.value for c in self._containers))]
 

@@ -1,4 +1,4 @@
-"""What `ag.vectorize`, `ag.vmap`, `ag.jacobian` and `ag.hessian` do once their arguments are known to be right."""
+"""The work of `ag.vectorize`, `ag.vmap`, `ag.jacobian` and `ag.hessian` after their arguments are checked."""
 
 from __future__ import annotations
 

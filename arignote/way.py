@@ -9,7 +9,7 @@ from .signature import Signature
 
 
 class Way:
-    """What a call of a compiled function goes through.  It does not know the function, which knows it."""
+    """The path of a call of a compiled function.  It does not know the function, which knows it."""
 
     __slots__ = ("form", "name", "run", "signature")
 

@@ -81,7 +81,7 @@ class Why:
 
 
 class Answers:
-    """What `why` looks things up in: the rewriting of one function played to its end, and its C."""
+    """The records that `why` searches: the rewriting of one function played to its end, and its C."""
 
     def __init__(self, start: FunctionGraph, graph: FunctionGraph, trace: Trace, program: Any, source: CFile) -> None:
         self.start, self.graph, self.trace = start, graph, trace

@@ -62,7 +62,7 @@ class Process:
 
 @dataclass
 class Result:
-    """What one peer needed for one case, in seconds."""
+    """The times of one peer for one case, in seconds."""
 
     peer: str
     cold: float = 0.0

@@ -16,7 +16,7 @@ Array = Any
 
 
 class Names(Protocol):
-    """What a formula may use beside Python's operators and the method `sum`, `mean`, `reshape` of an array."""
+    """The functions that a formula may use beside operators and the methods `sum`, `mean`, `reshape` of an array."""
 
     exp: Callable[[Array], Array]
     log: Callable[[Array], Array]

@@ -1,4 +1,4 @@
-"""What the run profile costs: the same function with and without it, in turns within one process.
+"""The cost of the run profile: the same function with and without it, in turns within one process.
 
     python -m benchmarks.overhead
     python -m benchmarks.overhead --rounds 41

@@ -1,4 +1,4 @@
-"""What rewriting costs as graphs grow, ours and PyTensor's side by side in one run.
+"""The cost of rewriting as graphs grow, ours and PyTensor's side by side in one run.
 
     python -m benchmarks.rewriting                               every case and size, and PyTensor if it is installed
     python -m benchmarks.rewriting --peers --sizes 1000 4000     ours alone
@@ -28,7 +28,7 @@ Figures = dict[str, float]
 
 
 def asked(library: str, case: str, nodes: int, patience: int, *how: str) -> Figures | None:
-    """What a process of its own measured; None if it failed or was given up."""
+    """The result that a process of its own measured; None if it failed or was given up."""
     command = [sys.executable, "-m", "benchmarks.growing", library, case, str(nodes), str(patience), *how]
     folder = Path(__file__).resolve().parent.parent
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)

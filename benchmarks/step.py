@@ -1,4 +1,4 @@
-"""What rewriting one training step of a small network costs, what one folded constant does, and what idle rules do."""
+"""The cost of rewriting one training step of a small network, of one folded constant, and of idle rules."""
 
 from __future__ import annotations
 

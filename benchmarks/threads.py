@@ -1,4 +1,4 @@
-"""What threads are worth: the cases, and sizes around the threshold, with one thread against two.
+"""The gain from threads: the cases, and sizes around the threshold, with one thread against two.
 
     python -m benchmarks.threads             sizes around the threshold, then the cases
     python -m benchmarks.threads softmax     the cases whose names have this in them

@@ -20,7 +20,7 @@ from .peers import NotOffered
 
 
 def _check(case: Case, result: Any) -> str | None:
-    """What is wrong with the first result, compared with the NumPy meaning."""
+    """The fault of the first result, compared with the NumPy meaning."""
     expected = case.expected(*case.inputs())
     several = isinstance(expected, tuple)
     for n, (want, got) in enumerate(zip(expected, result, strict=True) if several else [(expected, result)]):

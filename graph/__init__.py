@@ -1,4 +1,4 @@
-"""What a computation is: types, variables, nodes, ops, graphs as values, their text form.  Imports nothing of ours."""
+"""Computations as values: types, variables, nodes, ops, graphs, their text form.  Imports nothing of ours."""
 
 from .collector import collector_at_rest
 from .dims import Dim, dims_of, same_shape

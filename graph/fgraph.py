@@ -82,7 +82,7 @@ class FunctionGraph:
 
     @cached_property
     def uses(self) -> dict[Variable, list[Use]]:
-        """Who reads each variable; variables that nobody reads are left out."""
+        """The readers of each variable; variables without readers are left out."""
         uses: dict[Variable, list[Use]] = {}
         for node in self.order:
             for position, i in enumerate(node.inputs):
@@ -156,7 +156,7 @@ class FunctionGraph:
     # --- equality by structure
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """What is equal for equal graphs: types of inputs, ops with the numbers of their inputs, outputs, updates."""
+        """A key that equal graphs share: types of inputs, ops with the numbers of their inputs, outputs, updates."""
         counter = itertools.count()
         number: dict[Variable, Any] = {i: next(counter) for i in self.inputs}
 

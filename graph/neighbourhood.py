@@ -1,4 +1,4 @@
-"""What a node looks like at first sight: its op, and what computes each operand.
+"""A summary of a node for the index of rules: its op, and what computes each operand.
 
 The optimizers know by it which rules a node may be for.  A graph has few neighbourhoods and programs share them, so
 each is one object, compared by identity: a node finds its own once, and what was asked of it is found by one look.
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ConstantHead:
-    """What a constant is at first sight: 0, 1 or -1, for which most rules ask, any other NUMBER, or an ARRAY."""
+    """The kind of a constant: 0, 1 or -1, which most rules look for, any other NUMBER, or an ARRAY."""
 
     __slots__ = ("value",)
 
@@ -51,7 +51,7 @@ _known: dict[tuple[Op, tuple[Head, ...]], Neighbourhood] = {}
 
 
 def head(variable: Variable) -> Head:
-    """What computes the variable."""
+    """The op that computes the variable."""
     owner = variable.owner
     if owner is not None:
         return owner.op

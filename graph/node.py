@@ -80,7 +80,7 @@ class Constant(Variable):
 
     @property
     def key(self) -> tuple[str, tuple[int, ...], bytes]:
-        """What makes two constants the same: dtype, shape and bits (so 0.0 is not -0.0, and a NaN equals itself)."""
+        """The identity of a constant: dtype, shape and bits (so 0.0 is not -0.0, and a NaN equals itself)."""
         if self._key is None:
             self._key = (self.type.dtype, self.data.shape, self.data.tobytes())
         return self._key

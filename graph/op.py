@@ -1,4 +1,4 @@
-"""What an op is.
+"""The base class of ops.
 
 An op knows its type rule, its meaning in NumPy, the lengths of its outputs and its gradient; every other reading of it
 (C, rules, text) is a table elsewhere, keyed by op.

@@ -35,7 +35,7 @@ def boxes_of(graph: FunctionGraph) -> tuple[pages.boxes.Box, ...]:
 
 
 class _Words:
-    """What is said again and again, made once: of an op its headline, kind and text, of an origin its lines."""
+    """Texts that recur, made once: of an op its headline, kind and text, of an origin its lines."""
 
     def __init__(self) -> None:
         self._ops: dict[Op, tuple[str, str, str]] = {}
@@ -72,7 +72,7 @@ def _node(node: Apply, inputs: tuple[int, ...], output: bool, words: _Words) -> 
 
 
 def headline(op: Op) -> tuple[str, str]:
-    """What a box calls an op, in few words, and its kind: for an op made of ops, what is inside."""
+    """The short name of an op in a box, and its kind: for an op made of ops, what is inside."""
     inner = op.parameters().get("op")
     if isinstance(inner, Op):
         name, kind = headline(inner)

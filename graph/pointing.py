@@ -79,7 +79,7 @@ def printable(name: str) -> str:
 
 
 def called(variable: Variable, names: Names = NAMED) -> str:
-    """What to call a value in a message: its name, or the op that computes it."""
+    """The name of a value in a message: its name, or the op that computes it."""
     variable = names.get(variable, variable)
     if variable.name:
         return printable(variable.name)

@@ -43,7 +43,7 @@ def _shortest(file: str) -> str:
 
 
 def _cell(file: str) -> str:
-    """What IPython calls the code of a notebook's cell or a prompt, as `Cell In[3]`; empty for other files."""
+    """IPython's name for the code of a notebook's cell or a prompt, as `Cell In[3]`; empty for other files."""
     if "ipykernel_" not in file and not file.startswith("<ipython-input-"):
         return ""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None

@@ -178,5 +178,5 @@ def predecessors(node: Apply, before: Mapping[Apply, list[Apply]]) -> Iterator[A
 
 
 def name(variable: Variable) -> str:
-    """What to call a value in a message."""
+    """The name of a value in a message."""
     return variable.name or (repr(variable.owner) if variable.owner is not None else str(variable.type))

@@ -146,7 +146,7 @@ def constant_text(data: np.ndarray) -> str:
 
 
 class Vocabulary(NamedTuple):
-    """What a parser knows of the language: ops by name (an Op, or a callable of its fields) and how leaves are made."""
+    """The language that a parser knows: ops by name (an Op, or a callable of its fields) and how leaves are made."""
 
     ops: Mapping[str, Any]
     variable: Callable[..., Variable]

@@ -1,4 +1,4 @@
-"""What a value of the graph is: dtype and shape.  The first thing on the data path; imports only `provenance`."""
+"""The type of a value: dtype and shape.  The first thing on the data path; imports only `provenance`."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from ..graph.provenance import here
 
 
 def assigned_name(function: str) -> str | None:
-    """What the user's line assigns its call of `function` to: `w`, the w of `self.w` and of `params["w"]`; or None."""
+    """The name that the user's line assigns: `w`, the w of `self.w` and of `params["w"]`; or None."""
     line = next(iter(here()), None)
     code = line.code if line is not None else ""
     if function not in code or "=" not in code:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class At:
-    """What `x.at` is: `x.at[i].set(v)` and `x.at[i].add(v)` are `x` with v there, or v added there."""
+    """The value of `x.at`: `x.at[i].set(v)` and `x.at[i].add(v)` are `x` with v there, or v added there."""
 
     __slots__ = ("_x",)
 

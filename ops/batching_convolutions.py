@@ -49,5 +49,5 @@ def _number(n: int) -> Variable:
 
 
 def _of_same(x: Variable, first: int, second: int) -> Any:
-    """What of `x`, which has the axis of the examples twice, is of one example; the axis in front."""
+    """The part of `x`, which has the axis of the examples twice, that belongs to one example; the axis in front."""
     return T.moveaxis(T.diagonal(x, 0, first, second), -1, 0)

@@ -1,4 +1,4 @@
-"""What `x == y` and `x != y` give: a truth value, since they compare identity, that is never taken for a tensor."""
+"""The result of `x == y` and `x != y`: a truth value, since they compare identity, that never counts as a tensor."""
 
 from __future__ import annotations
 

@@ -274,7 +274,7 @@ def elementwise_vjp(node: Apply, g: Variable | None) -> Sequence[Variable | None
 
 
 def _cotangents(node: Apply, g: Any, inputs: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Any]:
-    """What the rows give, before shapes and dtypes are made those of the operands; None for zero."""
+    """The cotangents by the table, before shapes and dtypes are made those of the operands; None for zero."""
     name, y = node.op.name, node.out
     is_complex = any(i.type.kind == "c" for i in inputs)
     if is_complex and name in REASONS:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Pointwise(TensorOp):
-    """What elementwise ops and casts share: one output, whose shape is that of the operands broadcast together."""
+    """The base of elementwise ops and casts: one output, whose shape is that of the operands broadcast together."""
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """(dtypes the operands are converted to, dtype of the result).
@@ -168,7 +168,7 @@ class Elementwise(Pointwise):
         object.__setattr__(self, "__doc__", f"{usage(self.name, self.arity)}\n\n{meaning}")  # what `help` shows
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
-        """What NumPy computes in for operands of these dtypes: (dtypes they are converted to, dtype of the result)."""
+        """NumPy's computation for operands of these dtypes: (dtypes they are converted to, dtype of the result)."""
         return _loop(self, dtypes)
 
     def check_count(self, count: int) -> None:

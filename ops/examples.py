@@ -1,4 +1,4 @@
-"""What rules of batching share: the axis of the examples, which stands in front, and how rules are applied.
+"""Helpers of the batching rules: the axis of the examples, which stands in front, and how rules are applied.
 
 The rules stand in batching.py; `Examples` carries their table, so that a rule may apply it to a graph inside its op.
 """

@@ -33,7 +33,7 @@ class FusedProduct(TensorOp):
 
     @property
     def group(self) -> Fused:
-        """What follows the product."""
+        """The elementwise group that follows the product."""
         return Fused(self.graph)
 
     def split(self, inputs: Sequence[Variable]) -> tuple[Variable, tuple[Variable, ...]]:

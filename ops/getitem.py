@@ -121,7 +121,7 @@ def _positions(x: Variable, axis: int, mask: Any) -> Sequence[TensorVariable]:
 
 
 def _converted(item: Any) -> Any:
-    """What `item` stands for: itself, a variable, or a mask, which is an array if it is constant."""
+    """The value of `item`: itself, a variable, or a mask, which is an array if it is constant."""
     if item is None or item is Ellipsis or isinstance(item, slice):
         return item
     if isinstance(item, (list, tuple)) and any(isinstance(i, Variable) for i in item):

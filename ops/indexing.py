@@ -34,7 +34,7 @@ def count_inputs(spec: Spec) -> int:
 
 
 def entries(spec: Spec, values: Sequence[Any]) -> list[Any]:
-    """What stands in the brackets: for each entry its value, or a slice of its values."""
+    """The entries of an index: for each entry its value, or a slice of its values."""
     rest: Iterator[Any] = iter(values)
     return [
         slice(*(next(rest) if flag == "1" else None for flag in entry[1:])) if entry[0] == "s" else next(rest)

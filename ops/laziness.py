@@ -1,4 +1,4 @@
-"""What only one branch of a choice needs, put into that branch.
+"""Moves work that only one branch of a choice needs into that branch.
 
     a = exp(x); cond{fn(a, b) -> a, fn(a, b) -> b}(c, a, b)   -->   cond{fn(x, b) -> exp(x), fn(x, b) -> b}(c, x, b)
 
@@ -132,7 +132,7 @@ class _Regions:
         return rebuild(graph.outputs, dict(used))
 
     def _needs(self, node: Apply, number: int, members: Sequence[Apply]) -> list[Variable]:
-        """What a branch reads: its operands, what its members read, and the members of choices inside of it."""
+        """The values that a branch reads: its operands, and those of its members and of choices inside."""
         graph = node.op.branches[number]  # type: ignore[attr-defined]
         found = [v for v, i in zip(node.inputs[1:], graph.inputs, strict=True) if i in graph.uses]
         stack = list(members)

@@ -146,7 +146,7 @@ class Scan(TensorOp):
         return f"{self.name}: sequence {sequence} has {length} elements for {n} steps"
 
     def changed(self, output: int, before: tuple[int, ...], after: tuple[int, ...], step: int) -> str:
-        """What is said of a state, or another output of the body, that does not keep its shape."""
+        """The message about a state, or another output of the body, that changes its shape."""
         states = self.graph.inputs[self.states]
         name = f"the state {_called(states[output])}" if output < len(states) else f"value {output - len(states)}"
         return f"{self.name}: {name} of shape {before} becomes one of shape {after} in step {step}"

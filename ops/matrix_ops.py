@@ -1,4 +1,4 @@
-"""What the ops on matrices share: matrices in the last two axes, one floating-point dtype, batches in front."""
+"""The base of the ops on matrices: matrices in the last two axes, one floating-point dtype, batches in front."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each elementwise op computes, in a line: the docstrings of the ops in elementwise.py."""
+"""One line of documentation for each elementwise op: the docstrings of the ops in elementwise.py."""
 
 MEANINGS = {
     # arithmetic

@@ -35,7 +35,7 @@ def weak_type(value: Any) -> type | None:
 
 
 def by_ufunc(ufunc: np.ufunc) -> Rule:
-    """What `ufunc` computes in, or its fold from the left, where there are more operands than it takes."""
+    """The dtypes in which `ufunc` computes, or its fold from the left, where there are more operands than it takes."""
 
     def rule(dtypes: tuple[Operand, ...]) -> Loop:
         if len(dtypes) > ufunc.nin:
@@ -90,7 +90,7 @@ def real_part(dtypes: tuple[Operand, ...]) -> Loop:
 
 
 def phase(dtypes: tuple[Operand, ...]) -> Loop:
-    """What `arctan2` of the imaginary and the real part computes in; the former is a Python 0 for real operands."""
+    """The dtypes of `arctan2` of the imaginary and the real part; the former is a Python 0 for real operands."""
     operands, real = real_part(dtypes)
     if operands[0] in _REAL:
         return operands, real

@@ -310,6 +310,6 @@ def _is(v: Variable, number: int) -> bool:
 
 
 def __getattr__(name: str) -> Any:
-    """What is looked for here and is a method of a stream.  Raises AttributeError, saying so."""
+    """Raise AttributeError; for methods of a stream the message says where they are."""
     hint = f"; a stream has it: T.random.RandomStream(seed).{name}(...)" if hasattr(RandomStream, name) else ""
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")

@@ -144,7 +144,7 @@ class Waiting:
 
 @record
 class RowPlan:
-    """What is done in each pass, by number: `folded[p]` are the reductions of pass p, `written[p]` the outputs that are
+    """The work of each pass, by number: `folded[p]` are the reductions of pass p, `written[p]` the outputs that are
     whole rows. `single` are the outputs that have one element a row, written at its end.
     """
 

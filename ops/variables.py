@@ -106,7 +106,7 @@ def _of_kind(kind: str, fixed_dtype: str | None, name: str | None, dtype: Any, s
 
 
 class Constructor(Protocol):
-    """What makes inputs of one kind."""
+    """A constructor of inputs of one kind."""
 
     def __call__(
         self, name: str | None = None, dtype: DTypeLike = None, shape: KnownShape = None

@@ -68,7 +68,7 @@ class Tally:
 
 
 class Failures:
-    """What went wrong, once for each rule; a warning the first time, an error at once if `strict`."""
+    """Failures, once for each rule; a warning the first time, an error at once if `strict`."""
 
     def __init__(self, strict: bool) -> None:
         self.strict = strict
@@ -270,7 +270,7 @@ class Applier:
 
 
 def node_key(node: Apply) -> tuple[Any, ...]:
-    """What two equal nodes have in common: the op and the inputs, constants by their bits."""
+    """A key that equal nodes share: the op and the inputs, constants by their bits."""
     return (node.op, *[i.key if isinstance(i, Constant) else i for i in node.inputs])
 
 

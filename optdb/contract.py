@@ -1,4 +1,4 @@
-"""What a rule promises about numbers: a value whose tags can be queried, and which the rule's property test checks.
+"""The numerics contract of a rule: a value whose tags can be queried, and which the rule's property test checks.
 
     exact                       the same bits
     ulp(k)                      the same special values, finite results at most k units in the last place apart

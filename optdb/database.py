@@ -173,7 +173,7 @@ class Database:
         return _walked(self._entries())
 
     def __getitem__(self, name: str) -> Any:
-        """What is registered under a name or a path ("canonicalize/local_mul_zero"), here or in a database inside.
+        """The entry with a name or a path ("canonicalize/local_mul_zero"), here or in a database inside.
 
         For a name that is `known_elsewhere`, such as that of a rewrite of Theano, the answer says what became of it.
         Raises KeyError for an unknown name, with a suggestion, and for one that means several things.

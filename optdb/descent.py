@@ -51,7 +51,7 @@ class Descent:
                 work.extend(self._offer(node, chain))
 
     def _offer(self, node: Apply, chain: Chain) -> Iterable[tuple[Apply, Chain]]:
-        """What is to be offered next, the first at the end."""
+        """The nodes to be offered next, the first at the end."""
         key = node_key(node)
         firing = None
         if any(key == earlier for earlier, _ in chain):
@@ -94,7 +94,7 @@ class Descent:
         return apart, again
 
     def _users(self, variable: Variable) -> Sequence[Use]:
-        """Who reads the value in the graph that the walk began with."""
+        """The readers of the value in the graph that the walk began with."""
         return self._graph.uses.get(variable, ())
 
     def _diverged(self, node: Apply, rules: Sequence[str]) -> None:
@@ -126,7 +126,7 @@ def assembled(outputs: Sequence[Variable], replaced: Mapping[Variable, Variable]
 
 
 def _last(variable: Variable, replaced: Mapping[Variable, Variable]) -> Variable:
-    """What stands for the variable after all replacements of it."""
+    """The variable after all its replacements."""
     while variable in replaced:
         variable = replaced[variable]
     return variable

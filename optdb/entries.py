@@ -1,4 +1,4 @@
-"""What a database holds: entries with names, positions and tags; why a query takes one or leaves it; as a table."""
+"""The entries of a database, with names, positions and tags; why a query takes one or leaves it; as a table."""
 
 from __future__ import annotations
 

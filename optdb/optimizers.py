@@ -115,7 +115,7 @@ class SeqOptimizer(Optimizer):
 
 
 def attempted(member: Optimizer, graph: FunctionGraph, door: Door, failures: Failures) -> Result:
-    """What `member` makes of the graph; the graph as it was, and an empty profile, if it raises."""
+    """The graph optimized by `member`; the graph as it was, and an empty profile, if it raises."""
     clock = processor_clock()
     start, waited = clock.read(), clock.waited
     try:

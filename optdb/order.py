@@ -1,4 +1,4 @@
-"""What must run before what: entries that require what others provide, checked when a query is asked."""
+"""Requirements between entries: `requires` and `provides`, checked when a query is asked."""
 
 from __future__ import annotations
 

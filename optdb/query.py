@@ -139,7 +139,7 @@ class Query:
         return pages.notebook.facts(self.name or str(self) or "nothing", self.facts())
 
     def facts(self) -> list[tuple[str, str]]:
-        """What it asks for, part by part, in words."""
+        """The parts of the query in words."""
         parts = [("includes", self.include), ("requires", self.require), ("excludes", self.exclude)]
         said = [(word, " ".join(sorted(tags))) for word, tags in parts if tags]
         said += [] if self.position_cutoff is None else [("positions below", f"{self.position_cutoff:g}")]

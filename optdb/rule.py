@@ -27,7 +27,7 @@ OpKey = Union[Op, type[Op]]
 
 @record(slots=True)
 class Proposal:
-    """What a rule offers for a node: one value an output (None: leave it; a Python number: that constant)."""
+    """The result of a rule for a node: one value an output (None: leave it; a Python number: that constant)."""
 
     outputs: tuple[Any, ...]
     leaves: tuple[Variable, ...]
@@ -72,7 +72,7 @@ class Rule:
         raise NotImplementedError
 
     def propose(self, node: Apply, users: Users) -> Proposal | None:
-        """What should stand for the outputs of `node`, or None."""
+        """The replacements of the outputs of `node`, or None."""
         raise NotImplementedError
 
     def __str__(self) -> str:

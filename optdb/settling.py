@@ -1,4 +1,4 @@
-"""What a query takes, as optimizers: rules become walks, functions are wrapped, settings of the query hold for all."""
+"""The entries of a query as optimizers: rules become walks, functions are wrapped, settings apply to all."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .rule import Rule
 
 @record
 class Settings:
-    """What holds for all optimizers of one query."""
+    """The settings of all optimizers of one query."""
 
     conform: Conform | None = None
     strict: bool = False
 
 
 def as_optimizer(entry: Entry, built: Any, settings: Settings) -> Optimizer:
-    """What was taken as an optimizer of the entry's name: a rule becomes one walk."""
+    """The entry as an optimizer of its name: a rule becomes one walk."""
     if isinstance(built, Rule):
         return TopoOptimizer(name=entry.name, rules=(built,), conform=settings.conform, strict=settings.strict)
     assert isinstance(built, Optimizer)

@@ -229,7 +229,7 @@ class Sweep:
         self.applier.failures.record(", ".join(names), repr(frame.node), Divergence(text, names))
 
     def _users(self, variable: Variable) -> Sequence[Use]:
-        """Who reads the value, and what it stands for, in the graph that the walk began with; nobody if it is new."""
+        """The readers of the value, or of the one it replaces, in the first graph of the walk; none if it is new."""
         uses = self._graph.uses
         found = list(uses.get(variable, ()))
         for old in self._stand_ins.get(variable, ()):

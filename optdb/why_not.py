@@ -30,7 +30,7 @@ SHOWN = 5
 
 @record
 class Explanation:
-    """What became of one rule, or one optimizer, on one graph: `fired` times, or the `reasons` why it did not."""
+    """The fate of one rule, or one optimizer, on one graph: `fired` times, or the `reasons` why it did not."""
 
     name: str
     what: str
@@ -247,7 +247,7 @@ def _nearness(found: Mismatch) -> tuple[bool, int]:
 
 
 def _last_word(rule: PatternRule, node: Apply, states: Sequence[tuple[int, FunctionGraph]]) -> str:
-    """What refuses a node that has the whole pattern."""
+    """The condition that refuses a node with the whole pattern."""
     uses = states[0][1].uses
     for _ in rule.pattern.match(node.outputs[0], {}, lambda v: uses.get(v, ())):
         if rule.when is not None:
@@ -312,7 +312,7 @@ def _place_text(row: Row, run: _Run) -> str:
 
 
 def _inclusion(row: Row) -> str:
-    """What takes an entry that a query leaves out."""
+    """The tags that take an entry which a query leaves out."""
     if row.reason.endswith("not included"):
         return f'mode.including("{row.name}")'
     return f"a query without that: {row.reason.rpartition('has ')[2] or row.reason}"

@@ -1,4 +1,4 @@
-"""What a drawing of a graph shows: boxes, each after those that it reads.  Large graphs are folded.
+"""The boxes of a drawing of a graph, each after those that it reads.  Large graphs are folded.
 
 `folded` makes fewer boxes of many; `layered.py` says where they go, `graph_svg.py` draws them.
 """

@@ -1,4 +1,4 @@
-"""What notebooks show: forms in HTML and SVG that need no JavaScript, with the text of a terminal folded away below."""
+"""Notebook views: forms in HTML and SVG that need no JavaScript, with the text of a terminal folded away below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What it cost: profiles of optimization and of runs.  Standard library and NumPy only; anyone may call it."""
+"""Profiles of optimization and of runs.  Standard library and NumPy only; anyone may call it."""
 
 from .optimizer import (
     EquilibriumProfile,

@@ -68,7 +68,7 @@ def _about(profile: RunProfile, step: StepProfile, roofline: Roofline | None) ->
 
 
 def _remarks(profile: RunProfile, steps: list[StepProfile]) -> Iterator[str]:
-    """What was not done to the slow kernels."""
+    """Missed optimizations of the slow kernels."""
     share = {kernel: profile.share(s.seconds) for s in reversed(steps) for kernel in s.kernel.split(", ") if kernel}
     for remark in profile.remarks() if profile.remarks is not None else ():
         if remark.kernel in share:

@@ -1,4 +1,4 @@
-"""What a part of a program cost: all functions compiled and run in it, as one.
+"""The joint profile of all functions compiled and run in a part of a program.
 
     with ag.profile() as p:
         train()
@@ -67,7 +67,7 @@ class Collection:
 
     @property
     def optimizer_profile(self) -> SeqProfile:
-        """What optimizing all the functions cost."""
+        """The cost of optimizing all the functions."""
         with self._lock:
             return total([p for _, p, _ in self._functions])
 

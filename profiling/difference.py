@@ -1,4 +1,4 @@
-"""What changed between two optimizer profiles: before and after another choice of tags, rules or version.
+"""Differences between two optimizer profiles: before and after another choice of tags, rules or version.
 
     difference(a, b)  ->  totals, passes and rules by name, with the seconds and changes of both sides
 
@@ -89,7 +89,7 @@ class ProfileDifference:
 
 
 def difference(a: OptimizerProfile, b: OptimizerProfile) -> ProfileDifference:
-    """What optimizing cost and did in `b`, beside `a`: two optimizer profiles, or functions that have them.
+    """Costs and counts of optimizing in `b`, compared with `a`: two optimizer profiles, or functions that have them.
 
     Raises TypeError for anything else.
     """

@@ -1,4 +1,4 @@
-"""What optimizing cost: one profile an optimizer, nested as optimizers are, in the layout that Theano's users know.
+"""Optimizer profiles: one profile an optimizer, nested as optimizers are, in the layout that Theano's users know.
 
     SeqProfile          time for A/B nodes, validate, callback; its children in order of time
     EquilibriumProfile  passes with their node counts and busiest rules, rules applied, rules not used
@@ -23,7 +23,7 @@ from .summary import excluding, summary_lines
 
 @record
 class RuleProfile:
-    """What one rule did: nodes it was tried on, times it was applied, seconds (of both), nodes that it made."""
+    """The counts of one rule: nodes it was tried on, times it was applied, seconds (of both), nodes that it made."""
 
     name: str
     tried: int = 0
@@ -165,7 +165,7 @@ class OptimizerProfile:
         yield from self.failure_lines(level)
 
     def facts(self) -> Iterator[tuple[str, Any]]:
-        """What this kind of optimizer alone reports: labels and numbers."""
+        """The facts that this kind of optimizer alone reports: labels and numbers."""
         yield from ()
 
     def failure_lines(self, level: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What running cost: calls, time, share, memory traffic and arithmetic of each node of a compiled function.
+"""Run profiles: calls, time, share, memory traffic and arithmetic of each node of a compiled function.
 
 The same is summed by kernel, by op class and by the user's line, and held against the roofline of the machine.  Clocks
 stand in the C text of functions that are compiled with a profile, and nowhere else.  Compiling is never counted as
@@ -26,7 +26,7 @@ COLUMNS = 4
 
 @record
 class Roofline:
-    """What the machine can do at most, on so many threads at once: GB/s of memory, GFLOP/s of arithmetic."""
+    """The peaks of the machine, on so many threads at once: GB/s of memory, GFLOP/s of arithmetic."""
 
     threads: int
     bandwidth: float
@@ -46,7 +46,7 @@ class Roofline:
 
 @record
 class Cost:
-    """What some runs cost: `bytes` are read and written, each array once a run; a float operation counts as additions.
+    """The cost of some runs.  `bytes` are read and written, each array once a run; float operations count in additions.
 
     An exp counts as 12 of them, a division as 4; integers count nothing.
     """
@@ -70,7 +70,7 @@ class Cost:
         return self.flops / self.seconds / 1e9 if self.seconds else 0.0
 
     def bound(self, roofline: Roofline) -> str:
-        """What limits it at best: "memory" or "compute"."""
+        """The limiting resource: "memory" or "compute"."""
         moving = self.bytes / roofline.bandwidth if roofline.bandwidth else 0.0
         peak = roofline.peak(self.dtype)
         return "compute" if peak and self.flops / peak > moving else "memory"
@@ -287,14 +287,14 @@ class RunProfile:
 
     @property
     def roofline(self) -> Roofline | None:
-        """What the machine can do at most: measured once a machine, 0.3 s; None where NumPy runs the function."""
+        """The peaks of the machine: measured once a machine, 0.3 s; None where NumPy runs the function."""
         if self._roofline is None and self._measure is not None:
             self._roofline = self._measure()
         return self._roofline
 
     @property
     def advice(self) -> list[str]:
-        """What would make it faster, in words, the most worthwhile first."""
+        """Advice that would make it faster, the most worthwhile first."""
         return list(advice(self))
 
     def kernels(self) -> list[KernelProfile]:
@@ -377,7 +377,7 @@ class RunProfile:
 
 
 class NotProfiled:
-    """What stands for the run profile of a function that keeps none: it is false, and says how to get one."""
+    """The placeholder for the run profile of a function without one: it is false, and says how to get one."""
 
     def __init__(self, name: str) -> None:
         self.name = name

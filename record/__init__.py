@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass_transform(**_):
-        """What tells type checkers that a decorator makes dataclasses; `typing` has it from Python 3.11 on."""
+        """Declares to type checkers that a decorator makes dataclasses; `typing` has it from Python 3.11 on."""
         return lambda decorator: decorator
 
 

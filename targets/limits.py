@@ -11,7 +11,7 @@ from ..record import record
 
 @record
 class Limits:
-    """What passes and planners may ask of one kernel, one pipeline, one tile."""
+    """The most that passes and planners put into one kernel, one pipeline, one tile."""
 
     # --- fusion
     nodes: int = 180

@@ -45,7 +45,7 @@ class Waiting:
         return self._running.feed(f'{defined}# 1 "code.c"\n{text}'.encode())
 
     def wait(self) -> Finished:
-        """What it said and its exit code; as `Running.wait`."""
+        """Its output and exit code; as `Running.wait`."""
         return self._running.wait()
 
     def kill(self) -> None:

@@ -101,7 +101,7 @@ def build_all(texts: Sequence[str], toolchain: Toolchain, cache: Cache) -> list[
 
 
 def _compile_side_by_side(missing: dict[bytes, str], toolchain: Toolchain, cache: Cache) -> dict[bytes, Library]:
-    """What could be compiled in the first folder at hand; `build` tries the rest again and says what is wrong."""
+    """The libraries that could be compiled in the first folder at hand; `build` tries the others again."""
     found: dict[bytes, Library] = {}
     with ExitStack() as stack, suppress(CompileError, OSError):
         begun = time.perf_counter()

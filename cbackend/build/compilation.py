@@ -115,7 +115,7 @@ class Job:
         return payload
 
     def _wait(self) -> Finished:
-        """What the last command said, or the first that failed."""
+        """The output of the last command, or of the first that failed."""
         finished = [running.wait() for running in self._running]
         failed = next((done for done in finished if done.code != 0), None)
         if failed is not None and any(isinstance(running, Waiting) for running in self._running):
@@ -127,7 +127,7 @@ class Job:
         return self._linked()
 
     def _linked(self) -> Finished:
-        """What the linker said, or, if it failed, what the compiler that calls it did."""
+        """The output of the linker, or, if it failed, of the compiler that calls it."""
         if not all((self._folder / name).is_file() for name in self._objects):
             return Finished(0, "")  # of a compiler that made nothing the linker says no more than that
         if self._toolchain.linker:

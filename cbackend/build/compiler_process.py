@@ -40,7 +40,7 @@ class NotStartedError(CompileError):
 
 @record
 class Finished:
-    """What a process said (stdout and stderr together, at most 64 KiB) and its exit code."""
+    """The output of a process (stdout and stderr together, at most 64 KiB) and its exit code."""
 
     code: int
     output: str
@@ -91,7 +91,7 @@ class Running:
         _running.add(self)
 
     def wait(self) -> Finished:
-        """What it said and its exit code.  On any exception, Ctrl-C too, its whole group is killed first.
+        """Its output and exit code.  On any exception, Ctrl-C too, its whole group is killed first.
 
         Ctrl-C that is postponed (cache/interrupts.py) is raised here.
 
@@ -182,7 +182,7 @@ def run(
     argv: Sequence[str], folder: Path, timeout: float, *, extra: Mapping[str, str] | None = None,
     pass_fds: Sequence[int] = (),
 ) -> Finished:  # fmt: skip
-    """What `argv` said and its exit code; arguments and errors as for `start` and `Running.wait`."""
+    """The output of `argv` and its exit code; arguments and errors as for `start` and `Running.wait`."""
     return start(argv, folder, timeout, extra=extra, pass_fds=pass_fds).wait()
 
 

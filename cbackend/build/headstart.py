@@ -74,7 +74,7 @@ class HeadStart:
         return compiler_ahead(self.known, self._cache) if self.known else nullcontext()
 
     def search(self) -> Search:
-        """What was found and what was tried; see `toolchain.search`."""
+        """The toolchain that was found and the commands that were tried; see `toolchain.search`."""
         if self._found is None:
             self._found = search(self._cache, self._compiler, self._probe)
             toolchain = self._found.toolchain

@@ -49,7 +49,7 @@ def _linkers(said: str) -> Iterator[str]:
 
 
 def needs_libraries(objects: Sequence[bytes]) -> bool:
-    """Whether what the objects call is neither theirs nor in every process."""
+    """Whether the objects call functions that are neither theirs nor in every process."""
     missing, defined = set[str](), set[str]()
     for content in objects:
         for name, is_defined in symbols(content):

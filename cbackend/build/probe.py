@@ -79,7 +79,7 @@ _TIMEOUT = 60.0  # zig builds parts of the C library on its first run
 
 @record
 class ProbeResult:
-    """What `probe` learnt.
+    """The result of `probe`.
 
     `programs`: the paths of the programs that the compiler starts; `probe`: the program that it made of `probe.c`.
     """
@@ -116,7 +116,7 @@ class _Trial:
         return self.defect(run(argv, self.folder, _TIMEOUT, extra=self.extra))
 
     def defect(self, built: Finished) -> str | None:
-        """What is wrong with the program that a compiler left; None if it gives the right answer."""
+        """The fault of the program that a compiler left; None if it gives the right answer."""
         program = self.folder / "probe"
         if built.code != 0 or not program.exists():
             return built.first_lines()
@@ -134,7 +134,7 @@ class _Trial:
 
 
 def run_program(program: bytes, libraries: Sequence[bytes], folder: Path) -> Finished:
-    """What a program says and its exit code, given libraries as arguments.
+    """The output of a program and its exit code, given libraries as arguments.
 
     It runs from memory, so that `folder` may be mounted without leave to execute; where there is no such memory, from
     `folder`.
@@ -185,7 +185,7 @@ def begin(command: Sequence[str], folder: Path, extra: Mapping[str, str]) -> Run
 def probe(
     command: tuple[str, ...], folder: Path, extra: Mapping[str, str], begun: Running | None = None
 ) -> ProbeResult:
-    """What `command` can do, tried in the private `folder`; `extra` joins its environment.
+    """The abilities of `command`, tried in the private `folder`; `extra` joins its environment.
 
     `begun`: what `begin` gave for this folder.
 

@@ -16,7 +16,7 @@ _ROOM_TO_WORK = 1 << 20
 
 
 def with_room(parents: Sequence[Path], work: Callable[[Path], Made]) -> Made:
-    """What `work` makes in a fresh folder, gone afterwards, in the first of `parents` that is not full.
+    """The result of `work` in a fresh folder, gone afterwards, in the first of `parents` that is not full.
 
     Raises:
         CompileError: that of `work`, or there is no such folder.

@@ -133,7 +133,7 @@ class Attempt:
 
 @record
 class Search:
-    """What was found and what was tried on the way."""
+    """The toolchain that was found and the commands that were tried."""
 
     toolchain: Toolchain | None
     attempts: tuple[Attempt, ...]
@@ -284,7 +284,7 @@ def _probe_key(toolchain: Toolchain) -> bytes:
 
 
 def remembered(cache: Cache, command: tuple[str, ...]) -> Toolchain | None:
-    """What the cache knows of a command whose files have not changed since."""
+    """The cached facts of a command whose files have not changed since."""
     record = cache.load(Kind.RECORD, _record_key(command))
     toolchain = _from_json(record) if record else None
     return toolchain if toolchain and toolchain.is_current() else None

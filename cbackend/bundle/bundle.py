@@ -187,7 +187,7 @@ class Bundle:
         ])  # fmt: skip
 
     def _tables(self) -> Iterator[str]:
-        """What arrays there are, where results go, and what messages say."""
+        """The tables of arrays, of the places of results, and of messages."""
         name, interface, first = self.name, self.interface, len(self._given)
         own, updated = interface.own_outputs, {o: i for i, o in interface.updates}
         results = range(len(interface.outputs))

@@ -30,7 +30,7 @@ FOOTER_BYTES = _FOOTER.size
 
 
 class Kind(IntEnum):
-    """What a payload is; a record can never be taken for a library."""
+    """The kind of a payload; a record can never be taken for a library."""
 
     LIBRARY = 1
     RECORD = 2

@@ -128,7 +128,7 @@ def _prepare(root: Path, *, shared: bool = False) -> None:
 
 
 def _secret(path: Path, problems: list[str]) -> bytes:
-    """What lies in the key file, or b"" with a problem: it must be ours, and nobody else may read it."""
+    """The content of the key file, or b"" with a problem: it must be ours, and nobody else may read it."""
     try:
         if not path.exists():
             make_parents(path)

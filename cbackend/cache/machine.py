@@ -1,4 +1,4 @@
-"""What processor this is, cheaply read: the cache never hands code to a processor it was not built for."""
+"""The identity of the processor, cheaply read: the cache never hands code to a processor it was not built for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Machine", "bits", "crowding", "features", "identity", "processor", "
 
 @record
 class Machine:
-    """What code was built for, or what there is to run it: the architecture, and a bit for each extension."""
+    """The processor that code was built for, or that runs it: the architecture, and a bit for each extension."""
 
     architecture: bytes  # 8 bytes
     extensions: int

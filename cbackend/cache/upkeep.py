@@ -1,4 +1,4 @@
-"""What people and time do to the cache: listing, verifying, trimming and clearing it."""
+"""Maintenance of the cache: listing, verifying, trimming and clearing it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class EntryInfo:
 
 @record
 class Trimmed:
-    """What a trim or a clear removed and what it left."""
+    """The counts of a trim or a clear: entries removed and left."""
 
     removed: int
     removed_bytes: int
@@ -162,7 +162,7 @@ def _files(root: Path | None, name: str) -> list[Path]:
 
 
 def _file_system_time(folder: Path) -> float:
-    """What the clock of the file system says: a server's may differ from ours."""
+    """The time by the clock of the file system: a server's may differ from ours."""
     probe = folder / f"clock-{os.getpid()}"
     try:
         probe.touch()

@@ -230,7 +230,7 @@ class Caller:
     def finish(
         self, outcome: int, frame: Frame, arguments: Sequence[Any], outputs: list[np.ndarray]
     ) -> list[np.ndarray]:
-        """What a call on the fast path returns that did not go as expected."""
+        """The result of a call on the fast path that did not go as expected."""
         if outcome in (Outcome.MISALIGNED, Outcome.DECLARED):  # these say it before anything is done
             self._frames.append(frame)
             return self.general(arguments)
@@ -310,7 +310,7 @@ def bound(parameters: Sequence[Parameter], shared: Sequence[Any], arguments: Seq
 
 
 def parameters(name: str, graph: Any, shared: Sequence[Any], downcast: bool | None) -> tuple[Parameter, ...]:
-    """What each input of a graph, or an interface, must be; positions count the arguments alone."""
+    """The requirements on each input of a graph, or an interface; positions count the arguments alone."""
     position, found = 0, []
     for i, container in zip(graph.inputs, shared, strict=True):
         found.append(Parameter(name, position, i.name, i.type, downcast))

@@ -1,4 +1,4 @@
-"""What a function accepts as an argument, and what it says about anything else.
+"""Checks of arguments: the values that a function accepts, and the errors for all others.
 
 An array of the input's dtype and rank is taken as it is, whatever its strides; of a subclass, only its numbers count,
 except that masked arrays are refused.  Other dtypes are converted where

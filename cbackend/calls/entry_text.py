@@ -44,7 +44,7 @@ LONGEST = 100
 
 @record
 class Traits:
-    """What the entry of a function must see to beside what its interface says.
+    """The duties of a function's entry beside those of its interface.
 
     `numbers`: scalar inputs, which are often given as Python numbers.  `profile`: calls are timed.  `torn`: some
     updates are written in place and some are not, so that Ctrl-C between the two would leave half of them.  `given`:

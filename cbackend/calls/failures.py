@@ -1,4 +1,4 @@
-"""What went wrong in a call, in the user's words: outcome and numbers of the driver -> an exception that names operands
+"""Errors of a call, in the user's words: outcome and numbers of the driver -> an exception that names operands
 and lines.
 """
 

@@ -1,4 +1,4 @@
-"""What calls need to know of a program: enough to run its library, and no more.
+"""The interface of a program: enough to call its library, and no more.
 
     program -> interface_of -> Interface -> Caller
 """
@@ -46,7 +46,7 @@ class Interface:
 
 
 def interface_of(program: Program) -> Interface:
-    """What calls need to know of `program`."""
+    """The interface of `program`."""
     graph = program.graph
     return Interface(
         inputs=graph.inputs, outputs=tuple(o.type for o in graph.outputs), updates=graph.updates,

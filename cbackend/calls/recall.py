@@ -1,4 +1,4 @@
-"""What the cache keeps of a compiled program, so that the next process need not plan it: its interface, and which
+"""The cached record of a compiled program, so that the next process need not plan it: its interface, and which
 library is its own.
 
     record ::= JSON, a line feed, the bytes of the constants one after the other
@@ -65,7 +65,7 @@ def keep(key: bytes, interface: Interface, library: Library, kernels: Sequence[K
 
 
 def recall(key: bytes, graph: FunctionGraph, toolchain: Toolchain, cache: Cache) -> Recalled | None:
-    """What was kept under `key`; None if that is nothing, or no longer so.  `graph` gives the inputs and updates."""
+    """The valid record under `key`, or None.  `graph` gives the inputs and updates."""
     content = cache.load(Kind.RECORD, key)
     try:
         return None if content is None else _read(content, graph, toolchain, cache)

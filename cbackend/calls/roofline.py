@@ -67,7 +67,7 @@ def measure(library: Library, threads: int) -> Roofline:
 
 
 def _work(library: Library, mode: int) -> Callable[[], Callable[[], int]]:
-    """What makes for each thread the call that does a piece of work and says how much it was."""
+    """A factory of the call that does a piece of work for a thread and tells how much it was."""
 
     def prepared() -> Callable[[], int]:
         arrays = [np.ones(ELEMENTS if mode == TRIAD else 1) for _ in range(3)]

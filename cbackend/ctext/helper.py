@@ -1,4 +1,4 @@
-"""What a helper is: a named piece of C that kernels call, and how one pattern makes it for several dtypes.
+"""Helpers: a helper is a named piece of C that kernels call, and how one pattern makes it for several dtypes.
 
 The pieces stand in `helpers_*.py`, one file a subject.  Names of functions start with `ag_`; prototypes of the C
 library carry their own name.  preamble.py puts those that are used at the head of a file.
@@ -45,7 +45,7 @@ def instances(pattern: Helper, dtypes: Iterable[str], **more: Mapping[str, str])
 
 
 def suffix(dtype: str) -> str:
-    """What names of C library functions end in for this dtype."""
+    """The suffix of C library functions for this dtype."""
     return "f" if dtype in ("float32", "complex64") else ""
 
 

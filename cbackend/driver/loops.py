@@ -68,7 +68,7 @@ def _tables(
     number: int, arrays: Sequence[Array], inputs: Sequence[tuple[int | str, ...]], kept: Sequence[tuple[Length, ...]],
     results: Sequence[Array], made: Sequence[bool], quote: Quote, address: Callable[[Array], str],
 ) -> Iterator[str]:  # fmt: skip
-    """What the body is called with, and where its results go."""
+    """The operands of the body, and the places of its results."""
     data = [*map(address, arrays), *("0" for _ in results), "0"]
     known = ["0" if n is None else quote(n) for row in kept for n in row]
     yield f"char *data{number}[] = {{{', '.join(data)}}};"
@@ -99,7 +99,7 @@ def _told(
     number: int, results: Sequence[Array], made: Sequence[bool], kept: Sequence[tuple[Length, ...]],
     address: Callable[[Array], str], new: Callable[[str], str], added: int,
 ) -> Iterator[str]:  # fmt: skip
-    """What the loop has made becomes the driver's, and lengths that it has found out become known."""
+    """Hand the results of the loop to the driver, and make known the lengths that it found."""
     for k, (array, is_made) in enumerate(zip(results, made, strict=True)):
         if is_made:
             yield f"{address(array)} = results{number}[{k}];"

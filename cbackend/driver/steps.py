@@ -419,7 +419,7 @@ class StepText:
 
 
 def _bits(number: Number) -> int:
-    """What is stored for a number: itself, but float16 is kept as its bits."""
+    """The stored form of a number: itself, but float16 is kept as its bits."""
     return int(np.array(number.value, "float16").view("uint16")) if number.dtype == "float16" else number.value
 
 

@@ -1,1 +1,1 @@
-"""What a kernel is and what it does: its contract with the driver, and the loop IR."""
+"""Kernels as values: its contract with the driver, and the loop IR."""

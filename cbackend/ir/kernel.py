@@ -20,7 +20,7 @@ from .text import kernel_text
 
 
 class Status(IntEnum):
-    """What a fallible kernel returns.  The outputs are garbage unless it is OK."""
+    """The return value of a fallible kernel.  The outputs are garbage unless it is OK."""
 
     OK = 0
     NEGATIVE_POWER = 1

@@ -79,7 +79,7 @@ class Schedule:
         return replace(self, **choices)
 
     def choices(self) -> dict[str, Any]:
-        """What is set, by name."""
+        """The choices that are set, by name."""
         found = ((f.name, getattr(self, f.name), f.default) for f in fields(self))
         return {name: dict(value) if name == "tiles" else value for name, value, default in found if value != default}
 

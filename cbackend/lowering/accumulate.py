@@ -72,7 +72,7 @@ def choose(better: str, dtype: str) -> Callable[[Expr, Expr], Expr]:
 
 
 def worst(name: str, dtype: str) -> Const:
-    """What every element replaces: the unit of max or min."""
+    """The value that every element replaces: the unit of max or min."""
     kind = numpy_dtype(dtype).kind
     if kind == "f":
         return Const(dtype, -math.inf if name == "max" else math.inf)

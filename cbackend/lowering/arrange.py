@@ -1,4 +1,4 @@
-"""What a schedule does to loops that are lowered: pieces of them, and several steps at a time.
+"""Applies a schedule to lowered loops: pieces of them, and several steps at a time.
 
 Both leave each element what it was, and each accumulator the order in which elements are added to it.
 """

@@ -1,4 +1,4 @@
-"""What a node computes, as a loop nest sees it: leaves, elementwise nodes over them, and outputs that may be reduced.
+"""The computation of a node for a loop nest: leaves, elementwise nodes over them, outputs that may be reduced.
 
     Elementwise, Cast, Fused, Reduce, ArgReduce  --group_of-->  Group(leaves, results)
 

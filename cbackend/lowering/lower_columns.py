@@ -64,7 +64,7 @@ def _logsumexp(total: Expr, shift: Expr) -> Expr:
 
 
 def _scale(node: Apply, total: Expr, dtype: str) -> Expr:
-    """What every element of a row is multiplied by, or what is subtracted from it."""
+    """The factor of every element of a row, or the value that is subtracted from it."""
     return cast(Op("log" if isinstance(node.op, LogSoftmax) else "reciprocal", total.dtype, (total,)), dtype)
 
 
@@ -75,7 +75,7 @@ def _scaled(node: Apply, x: Expr, shift: Expr, exponential: Expr, scale: Expr) -
 
 
 def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
-    """What is done for all tiles; sums are float64."""
+    """The work for all tiles; sums are float64."""
     row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], current().limits.column_elements)
     largest = float(np.finfo(x.dtype).max)
     top, total = tiles.element("top", x.dtype), tiles.element("total", "float64")

@@ -83,7 +83,7 @@ def _added(nest: Nest, op: Cumulative, total: Expr, element: Expr, along: int) -
 
 
 def _start(op: Cumulative, dtype: str) -> Const:
-    """What leaves every element as it is: -0.0 + -0.0 is -0.0."""
+    """The value that leaves every element as it is: -0.0 + -0.0 is -0.0."""
     if op.scalar is mul:
         return Const(dtype, 1)
     return Const(dtype, -0.0 if numpy_dtype(dtype).kind == "f" else 0)

@@ -174,7 +174,7 @@ def _along_outer(nest: Nest, results: Sequence[tuple[int, Result]], element: Exp
 
 
 def start_of(name: str, dtype: str) -> Const:
-    """What no element is better than unless it has to be found: then position 0 stands."""
+    """The value that no element beats unless it has to be found: then position 0 stands."""
     kind = numpy_dtype(dtype).kind
     if kind == "b":
         return Const(dtype, name == "min")

@@ -101,7 +101,7 @@ def nest_along(group: Group, axis: int, operands: Operands) -> tuple[Nest, froze
 
 
 def accumulators(nest: Nest, results: Sequence[tuple[int, Result]], count: Iterator[int]) -> list[Reducing]:
-    """What each reduced output accumulates in; `count` numbers the names."""
+    """The accumulators of each reduced output; `count` numbers the names."""
     found = []
     for k, r in results:
         assert r.fold is not None

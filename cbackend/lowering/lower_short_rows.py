@@ -196,7 +196,7 @@ class _Turned:
         return index(f"i{self.across}")
 
     def _element(self, array: str, dtype: str) -> Load:
-        """What an array holds for the current row."""
+        """The element of an array for the current row."""
         return Load(dtype, array, self._row)
 
     # --- copies
@@ -294,7 +294,7 @@ class _Passes(_Turned):
             yield self._over_rows(starts)
 
     def _added(self, slot: Slot, array: str, value: Expr) -> Store:
-        """What a row has accumulated, with one more value; sums of floats in float64."""
+        """The accumulator of a row, with one more value; sums of floats in float64."""
         element = self._element(array, slot.total_dtype)
         return Store(array, self._row, slot.lane.step(element, cast(value, slot.total_dtype)))
 

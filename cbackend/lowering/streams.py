@@ -98,7 +98,7 @@ def _streams(general: For, accumulators: Sequence[Accumulator], count: Expr, lea
 
 
 def _joined(accumulator: Accumulator, steps: Sequence[dict[str, Expr]]) -> Iterator[Statement]:
-    """What the streams feed one accumulator, in pairs."""
+    """The values of the streams for one accumulator, in pairs."""
     lane, name, fed = accumulator
     values: list[Expr] = [substitute(fed, step) for step in steps]
     if lane.sign == "|":

@@ -102,7 +102,7 @@ class _Tile:
             self._arguments |= dict(self._told(k))
 
     def argument(self, name: str) -> str:
-        """What the loops of a tile are given for a parameter of the kernel."""
+        """The argument of a tile's loops for a parameter of the kernel."""
         return self._arguments.get(name, name)
 
     def _told(self, k: int) -> Iterator[tuple[str, str]]:
@@ -139,7 +139,7 @@ class _Tile:
         )  # fmt: skip
 
     def opening(self) -> Iterator[Statement]:
-        """What stands before the loops: copies, and how large a tile is."""
+        """The statements before the loops: copies, and the size of a tile."""
         operands, n = self.nest.operands, index(f"n{self.inner}")
         yield Let("whole", every([equal(operands.stride(k, self.inner), ONE) for k in self.moving]))
         for k in self.moving:

@@ -1,4 +1,4 @@
-"""What a profiled function counts beside time and bytes: floating-point operations of each node, and memory held.
+"""Accounts of a profiled function beside time and bytes: floating-point operations of each node, and memory held.
 
     start = ag_count(call, site, start, bytes, flops);  after the steps of a node
     ag_hold(call, at, slot, bytes);                     when a buffer is allocated or given back

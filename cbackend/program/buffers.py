@@ -72,7 +72,7 @@ def _made_by(step: Step) -> list[Buffer]:
 
 
 def _size(step: Step) -> Size:
-    """What makes two buffers equally large; empty where it shows only at run time."""
+    """The key of a buffer's size; empty where it shows only at run time."""
     if not isinstance(step, Allocate):
         return ()
     return (numpy_dtype(step.dtype).itemsize, *sorted(map(str, (n for n in step.lengths if n != 1))))

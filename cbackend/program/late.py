@@ -67,7 +67,7 @@ def _can_fail(step: Step) -> bool:
 
 
 def _needs(step: Step) -> Iterator[Memory]:
-    """What a step must find ready."""
+    """The values that a step reads."""
     for quantity in _quantities(step):
         if isinstance(quantity, str):
             yield quantity
@@ -90,7 +90,7 @@ def _quantities(step: Step) -> tuple[Quantity, ...]:
 
 
 def _makes(step: Step) -> Iterator[Memory]:
-    """What has another value after a step."""
+    """The values that a step changes."""
     if isinstance(step, (Let, Read, Point, Select, Pack)):
         yield step.result
     elif isinstance(step, Fill):

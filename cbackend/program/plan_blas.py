@@ -124,7 +124,7 @@ def plan_ger(p: Planner, node: Apply) -> None:
 
 
 def _target(p: Planner, node: Apply, z: Array, product: Lengths) -> Array:
-    """What is added to: `z` itself if it may be overwritten, else a copy.  It has the shape of the product."""
+    """The matrix that is added to: `z` itself if it may be overwritten, else a copy; of the product's shape."""
     for axis, (have, want) in enumerate(zip(z.lengths, product, strict=True)):
         p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
     return p.modifiable(node, 0)

@@ -240,7 +240,7 @@ def has_own_kernels(node: Apply) -> bool:
 
 
 def own_kernels(p: Planner, node: Apply, then: FunctionGraph, others: Sequence[Variable]) -> list[Variable]:
-    """What `then` makes of the convolution and of others, as one group.
+    """The values that `then` computes from the convolution and others, as one group.
 
     The convolution is the sum, over the positions of the kernels, of a view of x times a number a channel.
     """

@@ -394,6 +394,6 @@ def has_all_loops(node: Apply, kernel: Kernel, output: int) -> bool:
 
 
 def _joint(node: Apply, kernel: Kernel, loop: int | None) -> Dim:
-    """What is known of the extent of a loop; an axis that runs along none is 1 long."""
+    """The known extent of a loop; an axis that runs along none is 1 long."""
     found = (zip(i.axes, dims_of(node.inputs[i.source]), strict=True) for i in kernel.inputs)
     return broadcast(length for axes in found for along, length in axes if loop is not None and along == loop)

@@ -41,7 +41,7 @@ Lengths = tuple[Quantity, ...]
 
 
 class Outcome(IntEnum):
-    """What a generated function returns.  The numbers of kernel.Status, moved by KERNEL_FAILURE, are among them."""
+    """The return value of a generated function.  KERNEL plus a kernel.Status is one, too."""
 
     DONE = 0
     OTHER_OUTPUTS = 1
@@ -150,7 +150,7 @@ class Number:
 
 @record(slots=True)
 class After:
-    """What follows a product, as arguments: the nest of a kernel, its extents, addresses and strides.
+    """The epilogue of a product, as arguments: the nest of a kernel, its extents, addresses and strides.
 
     `arguments` are those of the kernel.
     """

@@ -1,4 +1,4 @@
-"""What is compiled when the package is installed (setup.py), so that no first call waits for it.
+"""Libraries that are compiled when the package is installed (setup.py), so that no first call waits for it.
 
 These are entries as the cache has them, in a folder of the package: what the compiler was found to be, the core of the
 runtime, native entries, products and factorizations.  They are used by the same rules as the cache's own: under the
@@ -82,7 +82,7 @@ def _build(texts: Sequence[str], toolchain: Toolchain, cache: Cache) -> list[str
 
 @record
 class Parts:
-    """What an installed package has: the number of parts, of those that cannot be used, and whether one is damaged."""
+    """The parts of an installed package: their number, that of unusable ones, and whether one is damaged."""
 
     count: int
     missing: int
@@ -90,7 +90,7 @@ class Parts:
 
 
 def usable_parts(toolchain: Toolchain, folder: Path) -> Parts:
-    """What can be taken from `folder` with this compiler on this machine."""
+    """The parts in `folder` that fit this compiler and this machine."""
     cache = Cache(CacheFolder(None, writable=False), prebuilt=folder)
     keys = [library_key(text, toolchain) for text in part_sources()]
     missing = sum(cache.load(Kind.LIBRARY, key) is None for key in keys)

@@ -45,7 +45,7 @@ class TeamUse(NamedTuple):
 
 
 class Runtime:
-    """What generated code calls.  `table`: the `ag_runtime *` that goes into each call."""
+    """The runtime of generated code.  `table`: the `ag_runtime *` that goes into each call."""
 
     def __init__(self, library: Library, source: tuple[Toolchain, Cache], core: Runtime | None = None) -> None:
         """`core`: the runtime for this machine, of which this one has everything but products and factorizations."""
@@ -112,7 +112,7 @@ class Runtime:
 
     @cached_property
     def clock(self) -> Clock:
-        """What profiled calls are timed by."""
+        """The clock of profiled calls."""
         return Clock(self._library.lib, self.table)
 
     def pool(self) -> PoolUse:

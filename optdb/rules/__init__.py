@@ -211,7 +211,7 @@ def fusion_db() -> SequenceDB:
 
 
 def last_db() -> EquilibriumDB:
-    """What has served its purpose put into the form that costs least; approximations, for who names them."""
+    """Rewrites to the cheapest form, after all other rules; approximations for queries that name them."""
     db = equilibrium((reductions.AXES, reductions.EXTREMA, dropping.AS_INDEX, softmax.PICKED, softmax.BACK[:1]))
     for rule in approximations.APPROXIMATE:
         db.register(rule.name, rule, use_db_name_as_tag=False)

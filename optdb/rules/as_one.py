@@ -1,4 +1,4 @@
-"""What optimizers share that make one node of several: the profile of a pass, and trees of nodes as one node each."""
+"""Helpers of optimizers that make one node of several: the profile of a pass, and trees of nodes as one node each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..optimizers import Result, ordered
 def profiled(
     change: Callable[[FunctionGraph, str, Door], FunctionGraph], graph: FunctionGraph, by: str, door: Door
 ) -> Result:
-    """What `change` makes of `graph`, and how often the door let it or refused."""
+    """The graph changed by `change`, and how many replacements were accepted and refused."""
     before, refused = len(door.journal), door.refused
     result = change(graph, by, door)
     return result, FusionProfile(

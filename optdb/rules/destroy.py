@@ -1,4 +1,4 @@
-"""What may be overwritten: the alias and liveness analysis behind the in-place optimizers.
+"""Alias and liveness analysis behind the in-place optimizers.
 
 A value may be overwritten by the node that reads it last, if it is no output, no constant, no view of another value and
 has no live views.  An input may be overwritten by the update that replaces it, and only when nothing can fail any more:
@@ -45,7 +45,7 @@ class AddDestroyHandler(Optimizer):
 
 
 class Liveness:
-    """Who reads each value of a graph last, in one order of its nodes, and what has been promised to be overwritten."""
+    """The last reader of each value, in one order of the nodes, and the values that will be overwritten."""
 
     def __init__(self, graph: FunctionGraph) -> None:
         self.graph = graph
@@ -64,7 +64,7 @@ class Liveness:
 
     @cached_property
     def agreement(self) -> Agreement:
-        """What is known of lengths by the time that updates are written."""
+        """The facts about lengths by the time that updates are written."""
         return Agreement(self.graph, besides=self._writers)
 
     def may_overwrite(self, node: Apply, output: int, position: int) -> bool:

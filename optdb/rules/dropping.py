@@ -93,7 +93,7 @@ def element_as_dimshuffle(node: Node) -> Value | None:
 
 
 def element_of_join(node: Node) -> Value | None:
-    """What is read at one position of the axis along which values are joined, from the value that holds it."""
+    """The element at one position of the axis along which values are joined, from the value that holds it."""
     made, within = producer(node.inputs[0], Join), per_axis(node)
     index = None if made is None else within[made.op.axis]
     position = None if index is None or isinstance(index, slice) else constant_int(index)

@@ -112,7 +112,7 @@ def _is_product(product: Apply, reader: Apply) -> bool:
 
 
 def _group(node: Apply, position: int) -> tuple[FunctionGraph, list[Variable]]:
-    """What `node` computes, as a graph whose first input is the operand at `position`; and the other operands."""
+    """The computation of `node`, as a graph whose first input is the operand at `position`; and the other operands."""
     order = [position, *(k for k in range(len(node.inputs)) if k != position)]
     outer = [node.inputs[k] for k in order[1:]]
     if isinstance(node.op, Fused):

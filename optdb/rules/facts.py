@@ -1,4 +1,4 @@
-"""What rules ask about a variable before they fire: its kind of dtype, the value of a constant, the kind of its op."""
+"""Facts about a variable that rules check: its kind of dtype, the value of a constant, the kind of its op."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def index_maps(variable: Variable, known: Collection[Variable]) -> list[Apply]:
 
 
 def image(variable: Variable, known: dict[Variable, Variable]) -> Variable:
-    """What stands for `variable`, known or an index map of something known; what is built is added to `known`."""
+    """The image of `variable`, which is known or an index map of something known; new values are added to `known`."""
     result = known.get(variable, variable)
     if result is not variable or variable.owner is None or not is_index_map(variable.owner):
         return result

@@ -110,7 +110,7 @@ def reads_elements(node: Apply, operand: Variable) -> bool:
 
 
 class Facts:
-    """What the passes ask about a graph: values seen through index maps, readers, and values that are outputs."""
+    """Facts about a graph for the passes: values seen through index maps, readers, outputs."""
 
     def __init__(self, graph: FunctionGraph) -> None:
         self.limits, self.costs = current().limits, current().costs

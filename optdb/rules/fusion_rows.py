@@ -127,7 +127,7 @@ class _Joining:
         )
 
     def _reads_alike(self, operand: Variable, reader: Apply, producer: Apply, group: Group, space: Space) -> bool:
-        """Whether what the producer makes of a row is read where that row is worked on, element for element."""
+        """Whether the reader uses the producer's row where that row is processed, element for element."""
         loops = self.facts.loops_of(operand, reader, group)
         dims, kept = dims_of(producer.out), len(space) - 1
         if dims == space:

@@ -58,7 +58,7 @@ class Term:
 
 @dataclass
 class Sum:
-    """What a node adds up: products that may be absorbed, matrices of their shape, and what is stretched to it."""
+    """The terms of a sum: products that may be absorbed, matrices of their shape, and what is stretched to it."""
 
     products: list[Term] = field(default_factory=list)
     matrices: list[Term] = field(default_factory=list)

@@ -25,7 +25,7 @@ Index = Any
 
 
 def indices_of(node: Node) -> list[Index]:
-    """What stands in the brackets, one entry an axis that is touched."""
+    """The entries of an index, one for each axis that it touches."""
     return entries(node.op.spec, node.inputs[1:])
 
 

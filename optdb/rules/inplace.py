@@ -75,7 +75,7 @@ class InplaceOptimizer(Optimizer):
 
 @dataclass
 class Tally:
-    """What a pass asked and did."""
+    """The counts of a pass."""
 
     asked: int = 0
     refused: int = 0

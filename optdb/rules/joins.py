@@ -25,7 +25,7 @@ MOST_PARTS = 64
 
 
 def only_operand(node: Node) -> Value | None:
-    """What is joined with nothing."""
+    """The only operand of a join."""
     return node.inputs[0] if len(node.inputs) == 1 else None
 
 

@@ -99,7 +99,7 @@ def _ends(node: Apply, graph: FunctionGraph) -> bool:
 
 
 def _source(variable: Variable) -> Variable:
-    """What `variable` is a part of, or it itself."""
+    """The value that `variable` is a part of, or `variable` itself."""
     owner = variable.owner
     return owner.inputs[0] if owner is not None and _is_part(owner) else variable
 

@@ -175,7 +175,7 @@ def reduce_of_alloc(node: Node) -> Value | None:
 
 
 def _scaled(op: Reduce, value: Variable, dims: Sequence[Dim], dtype: str) -> Callable[[Variable], Variable] | None:
-    """What the reduction makes of one value that is seen as often as `dims` say; None where that may differ."""
+    """The reduction of one value that is repeated as often as `dims` say; None where that may differ."""
     known = [dim for dim in dims if isinstance(dim, int)]
     seen = 0 not in known and len(known) == len(dims)
     if op.scalar in SELECTING:

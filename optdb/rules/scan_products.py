@@ -124,14 +124,14 @@ def _rows(node: Apply, number: int) -> Variable:
 
 
 def _reversed(rows: Variable) -> Variable | None:
-    """What `rows` are from the last to the first; None if they are in their order."""
+    """The value of which `rows` are the reverse; None if they are in their order."""
     step = _sliced(rows, "s001")
     backwards = len(step) == 1 and isinstance(step[0], Constant) and int(step[0].data) == -1
     return rows.owner.inputs[0] if rows.owner is not None and backwards else None
 
 
 def _sliced(rows: Variable, spec: str) -> tuple[Variable, ...]:
-    """What bounds the slice along the first axis that `rows` are; empty if they are no slice of this form."""
+    """The bounds of the slice along the first axis that `rows` are; empty if they are no slice of this form."""
     node = rows.owner
     return node.inputs[1:] if node is not None and isinstance(node.op, Subtensor) and node.op.spec == (spec,) else ()
 

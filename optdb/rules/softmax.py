@@ -116,7 +116,7 @@ def softmax_beside_log(node: Node, users: Users) -> Value | None:
 
 
 def picked_from_logarithms(node: Node, users: Users) -> Value | None:
-    """What is picked from the rows of a log_softmax, of which nobody reads the rest but to undo the logarithm."""
+    """Elements picked from the rows of a log_softmax whose other readers only undo the logarithm."""
     logs = producer(node.inputs[0], LogSoftmax)
     if logs is None or logs.out.ndim < 2 or logs.op.axis != logs.out.ndim - 1 or logs.out.dtype == "float16":
         return None

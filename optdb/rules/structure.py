@@ -1,4 +1,4 @@
-"""What is known of a matrix beside its type: triangular, symmetric, orthogonal ...
+"""Properties of a matrix beside its type: triangular, symmetric, orthogonal ...
 
     assume(x, "symmetric")                          a promise of the user (ops/assumptions.py)
     cholesky(a), q of qr(a), eye(n), diag(v), tril(x)   by what the op is
@@ -135,7 +135,7 @@ def is_transposing(op: Op) -> bool:
 
 
 def _last_two(op: DimShuffle) -> str:
-    """What becomes of the last two axes of the input, which are the last two of the result: "kept", "swapped", ""."""
+    """The place of the last two axes of the input, which are the last two of the result: "kept", "swapped", ""."""
     kept = [o for o in op.order if isinstance(o, int)]
     added = len(op.order) - len(kept)
     if len(kept) < 2 or op.order[:added] != ("x",) * added:

@@ -89,7 +89,7 @@ def _earlier_write(node: Node) -> Node | None:
 
 
 def useless_write(node: Node) -> Value | None:
-    """What is written to the whole of x: y, or x + y."""
+    """A write to the whole of x: y, or x + y."""
     x, y = node.inputs[:2]
     if not all(map(is_whole, entries(node.op.spec, positions(node)))):
         return None
@@ -132,7 +132,7 @@ def set_of_same_number(node: Node) -> Value | None:
 
 
 def read_of_write(node: Node) -> Value | None:
-    """What was set, or what was there plus what was added."""
+    """The value that was set, or the old value plus the added one."""
     write = _earlier_write(node)
     if write is None or not names_each_once(node):
         return None
