@@ -59,7 +59,7 @@ class Node:
 
 @record
 class Delta:
-    """What one rewrite did to the text of the graph: lines that went, that changed (old, new), and that came."""
+    """The effect of one rewrite on the text of the graph: lines that went, that changed (old, new), and that came."""
 
     removed: tuple[str, ...] = ()
     changed: tuple[tuple[str, str], ...] = ()

@@ -269,8 +269,9 @@ def compilation(folder: Path) -> dict[str, float]:
 
 
 def factors(parts: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """What each column of `parts`, estimates of shares of the times, must be multiplied by: least squares of relative
-    errors.  Long functions have more of everything, so that columns hardly differ: factors are drawn to a common one.
+    """The factor of each column of `parts`, estimates of shares of the times, by least squares of relative errors.
+
+    Long functions have more of everything, so that columns hardly differ: factors are drawn to a common one.
     """
     common = np.median(times / parts.sum(1))
     ties = np.eye(parts.shape[1]) * (TIE * len(times)) ** 0.5
