@@ -4,12 +4,15 @@ The parts of the runtime that every program needs are compiled on the way, if th
 cbackend/runtime/prebuilt.py.
 """
 
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from setuptools import Command, Distribution, setup
 from setuptools.command.build import build
+from setuptools.command.editable_wheel import editable_wheel
 
 ROOT = Path(__file__).resolve().parent
 ROOMS = ("abi", "cache", "build", "gemm", "runtime", "ir", "ctext", "lowering", "program", "driver", "calls", "bundle")
@@ -56,6 +59,48 @@ class Build(build):
     sub_commands = [*build.sub_commands, ("build_runtime", None)]
 
 
+class Editable(editable_wheel):
+    """An editable installation that editors and type checkers can read: they run no finders, so they get links."""
+
+    def _select_strategy(self, *arguments: Any) -> Any:
+        return WithLinks(super()._select_strategy(*arguments))
+
+
+class WithLinks:
+    """A strategy of setuptools, and beside its files a path to a folder of links in the form of the package."""
+
+    def __init__(self, strategy: Any) -> None:
+        self.strategy = strategy
+
+    def __enter__(self) -> "WithLinks":
+        self.strategy.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self.strategy.__exit__(*raised)
+
+    def __call__(self, wheel: Any, *files: Any) -> None:
+        self.strategy(wheel, *files)
+        try:
+            folder = linked(ROOT / ".editable")
+        except OSError:  # no links on this file system: the package works, editors do not see it
+            return
+        wheel.writestr("__editable__.arignote.links.pth", f"{folder}\n".encode())
+
+
+def linked(folder: Path) -> Path:
+    """The folder, with a package `arignote` of links to the checkout; `arignote/__init__.py` looks beyond them."""
+    package = folder / "arignote"
+    package.mkdir(parents=True, exist_ok=True)
+    for old in package.iterdir():
+        old.unlink()
+    tops = [ROOT / name for name in FOLDERS if "/" not in name]
+    for place in (*(ROOT / "arignote").iterdir(), *tops):
+        if place.name != "__pycache__":
+            (package / place.name).symlink_to(os.path.relpath(place, package))
+    return folder
+
+
 class ForThisMachine(Distribution):
     """What was built on one kind of machine is not offered to others."""
 
@@ -82,5 +127,5 @@ setup(
     packages=["arignote", *("arignote." + folder.replace("/", ".") for folder in FOLDERS)],
     package_dir={"arignote": "arignote", **{"arignote." + folder.replace("/", "."): folder for folder in FOLDERS}},
     distclass=ForThisMachine,
-    cmdclass={"build": Build, "build_runtime": BuildRuntime},
+    cmdclass={"build": Build, "build_runtime": BuildRuntime, "editable_wheel": Editable},
 )

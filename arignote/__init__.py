@@ -13,9 +13,11 @@ from pathlib import Path as _Path
 
 __version__ = "0.1.0"
 
-# A plain checkout keeps optdb/, ops/, ... beside this folder; an installed package keeps them inside it.
-if (_Path(__file__).parent.parent / "setup.py").is_file():
-    __path__.append(str(_Path(__file__).parent.parent))
+# A checkout keeps optdb/, ops/, ... beside this folder; an installed package keeps them inside it.  An editable
+# installation comes here through links, which are for editors (setup.py): the modules are those of the checkout.
+_here = _Path(__file__).resolve().parent
+if (_here.parent / "setup.py").is_file():
+    __path__[:] = [str(_here), str(_here.parent)]
 
 # Nothing of what modules make is garbage, and a collector that looks for it takes a twentieth of the import.
 _collects = _gc.isenabled()
