@@ -33,7 +33,7 @@ class Bound:
     __slots__ = ("__weakref__", "_binding", "_call", "name")
 
     def __init__(self, name: str, binding: Binding, call: Callable[[], Any]) -> None:
-        self.name = name
+        self.name: str = name
         self._binding, self._call = binding, call
 
     def __call__(self) -> Any:

@@ -66,7 +66,7 @@ class until:  # noqa: N801  # a word of the language, as in Theano
     """The last result of the function of a scan: ends the loop after the step in which `condition` holds."""
 
     def __init__(self, condition: Any) -> None:
-        self.condition = as_condition(as_tensor(condition), "until")
+        self.condition: Any = as_condition(as_tensor(condition), "until")
 
     def __repr__(self) -> str:
         return f"until({self.condition!r})"

@@ -28,6 +28,10 @@ Show = Callable[[str], None]
 class Progress:
     """The progress of a compilation; `stage` is for the compiler to say.  A thread shows it again and again."""
 
+    name: str
+    show: Show
+    verb: str
+
     def __init__(self, name: str, show: Show, verb: str = "compiling") -> None:
         self.name, self.show, self.verb = name, show, verb
         self.stage = "optimizing"

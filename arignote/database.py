@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from .optdb.kinds import SequenceDB
 from .optdb.rules import default_db
 
-optdb = default_db()
+optdb: SequenceDB = default_db()
 
 PRISTINE = optdb.state()
 """Its state as long as nobody has edited it."""

@@ -83,7 +83,7 @@ class Debug:
 
     def __init__(self, name: str, values: Sequence[Intermediate], arrays: dict[str, np.ndarray], first: Trouble | None):
         self.name = name
-        self.values = tuple(values)
+        self.values: tuple[Intermediate, ...] = tuple(values)
         self.arrays = arrays
         """The named values themselves."""
         self.first = first

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .database import PRISTINE, optdb
-from .engines import engine
+from .engines.registry import engine
 from .graph import Door, FunctionGraph, Replacement
 from .mode import Mode
 from .optdb import Query

@@ -26,10 +26,12 @@ _TICKS = "▁▂▃▄▅▆▇█"
 class Bar(Generic[Item]):
     """An iterable that shows how far its loop is.  Nothing is shown where nobody looks; items are passed on."""
 
+    name: str
+
     def __init__(self, items: Iterable[Item], name: str, total: int | None) -> None:
         self._items, self.name = items, name
-        self.total = len(items) if total is None and isinstance(items, Sized) else total
-        self.done = 0
+        self.total: int | None = len(items) if total is None and isinstance(items, Sized) else total
+        self.done: int = 0
         """Items whose turn is over."""
         self.notes: dict[str, Any] = {}
         self._begun = self._shown = time.perf_counter()

@@ -25,7 +25,7 @@ class Recorder:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder.absolute()
+        self.folder: Path = folder.absolute()
         self._refused = False
         self._files: list[tuple[int, Path, RunProfile]] = []
         """By whom (the number of the process) and where a function was recorded, and its run profile."""

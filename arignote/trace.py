@@ -62,6 +62,8 @@ class Rewrite:
 class Trace(Sequence[Rewrite]):
     """The rewrites of one optimization, in order; a slice or a filter of it is a Trace of some of them."""
 
+    journal: tuple[Replacement, ...]
+
     def __init__(self, graph: FunctionGraph, journal: Sequence[Replacement], profile: OptimizerProfile | None) -> None:
         self._graph, self.journal, self._profile = graph, tuple(journal), profile
         self._chosen: tuple[Rewrite, ...] | None = None
@@ -216,6 +218,8 @@ def _fits(r: Rewrite, rule: str | None, node: str | None, line: int | str | None
 
 class Stepper:
     """A state of the graph between two rewrites.  `position` rewrites are done; `rewrite` is the last of them."""
+
+    journal: tuple[Replacement, ...]
 
     def __init__(self, graph: FunctionGraph, journal: tuple[Replacement, ...], trace: Trace) -> None:
         self._start, self.journal, self._trace = graph, journal, trace

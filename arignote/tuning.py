@@ -55,6 +55,12 @@ class Tuned:
 class Tuning:
     """The findings of `tune`.  `function` is the function with the winners; later compilations have them as well."""
 
+    function: Function
+    found: tuple[Tuned, ...]
+    before: float
+    after: float
+    kept: bool
+
     def __init__(self, function: Function, found: Sequence[Tuned], before: float, after: float, kept: bool) -> None:
         self.function, self.found, self.before, self.after, self.kept = function, tuple(found), before, after, kept
         """`before` and `after` are seconds a call; `kept`: whether the cache took the winners."""

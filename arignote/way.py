@@ -11,6 +11,11 @@ from .signature import Signature
 class Way:
     """The path of a call of a compiled function.  It does not know the function, which knows it."""
 
+    form: str
+    name: str
+    run: Any
+    signature: Signature
+
     __slots__ = ("form", "name", "run", "signature")
 
     def __init__(self, run: Any, signature: Signature, name: str) -> None:

@@ -83,17 +83,21 @@ class Why:
 class Answers:
     """The records that `why` searches: the rewriting of one function played to its end, and its C."""
 
+    start: FunctionGraph
+    graph: FunctionGraph
+    trace: Trace
+
     def __init__(self, start: FunctionGraph, graph: FunctionGraph, trace: Trace, program: Any, source: CFile) -> None:
         self.start, self.graph, self.trace = start, graph, trace
         self.program = program
-        self.places = source.places
-        self.source = source.text
-        self.untold = len(trace.journal) if len(trace.journal) > LONG else 0
+        self.places: tuple[Place, ...] = source.places
+        self.source: str = source.text
+        self.untold: int = len(trace.journal) if len(trace.journal) > LONG else 0
         self.first: dict[Variable, Node | None] = {}
         self.node_of: dict[Apply, Node | None] = dict.fromkeys(graph.order)
         self.lines_of: dict[Node, list[SourceLine]] = {}  # of all nodes of the user's graph that a node stands for
         if not self.untold:
-            self.replay = Replay(start, trace.journal)
+            self.replay: Replay = Replay(start, trace.journal)
             self.first = {o: self.replay.node_of(o) for node in start.order for o in node.outputs}
             for output, node in self.first.items():
                 if node is not None and output.owner is not None:

@@ -24,10 +24,10 @@ class CEngine(Engine):
     """Compiles a graph to C."""
 
     name = "c"
-    unwanted = ()
+    unwanted: tuple[str, ...] = ()
     hosts_refused = True
     stage = "making C"
-    own_errors = (Exception,)
+    own_errors: tuple[type[Exception], ...] = (Exception,)
 
     def refusal(self, node: Apply) -> str:
         return "" if plan_of(node) else f"{op_text(unmarked(node.op))} has no C; the call goes back to NumPy for it"

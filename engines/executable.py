@@ -23,8 +23,10 @@ from ..record.cached import cached_property
 from .engine import Engine, EngineError, Request
 
 if TYPE_CHECKING:
+    from ..cbackend.calls.checks import Parameter
     from ..cbackend.ir.kernel import Kernel
     from ..cbackend.program.program import Program
+    from ..profiling import RunProfile
 
 Run = Callable[..., Sequence[Any]]
 """Arrays for the inputs of a graph -> arrays for its outputs."""
@@ -70,12 +72,19 @@ class CheckedExecutable:
     `run` must leave its arguments alone; it may return them, or views of them.
     """
 
-    c_file = CFile("", ())
-    source = ""
+    backend: str
+    graph: FunctionGraph
+    name: str
+    run: Run
+    containers: tuple[Any, ...]
+    profile: RunProfile | None
+
+    c_file: CFile = CFile("", ())
+    source: str = ""
     path: Path | None = None
     program: Program | None = None
     kernels: tuple[Kernel, ...] = ()
-    compile_seconds = 0.0
+    compile_seconds: float = 0.0
     from_cache = False
     threads: int | None = None
     is_tiered = False
@@ -83,7 +92,7 @@ class CheckedExecutable:
     def __init__(self, engine: Engine, graph: FunctionGraph, request: Request, run: Run) -> None:
         self.backend, self.graph, self.name, self.run = engine.name, graph, request.name, run
         self.containers, self.profile = tuple(request.containers), request.profile
-        self.parameters = parameters(request.name, graph, self.containers, request.downcast)
+        self.parameters: tuple[Parameter, ...] = parameters(request.name, graph, self.containers, request.downcast)
         written = [self.containers[i] for i, _ in graph.updates]
         self._turn = one_at_a_time(self._call, written) if written else self._call
 

@@ -17,7 +17,7 @@ class NumPyEngine(Engine):
     """Runs a graph node by node in NumPy."""
 
     name = "numpy"
-    own_errors = (Exception,)
+    own_errors: tuple[type[Exception], ...] = (Exception,)
 
     def compile(self, graph: FunctionGraph, request: Request) -> CheckedExecutable:
         return NumPyExecutable(self, graph, request)

@@ -37,13 +37,17 @@ _FAREWELL = 5.0
 class TieredEngine(Engine):
     """NumPy's engine, until `engine` has compiled the same graph in a thread."""
 
-    own_errors = (Exception,)
+    name: str
+    stage: str
+    unwanted: tuple[str, ...]
+
+    own_errors: tuple[type[Exception], ...] = (Exception,)
 
     def __init__(self, engine: Engine, budget: float) -> None:
         """`budget`: seconds to wait for the other engine before NumPy begins."""
         self._engine, self._budget = engine, budget
         self.name, self.unwanted, self.stage = engine.name, engine.unwanted, engine.stage
-        self.hosts_refused = engine.hosts_refused
+        self.hosts_refused: bool = engine.hosts_refused
 
     def missing(self) -> str:
         return self._engine.missing()

@@ -50,4 +50,4 @@ class _Rest(ContextDecorator):
                 gc.enable()
 
 
-collector_at_rest = _Rest()
+collector_at_rest: _Rest = _Rest()

@@ -31,10 +31,10 @@ class Symbol:
     __slots__ = ("kind", "args", "serial", "of_leaves", "__weakref__")
 
     def __init__(self, kind: str, args: tuple[object, ...]) -> None:
-        self.kind = kind
-        self.args = args
-        self.serial = next(_serials)  # an order that is the same in every process, as addresses are not
-        self.of_leaves = all(map(_of_leaves, args))
+        self.kind: str = kind
+        self.args: tuple[object, ...] = args
+        self.serial: int = next(_serials)  # an order that is the same in every process, as addresses are not
+        self.of_leaves: bool = all(map(_of_leaves, args))
         """Whether it speaks of leaves alone, so that it says the same of every node above which they stand."""
 
     def __repr__(self) -> str:

@@ -44,10 +44,10 @@ class Door:
         self.limit = limit
         self.withheld: Replacement | None = None
         self.journal: list[Replacement] = []
-        self.refused = 0
-        self.validate_time = 0.0
+        self.refused: int = 0
+        self.validate_time: float = 0.0
         """Seconds spent on type checks."""
-        self.callback_time = 0.0
+        self.callback_time: float = 0.0
         """Seconds spent in the watcher."""
 
     def admit(self, rule: str, before: Variable, after: Variable) -> bool:

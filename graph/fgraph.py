@@ -39,9 +39,9 @@ class FunctionGraph:
     def __init__(
         self, inputs: Sequence[Variable], outputs: Sequence[Variable], updates: Iterable[tuple[int, int]] = ()
     ) -> None:
-        self.inputs = tuple(inputs)
-        self.outputs = tuple(outputs)
-        self.updates = tuple(sorted(updates))
+        self.inputs: tuple[Variable, ...] = tuple(inputs)
+        self.outputs: tuple[Variable, ...] = tuple(outputs)
+        self.updates: tuple[tuple[int, int], ...] = tuple(sorted(updates))
         if len(set(self.inputs)) != len(self.inputs):
             twice = next(i for n, i in enumerate(self.inputs) if i in self.inputs[:n])
             raise ValueError(f"input {twice.name or twice.type} is given twice")

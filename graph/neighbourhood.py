@@ -20,7 +20,7 @@ class ConstantHead:
     __slots__ = ("value",)
 
     def __init__(self, value: int | None = None) -> None:
-        self.value = value
+        self.value: int | None = value
 
     def may_be(self, number: Any) -> bool:
         """Whether all elements of such a constant may equal the number."""
@@ -43,8 +43,8 @@ class Neighbourhood:
     __slots__ = ("heads", "op")
 
     def __init__(self, op: Op, heads: tuple[Head, ...]) -> None:
-        self.op = op
-        self.heads = heads
+        self.op: Op = op
+        self.heads: tuple[Head, ...] = heads
 
 
 _known: dict[tuple[Op, tuple[Head, ...]], Neighbourhood] = {}

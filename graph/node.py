@@ -37,10 +37,10 @@ class Variable:
     __array_ufunc__: Any = None  # NumPy arrays leave operators to us: `array + variable` calls our __radd__
 
     def __init__(self, type: TensorType, owner: Apply | None = None, index: int = 0, name: str | None = None) -> None:
-        self.type = type
-        self.owner = owner
-        self.index = index
-        self.name = name
+        self.type: TensorType = type
+        self.owner: Apply | None = owner
+        self.index: int = index
+        self.name: str | None = name
         self._dims: tuple[Dim, ...] | None = None  # memo of dims.dims_of
 
     @property
@@ -75,7 +75,7 @@ class Constant(Variable):
             data = data.copy()
             data.flags.writeable = False
         super().__init__(TensorType(data.dtype.name, data.shape), name=name)
-        self.data = data
+        self.data: np.ndarray = data
         self._key: tuple[str, tuple[int, ...], bytes] | None = None
 
     @property
@@ -92,10 +92,12 @@ class Constant(Variable):
 class Apply:
     """One application of an op: immutable, with its inputs, its outputs and the user's lines it comes from."""
 
+    inputs: tuple[Variable, ...]
+
     __slots__ = ("op", "inputs", "outputs", "origin", "_neighbourhood", "__weakref__")
 
     def __init__(self, op: Op, inputs: Sequence[Variable], origin: Origin | None = None) -> None:
-        self.op = op
+        self.op: Op = op
         self.inputs = inputs = tuple(inputs)
         types = op.infer(inputs)
         self.origin: Origin = here() if origin is None else origin

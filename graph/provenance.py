@@ -80,7 +80,7 @@ class inheriting:  # noqa: N801  # a context, spelt as contextlib spells them
     __slots__ = ("_token", "origin")
 
     def __init__(self, origin: Origin = ()) -> None:
-        self.origin = origin
+        self.origin: Origin = origin
 
     def __enter__(self) -> inheriting:
         self._token = _inherited.set(self)

@@ -49,7 +49,7 @@ class Destroyers:
             if type(node.op) in kinds:
                 self._follow_views(node)
                 self._follow_destruction(node)
-        self.readers = self._readers()
+        self.readers: dict[Variable, list[Apply]] = self._readers()
         """The nodes that read a family which is overwritten, by root."""
         self._check_inputs_and_outputs()
         self.schedule: tuple[Apply, ...] = tuple(self._scheduled()) if self.destroyer else graph.order

@@ -188,7 +188,7 @@ class Dot22(BlasOp):
     """The product of two matrices."""
 
     name = "dot22"
-    ranks = (2, 2)
+    ranks: ClassVar[tuple[int, ...]] = (2, 2)
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         dtype = self.check(inputs)
@@ -211,7 +211,7 @@ class Dot22Scalar(BlasOp):
     """The product of two matrices times a scalar."""
 
     name = "dot22scalar"
-    ranks = (2, 2, 0)
+    ranks: ClassVar[tuple[int, ...]] = (2, 2, 0)
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         self.check(inputs)
@@ -235,7 +235,7 @@ class Gemm(BlasOp):
     """`gemm(z, alpha, x, y, beta)` = beta * z + alpha * (x @ y); z is not read where beta is 0."""
 
     name = "gemm"
-    ranks = (2, 0, 2, 2, 0)
+    ranks: ClassVar[tuple[int, ...]] = (2, 0, 2, 2, 0)
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         dtype = self.check(inputs)
@@ -261,7 +261,7 @@ class Gemv(BlasOp):
     """`gemv(y, alpha, a, x, beta)` = beta * y + alpha * (a @ x); y is not read where beta is 0."""
 
     name = "gemv"
-    ranks = (1, 0, 2, 1, 0)
+    ranks: ClassVar[tuple[int, ...]] = (1, 0, 2, 1, 0)
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         dtype = self.check(inputs)
@@ -287,7 +287,7 @@ class Ger(BlasOp):
     """`ger(a, alpha, x, y)` = a + alpha * outer(x, y), without conjugation."""
 
     name = "ger"
-    ranks = (2, 0, 1, 1)
+    ranks: ClassVar[tuple[int, ...]] = (2, 0, 1, 1)
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         dtype = self.check(inputs)

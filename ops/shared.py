@@ -25,7 +25,7 @@ class Container:
     __slots__ = ("__weakref__", "value")
 
     def __init__(self, value: np.ndarray) -> None:
-        self.value = value
+        self.value: np.ndarray = value
 
     def __repr__(self) -> str:
         return f"Container({self.value.dtype}{list(self.value.shape)})"
@@ -42,7 +42,7 @@ class SharedVariable(TensorVariable):
 
     def __init__(self, type: TensorType, container: Container, name: str | None = None) -> None:
         super().__init__(type, name=name)
-        self.container = container
+        self.container: Container = container
         self.default_update: Any = None
 
     def get_value(self, borrow: bool = False) -> np.ndarray:

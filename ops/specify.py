@@ -76,7 +76,7 @@ class MaskedShape(SpecifyShape):
     """SpecifyShape for an array whose axes a constant mask selects from; NumPy raises IndexError there."""
 
     name = "masked_shape"
-    error = IndexError
+    error: ClassVar[type[Exception]] = IndexError
 
     def broken(self, axis: int, have: int, want: int) -> str:
         return f"the mask has length {want}, axis {axis} that it selects from has length {have}"

@@ -5,7 +5,7 @@ The operators are those of the namespace `arignote.ops`; this file only spells t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -62,7 +62,7 @@ class TensorVariable(Variable):
     def __ge__(self, other: TensorLike) -> TensorVariable: return T.ge(self, other)
     def __eq__(self, other: object) -> Any: return _compared("==", self, other)
     def __ne__(self, other: object) -> Any: return _compared("!=", self, other)
-    __hash__ = Variable.__hash__
+    __hash__: Callable[[TensorVariable], int] = Variable.__hash__  # type: ignore[assignment]
     def __and__(self, other: TensorLike) -> TensorVariable: return T.bitwise_and(self, other)
     def __rand__(self, other: TensorLike) -> TensorVariable: return T.bitwise_and(other, self)
     def __or__(self, other: TensorLike) -> TensorVariable: return T.bitwise_or(self, other)

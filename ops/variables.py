@@ -124,19 +124,19 @@ def _constructor(kind: str, letter: str = "", fixed_dtype: str | None = None) ->
     return make
 
 
-scalar = _constructor("scalar")
-vector = _constructor("vector")
-matrix = _constructor("matrix")
-row = _constructor("row")
-col = _constructor("col")
-tensor3 = _constructor("tensor3")
-tensor4 = _constructor("tensor4")
-tensor5 = _constructor("tensor5")
+scalar: Constructor = _constructor("scalar")
+vector: Constructor = _constructor("vector")
+matrix: Constructor = _constructor("matrix")
+row: Constructor = _constructor("row")
+col: Constructor = _constructor("col")
+tensor3: Constructor = _constructor("tensor3")
+tensor4: Constructor = _constructor("tensor4")
+tensor5: Constructor = _constructor("tensor5")
 
 
-def typed_forms(letter: str) -> tuple[Constructor, ...]:
-    """The constructors of the dtype that `letter` stands for, one for each of KINDS and in their order."""
-    return tuple(_constructor(kind, letter, LETTERS[letter]) for kind in KINDS)
+def typed_form(letter: str, kind: str) -> Constructor:
+    """The constructor of inputs of a kind, of the dtype that `letter` stands for."""
+    return _constructor(kind, letter, LETTERS[letter])
 
 
 class Constructors(Protocol):
@@ -171,7 +171,7 @@ def plural_of(kind: str) -> str:
     return "matrices" if kind == "matrix" else kind + "s"
 
 
-def plural_forms(letter: str = "") -> tuple[Constructors, ...]:
-    """The constructors of several inputs, one for each of KINDS and in their order."""
-    forms = typed_forms(letter) if letter else tuple(_constructor(kind) for kind in KINDS)
-    return tuple(constructors_of_several(make, letter, kind) for make, kind in zip(forms, KINDS, strict=True))
+def plural_form(letter: str, kind: str) -> Constructors:
+    """The constructor of several inputs of a kind, of the dtype that `letter` stands for, or of any for none."""
+    make = typed_form(letter, kind) if letter else _constructor(kind)
+    return constructors_of_several(make, letter, kind)

@@ -24,9 +24,9 @@ from ..graph import (
 )
 from ..profiling import Failure, RuleProfile
 from ..record import later
-from ..record.clock import processor_clock
+from ..record.clock import ProcessorClock, processor_clock
 from .conform import Conform, conformed
-from .index import Places, rule_index
+from .index import Places, RuleIndex, rule_index
 from .patterns import Users
 from .rule import Proposal, Rule
 
@@ -43,7 +43,7 @@ class Divergence(RuntimeError):
 
     def __init__(self, message: str, rules: Sequence[str]) -> None:
         super().__init__(message)
-        self.rules = tuple(rules)
+        self.rules: tuple[str, ...] = tuple(rules)
 
 
 class OptimizerWarning(UserWarning):
@@ -53,15 +53,19 @@ class OptimizerWarning(UserWarning):
 class Tally:
     """The running count of one rule."""
 
+    created: int
+    fired: int
+    tried: int
+
     __slots__ = ("created", "fired", "first", "name", "rule", "time", "tried")
 
     def __init__(self, name: str, rule: Rule | None = None) -> None:
-        self.name = name
-        self.rule = rule
+        self.name: str = name
+        self.rule: Rule | None = rule
         self.first: Apply | None = None
         """The node that it fired on first."""
         self.tried = self.fired = self.created = 0
-        self.time = 0.0
+        self.time: float = 0.0
 
     def row(self) -> RuleProfile:
         return RuleProfile(self.name, self.tried, self.fired, self.time, self.created)
@@ -132,15 +136,15 @@ class Applier:
     """
 
     def __init__(self, rules: Iterable[Rule], door: Door, conform: Conform | None, failures: Failures) -> None:
-        self.index = rule_index(tuple(rules))
-        self.tallies = [Tally(rule.name, rule) for rule in self.index.rules]
+        self.index: RuleIndex = rule_index(tuple(rules))
+        self.tallies: list[Tally] = [Tally(rule.name, rule) for rule in self.index.rules]
         self.door = door
         self.conform = conform
         self.failures = failures
-        self.clock = processor_clock()
+        self.clock: ProcessorClock = processor_clock()
         self.known: set[Apply] = set()
         self.inputs: Collection[Variable] = ()
-        self.looks_at_users = self.index.looks_at_users
+        self.looks_at_users: bool = self.index.looks_at_users
         self.offers: dict[Neighbourhood, Offers] = {}
         """What `offers_to` has found."""
         self._absent = {op for rule in self.index.rules for op in rule.needs}

@@ -100,7 +100,7 @@ class Table(Sequence[Row]):
     HEADER = ("position", "name", "class", "tags", "contract", "taken")
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        self.rows = tuple(rows)
+        self.rows: tuple[Row, ...] = tuple(rows)
 
     def __getitem__(self, index: Any) -> Any:
         return self.rows[index]

@@ -27,7 +27,7 @@ class RuleIndex:
 
     def __init__(self, rules: tuple[Rule, ...]) -> None:
         self.rules = rules
-        self.looks_at_users = any(rule.uses for rule in rules)
+        self.looks_at_users: bool = any(rule.uses for rule in rules)
         self._by_key = _by_key(rules)
         self._by_op: dict[Op, Places] = {}
         self._by_neighbourhood: dict[Neighbourhood, tuple[Places, Places]] = {}

@@ -88,6 +88,8 @@ class SequenceDB(Database):
 class EquilibriumDB(Database):
     """Rules and optimizers run until nothing changes: `query` gives an EquilibriumOptimizer.  See it for the limits."""
 
+    limits: dict[str, int | float | None]
+
     def __init__(
         self,
         name: str = "",

@@ -39,15 +39,15 @@ class Frame:
     __slots__ = ("after", "key", "names", "node", "rest", "source")
 
     def __init__(self, source: Apply, node: Apply, after: Outputs, fresh: list[Apply], name: str) -> None:
-        self.source = source
+        self.source: Apply = source
         """The node as it was met."""
-        self.node = node
+        self.node: Apply = node
         """The node as it was offered: rebuilt, merged."""
-        self.key = node_key(node)
-        self.after = after
+        self.key: tuple[Any, ...] = node_key(node)
+        self.after: Outputs = after
         self.rest: Iterator[Apply] = iter(fresh)
         """What of the replacement is still to be visited."""
-        self.names = [name]
+        self.names: list[str] = [name]
         """The rule, and those that went on from its result."""
 
 
@@ -70,9 +70,9 @@ class Sweep:
         self.max_nodes = max_nodes
         self.deadline = deadline
         self.stop: str | None = None
-        self.merge = Tally(MERGE)
-        self.merged_constants = 0
-        self.refused_merges = 0
+        self.merge: Tally = Tally(MERGE)
+        self.merged_constants: int = 0
+        self.refused_merges: int = 0
         self._made = 0
         self._settled: set[Apply] = set()
         self._equal: dict[Any, Apply] = {}

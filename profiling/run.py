@@ -159,11 +159,13 @@ class RunProfile:
     when somebody asks.
     """
 
+    compile_seconds: float
+
     def __init__(self, name: str) -> None:
         self.name = name
         self.compile_seconds = 0.0
         """Generating, compiling and loading; no part of `seconds`."""
-        self.warm_up = np.zeros(1, np.int64)
+        self.warm_up: np.ndarray = np.zeros(1, np.int64)
         """How many calls are yet to be left out: the C counts down."""
         self.remarks: Callable[[], Iterable[Any]] | None = None
         """What gives the remarks on the function, for the advice."""

@@ -17,7 +17,8 @@ class cached_property(Generic[T]):  # noqa: N801 it stands where `property` woul
     """The decorator of a method without arguments; its result takes the method's place in the instance."""
 
     def __init__(self, function: Callable[[Any], T]) -> None:
-        self.function, self.__doc__ = function, function.__doc__
+        self.function: Callable[[Any], T] = function
+        self.__doc__ = function.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name

@@ -30,7 +30,7 @@ class ProcessorClock:
         self._last = perf_counter()
         self._start = self._last - time.thread_time()
         self._due = self._last + _FRESH if _IS_FINE else float("inf")
-        self.waited = 0.0
+        self.waited: float = 0.0
         """Seconds that the thread did not run, since the clock was made."""
 
     def read(self) -> float:

@@ -36,7 +36,7 @@ class Waiting:
         except BaseException:
             remove_scratch(self._folder, self._lock)
             raise
-        self.object = str(self._folder / "code.o")
+        self.object: str = str(self._folder / "code.o")
         """The path of what it makes."""
 
     def begin(self, text: str, macros: Mapping[str, str]) -> bool:

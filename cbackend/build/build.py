@@ -32,7 +32,7 @@ class Image:
     __slots__ = ("__weakref__", "lib")
 
     def __init__(self, lib: Any) -> None:
-        self.lib = lib
+        self.lib: Any = lib
 
 
 @record

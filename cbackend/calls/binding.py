@@ -28,6 +28,9 @@ class Binding:
     An output whose shape only a call can tell is made by the first one, and anew where it gets another shape.
     """
 
+    name: str
+    inputs: tuple[np.ndarray, ...]
+
     def __init__(self, name: str, entry: Entry, arguments: Sequence[Any], inputs: Sequence[np.ndarray],
                  outputs: Sequence[np.ndarray | None], given: bool) -> None:  # fmt: skip
         self.name, self.inputs = name, tuple(inputs)

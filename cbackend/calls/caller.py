@@ -40,6 +40,15 @@ class Caller:
     source.
     """
 
+    name: str
+    interface: Interface
+    library: Library
+    runtime: Runtime
+    threads: int | None
+    table: Any
+    shared: tuple[Any, ...]
+    profile: RunProfile | None
+
     def __init__(
         self, name: str, interface: Interface, program: Callable[[], Program], library: Library, runtime: Runtime,
         shared: Sequence[Any], profile: RunProfile | None, downcast: bool | None, threads: int | None = None,
@@ -48,11 +57,11 @@ class Caller:
         self._make_program = program
         self.threads, self.table = threads, runtime.table_for(threads, ticking=profile is not None)
         self.shared, self.profile = tuple(shared), profile
-        self.parameters = parameters(name, interface, self.shared, downcast)
-        self.host = HostSteps(program, interface.calls_back, name)
-        self.inputs = len(interface.inputs)
-        self.ranks = [o.ndim for o in interface.outputs]
-        self.first_length = sum(i.ndim for i in interface.inputs)
+        self.parameters: tuple[Parameter, ...] = parameters(name, interface, self.shared, downcast)
+        self.host: HostSteps = HostSteps(program, interface.calls_back, name)
+        self.inputs: int = len(interface.inputs)
+        self.ranks: list[int] = [o.ndim for o in interface.outputs]
+        self.first_length: int = sum(i.ndim for i in interface.inputs)
         self.guesses: list[tuple[int, ...]] = [(0,) * rank for rank in self.ranks]
         self.allocators: list[Callable[..., np.ndarray]] = [np.empty] * len(self.ranks)
         """For each output what makes it, as large as the last one was, where the entry cannot know its shape."""
@@ -63,8 +72,8 @@ class Caller:
         numbers = [k for k, p in enumerate(self.parameters) if not p.type.shape and self.shared[k] is None]
         torn = bool(interface.in_place) and any(o not in interface.in_place for _, o in interface.updates)
         self._traits = Traits(numbers, profile is not None, torn)
-        self.text = entry_text(interface, [c is not None for c in self.shared], self._traits)
-        self.entry = self._made_entry(self.text, {})
+        self.text: str = entry_text(interface, [c is not None for c in self.shared], self._traits)
+        self.entry: Callable[..., list[np.ndarray]] = self._made_entry(self.text, {})
 
     @cached_property
     def program(self) -> Program:

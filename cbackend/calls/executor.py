@@ -56,7 +56,7 @@ class Executable:
         self, caller: Caller, c_file: CFile | None, compile_seconds: float, target: Target | None = None
     ) -> None:
         self._caller, self._c_file, self._target = caller, c_file, target
-        self.entry = caller.entry
+        self.entry: Callable[..., list[np.ndarray]] = caller.entry
         """The function that calls go to."""
         self.compile_seconds = compile_seconds
         """Planning, printing, compiling and loading."""

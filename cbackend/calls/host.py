@@ -32,7 +32,7 @@ class HostSteps:
         self._errors: dict[int, BaseException] = {}
         """By thread: a body of a loop has a call of its own."""
         self.any = calls_back
-        self.callback = ffi.callback(_SIGNATURE, self._run, 1, self._passed_by) if self.any else ffi.NULL
+        self.callback: Any = ffi.callback(_SIGNATURE, self._run, 1, self._passed_by) if self.any else ffi.NULL
 
     def release(self, call: Any) -> BaseException | None:
         """Forget the results of a call that is over; the exception that ended it, if one did."""

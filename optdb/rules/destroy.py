@@ -49,15 +49,15 @@ class Liveness:
 
     def __init__(self, graph: FunctionGraph) -> None:
         self.graph = graph
-        self.aliases = Destroyers(graph)
-        self.updated_by = {graph.inputs[i]: graph.outputs[o] for i, o in graph.updates}
+        self.aliases: Destroyers = Destroyers(graph)
+        self.updated_by: dict[Variable, Variable] = {graph.inputs[i]: graph.outputs[o] for i, o in graph.updates}
         self._replaced_by: dict[Variable, list[Variable]] = {}
         for old, new in self.updated_by.items():
             self._replaced_by.setdefault(new, []).append(old)
         self._writers = {output.owner for output in self.updated_by.values() if output.owner is not None}
         self._late = self._can_be_last(self._writers) if self._writers else set()
         """Nodes that compute updates and after which nothing fails, so that they may overwrite inputs."""
-        self.order = self._with_writers_last()
+        self.order: list[Apply] = self._with_writers_last()
         self._last_reader = {self.aliases.root_of(i): node for node in self.order for i in node.inputs}
         self._kept = {self.aliases.root_of(o) for o in graph.outputs}
         self._taken: set[Variable] = set(self.aliases.destroyer)
