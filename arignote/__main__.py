@@ -68,9 +68,8 @@ def _parser() -> argparse.ArgumentParser:
     opt.add_argument("graph", help="a file with the text of a graph, or - for the standard input")
     opt.add_argument("--passes", default="fast_run", help='a query, such as "canonicalize -local_mul_zero"')
     opt.add_argument("--emit", default="graph", choices=STAGES, help="the stage to print; the default is the graph")
-    opt.add_argument(
-        "--from", dest="begin", default="graph", choices=("graph", "loops"), help="the stage that the file holds"
-    )
+    begins = ("graph", "program", "loops")
+    opt.add_argument("--from", dest="begin", default="graph", choices=begins, help="the stage that the file holds")
     opt.add_argument("--print-changed", action="store_true", help="show what each pass changed")
     opt.add_argument("--time", action="store_true", help="show what each pass and rule cost")
     page = commands.add_parser("report", help="make an HTML page of what ARIGNOTE_TRACE=folder recorded")

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from .cbackend.driver.spelling import spelled
 from .engines.registry import title
 from .replay import Replay
 from .trace import LONG, Trace
@@ -84,7 +85,7 @@ def _code(f: Function) -> Iterator[str]:
     launched: dict[str, list[int]] = {}
     for step in program.steps:
         if getattr(step, "kernel", False):
-            launched.setdefault(step.function, []).append(step.site)
+            launched.setdefault(spelled(step), []).append(step.site)
     yield f"{len(program.kernels)} kernels, {len(program.sites):,} steps"
     rows = []
     for kernel in program.kernels:

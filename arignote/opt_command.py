@@ -18,7 +18,7 @@ from .graph import Door, FunctionGraph, Replacement
 from .profiling import OptimizerProfile
 from .profiling.summary import summary_lines
 from .replay import Replay
-from .stages import emitted, emitted_kernels
+from .stages import STAGES, STARTS, emitted
 from .trace import Trace
 
 
@@ -27,10 +27,10 @@ def main(
 ) -> int:
     """Optimizes the graph of a file (`-`: the standard input) by a query and prints a stage of it; the exit code.
 
-    `begin`: "graph", or "loops" for a file of kernels in the loop IR, which no pass goes over.
+    `begin`: the stage of the file: "graph", or "program" or "loops", which no pass goes over.
     """
-    if begin == "loops":
-        return _from_loops(source, stage)
+    if begin != "graph":
+        return _from_stage(source, begin, stage)
     try:
         graph = graph_in(source)
     except ValueError as error:
@@ -51,11 +51,12 @@ def main(
     return 0
 
 
-def _from_loops(source: str, stage: str) -> int:
-    if stage in ("graph", "program"):
-        return _failed(f"--emit {stage}: the file holds loops, a later stage; expected loops, c or asm")
+def _from_stage(source: str, begin: str, stage: str) -> int:
+    left = STAGES[STAGES.index(begin) :]
+    if stage not in left:
+        return _failed(f"--emit {stage}: the file holds {begin}, a later stage; expected one of {', '.join(left)}")
     try:
-        print(emitted_kernels(text_in(source), stage), end="")
+        print(STARTS[begin](text_in(source), stage), end="")
     except (ValueError, CompileError) as error:
         return _failed(f"{source}: {error}")
     return 0

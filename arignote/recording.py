@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import pages
 from .cbackend.calls.rows import texts
+from .cbackend.driver.spelling import spelled
 from .cbackend.program.program import Allocate, Buffer, Call, Finish, Host, Pack, Program, arrays_of
 from .database import optdb
 from .graph import Apply, FunctionGraph
@@ -91,7 +92,7 @@ def kernels_of_nodes(program: Program | None) -> dict[Apply, str]:
     """For each node the C function that computes it."""
     calls = [step for step in program.steps if isinstance(step, Call)] if program is not None else []
     sites = program.sites if program is not None else ()
-    return {sites[step.site].node: step.function for step in calls if step.site < len(sites)}
+    return {sites[step.site].node: spelled(step) for step in calls if step.site < len(sites)}
 
 
 def program_data(program: Program) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def _step(works: Sequence[str], program: Program, step: Call | Host | Pack | Fin
     if isinstance(step, Pack):
         return {"name": "copy", "kind": "shape"}
     node = program.sites[step.site].node.op.name if step.site < len(program.sites) else "copy"
-    by = step.function if isinstance(step, Call) else "NumPy"
+    by = spelled(step) if isinstance(step, Call) else "NumPy"
     return {
         "name": f"{works[step.site]}, by {by}" if step.site < len(works) else by,
         "kind": "fused" if isinstance(step, Call) and step.kernel else pages.theme.kind_of(node),

@@ -4,6 +4,7 @@ None stands inside a function unless it is an optional dependency; no file or fu
 """
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -96,11 +97,21 @@ def test_leaves_import_little(leaf):
 @pytest.mark.parametrize("folder", ["cbackend.ir", "cbackend.lowering", "cbackend.program", "cbackend.driver"])
 def test_stages_know_no_c_and_none_reads_it_back(folder):
     """Only the printers may import the printer of kernels; regular expressions go over text that people wrote."""
-    hand_written = {"helpers.py", "parse.py"}
+    hand_written = {"helpers.py", "reader.py", "parse_operands.py"}
     for path in files(folder):
         modules = [module for _, module in imported(path, folder)]
         assert folder == "cbackend.driver" or not any("ctext" in module for module in modules), path.name
         assert path.name in hand_written or "re" not in modules, f"{path.name} has a regular expression"
+
+
+@pytest.mark.parametrize("folder", ["cbackend.ir", "cbackend.lowering", "cbackend.program"])
+def test_stages_before_the_driver_name_no_c_function(folder):
+    for path in files(folder):
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        docs = {id(n.value) for n in nodes if isinstance(n, ast.Expr)}
+        strings = [n.value for n in nodes if isinstance(n, ast.Constant) and id(n) not in docs]
+        named = [s for s in strings if isinstance(s, str) and re.search(r"\bag_\w|rt->|\bi64\b|void \*", s)]
+        assert not named, f"{path.name}: {named}"
 
 
 @pytest.mark.parametrize("folder", MAY_IMPORT)

@@ -35,7 +35,8 @@ from arignote.cbackend.ir.loops import (
     times,
 )
 from arignote.cbackend.ir.operands import Cutting, Extent, Extra, Operand, Pointer, Report, Stride
-from arignote.cbackend.ir.parse import IRSyntaxError, parse_kernel
+from arignote.cbackend.ir.parse import parse_kernel
+from arignote.cbackend.ir.reader import IRSyntaxError
 from arignote.cbackend.ir.schedule import Schedule
 from arignote.cbackend.ir.verify import InvalidKernel, verify
 
@@ -65,13 +66,13 @@ def test_every_kernel_reads_back(kernels):
         verify(back)
 
 
-SUMS, ZEROED = Local("ag_pairwise", "sums"), Store("p", index("i1"), Const(F, -0.0))
+SUMS, ZEROED = Local("pairwise", "sums"), Store("p", index("i1"), Const(F, -0.0))
 FULL = Kernel(
     'a "name"\n   schedule: tiles={0: 4}', 2, (Operand("bool", (0, None), 0), Operand(F, (1,), 1)),
     (Operand("complex64", (1, 0), 0), Operand("int64", (), 1)),
     (
         Var("failed", Const("int32", 0)),
-        Declare("sums", "ag_pairwise"),
+        Declare("sums", "pairwise"),
         Declare("tile", F, 16),
         Point("p", F, "y1", index("y1_s1"), const=False),
         Point("q", F, Op("tile_in", F, (Local(F, "p"), number(-1))), number(0)),

@@ -13,6 +13,7 @@ from ...ops.indexing import Subtensor
 from ...ops.pipeline import Pipeline
 from ...ops.shared import SharedVariable
 from ...profiling import StepProfile
+from ..driver.spelling import spelled
 from ..program.accounts import is_product
 from ..program.program import (
     Array,
@@ -58,7 +59,7 @@ def functions(step: Step, program: Program) -> Iterator[str]:
     while stack:
         step, program = stack.pop()
         if isinstance(step, Call):
-            yield step.function
+            yield spelled(step)
         elif isinstance(step, (Host, Pack)):
             yield "numpy" if isinstance(step, Host) else PACK
         bodies = [program.bodies[number] for number in bodies_of(step)]

@@ -131,7 +131,7 @@ def _simple(s: Statement) -> str:
     if isinstance(s, Declare):
         if s.length:
             return f"{storage_type(s.dtype)} {s.name}[{s.length}]"
-        return f"{C_TYPES.get(s.dtype, s.dtype)} {s.name}"
+        return f"{_STRUCTS.get(s.dtype) or C_TYPES[s.dtype]} {s.name}"
     if isinstance(s, Point):
         offset = expression(s.offset, Binding.SUM)
         array = s.array if isinstance(s.array, str) else expression(s.array)
@@ -200,6 +200,10 @@ class Function:
         return f"{self.comment}{linkage} {self.prototype}\n{{\n{lines}\n}}\n"
 
 
+_STRUCTS = {"pairwise": "ag_pairwise"}
+"""The C types of locals that are no numbers."""
+
+
 def functions(kernel: Kernel) -> list[Function]:
     """The C functions of a kernel, outlined ones first; the comment stands in front of the first."""
     comment = f"/* {kernel.comment} */\n"
@@ -222,7 +226,7 @@ def kernel_c(kernel: Kernel) -> str:
 
 def helpers(kernel: Kernel) -> tuple[str, ...]:
     """The helpers that a kernel uses, directly or by other helpers, in order of definition."""
-    declared = (s.dtype for s in all_statements(kernel.body) if isinstance(s, Declare))
+    declared = (_STRUCTS.get(s.dtype, "") for s in all_statements(kernel.body) if isinstance(s, Declare))
     own = (expr for s in all_statements(kernel.body) for expr in operations_in(s))
     return _in_order({*_names_in(own), *itertools.chain.from_iterable(map(_named_in, declared))})
 

@@ -144,7 +144,7 @@ _SIGNED_FIRST = {
     "ne": ("{0} < 0 || (u64){0} != {1}", Binding.LOGIC),
 }
 _MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-_KINDS = {"float16": "e", "ag_pairwise": "p"}
+_KINDS = {"float16": "e", "pairwise": "p"}
 _NARROW = ("int8", "int16", "uint8", "uint16")
 
 

@@ -24,6 +24,8 @@ from ..ctext.helper import storage_type
 from ..ctext.preamble import preamble
 from ..program.accounts import memory_at, whole_call
 from ..program.program import (
+    INTEGER,
+    POINTER,
     Array,
     Call,
     Choice,
@@ -167,10 +169,10 @@ class _Driver:
     def _declarations(self) -> Iterator[tuple[str, str]]:
         """Arrays on the stack, and in a frame all locals: each name with its declaration."""
         for name, (kind, count) in self.program.locals.items():
-            if kind not in ("i64", "void *"):
+            if kind not in (INTEGER, POINTER):
                 yield name, f"    {storage_type(kind)} {name}[{max(count, 1)}];"
             elif self.long:
-                yield name, f"    {kind}{'' if kind.endswith('*') else ' '}{name};"
+                yield name, f"    {'void *' if kind == POINTER else 'i64 '}{name};"
 
     # --- a part
     def _part(self, number: int, sites: Sequence[tuple[int, Sequence[Step]]]) -> Iterator[_Printed]:

@@ -14,6 +14,7 @@ from ..ir.operands import Extent, Extra, Pointer, Stride
 from ..program import accounts
 from ..program.launches import is_launched, runs_in_any_order, steps_alone
 from ..program.program import (
+    INTEGER,
     After,
     Allocate,
     Argument,
@@ -50,6 +51,7 @@ from ..program.program import (
     arrays_of,
 )
 from .loops import choice_lines, loop_lines
+from .spelling import spelled
 
 DETAIL = 64
 """The length of ag_call.detail."""
@@ -70,7 +72,7 @@ FAILS_IF = {
     "has_room": "{1} < 1 || {0} - 1 > ({1} - 1) / {2}",
     "reaches": "{0} < {1}",
 }
-IN_PARTS = {"ag_copy": "ag_copy_in_parts", "ag_eye": "ag_eye", "ag_iota": "ag_iota"}
+IN_PARTS = {"copy": "ag_copy_in_parts", "eye": "ag_eye", "iota": "ag_iota"}
 """What the runtime may share out among threads, and what is called for it, which may end early."""
 TABLES = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 
@@ -127,8 +129,8 @@ class StepText:
         """The left side of the assignment that gives a quantity or a pointer its value."""
         if self.prefix:
             return self.prefix + name
-        self.defined = name if self.program.locals[name][0] == "i64" else ""
-        return f"const i64 {name}" if self.program.locals[name][0] == "i64" else f"void *const {name}"
+        self.defined = name if self.program.locals[name][0] == INTEGER else ""
+        return f"const i64 {name}" if self.program.locals[name][0] == INTEGER else f"void *const {name}"
 
     def q(self, quantity: Quantity) -> str:
         if not isinstance(quantity, str):
@@ -267,8 +269,8 @@ class StepText:
         if step.function in IN_PARTS:
             yield f"if ({self.helper(IN_PARTS[step.function])}(rt, {given})) {self.interrupted(step.site)}"
             return
-        text = f"{step.function if step.kernel else self.helper(step.function)}({given})"
-        if step.function == "rt->pipeline":
+        text = f"{step.function if step.kernel else self.helper(spelled(step))}({given})"
+        if step.function == "pipeline":
             negative = f"f->outcome == AG_STOPPED ? {int(Outcome.INTERRUPTED)} : {int(Outcome.MEMORY)}"
             status = f"f->outcome < 0 ? {negative} : {int(Outcome.KERNEL)} + f->outcome"
             yield from f"f->outcome = {text};".split("\n")

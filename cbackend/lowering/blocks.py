@@ -70,7 +70,7 @@ def register(slot: Slot) -> str:
 def started(slot: Slot) -> Body:
     """The statements that make the total of nothing."""
     if slot.pairwise:
-        return (Declare(slot.total, "ag_pairwise"), Do(_pairwise("start", slot)))
+        return (Declare(slot.total, "pairwise"), Do(_pairwise("start", slot)))
     return (Var(slot.total, start(slot)),)
 
 
@@ -80,7 +80,7 @@ def start(slot: Slot) -> Const:
 
 
 def _pairwise(what: str, slot: Slot, *args: Expr) -> Expr:
-    return Op(f"pairwise_{what}", "float64", (Local("ag_pairwise", slot.total), *args))
+    return Op(f"pairwise_{what}", "float64", (Local("pairwise", slot.total), *args))
 
 
 def total(slot: Slot) -> Expr:

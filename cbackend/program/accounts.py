@@ -1,9 +1,9 @@
 """Accounts of a profiled function beside time and bytes: floating-point operations of each node, and memory held.
 
-    start = ag_count(call, site, start, bytes, flops);  after the steps of a node
-    ag_hold(call, at, slot, bytes);                     when a buffer is allocated or given back
-    ag_spared(call, at, bytes, lasting);                when a result is written over an operand
-    ag_called(call, row, done);                         when the call ends
+    count    site, start, bytes, flops    after the steps of a node
+    hold     at, slot, bytes              when a buffer is allocated or given back
+    spared   at, bytes, lasting           when a result is written over an operand
+    called   row, done                    when the call ends
 
 `call->profile` holds COLUMNS numbers for each node and for the whole call, and from `at` on: bytes held now, their
 peak, the peak as it would be if nothing were done in place, bytes spared for the rest of the call; then the bytes of
@@ -55,7 +55,7 @@ THIRDS: dict[type[Op], int] = {Inverse: 6, Cholesky: 1, Det: 2, SlogDet: 2, Solv
 SIDES: dict[type[Op], int] = {Solve: 2, SolveTriangular: 1}
 """Operations for each right side, in n^2."""
 ROW_LENGTHS = 3
-"""Which of the vectors that ag_multiply_windows is given has the lengths that are summed over."""
+"""Which of the vectors of multiply_windows has the lengths that are summed over."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
 """Operations on each element of a row, beside the largest found, subtracted, and what is summed up."""
 ROW_ADDITIONS = 3
@@ -124,7 +124,7 @@ def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
     """Two for each number of the result and each row of what is multiplied; of kernels over views, one a view."""
     found: list[Term] = []
     for s in steps:
-        if isinstance(s, Call) and s.function == "ag_multiply_windows":
+        if isinstance(s, Call) and s.function == "multiply_windows":
             rows = [a for a in s.arguments if isinstance(a, Vector)][ROW_LENGTHS]
             found.append((2, (*s.writes[0].lengths, *rows.values), 1))
         elif isinstance(s, Call) and s.kernel and node.out.type.kind in "fc":

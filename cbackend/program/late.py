@@ -34,7 +34,7 @@ from .program import (
 
 def cannot_fail_late(steps: Sequence[Step], mutable: Collection[str]) -> bool:
     """Whether no step can fail once an input has been written to."""
-    return not any(_can_fail(step) for step in steps[_first_overwrite(steps, mutable) + 1 :])
+    return not any(can_fail(step) for step in steps[_first_overwrite(steps, mutable) + 1 :])
 
 
 def checks_first(steps: Sequence[Step], mutable: Collection[str]) -> list[Step]:
@@ -60,7 +60,8 @@ def _first_overwrite(steps: Sequence[Step], mutable: Collection[str]) -> int:
     return len(steps)
 
 
-def _can_fail(step: Step) -> bool:
+def can_fail(step: Step) -> bool:
+    """Whether a step can end the call."""
     if isinstance(step, Let):
         return step.failure is not None
     return isinstance(step, (Guard, Allocate, Pack, Host, Loop, Choice)) or (isinstance(step, Call) and step.fallible)

@@ -74,6 +74,7 @@ from .plan_host import plan_host
 from .plan_order import ordered_strides, result_in_order
 from .planner import Planner, has_all_loops
 from .program import Array, Buffer, Finish, Lengths, Outcome, Program, Site
+from .verify import verify_program
 
 Plan = Callable[[Planner, Apply], None]
 
@@ -82,7 +83,8 @@ Plan = Callable[[Planner, Apply], None]
 def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = False) -> Program:
     """The program that computes the outputs of `graph`.
 
-    `choices`: the schedules of its kernels.  `strict`: verify each kernel; one that breaks a rule raises InvalidKernel.
+    `choices`: the schedules of its kernels.  `strict`: verify the program and its kernels; what breaks a rule raises
+    InvalidKernel or InvalidProgram.
 
     An input that the graph overwrites (it has an update) is overwritten only if nothing can fail from then on, so that
     a call that raises has changed nothing; otherwise its new value is made elsewhere.  Raises InconsistencyError if the
@@ -95,8 +97,10 @@ def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = Fa
     if mutable and not cannot_fail_late(program.steps, mutable):
         program = _planned(graph, nodes, {}, choices)
     choices.check()
-    for kernel in program.kernels if strict else ():
-        verify(kernel)
+    if strict:
+        for kernel in program.kernels:
+            verify(kernel)
+        verify_program(program)
     return program
 
 

@@ -44,7 +44,7 @@ def multiplication(p: Planner, node: Apply) -> Multiplication:
     dtype = node.out.dtype
     factor: Argument = scalar[0] if scalar else Number(dtype, 1)
     arguments = (Table(dtype), len(batch), Vector(batch), m, n, k, factor, a, left, b, right, Number(dtype, 0))
-    return Multiplication("ag_product_then", (*batch, m, n), arguments, (a, b, *scalar))
+    return Multiplication("product_then", (*batch, m, n), arguments, (a, b, *scalar))
 
 
 def plan_dot(p: Planner, node: Apply) -> None:
@@ -56,7 +56,7 @@ def plan_dot(p: Planner, node: Apply) -> None:
         return
     result = p.result(node.out, a.lengths[:-1] + b.lengths[1:])
     if len(a.lengths) == len(b.lengths) == 1:
-        _call(p, "ag_dot", result, (a.lengths[0], a, *a.strides, b, *b.strides, result), (a, b))
+        _call(p, "dot", result, (a.lengths[0], a, *a.strides, b, *b.strides, result), (a, b))
     elif len(a.lengths) == 2 and len(b.lengths) == 2:
         gemm(p, Number(result.dtype, 1), a, b, Number(result.dtype, 0), result)
     elif len(a.lengths) == 2:
@@ -78,7 +78,7 @@ def plan_matmul(p: Planner, node: Apply) -> None:
     one, zero = Number(result.dtype, 1), Number(result.dtype, 0)
     left, right = (Vector(batch_strides(p, x, batch)) for x in (a, b))
     arguments = (len(batch), Vector(batch), m, n, k, one, a, left, b, right, zero, result)
-    _product(p, "ag_matmul", result, arguments, (a, b))
+    _product(p, "matmul", result, arguments, (a, b))
 
 
 def _batch(p: Planner, node: Apply, a: Array, b: Array) -> Lengths:
@@ -120,7 +120,7 @@ def plan_ger(p: Planner, node: Apply) -> None:
     a, alpha, x, y = p.inputs_of(node)
     target = _target(p, node, a, x.lengths + y.lengths)
     arguments = (*target.lengths, alpha, x, *x.strides, y, *y.strides, target)
-    _call(p, "ag_ger", target, arguments, (alpha, x, y))
+    _call(p, "ger", target, arguments, (alpha, x, y))
 
 
 def _target(p: Planner, node: Apply, z: Array, product: Lengths) -> Array:
@@ -133,11 +133,11 @@ def _target(p: Planner, node: Apply, z: Array, product: Lengths) -> Array:
 def gemm(p: Planner, alpha: Argument, a: Array, b: Array, beta: Argument, c: Array) -> None:
     m, n, k = a.lengths[0], b.lengths[1], a.lengths[1]
     arguments = (m, n, k, alpha, a, *a.strides, b, *b.strides, beta, c)
-    _product(p, "ag_gemm", c, arguments, _arrays(alpha, a, b, beta))
+    _product(p, "gemm", c, arguments, _arrays(alpha, a, b, beta))
 
 
 def gemv(p: Planner, alpha: Argument, a: Array, x: Array, beta: Argument, y: Array) -> None:
-    _call(p, "ag_gemv", y, (*a.lengths, alpha, a, *a.strides, x, *x.strides, beta, y), _arrays(alpha, a, x, beta))
+    _call(p, "gemv", y, (*a.lengths, alpha, a, *a.strides, x, *x.strides, beta, y), _arrays(alpha, a, x, beta))
 
 
 def _product(

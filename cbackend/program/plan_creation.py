@@ -64,7 +64,7 @@ def plan_eye(p: Planner, node: Apply) -> None:
     n, m = p.lengths(node.inputs[:2])
     result = p.result(node.out, (n, m))
     item = node.out.type.numpy.itemsize
-    p.call("ag_eye", (item, n, m, p.read(node.inputs[2]), result, Number(result.dtype, 1)), (result,), ())
+    p.call("eye", (item, n, m, p.read(node.inputs[2]), result, Number(result.dtype, 1)), (result,), ())
 
 
 def plan_arange(p: Planner, node: Apply) -> None:
@@ -77,19 +77,19 @@ def plan_arange(p: Planner, node: Apply) -> None:
     if node.out.type.kind == "f":
         span = Cast("float64")(true_div(sub(stop, start), step))
         p.plan_all([span])
-        p.call("ag_span_count", (p.arrays[span], count), (count,), (p.arrays[span],))
+        p.call("span_count", (p.arrays[span], count), (count,), (p.arrays[span],))
     else:
         bounds = [p.read(v) for v in (start, stop, step)]
-        p.call("ag_range_count", (*bounds, int(dtype == "uint64"), count), (count,), ())
+        p.call("range_count", (*bounds, int(dtype == "uint64"), count), (count,), ())
     length = p.load(count)
     p.guard("not_negative", length, failure=Outcome.RANGE)
     if dtype == "int64" and _is_constant(start, 0) and _is_constant(step, 1):
         result = p.result(node.out, (length,))
-        p.call("ag_iota", (length, result), (result,), ())
+        p.call("iota", (length, result), (result,), ())
         return
     numbers = TensorVariable(TensorType("int64", (None,)))
     p.put(numbers, p.fresh("int64", (length,)))
-    p.call("ag_iota", (length, p.arrays[numbers]), (p.arrays[numbers],), ())
+    p.call("iota", (length, p.arrays[numbers]), (p.arrays[numbers],), ())
     if node.out.type.kind != "f":
         p.expand(node, [add(mul(Cast(dtype)(numbers), step), start)])
         return

@@ -1,6 +1,6 @@
 """A product of matrices and what follows it: one call, which runs the kernel of the group on each finished block.
 
-    p = dot22(a, b); y = fused(p, c)   -->   ag_product_then(..., a, b, y, k_fused_nest, lengths, {y, y, c}, strides)
+    p = dot22(a, b); y = fused(p, c)   -->   product_then(..., a, b, y, k_fused_nest, lengths, {y, y, c}, strides)
 
 So is a convolution: its outputs are rows, and all its positions columns, over which the kernel runs in its last loop.
 

@@ -115,7 +115,7 @@ def _check_unread(
         strides = tuple(p.along(n, m, s) for n, m, s in zip(array.lengths, joint[missing:], array.strides, strict=True))
         shape = (len(joint), Vector(tuple(joint)), array, Vector((0,) * missing + strides))
         arguments: list[Argument] = [others, *shape, whole.lengths[axis], axis, Said()]
-        p.call("ag_in_bounds", arguments, (), (array,), fallible=True)
+        p.call("in_bounds", arguments, (), (array,), fallible=True)
 
 
 def _index_arrays(spec: tuple[str, ...], indices: Sequence[Variable]) -> Iterator[Variable]:

@@ -15,7 +15,7 @@ from ...graph import Apply, FunctionGraph, Variable
 from ...ops.cond import Cond
 from ...ops.loops import Scan, lengths_of_body
 from .planner import Planner
-from .program import Array, Choice, Length, Lengths, Loop, Outcome
+from .program import INTEGER, Array, Choice, Length, Lengths, Loop, Outcome
 
 Body = Callable[[Planner, FunctionGraph], int]
 """Plans a graph as a body of the program in the making, and gives its number."""
@@ -35,7 +35,7 @@ def plan_scan(p: Planner, node: Apply, body: Body) -> None:
     kept: list[tuple[Length, ...]] = [a.lengths for a in states]
     kept += [_lengths(row, shapes) for row in lengths_of_body(op.graph)[op.values]]
     results, made = [], []
-    count = p.name("n", "i64") if op.until else None
+    count = p.name("n", INTEGER) if op.until else None
     for k, (output, lengths) in enumerate(zip(node.outputs, kept, strict=True)):
         stacked = k >= len(states) or op.traced[k]
         whole = (count or steps, *lengths) if stacked else lengths
@@ -87,7 +87,7 @@ def _result(p: Planner, output: Variable, lengths: tuple[Length, ...], grows: bo
     p.needed.add(output)
     if None not in lengths and not grows:
         return p.fresh(output.dtype, lengths, p.direct.get(output)), False  # type: ignore[arg-type]
-    told = tuple(p.name("n", "i64") if n is None else n for n in lengths)
+    told = tuple(p.name("n", INTEGER) if n is None else n for n in lengths)
     buffer = p.buffer()
     return Array(buffer, output.dtype, told, (), True, (buffer,)), True
 

@@ -61,5 +61,5 @@ def _counted(p: Planner, length: Quantity) -> Variable:
     """The vector 0, 1, 2, ... of a length."""
     (numbers,) = _positions(1)
     array = p.put(numbers, p.fresh("int64", (length,)))
-    p.call("ag_iota", (length, array), (array,), ())
+    p.call("iota", (length, array), (array,), ())
     return numbers

@@ -1,6 +1,6 @@
 """A pipeline: one call, which runs the kernels of its stages over bands of rows and keeps what stands between in rings.
 
-    b = fused(x, ...); y = fused(b[:-2], b[2:])   -->   rt->pipeline({k_b, lengths, {0, x}, strides, {ring 0, x}},
+    b = fused(x, ...); y = fused(b[:-2], b[2:])   -->   pipeline({k_b, lengths, {0, x}, strides, {ring 0, x}},
                                                                      {k_y, lengths, {y, 0, 0}, strides, {y, ring 0 from
                                                                       row 0, ring 0 from row 2}})
 
@@ -53,7 +53,7 @@ def plan_pipeline(p: Planner, node: Apply) -> None:
     p.needed.update(nodes[-1].outputs)
     stages.append(_stage(p, nodes[-1], places))
     results = [p.put(o, p.arrays[mine]) for mine, o in own.items()]
-    p.call("rt->pipeline", (Stages(tuple(stages), len(rings)),), results, [p.arrays[i] for i in memory], fallible=True)
+    p.call("pipeline", (Stages(tuple(stages), len(rings)),), results, [p.arrays[i] for i in memory], fallible=True)
 
 
 def _goes_along_rows(p: Planner, stage: Apply, read: dict[Variable, Variable]) -> bool:

@@ -26,7 +26,7 @@ def plan_solve(p: Planner, node: Apply) -> None:
     result = p.result(node.out, (*batch, n, k))
     strides = [Vector(batch_strides(p, x, batch)) for x in (left, right)]
     arguments = (*_batch(batch), n, k, left, strides[0], right, strides[1], Number(result.dtype, 1), result)
-    _call(p, "ag_solve", (result,), arguments, (left, right))
+    _call(p, "solve", (result,), arguments, (left, right))
 
 
 def plan_solve_triangular(p: Planner, node: Apply) -> None:
@@ -36,7 +36,7 @@ def plan_solve_triangular(p: Planner, node: Apply) -> None:
     strides = [Vector(batch_strides(p, x, batch)) for x in (left, right)]
     kind = (int(not node.op.lower), int(node.op.unit))  # type: ignore[attr-defined]
     arguments = (*kind, *_batch(batch), n, k, left, strides[0], right, strides[1], result)
-    _call(p, "ag_solve_triangular", (result,), arguments, (left, right))
+    _call(p, "solve_triangular", (result,), arguments, (left, right))
 
 
 def plan_inverse(p: Planner, node: Apply) -> None:
@@ -44,14 +44,14 @@ def plan_inverse(p: Planner, node: Apply) -> None:
     (a,) = p.inputs_of(node)
     result = p.result(node.out, a.lengths)
     strides, one = Vector(a.strides), Number(result.dtype, 1)
-    _call(p, "ag_solve", (result,), (*_batch(batch), n, n, a, strides, 0, strides, one, result), (a,))
+    _call(p, "solve", (result,), (*_batch(batch), n, n, a, strides, 0, strides, one, result), (a,))
 
 
 def plan_cholesky(p: Planner, node: Apply) -> None:
     batch, n = _square(p, node)
     (a,) = p.inputs_of(node)
     result = p.result(node.out, a.lengths)
-    _call(p, "ag_cholesky", (result,), (*_batch(batch), n, a, Vector(a.strides), result), (a,))
+    _call(p, "cholesky", (result,), (*_batch(batch), n, a, Vector(a.strides), result), (a,))
 
 
 def plan_slogdet(p: Planner, node: Apply) -> None:
@@ -61,7 +61,7 @@ def plan_slogdet(p: Planner, node: Apply) -> None:
     sign, logarithm = (p.result(o, batch) for o in node.outputs)
     part = numpy_dtype(logarithm.dtype).itemsize
     arguments = (part, *_batch(batch), n, a, Vector(a.strides), sign, logarithm)
-    _call(p, "ag_slogdet", (sign, logarithm), arguments, (a,))
+    _call(p, "slogdet", (sign, logarithm), arguments, (a,))
 
 
 def plan_det(p: Planner, node: Apply) -> None:

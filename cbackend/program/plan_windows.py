@@ -124,7 +124,7 @@ def _product(
     for along, steps in (rows, columns):
         arguments += [len(along), Vector(along), Vector(steps)]
     arguments.append(Number(dtype, 0))
-    return Multiplication("ag_multiply_windows", lengths, tuple(arguments), (a[0], b[0]), fallible=True)
+    return Multiplication("multiply_windows", lengths, tuple(arguments), (a[0], b[0]), fallible=True)
 
 
 def _plan_product(p: Planner, node: Apply, product: Multiplication) -> None:

@@ -15,6 +15,8 @@ from ..ir.kernel import Kernel
 from ..ir.operands import Extent, Pointer, Stride
 from .choices import Choices
 from .program import (
+    INTEGER,
+    POINTER,
     Allocate,
     Argument,
     Array,
@@ -83,7 +85,7 @@ class Planner:
 
     # --- names
     def name(self, prefix: str, c_type: str, count: int = 0) -> str:
-        """A new local of the driver: "i64", "void *", or `count` elements of a dtype."""
+        """A new local of the driver: INTEGER, POINTER, or `count` elements of a dtype."""
         name = f"{prefix}{len(self.locals)}"
         self.locals[name] = (c_type, count)
         return name
@@ -96,8 +98,8 @@ class Planner:
 
     def declare(self, pointer: str, quantities: Lengths) -> None:
         """Locals that the driver sets before the first step."""
-        self.locals[pointer] = ("void *", 0)
-        self.locals.update((n, ("i64", 0)) for n in quantities if isinstance(n, str))
+        self.locals[pointer] = (POINTER, 0)
+        self.locals.update((n, (INTEGER, 0)) for n in quantities if isinstance(n, str))
 
     # --- quantities
     def let(self, operator: str, *operands: Quantity, failure: Outcome | None = None, axis: int = 0) -> Quantity:
@@ -105,7 +107,7 @@ class Planner:
         key = (operator, *operands)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self.name("n", "i64")
+            found = self._known[key] = self.name("n", INTEGER)
             self.steps.append(Let(self.site, found, operator, operands, failure, axis))
         return found
 
@@ -171,7 +173,7 @@ class Planner:
 
     def load(self, array: Array) -> str:
         """The integer in an array of rank 0."""
-        name = self.name("n", "i64")
+        name = self.name("n", INTEGER)
         self.steps.append(Read(self.site, name, array))
         return name
 
@@ -239,7 +241,7 @@ class Planner:
         """Whether an array is the program's own, and each element has a place of its own."""
         if array.base == "":  # nobody reads its values, and it has none
             return False
-        own = all(isinstance(m, Buffer) or m in self.mutable or self.locals[m][0] != "void *" for m in array.memory)
+        own = all(isinstance(m, Buffer) or m in self.mutable or self.locals[m][0] != POINTER for m in array.memory)
         return own and array.dense and self.shared.isdisjoint(array.memory)
 
     def is_blas_ready(self, array: Array) -> bool:
@@ -252,13 +254,13 @@ class Planner:
         """Another look at the memory of `array`, `offset` elements on."""
         base = array.base
         if offset != 0 and base != "":
-            base = self.name("p", "void *")
+            base = self.name("p", POINTER)
             self.steps.append(Point(self.site, base, array, offset))
         return Array(base, array.dtype, lengths, strides, dense, array.memory)
 
     def select(self, condition: Quantity, first: Array, second: Array) -> Array:
         """`first` if `condition` is not 0, else `second`; they have the same lengths."""
-        name = self.name("p", "void *")
+        name = self.name("p", POINTER)
         self.steps.append(Select(self.site, name, condition, first, second))
         strides = tuple(
             a if a == b else self.let("choose", condition, a, b)
@@ -271,7 +273,7 @@ class Planner:
         """`array` itself if it is C-contiguous, which may show only at run time, else a copy."""
         if array.dense:
             return array
-        name, buffer = self.name("p", "void *"), self.buffer()
+        name, buffer = self.name("p", POINTER), self.buffer()
         self.steps.append(Pack(self.site, name, buffer, array))
         return Array(name, array.dtype, array.lengths, self.strides(array.lengths), True, (*array.memory, buffer))
 
@@ -349,7 +351,7 @@ class Planner:
         )
         rank = len(target.lengths)
         shape = (Vector(target.lengths), target, Vector(target.strides), source, Vector(strides))
-        self.call("ag_copy", (numpy_dtype(target.dtype).itemsize, rank, *shape), (target,), (source,))
+        self.call("copy", (numpy_dtype(target.dtype).itemsize, rank, *shape), (target,), (source,))
 
     def copied(self, array: Array, output: int | None = None) -> Array:
         """A fresh C-contiguous array with the elements of `array`."""

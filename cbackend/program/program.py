@@ -11,7 +11,7 @@ prints it.
                 | Point(result, array, offset)          an address inside an array
                 | Select(result, condition, array, array)
                 | Pack(result, buffer, array)           the array itself if it is C-contiguous, else a copy of it
-                | Call(function, arguments)             a kernel or a helper
+                | Call(function, arguments)             a kernel or an intrinsic
                 | Commit()                              from here on inputs are overwritten, and Ctrl-C waits
                 | Host(arrays)                          an op without C: back to Python
                 | Loop(body, steps, arrays)             a body of the program, step after step
@@ -82,6 +82,10 @@ class Outcome(IntEnum):
     """Arrays of indices do not broadcast."""
     WINDOW = 69
     """A kernel has no positions, or extends over more than there are."""
+
+
+INTEGER, POINTER = "integer", "pointer"
+"""The kinds of locals beside arrays on the stack, whose kind is their dtype."""
 
 
 # --- descriptors
@@ -406,8 +410,8 @@ class Site:
 class Program:
     """A function, planned.
 
-    `locals` are the C declarations by name: "i64", "void *", or a dtype and a count for arrays on the stack.  `slots`
-    says which pointer each buffer lives in; several share one if their lives do not overlap and their sizes agree.
+    `locals` are the kinds of local names: INTEGER, POINTER, or a dtype and a count for arrays on the stack.  `slots`:
+    the slot that each buffer lives in; several share one if their lives do not overlap and their sizes agree.
     """
 
     graph: FunctionGraph

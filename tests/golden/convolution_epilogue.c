@@ -1,13 +1,13 @@
     /* 1: v1 = fused_product{product=convolution{stride=(2, 2), dilation=(1, 1), groups=1}}(in0, in1, v0, k0) */
     if (in0_n1 != in1_n1) return ag_fail(call, 3 /* LENGTHS */, 1, 1, 14, (const i64[]){2, in0_n1, in1_n1, in0_n0, in0_n1, in0_n2, in0_n3, in1_n0, in1_n1, in1_n2, in1_n3, in2_n0, 1, 1});
-    if (in1_n2 < 1) return ag_fail(call, 16 /* WINDOW */, 1, 2, 2, (const i64[]){1, in1_n2});
-    if (in0_n2 < 1 || in1_n2 - 1 > (in0_n2 - 1) / 1) return ag_fail(call, 16 /* WINDOW */, 1, 2, 4, (const i64[]){3, in1_n2, in0_n2, 1});
+    if (in1_n2 < 1) return ag_fail(call, 69 /* WINDOW */, 1, 2, 2, (const i64[]){1, in1_n2});
+    if (in0_n2 < 1 || in1_n2 - 1 > (in0_n2 - 1) / 1) return ag_fail(call, 69 /* WINDOW */, 1, 2, 4, (const i64[]){3, in1_n2, in0_n2, 1});
     const i64 n22 = in1_n2 * -1;
     const i64 n23 = in0_n2 + n22 + 1;
     const i64 n24 = ag_slice_count(in0_n2, 2, 0, n23, 2);
     if (n24 < 0) return ag_fail(call, 7 /* ZERO_STEP */, 1, 2, 6, (const i64[]){5, in0_n2, 2, 0, n23, 2});
-    if (in1_n3 < 1) return ag_fail(call, 16 /* WINDOW */, 1, 3, 2, (const i64[]){1, in1_n3});
-    if (in0_n3 < 1 || in1_n3 - 1 > (in0_n3 - 1) / 1) return ag_fail(call, 16 /* WINDOW */, 1, 3, 4, (const i64[]){3, in1_n3, in0_n3, 1});
+    if (in1_n3 < 1) return ag_fail(call, 69 /* WINDOW */, 1, 3, 2, (const i64[]){1, in1_n3});
+    if (in0_n3 < 1 || in1_n3 - 1 > (in0_n3 - 1) / 1) return ag_fail(call, 69 /* WINDOW */, 1, 3, 4, (const i64[]){3, in1_n3, in0_n3, 1});
     const i64 n26 = in1_n3 * -1;
     const i64 n27 = in0_n3 + n26 + 1;
     const i64 n28 = ag_slice_count(in0_n3, 2, 0, n27, 2);

@@ -1,0 +1,110 @@
+"""Intrinsics: what a program calls beside kernels, each with the arrays that it writes.
+
+    copy(item, rank, [n, ...], target, [s, ...], source, [s, ...])     target[...] = source[...]
+    eye(item, n, m, k, target, one)                                    ones on a diagonal of zeros
+    iota(n, target)                                                    an arithmetic progression by its first two
+    span_count, range_count(..., count)                                the length of a range
+    in_bounds(steps, rank, [n, ...], indices, [s, ...], n, axis, said) fails with INDEX
+    dot, gemv, ger, gemm, matmul(products, ..., result)                products of matrices
+    product_then(products, ..., result, then kernel)                   a product and its epilogue, tile by tile
+    multiply_windows(products, ..., result, then kernel)               a product of windows, and its epilogue
+    solve, solve_triangular, cholesky, slogdet(solvers, ..., result)   factorizations
+    pipeline({stages})                                                 kernels, some rows of each at a time
+
+Arrays among the arguments are numbered in their order, those in an epilogue left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...record import record
+from ..ir.kernel import Kernel
+from ..ir.operands import Pointer
+from .program import After, Argument, Array, Call, Number, Said, Solvers, Stages, Table, Vector
+
+
+@record
+class Intrinsic:
+    """`signature`: the kinds that each argument may be of.  `writes`: numbers of arrays, perhaps from the end."""
+
+    name: str
+    signature: str
+    writes: tuple[int, ...] = (-1,)
+
+
+KINDS: dict[type[object], str] = {
+    int: "q", str: "q", Array: "a", Vector: "v", Number: "n", Table: "t", Solvers: "l", After: "f", Stages: "p",
+    Said: "s",
+}  # fmt: skip
+"""The letters of signatures: quantity, array, vector, number, products, solvers, epilogue, stages, message."""
+
+INTRINSICS: dict[str, Intrinsic] = {
+    found.name: found
+    for found in (
+        Intrinsic("copy", "q q v a v a v", (0,)),
+        Intrinsic("eye", "q q q q a n"),
+        Intrinsic("iota", "q a"),
+        Intrinsic("span_count", "a a"),
+        Intrinsic("range_count", "q q q q a"),
+        Intrinsic("in_bounds", "q q v a v q q s", ()),
+        Intrinsic("dot", "t q q a q a q a"),
+        Intrinsic("gemv", "t q q q na a q q a q na a"),
+        Intrinsic("ger", "t q q q na a q a q a"),
+        Intrinsic("gemm", "t q q q na a q q a q q na a"),
+        Intrinsic("matmul", "t q v q q q n a v a v n a"),
+        Intrinsic("product_then", "t q v q q q na a v a v n a f"),
+        Intrinsic("multiply_windows", "t q v q n a v a v q v v q v v n a f"),
+        Intrinsic("solve", "l q q v q q a v aq v n a"),
+        Intrinsic("solve_triangular", "l q q q q v q q a v a v a"),
+        Intrinsic("cholesky", "l q q v q a v a"),
+        Intrinsic("slogdet", "l q q q v q a v a a", (-2, -1)),
+        Intrinsic("pipeline", "p", ()),
+    )
+}
+"""All intrinsics by name; the driver has their C."""
+
+
+def has_signature(step: Call) -> bool:
+    """Whether the arguments of an intrinsic are of the kinds that it takes."""
+    kinds = INTRINSICS[step.function].signature.split()
+    given = step.arguments
+    if len(given) == len(kinds) + 3 and kinds[-1] == "f":  # four zeros stand for no epilogue
+        given, kinds = given[:-4], kinds[:-1]
+    return len(given) == len(kinds) and all(KINDS[type(a)] in k for a, k in zip(given, kinds, strict=True))
+
+
+Effects = tuple[tuple[Array, ...], tuple[Array, ...]]
+"""The arrays that a call writes, and those that it reads."""
+
+
+def effects(step: Call, kernels: Mapping[str, Kernel]) -> Effects:
+    """The effects of a call by its arguments.  Raises KeyError for an unknown kernel or intrinsic."""
+    if step.kernel:
+        return _of_kernel(step.arguments, kernels[step.function])
+    intrinsic = INTRINSICS[step.function]
+    arrays = [a for a in step.arguments if isinstance(a, Array)]
+    written = {k % len(arrays) for k in intrinsic.writes} if arrays else set()
+    writes = [a for k, a in enumerate(arrays) if k in written]
+    reads = [a for k, a in enumerate(arrays) if k not in written]
+    for argument in step.arguments:
+        if isinstance(argument, After):
+            more, others = _of_kernel(argument.arguments, kernels[argument.kernel])
+            writes, reads = [*more, *writes], [*reads, *others]
+        elif isinstance(argument, Stages):
+            return _of_stages(argument, kernels)
+    return tuple(writes), tuple(reads)
+
+
+def _of_kernel(arguments: Sequence[Argument], kernel: Kernel) -> Effects:
+    given = zip(kernel.arguments, arguments, strict=False)
+    found = {k.operand: a for k, a in given if isinstance(k, Pointer) and isinstance(a, Array)}
+    arrays, first_input = sorted(found.items(), key=lambda pair: pair[0]), len(kernel.outputs)
+    return tuple(a for k, a in arrays if k < first_input), tuple(a for k, a in arrays if k >= first_input)
+
+
+def _of_stages(stages: Stages, kernels: Mapping[str, Kernel]) -> Effects:
+    """The arrays in memory: those of rings belong to the runtime."""
+    found = [_of_kernel(stage.arguments, kernels[stage.kernel]) for stage in stages.stages]
+    writes = dict.fromkeys(a for written, _ in found for a in written if a.base != "")
+    return tuple(writes), tuple(dict.fromkeys(a for _, read in found for a in read if a.base != ""))

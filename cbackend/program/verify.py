@@ -1,0 +1,391 @@
+"""The verifier of programs: names have values before they are read, memory is live where it is touched, calls fit.
+
+    verify_program(program)   raises InvalidProgram at the first step that breaks a rule
+
+Planning runs it under ARIGNOTE_STRICT and in the tests.  The rules:
+
+    names      an integer or a pointer gets its value once, before it is read
+    memory     a buffer is allocated before it is touched and not after its slot is released; two live buffers share no
+               slot; constants are never written, inputs only behind `commit` and only those that an output replaces
+    shapes     an array has one stride for each length; quantities stand where integers are expected
+    calls      kernels and intrinsics are known; a kernel gets the arguments of its signature, arrays of its dtypes; the
+               effects are those of its arguments; an array that it reads may lie in one that it writes only element for
+               element
+    commit     nothing behind it can fail
+    outputs    each is finished once
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
+
+from ...graph.types import numpy_dtype
+from ..ir.operands import Extent, Pointer, Stride
+from .intrinsics import INTRINSICS, effects, has_signature
+from .late import can_fail
+from .names import memory_name
+from .program import (
+    INTEGER,
+    After,
+    Allocate,
+    Argument,
+    Array,
+    Buffer,
+    Call,
+    Choice,
+    Commit,
+    Fill,
+    Finish,
+    Guard,
+    Host,
+    Let,
+    Loop,
+    Order,
+    Pack,
+    Point,
+    Program,
+    Quantity,
+    Read,
+    Release,
+    Select,
+    Stages,
+    Step,
+    Vector,
+    arrays_of,
+)
+from .text import Printer
+
+OPERATORS: dict[str, int] = {
+    "sum": 0, "product": 0, "either": -1, "join": 0, "stretch": 2, "choose": 3, "differ": 2, "index": 2,
+    "slice_count": 5, "slice_first": 5,
+}  # fmt: skip
+"""The operators of quantities, with the number of operands; 0: two or more, -1: any."""
+TESTS: dict[str, int] = {
+    "equal": 2, "not_negative": 1, "fits": 2, "reached": 2, "positive": 1, "has_room": 3, "reaches": 2,
+}  # fmt: skip
+"""The tests of guards, with the number of operands."""
+
+
+class InvalidProgram(ValueError):
+    """A program that breaks a rule; the message has the rule and the step."""
+
+
+def verify_program(program: Program) -> None:
+    """Raise InvalidProgram if the program or one of its bodies breaks a rule."""
+    stack = [(program, "program")]
+    while stack:
+        inner, name = stack.pop()
+        _Verifier(inner, name).run()
+        stack += [(body, f"{name}, body {k}") for k, body in enumerate(inner.bodies)]
+
+
+class _Verifier:
+    """The state of the walk over the steps: what has a value, and what is live."""
+
+    def __init__(self, program: Program, name: str) -> None:
+        self.program, self.name = program, name
+        self.kernels = {kernel.name: kernel for kernel in program.kernels}
+        self.known: set[str] = set()
+        """Locals that have a value."""
+        self.fixed = {str(a.base) for a in program.constants}
+        self.given = {str(a.base) for a in program.inputs}
+        self.replaced = {f"in{k}" for k in program.in_place.values()}
+        self.live: dict[int, Buffer] = {}
+        """The buffer in each slot."""
+        self.own: set[Buffer] = set()
+        """Buffers that have been allocated, or have taken over a slot."""
+        self.finished: set[int] = set(program.in_place)
+        self.committed = False
+        self.step: Step | None = None
+        for array in (*program.inputs, *program.constants):
+            quantities = array.lengths if array.dense else array.lengths + array.strides
+            self.known.update((str(array.base), *_names(quantities)))
+
+    def run(self) -> None:
+        for step in self.program.steps:
+            self.step = step
+            if self.committed and can_fail(step):
+                self.fail("a step behind commit can fail")
+            _RULES[type(step)](self, step)
+        self.step = None
+        for k in range(len(self.program.graph.outputs)):
+            if k not in self.finished:
+                self.fail(f"output {k} is never finished")
+
+    def fail(self, rule: str) -> NoReturn:
+        raise InvalidProgram(f"{self.name}: {rule}{self._where()}")
+
+    def _where(self) -> str:
+        """The line of the step."""
+        if self.step is None:
+            return ""
+        printer = Printer(self.program, self.kernels)
+        lines = printer.own_lines()
+        return f"\n  in {next(line for step, line in lines if step is self.step)}"
+
+    # --- names
+
+    def reads(self, quantities: Iterable[Quantity | None]) -> None:
+        """Integers that must have a value."""
+        for quantity in quantities:
+            if isinstance(quantity, str) and quantity.partition("[")[0] not in self.known:
+                self.fail(f"{quantity} has no value yet")
+
+    def defines(self, name: str, kind: str | None = None) -> None:
+        """A local that gets its value."""
+        if name not in self.program.locals:
+            self.fail(f"{name} is not declared")
+        if kind is not None and self.program.locals[name][0] != kind:
+            self.fail(f"{name} is declared as {self.program.locals[name][0]}; expected {kind}")
+        if name in self.known and not self.program.locals[name][1]:
+            self.fail(f"{name} has a value already")
+        self.known.add(name)
+
+    # --- memory
+
+    def takes(self, buffer: Buffer) -> None:
+        """A buffer that is allocated."""
+        if buffer in self.own:
+            self.fail(f"{memory_name(buffer)} is allocated already")
+        self.own.add(buffer)
+        if buffer.output is None:
+            slot = self.slot(buffer)
+            if slot in self.live:
+                self.fail(f"{memory_name(buffer)} takes slot {slot} of {memory_name(self.live[slot])}, which is live")
+            self.live[slot] = buffer
+
+    def slot(self, buffer: Buffer) -> int:
+        if buffer not in self.program.slots:
+            self.fail(f"{memory_name(buffer)} has no slot")
+        return self.program.slots[buffer]
+
+    def touches(self, array: Array) -> None:
+        """An array that is read or written: its quantities have values, its memory is there."""
+        self.reads((*array.lengths, *array.strides))
+        if len(array.lengths) != len(array.strides):
+            self.fail(f"{len(array.strides)} strides for {len(array.lengths)} lengths")
+        for memory in (array.base, *array.memory):
+            if isinstance(memory, Buffer):
+                self._touches_buffer(memory)
+            elif memory and memory not in self.known and not self.program.locals.get(memory, ("", 0))[1]:
+                self.fail(f"{memory} has no value yet")
+
+    def _touches_buffer(self, buffer: Buffer) -> None:
+        if buffer.output is not None:
+            if buffer not in self.own:
+                self.fail(f"{memory_name(buffer)} is not allocated")
+            return
+        slot = self.slot(buffer)
+        if slot not in self.live:
+            self.fail(f"{memory_name(buffer)} is not allocated, or its slot {slot} is released")
+        if self.live[slot] != buffer:
+            if buffer in self.own:
+                self.fail(f"slot {slot} of {memory_name(buffer)} holds {memory_name(self.live[slot])} now")
+            self.own.add(buffer)  # the slot, of the same size, is taken over
+            self.live[slot] = buffer
+
+    def writes(self, array: Array) -> None:
+        """An array that is written."""
+        for memory in array.memory:
+            if memory in self.fixed:
+                self.fail(f"{memory} is a constant")
+            if memory in self.given and not (memory in self.replaced and self.committed):
+                self.fail(f"{memory} is an input that is not to be overwritten here")
+
+    # --- steps
+
+    def let(self, step: Let) -> None:
+        self._operands(step.operator, OPERATORS, step.operands)
+        self.defines(step.result, INTEGER)
+
+    def guard(self, step: Guard) -> None:
+        self._operands(step.test, TESTS, step.operands)
+
+    def _operands(self, word: str, table: dict[str, int], operands: tuple[Quantity, ...]) -> None:
+        if word not in table:
+            self.fail(f"{word} is unknown; expected one of {', '.join(table)}")
+        expected = table[word]
+        if len(operands) != expected if expected > 0 else len(operands) < 2 + expected:
+            self.fail(f"{word} has {len(operands)} operands; expected {expected or 'two or more'}")
+        self.reads(operands)
+
+    def read(self, step: Read) -> None:
+        self.touches(step.array)
+        if step.array.lengths:
+            self.fail("an array of rank 0 is expected")
+        self.defines(step.result, INTEGER)
+
+    def fill(self, step: Fill) -> None:
+        self.reads(step.values)
+        self.defines(step.local)
+        if self.program.locals[step.local] != ("int64", len(step.values)):
+            self.fail(f"{step.local} does not hold {len(step.values)} int64")
+
+    def order(self, step: Order) -> None:
+        self.reads(step.lengths + step.strides)
+        if len(step.strides) % max(len(step.lengths), 1):
+            self.fail("strides along all loops are expected for each operand")
+        self.defines(step.local)
+
+    def allocate(self, step: Allocate) -> None:
+        self.reads(step.lengths)
+        self.takes(step.buffer)
+
+    def point(self, step: Point) -> None:
+        self.touches(step.array)
+        self.reads([step.offset])
+        self.defines(step.result)
+
+    def select(self, step: Select) -> None:
+        self.reads([step.condition])
+        self.touches(step.first)
+        self.touches(step.second)
+        self.defines(step.result)
+
+    def pack(self, step: Pack) -> None:
+        self.touches(step.array)
+        self.takes(step.buffer)
+        self.defines(step.result)
+
+    def call(self, step: Call) -> None:
+        if step.kernel:
+            self._launch(step.function, step.arguments)
+        elif step.function not in INTRINSICS:
+            self.fail(f"{step.function} is no intrinsic; expected one of {', '.join(INTRINSICS)}")
+        elif not has_signature(step):
+            self.fail(f"{step.function} does not take arguments of these kinds")
+        for argument in step.arguments:
+            if isinstance(argument, Vector):
+                self.reads(argument.values)
+            elif isinstance(argument, After):
+                self._launch(argument.kernel, argument.arguments)
+            elif isinstance(argument, Stages):
+                for stage in argument.stages:
+                    self._launch(stage.kernel, stage.arguments)
+        for array in dict.fromkeys(step.reads + step.writes):
+            self.touches(array)
+        for array in step.writes:
+            self.writes(array)
+        self._check_effects(step)
+
+    def _launch(self, name: str, arguments: tuple[Argument, ...]) -> None:
+        kernel = self.kernels.get(name)
+        if kernel is None:
+            self.fail(f"{name} is no kernel of the program")
+        if len(arguments) != len(kernel.arguments):
+            self.fail(f"{name} is given {len(arguments)} arguments; expected {len(kernel.arguments)}")
+        for kind, argument in zip(kernel.arguments, arguments, strict=True):
+            if isinstance(kind, Pointer):
+                dtype = kernel.operands[kind.operand].dtype
+                if not isinstance(argument, Array) or not _fits(argument.dtype, dtype):
+                    self.fail(f"{name} is given {_shown(argument)} for an array of {dtype}")
+            elif isinstance(kind, (Extent, Stride)):
+                if not isinstance(argument, (int, str)):
+                    self.fail(f"{name} is given {_shown(argument)} for an integer")
+                self.reads([argument])
+
+    def _check_effects(self, step: Call) -> None:
+        writes, reads = effects(step, self.kernels)
+        missing = [a for a in dict.fromkeys(writes) if a.base != "" and a not in step.writes]
+        missing += [a for a in dict.fromkeys(reads) if a.base != "" and a not in step.reads + step.writes]
+        if missing:
+            self.fail(f"{_shown(missing[0])} is touched, but not among the effects")
+        if not step.kernel:
+            return
+        for written in step.writes:
+            for read in step.reads:
+                if read.base == written.base and read.base != "" and _elsewhere(read, written):
+                    self.fail(f"{_shown(read)} is read at other places than it is written at")
+
+    def commit(self, step: Commit) -> None:
+        self.committed = True
+
+    def host(self, step: Host) -> None:
+        for array in step.reads:
+            self.touches(array)
+        for name in (*step.results, *step.lengths):
+            self.defines(name)
+
+    def loop(self, step: Loop) -> None:
+        self._runs(step.body)
+        self.reads([step.steps])
+        if step.count is not None:
+            self.defines(step.count, INTEGER)
+        self._results(step)
+
+    def choice(self, step: Choice) -> None:
+        for number in step.bodies:
+            self._runs(number)
+        self.reads([step.condition])
+        self._results(step)
+
+    def _runs(self, number: int) -> None:
+        if number >= len(self.program.bodies):
+            self.fail(f"there is no body {number}")
+
+    def _results(self, step: Loop | Choice) -> None:
+        results = set(step.results)
+        for array, made in zip(step.results, step.made, strict=True):
+            for name in _names(array.lengths):
+                if name not in self.known:  # a length that the step finds out
+                    self.defines(name, INTEGER)
+            if made and isinstance(array.base, Buffer):
+                self.takes(array.base)
+            elif not made:
+                self.touches(array)
+            self.writes(array)
+        for array in arrays_of(step):
+            if array not in results:
+                self.touches(array)
+
+    def finish(self, step: Finish) -> None:
+        self.touches(step.array)
+        if step.output in self.finished:
+            self.fail(f"output {step.output} is finished already")
+        self.finished.add(step.output)
+
+    def release(self, step: Release) -> None:
+        if step.slot not in self.live:
+            self.fail(f"slot {step.slot} holds nothing")
+        del self.live[step.slot]
+
+
+def _names(quantities: Iterable[Quantity]) -> Iterable[str]:
+    return (n.partition("[")[0] for n in quantities if isinstance(n, str))
+
+
+def _shown(argument: Argument) -> str:
+    """The address of an array; another argument as it is."""
+    return memory_name(argument.base) if isinstance(argument, Array) else str(argument)
+
+
+def _fits(dtype: str, expected: str) -> bool:
+    """Whether a kernel may take elements of a dtype for another one: as plain bits, when it only moves them."""
+    same_size = numpy_dtype(dtype).itemsize == numpy_dtype(expected).itemsize
+    return dtype == expected or (expected.startswith("uint") and same_size)
+
+
+def _elsewhere(read: Array, written: Array) -> bool:
+    """Whether an element may be read after its place has been written for another one."""
+    return (read.lengths, read.strides) != (written.lengths, written.strides) and 0 not in read.strides
+
+
+_RULES: dict[type[Any], Callable[[_Verifier, Any], None]] = {
+    Let: _Verifier.let,
+    Guard: _Verifier.guard,
+    Read: _Verifier.read,
+    Fill: _Verifier.fill,
+    Order: _Verifier.order,
+    Allocate: _Verifier.allocate,
+    Point: _Verifier.point,
+    Select: _Verifier.select,
+    Pack: _Verifier.pack,
+    Call: _Verifier.call,
+    Commit: _Verifier.commit,
+    Host: _Verifier.host,
+    Loop: _Verifier.loop,
+    Choice: _Verifier.choice,
+    Finish: _Verifier.finish,
+    Release: _Verifier.release,
+}
