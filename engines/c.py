@@ -11,6 +11,7 @@ from ..cbackend.program.plan import plan_of
 from ..graph import Apply, FunctionGraph
 from ..graph.text import op_text
 from ..notices import notice
+from ..ops.elementwise import blamed
 from ..ops.fused import unmarked
 from .compiler import find_toolchain, head_start, process_cache
 from .engine import Engine, Request
@@ -63,6 +64,9 @@ class CEngine(Engine):
         try:
             executable = compile_graph(graph, toolchain=toolchain, cache=process_cache(), **_keywords(request))
         except CompileError as error:
+            blame = blamed(str(error))
+            if blame is not None:
+                raise CompileError(blame) from None
             if request.strict or request.target is not None:
                 raise
             said = " ".join(str(error).splitlines()[:2])

@@ -57,10 +57,11 @@ def _lines(graph: FunctionGraph) -> Iterator[str]:
 
 
 def _op(op: Op) -> str:
-    if type(op).__module__.partition(".")[0] != _PACKAGE:
-        raise Unnamed(f"{op.name} is an op of {type(op).__module__}")
+    own = type(op).__module__.partition(".")[0] == _PACKAGE
+    if op.fingerprint is None or not (own or op.fingerprint):
+        raise Unnamed(f"{op.name} is an op of {type(op).__module__}, whose code has no digest")
     parameters = ", ".join([f"{field}={_parameter(value)}" for field, value in op.parameters().items()])
-    return f"{type(op).__name__} {op.name}({parameters})"
+    return f"{type(op).__name__} {op.name}({parameters}){op.fingerprint}"
 
 
 def _parameter(value: Any) -> str:

@@ -68,6 +68,12 @@ class Op:
     fallible: ClassVar[bool] = False
     """Whether it can raise for values of the right type and shape (an index out of range, a singular matrix)."""
 
+    unread: ClassVar[int | None] = None
+    """The input of which only the shape is read, if there is one."""
+
+    fingerprint: ClassVar[str | None] = ""
+    """Digest of the code of an op from outside this package, equal in every process; None if there is none."""
+
     def views(self) -> dict[int, int]:
         """Outputs that share memory with an input: output index -> input index."""
         return {}

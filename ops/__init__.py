@@ -7,15 +7,13 @@ Users write `from arignote import ops as T`.
 
 # Tensors, elementwise ops, reductions
 from .tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
-from .elementwise import (
-    ELEMENTWISE, Cast, Elementwise, Pointwise, abs, add, angle, arccos, arccosh, arcsin, arcsinh, arctan, arctan2,
-    arctanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cast, cbrt, ceil, clip, conj, copysign, cos, cosh,
-    deg2rad, digamma, eq, erf, erfc, exp, exp2, expm1, fill, floor, floor_div, fmod, gamma, gammaln, ge, gt, hypot,
-    imag, isfinite, isinf, isnan, le, left_shift, log, log10, log1mexp, log1p, log2, logaddexp,
-    logical_and, logical_not, logical_or, logical_xor, lt, maximum, minimum, mod, mul, ne, neg, polygamma, pow, rad2deg,
-    real, reciprocal, right_shift, rint, sigmoid, sign, signbit, sin, sinh, softplus, sqrt, square, stop_gradient, sub,
-    switch, tan, tanh, true_div, trunc,
-)  # fmt: skip
+from . import elementwise_angles, elementwise_arithmetic, elementwise_exponential, elementwise_logic, elementwise_parts
+from .elementwise import ELEMENTWISE, Cast, Elementwise, Pointwise, cast
+from .elementwise_angles import *  # noqa: F403  (the elementwise ops, by subject)
+from .elementwise_arithmetic import *  # noqa: F403
+from .elementwise_exponential import *  # noqa: F403
+from .elementwise_logic import *  # noqa: F403
+from .elementwise_parts import *  # noqa: F403
 from .cumulative import CUMULATIVE, Cumulative, cumprod, cumsum
 from .functions import (
     absolute, acos, acosh, allclose, and_, around, asin, asinh, astype, atan, atan2, atanh, bitwise_invert,
@@ -97,46 +95,41 @@ with_numpys_keywords(globals(), "")
 
 __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
-    "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "BroadcastTo", "Cast", "CheckLengths",
-    "Cholesky", "Cond", "Container",
-    "Convolution", "Cumulative", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
-    "Eigh", "Eigvalsh", "Elementwise", "Eye", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor",
-    "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MaskedShape", "MatMul", "MaxPool",
-    "Nonzero", "OrderStatistics", "Pipeline", "Pointwise", "PseudoInverse", "Reduce", "RepeatedPositions", "Reshape",
-    "Scan", "SearchSorted", "Shape", "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve",
-    "SolveTriangular", "Sort", "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp",
-    "TensorVariable", "Top", "Triangle", "Unique", "UniqueParts", "While", "abs",
-    "absolute", "acos", "acosh", "add", "all", "allclose", "alloc", "amax", "amin", "and_", "angle", "any", "append",
-    "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort",
-    "argwhere", "around", "as_tensor", "asin", "asinh", "assume", "astype", "atan", "atan2", "atanh", "atleast_1d",
-    "atleast_2d", "atleast_3d", "average", "binary_crossentropy", "bincount", "bitwise_and", "bitwise_invert",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "broadcast_arrays",
-    "broadcast_to", "cast", "categorical_crossentropy", "cbrt", "ceil", "clip", "col", "column_stack", "compress",
-    "concat", "concatenate", "conj", "conjugate", "constant", "convolve", "copysign", "corrcoef", "correlate", "cos",
-    "cosh", "count_nonzero", "cov", "cross", "cumprod", "cumsum", "deg2rad", "degrees", "diag", "diag_indices",
-    "diagonal", "diff", "digamma", "digitize", "dim_to_tensor", "dimshuffle", "div", "divide", "divmod", "dot",
-    "dstack", "einsum", "empty", "empty_like", "eq", "equal", "erf", "erfc", "evaluate", "exp", "exp2", "expand_dims",
-    "expit", "expm1", "extract", "eye", "fabs", "fill", "fix", "flatnonzero", "flatten", "flip", "fliplr", "flipud",
-    "float_power", "floor", "floor_div", "floor_divide", "fmax", "fmin", "fmod", "full", "full_like", "gamma",
-    "gammaln", "ge", "gelu", "geomspace", "getitem", "gradient", "greater", "greater_equal", "gt", "heaviside",
-    "histogram", "hsplit", "hstack", "hypot", "identity", "imag", "inc_subtensor", "inner", "interp", "interpret",
-    "inv", "invert", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "join", "kron", "le",
-    "left_shift", "lengths_of", "less", "less_equal", "lgamma", "linalg", "linspace", "log", "log1mexp", "log1p",
-    "log2", "log10", "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logspace", "logsumexp", "lt", "matmul", "matrix", "matrix_transpose", "matvec", "max", "maximum",
-    "mean", "median", "meshgrid", "min", "minimum", "mod", "moveaxis", "mul", "multiply", "nan_to_num", "nancumprod",
-    "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanprod", "nanstd", "nansum", "nanvar", "ne", "neg",
-    "negative", "nn", "nonzero", "not_equal", "one_hot", "ones", "ones_like", "or_", "outer", "pad", "percentile",
-    "permute_dims", "polygamma", "polyval", "positive", "pow", "power", "prod", "psi", "ptp", "quantile", "rad2deg",
-    "radians", "random", "ravel", "real", "reciprocal", "relu", "remainder", "repeat", "reshape", "right_shift", "rint",
-    "roll", "rot90", "round", "row", "scalar", "scatter_add", "searchsorted", "select", "set_subtensor", "sgn", "shape",
-    "shared", "sigmoid", "sigmoid_crossentropy", "sign", "signbit", "silu", "sin", "sinc", "sinh", "size", "softmax",
-    "softmax_crossentropy", "softplus", "sort", "specify_shape",
-    "split", "sqr", "sqrt", "square", "squeeze", "stack", "std",
-    "stop_gradient", "sub", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensor",
-    "tensor3", "tensor4", "tensor5", "tensor_to_dim", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri",
-    "tril", "tril_indices", "triu", "triu_indices", "true_div", "true_divide", "trunc", "unbroadcast", "unique",
-    "unravel_index", "unstack", "vander", "var", "vdot", "vecdot", "vecmat", "vector", "vsplit", "vstack", "where",
-    "xor", "zeros", "zeros_like",
+    "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "BroadcastTo", "Cast", "CheckLengths", "Cholesky", "Cond",
+    "Container", "Convolution", "Cumulative", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22",
+    "Dot22Scalar", "Eigh", "Eigvalsh", "Elementwise", "Eye", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace",
+    "IncSubtensor", "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MaskedShape",
+    "MatMul", "MaxPool", "Nonzero", "OrderStatistics", "Pipeline", "Pointwise", "PseudoInverse", "Reduce",
+    "RepeatedPositions", "Reshape", "Scan", "SearchSorted", "Shape", "ShapeI", "SharedVariable", "SingularValues",
+    "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "SpecifyShape", "Subtensor", "SumPool", "SumTo",
+    "TensorConstant", "TensorOp", "TensorVariable", "Top", "Triangle", "Unique", "UniqueParts", "While", "absolute",
+    "acos", "acosh", "all", "allclose", "alloc", "amax", "amin", "and_", "any", "append", "arange", "argmax", "argmin",
+    "argsort", "argwhere", "around", "as_tensor", "asin", "asinh", "assume", "astype", "atan", "atan2", "atanh",
+    "atleast_1d", "atleast_2d", "atleast_3d", "average", "binary_crossentropy", "bincount", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_right_shift", "broadcast_arrays", "broadcast_to", "cast", "categorical_crossentropy",
+    "col", "column_stack", "compress", "concat", "concatenate", "conjugate", "constant", "convolve", "corrcoef",
+    "correlate", "count_nonzero", "cov", "cross", "cumprod", "cumsum", "degrees", "diag", "diag_indices", "diagonal",
+    "diff", "digitize", "dim_to_tensor", "dimshuffle", "div", "divide", "divmod", "dot", "dstack", "einsum", "empty",
+    "empty_like", "equal", "evaluate", "expand_dims", "expit", "extract", "eye", "fabs", "fix", "flatnonzero",
+    "flatten", "flip", "fliplr", "flipud", "float_power", "floor_divide", "fmax", "fmin", "full", "full_like", "gelu",
+    "geomspace", "getitem", "gradient", "greater", "greater_equal", "heaviside", "histogram", "hsplit", "hstack",
+    "identity", "inc_subtensor", "inner", "interp", "interpret", "inv", "invert", "isclose", "isin", "isneginf",
+    "isposinf", "join", "kron", "lengths_of", "less", "less_equal", "lgamma", "linalg", "linspace", "log_softmax",
+    "logaddexp2", "logspace", "logsumexp", "matmul", "matrix", "matrix_transpose", "matvec", "max", "mean", "median",
+    "meshgrid", "min", "moveaxis", "multiply", "nan_to_num", "nancumprod", "nancumsum", "nanmax", "nanmean",
+    "nanmedian", "nanmin", "nanprod", "nanstd", "nansum", "nanvar", "negative", "nn", "nonzero", "not_equal", "one_hot",
+    "ones", "ones_like", "or_", "outer", "pad", "percentile", "permute_dims", "polyval", "positive", "power", "prod",
+    "psi", "ptp", "quantile", "radians", "random", "ravel", "relu", "remainder", "repeat", "reshape", "roll", "rot90",
+    "round", "row", "scalar", "scatter_add", "searchsorted", "select", "set_subtensor", "sgn", "shape", "shared",
+    "sigmoid_crossentropy", "silu", "sinc", "size", "softmax", "softmax_crossentropy", "sort", "specify_shape", "split",
+    "sqr", "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "take", "take_along_axis", "tensor", "tensor3",
+    "tensor4", "tensor5", "tensor_to_dim", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri", "tril",
+    "tril_indices", "triu", "triu_indices", "true_divide", "unbroadcast", "unique", "unravel_index", "unstack",
+    "vander", "var", "vdot", "vecdot", "vecmat", "vector", "vsplit", "vstack", "where", "xor", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += typed.__all__
+__all__ += elementwise_angles.__all__
+__all__ += elementwise_arithmetic.__all__
+__all__ += elementwise_exponential.__all__
+__all__ += elementwise_logic.__all__
+__all__ += elementwise_parts.__all__

@@ -24,7 +24,6 @@ from .convolution import Convolution, KernelGradient
 from .creation import Alloc
 from .cumulative import Cumulative
 from .diagonals import Diagonal, DiagonalMatrix, Triangle
-from .elementwise import Pointwise
 from .examples import Examples, Flags, Rule, aligned, all_stretched, carried_by, moved, require_shared
 from .indexing import IncSubtensor, Subtensor, entries
 from .joining import Join
@@ -32,6 +31,7 @@ from .lengths import MakeVector
 from .loops import Scan
 from .matrix_ops import MatrixOp
 from .nn import AlongAxis
+from .pointwise import Broadcasting
 from .pooling import Pool
 from .reduce import ArgReduce, Reduce, SumTo
 from .shape import BroadcastTo, DimShuffle, Reshape
@@ -229,7 +229,7 @@ def _write(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples
 
 
 RULES: dict[type, Rule] = {
-    Pointwise: _pointwise,
+    Broadcasting: _pointwise,
     Reduce: _reduce,
     ArgReduce: _arg_reduce,
     SumTo: _sum_to,

@@ -27,6 +27,7 @@ class Shape(TensorOp):
     """The lengths of all axes of the input, as an int64 vector."""
 
     name = "shape"
+    unread = 0
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -45,6 +46,7 @@ class ShapeI(TensorOp):
 
     axis: int
     name = "shape_i"
+    unread = 0
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)

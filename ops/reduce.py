@@ -224,6 +224,7 @@ class SumTo(TensorOp):
     """
 
     name: ClassVar[str] = "sum_to"  # type: ignore[misc]
+    unread = 1
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .keywords import operand_names
 
 if TYPE_CHECKING:
-    from .elementwise import Elementwise
+    from .pointwise import Elementwise
     from .tensor import TensorVariable
     from .typing import TensorLike
 
@@ -66,7 +66,4 @@ class CallSignature:
 def usage(name: str, arity: int | None) -> str:
     """The call of an op in a line: `exp(x)`, `add(x1, x2, *more)`."""
     names = [*operand_names(name, arity), *(["*more"] if arity is None else [])]
-    return _OWN_CALLS.get(name) or f"{name}({', '.join(names)})"
-
-
-_OWN_CALLS = {"clip": "clip(x, a_min=None, a_max=None)", "angle": "angle(z, deg=False)"}
+    return f"{name}({', '.join(names)})"

@@ -17,7 +17,7 @@ from .creation import Alloc, Arange, Eye
 from .cumulative import CUMULATIVE, Cumulative
 from .determinants import Det, SlogDet
 from .diagonals import Diagonal, DiagonalMatrix, Triangle
-from .elementwise import ELEMENTWISE, Cast
+from .elementwise import ELEMENTWISE, Cast, user_ops
 from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
 from .fused import Fused, InPlace
 from .fused_product import FusedProduct
@@ -54,9 +54,15 @@ _WITH_FIELDS = (
 )  # fmt: skip
 
 
-@lru_cache(maxsize=1)
 def vocabulary() -> Vocabulary:
     """Every op by its printed name, and how variables, constants and graphs are made."""
+    ours = _vocabulary()
+    theirs = user_ops()
+    return Vocabulary({**ours.ops, **theirs}, TensorVariable, TensorConstant, FunctionGraph) if theirs else ours
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> Vocabulary:
     ops: dict[str, Any] = dict(ELEMENTWISE)
     ops.update((name, partial(Reduce, scalar)) for name, scalar in REDUCTIONS.items())
     ops.update((name, partial(Cumulative, scalar)) for name, scalar in CUMULATIVE.items())

@@ -28,12 +28,14 @@ CACHES = {
     "arignote.cbackend.build.toolchain._programs",
     "arignote.cbackend.calls.native._methods",
     "arignote.cbackend.calls.turns._held",
+    "arignote.cbackend.ctext.preamble._added",
     "arignote.cbackend.runtime.runtime._for_targets",
     "arignote.cbackend.runtime.runtime._loaded",
     "arignote.graph.neighbourhood._known",
     "arignote.graph.provenance._is_own_file",
     "arignote.notices._said",
-    "arignote.ops.elementwise._numbers",
+    "arignote.ops.elementwise._defined",
+    "arignote.ops.pointwise._numbers",
     "arignote.record._instances",
 }
 """Tables that remember answers, and so change none."""

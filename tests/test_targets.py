@@ -43,7 +43,7 @@ BOUNDS = {
     "optdb/rules/products.py": {"MOST_FACTORS"},
     "optdb/rules/structure.py": {"_LARGEST_CONSTANT"},
     "ops/einsum.py": {"_UNKNOWN", "_OPTIMAL"},
-    "ops/elementwise.py": {"MOST_NUMBERS"},
+    "ops/pointwise.py": {"MOST_NUMBERS"},
     "ops/lengths.py": {"_DEPTH"},
     "ops/pooling.py": {"MOST_TAPS"},
     "ops/slices.py": {"_LOOKED_INTO"},

@@ -6,7 +6,7 @@ What becomes of floats that an integer cannot hold is said in helpers_integer.py
 from __future__ import annotations
 
 from ...graph.types import numpy_dtype
-from .forms import ITSELF, Binding, Form, call, template
+from ...ops.c_forms import ITSELF, Binding, Form, call, template
 from .helper import C_TYPES
 
 _PART = {"complex64": "float32", "complex128": "float64"}

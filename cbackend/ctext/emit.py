@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
 
+from ...ops.c_forms import Binding
 from ...record import record
 from ..ir.kernel import Kernel
 from ..ir.loops import (
@@ -35,9 +36,8 @@ from ..ir.loops import (
     own_names_in,
 )
 from ..ir.operands import Parameter
-from .forms import Binding
 from .helper import C_TYPES, storage_type
-from .preamble import HELPERS, used
+from .preamble import in_order, used
 from .scalars import form_of
 
 INDENT = "    "
@@ -228,16 +228,12 @@ def helpers(kernel: Kernel) -> tuple[str, ...]:
     """The helpers that a kernel uses, directly or by other helpers, in order of definition."""
     declared = (_STRUCTS.get(s.dtype, "") for s in all_statements(kernel.body) if isinstance(s, Declare))
     own = (expr for s in all_statements(kernel.body) for expr in operations_in(s))
-    return _in_order({*_names_in(own), *itertools.chain.from_iterable(map(_named_in, declared))})
+    return in_order({*_names_in(own), *itertools.chain.from_iterable(map(_named_in, declared))})
 
 
 def helpers_of(exprs: Iterable[Expr]) -> tuple[str, ...]:
     """The helpers that expressions use, directly or by other helpers, in order of definition."""
-    return _in_order(set(_names_in(e for expr in exprs for e in operations_in(Do(expr)))))
-
-
-def _in_order(names: Collection[str]) -> tuple[str, ...]:
-    return tuple(name for name in HELPERS if name in names)
+    return in_order(set(_names_in(e for expr in exprs for e in operations_in(Do(expr)))))
 
 
 def _names_in(exprs: Iterable[Op | Const]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from .helper import Helper
 from .helpers_arcs import ARCS
@@ -52,22 +52,38 @@ _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
 
+_added: dict[str, Helper] = {}
+"""The helpers of users' ops, which use those of `HELPERS` alone."""
+
+
+def add_helper(helper: Helper) -> None:
+    """Take in the helper of a user's op."""
+    _added[helper.name] = helper
+
+
+def in_order(names: Collection[str]) -> tuple[str, ...]:
+    """The helpers `names` in order of definition."""
+    return tuple(name for name in (*HELPERS, *_added) if name in names)
+
+
 def used(text: str) -> tuple[str, ...]:
     """The names of the helpers that a C text uses, directly or by other helpers, in order of definition."""
     wanted: set[str] = set()
     stack = [text]
     while stack:
         for word in _WORD.findall(stack.pop()):
-            if word in HELPERS and word not in wanted:
+            helper = HELPERS.get(word) or _added.get(word)
+            if helper is not None and word not in wanted:
                 wanted.add(word)
-                stack.append(_COMMENT.sub("", HELPERS[word].text))
-    return tuple(name for name in HELPERS if name in wanted)
+                stack.append(_COMMENT.sub("", helper.text))
+    return in_order(wanted)
 
 
 def preamble(names: Iterable[str]) -> str:
     """The C text of the types and of the helpers `names`.  Raises ValueError for what is no helper."""
     wanted = set(names)
-    unknown = wanted - set(HELPERS)
+    known = HELPERS | _added
+    unknown = wanted - set(known)
     if unknown:
         raise ValueError(f"no helper is called {min(unknown)!r}")
-    return TYPES + "".join("\n" + helper.text for name, helper in HELPERS.items() if name in wanted)
+    return TYPES + "".join("\n" + known[name].text for name in in_order(wanted))

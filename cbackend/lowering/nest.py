@@ -38,14 +38,11 @@ from ..ir.loops import (
     times,
 )
 from ..ir.operands import Operand, operand_name, stride_name
-from .fixed import fixed_value
 from .group import Group, Place, is_literal, operands_at
 
 Key = tuple[Variable, Place]
 FAILED = Local("int32", "failed")
 """The local of a fallible kernel that collects whether an element was refused."""
-_ALIASES = ("identity", "stop_gradient")
-_LOGICAL = ("logical_and", "logical_or", "logical_xor", "logical_not")
 
 
 class Operands:
@@ -164,12 +161,12 @@ class Nest:
         op = node.op
         if not isinstance(op, Pointwise):  # a dimshuffle: the same element
             return args[0]
-        if op.name in _ALIASES:
-            return args[0]
-        if op.name == "fill":
-            return args[1]
+        if op.same_as is not None:
+            return args[op.same_as]
         dtypes, result = op.loop(tuple(i.dtype for i in node.inputs))
-        if op.name in _LOGICAL:
+        if op.fixed is not None and numpy_dtype(dtypes[0]).kind in op.fixed[0]:
+            return Const(result, op.fixed[1])
+        if op.of_truth:
             dtypes = ("bool",) * len(dtypes)
         args = [self.cast(a, d) for a, d in zip(args, dtypes, strict=True)]
         if op.name == "cast":
@@ -180,7 +177,7 @@ class Nest:
             self._refuse_negative(args[1])
         if isinstance(op, Elementwise) and op.arity is None:
             return self._folded(op.name, result, args)
-        return self.op(op.name, result, *args)
+        return self.op(op.symbol if isinstance(op, Elementwise) else op.name, result, *args)
 
     def _folded(self, name: str, dtype: str, args: list[Expr]) -> Expr:
         first, *rest = args
@@ -198,9 +195,6 @@ class Nest:
 
     def op(self, name: str, dtype: str, *args: Expr) -> Expr:
         """A scalar operation on values; float16 is computed in float32 and rounded."""
-        fixed = fixed_value(name, args[0].dtype)
-        if fixed is not None:
-            return Const(dtype, fixed)
         if name != "switch" and any(a.dtype == "float16" for a in args):
             wide = self.op(name, "float32" if dtype == "float16" else dtype, *(self._widened(a) for a in args))
             return self.cast(wide, dtype)

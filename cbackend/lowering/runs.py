@@ -18,8 +18,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...graph.types import numpy_dtype
-from ...ops import elementwise
-from ...ops.elementwise import Elementwise
+from ...ops.elementwise import by_symbol
 from ...targets.current import current
 from ..ir.loops import (
     ONE,
@@ -48,18 +47,13 @@ from ..ir.loops import (
 )
 from .nest import specialized, strides_along
 
-ADDITIONS = {op.name: op.cost for op in vars(elementwise).values() if isinstance(op, Elementwise)}
-"""The costs of operations, in additions, by their names."""
-
 
 def is_costly(loop: For) -> bool:
     """Whether a costly function of floats is computed in the innermost loop."""
     costs = current().costs
     values = (s.value for s in loop.body if isinstance(s, Let) and isinstance(s.value, Op))
-    return any(
-        v.dtype.startswith("float") and v.name in ADDITIONS and costs.is_kept(v.name, ADDITIONS[v.name], v.dtype)
-        for v in values
-    )
+    floats = ((v, by_symbol(v.name)) for v in values if v.dtype.startswith("float"))
+    return any(op is not None and costs.is_kept(v.name, op.cost, v.dtype) for v, op in floats)
 
 
 def costly_in_runs(general: For) -> Body:

@@ -35,7 +35,7 @@ from ...ops.creation import Alloc, Arange, Eye
 from ...ops.cumulative import Cumulative
 from ...ops.determinants import Det, SlogDet
 from ...ops.diagonals import Diagonal, DiagonalMatrix, Triangle
-from ...ops.elementwise import Pointwise, fill
+from ...ops.elementwise import Pointwise
 from ...ops.factorizations import Cholesky
 from ...ops.fused import Fused, InPlace
 from ...ops.fused_product import FusedProduct
@@ -201,15 +201,8 @@ def _needed(graph: FunctionGraph, nodes: Sequence[Apply]) -> set[Variable]:
         if isinstance(op, SHAPE_ALONE) and not wanted and not op.fallible:
             continue
         needed.update(node.outputs)
-        needed.update(i for k, i in enumerate(node.inputs) if k != _unread(op))
+        needed.update(i for k, i in enumerate(node.inputs) if k != op.unread)
     return needed
-
-
-def _unread(op: Op) -> int | None:
-    """The position of the input of which an op reads the shape alone, if there is one."""
-    if isinstance(op, SumTo):
-        return 1
-    return 0 if op is fill else None
 
 
 def _direct_outputs(graph: FunctionGraph, mutable: Mapping[str, int]) -> dict[Variable, int]:

@@ -27,12 +27,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ...graph import Apply, Dim, FunctionGraph, Op, Variable, dims_of
+from ...graph import Apply, Dim, FunctionGraph, Variable, dims_of
 from ...ops.costs import work
 from ...ops.elementwise import Pointwise
-from ...ops.lengths import Shape, ShapeI
 from ...ops.nn import AlongAxis
-from ...ops.reduce import Reduce, SumTo
+from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 from ...targets.current import current
 
@@ -99,13 +98,9 @@ def is_index_map(node: Apply) -> bool:
     return isinstance(op, DimShuffle) and len(op.order) - op.order.count("x") == len(node.inputs[0].type.shape)
 
 
-_SHAPE_ALONE: dict[type[Op], int] = {Shape: 0, ShapeI: 0, SumTo: 1}
-"""Ops that ask nothing but the shape of an input, and which."""
-
-
 def reads_elements(node: Apply, operand: Variable) -> bool:
-    """Whether `node` reads the elements of `operand`, not its shape alone."""
-    unread = _SHAPE_ALONE.get(type(node.op))
+    """Whether `node` reads the elements of `operand`, not its shape alone; the loops of a kernel count as reading."""
+    unread = None if is_pointwise(node) else node.op.unread
     return any(i is operand and n != unread for n, i in enumerate(node.inputs))
 
 

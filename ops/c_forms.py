@@ -1,13 +1,16 @@
-"""How a scalar operation is written in C: a text with gaps, and how strongly it and its operands bind.
+"""C of a scalar operation as plain data: a text with gaps, and how strongly it and its operands bind.
 
-Together with scalars.py (real numbers), scalars_complex.py and casts.py this is the table `operation, dtypes -> C`.
+The records of elementwise ops hold such forms.  `{T}` is the C type of the operands and `{f}` the suffix of library
+names; `cbackend/ctext` fills both in and prints.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 
-from ...record import record
+from ..graph.types import numpy_dtype
+from ..record import record
 
 
 class Binding(IntEnum):
@@ -51,6 +54,16 @@ def call(name: str, arity: int = 1) -> Form:
     return Form(f"{name}({', '.join(f'{{{k}}}' for k in range(arity))})", operands=(Binding.TOP,) * arity)
 
 
+def helper(name: str, arity: int = 1) -> Form:
+    """A call of the helper `ag_name_{T}` of the C backend."""
+    return call(f"ag_{name}_{{T}}", arity)
+
+
+def library(name: str, arity: int = 1) -> Form:
+    """A call of a function of the C library, whose name ends in f for float32."""
+    return call(f"{name}{{f}}", arity)
+
+
 def infix(sign: str, binding: Binding, left: Binding | None = None, right: Binding = Binding.UNARY) -> Form:
     """a sign b, grouping to the left."""
     return Form(f"{{0}} {sign} {{1}}", binding, (binding if left is None else left, right))
@@ -75,3 +88,17 @@ BOTH = infix("&&", Binding.LOGIC, Binding.LOGIC, Binding.EQUALITY)
 EITHER = infix("||", Binding.LOGIC, Binding.LOGIC, Binding.EQUALITY)
 CHOICE = Form("{0} ? {1} : {2}", Binding.CHOICE, (Binding.EQUALITY, Binding.SUM, Binding.SUM))
 ITSELF = Form("{0}", Binding.ATOM, (Binding.ATOM,))
+
+
+@record
+class UserC:
+    """C of an op from outside: an expression or the body of a function for each kind, and functions that it calls."""
+
+    operands: tuple[str, ...]
+    """The names of the operands in C."""
+    texts: Mapping[str, str]
+    functions: str = ""
+
+    def text(self, dtype: str) -> str:
+        """The expression or body for operands of a dtype."""
+        return self.texts["f" if dtype == "float16" else numpy_dtype(dtype).kind]
