@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a derivative is built
 from . import promotion, special
-from .c_forms import Form, call, helper, library
+from .c_forms import Binding, Form, call, helper, library, template
 from .derivatives import LN2, LN10, TWO_OVER_ROOT_PI, finite, one_more, refuse_order, share, slope_of_log1mexp
 from .pointwise import float_op, plain_op, symmetric_op, ufunc_op
 
@@ -32,7 +32,7 @@ __all__ = [
     "logaddexp",
     "polygamma",
     "sigmoid",
-    "softplus",
+    "softplus", "xlogy",
 ]  # fmt: skip
 
 exp: Unary = ufunc_op(
@@ -137,4 +137,14 @@ log1mexp: Unary = float_op(
     cost=40,
     derivative=(lambda g, y, x: g * slope_of_log1mexp(x),),
     c={"f": helper("log1mexp")},
+)
+xlogy: Binary = plain_op(
+    "xlogy", special.xlogy, promotion.by_ufunc(np.arctan2),
+    meaning="x * log(y), and 0 where x is 0: the terms of entropies and log-likelihoods; NaN where y is.",
+    arity=2, cost=15,
+    derivative=(
+        lambda g, y, a, b: g * T.log(b),
+        lambda g, y, a, b: g * (a / T.switch(T.logical_and(T.eq(a, 0), T.eq(b, 0)), 1, b)),
+    ),
+    c={"f": template("{0} * ag_log_{T}({0} == 0 && {1} == {1} ? 1 : {1})", Binding.PRODUCT)},
 )

@@ -34,6 +34,13 @@ def _of_each(scalar: Callable[[float], float]) -> Function:
     return np.vectorize(scalar, otypes=[np.float64])
 
 
+def xlogy(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x * log(y), where 0 * log(y) is 0 for every number y."""
+    wide = np.result_type(x.dtype, np.float32)
+    logarithm = np.log(np.where((x == 0) & ~np.isnan(y), 1, y.astype(wide, copy=False)))
+    return (x.astype(wide, copy=False) * logarithm).astype(x.dtype)
+
+
 # --- libm, one element at a time
 
 

@@ -15,7 +15,7 @@ DOMAINS = {
     "arccos": (-0.9, 0.9), "arctanh": (-0.9, 0.9), "arccosh": (1.2, 3), "gamma": (0.3, 3), "gammaln": (0.3, 3),
     "digamma": (0.3, 3),
     "reciprocal": (0.3, 2), "cbrt": (0.3, 2), "log1mexp": (-3, -0.2), "pow": (0.3, 2.5), "tan": (-1.2, 1.2),
-    "mod": (0.6, 0.95), "fmod": (0.6, 0.95),
+    "mod": (0.6, 0.95), "fmod": (0.6, 0.95), "xlogy": (0.3, 3),
 }  # fmt: skip
 NO_DERIVATIVE = {"polygamma", "stop_gradient", "isnan", "isinf", "isfinite", "signbit"}
 NO_DERIVATIVE |= {"left_shift", "right_shift", "threefry"}

@@ -25,7 +25,7 @@ NUMPY_NAMES = {
     "switch": "where", "identity": "copy", "stop_gradient": "copy",
 }  # fmt: skip
 SPECIAL = {"erf", "erfc", "gamma", "gammaln", "digamma", "sigmoid", "softplus", "log1mexp"}
-WITHOUT_NUMPY = {*SPECIAL, "fill", "polygamma", "threefry"}
+WITHOUT_NUMPY = {*SPECIAL, "fill", "polygamma", "threefry", "xlogy"}
 UNARY = [n for n, op in ELEMENTWISE.items() if op.arity == 1 and n not in WITHOUT_NUMPY]
 BINARY = [n for n, op in ELEMENTWISE.items() if op.arity in (2, None) and n not in WITHOUT_NUMPY]
 
@@ -136,6 +136,27 @@ def test_functions_that_numpy_lacks():
                 expected = reference(values.astype("float64")).astype(result.dtype)
             tolerance = 8 * np.finfo(result.dtype).eps
             np.testing.assert_allclose(result.eval({x: values}), expected, rtol=tolerance, atol=0, err_msg=name)
+
+
+def test_xlogy_is_scipys_and_0_where_the_factor_is():
+    special = pytest.importorskip("scipy.special")
+    for dtype in ("bool", "int8", "float16", "float32", "float64"):
+        values = samples(dtype)
+        x, y = values[:, None], values[None, :]
+        with np.errstate(all="ignore"):
+            expected = special.xlogy(x.astype("float64"), y.astype("float64"))
+        result = T.xlogy(x, y)
+        assert result.dtype == np.arctan2(x, x).dtype
+        with np.errstate(all="ignore"):
+            expected, tolerance = expected.astype(result.dtype), 4 * np.finfo(result.dtype).eps
+        np.testing.assert_allclose(result.eval({}), expected, rtol=tolerance)
+    p, q = T.vector("p"), T.vector("q")
+    cost = T.xlogy(p, q)
+    f = ag.function([p, q], [cost, *ag.grad(cost.sum(), [p, q])])
+    value, by_factor, by_operand = f([0.0, 2.0, 0.0], [0.0, 0.5, np.nan])
+    np.testing.assert_array_equal(value, [0, 2 * np.log(0.5), np.nan])
+    np.testing.assert_array_equal(by_factor, [-np.inf, np.log(0.5), np.nan])
+    np.testing.assert_array_equal(by_operand, [0, 4, np.nan])
 
 
 def test_digamma_of_negative_numbers():

@@ -14,7 +14,7 @@ EXPRESSIONS = """
     eq ne lt le gt ge logical_and logical_or logical_xor logical_not isnan isinf isfinite
     bitwise_and bitwise_or bitwise_xor bitwise_not left_shift right_shift floor ceil trunc round rint
     exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh
-    erf erfc gamma gammaln lgamma digamma polygamma where switch clip cast stop_gradient
+    erf erfc gamma gammaln lgamma digamma polygamma xlogy where switch clip cast stop_gradient
     sum prod mean var std max min argmax argmin any all cumsum cumprod logsumexp
     reshape transpose dimshuffle expand_dims squeeze broadcast_to concatenate stack split tile repeat flip roll pad
     ravel moveaxis set_subtensor inc_subtensor take take_along_axis scatter_add
