@@ -54,8 +54,8 @@ finally:
 
 def __getattr__(name: str) -> object:
     """Parts that few programs need, each loaded when it is first asked for."""
-    if name == "from_onnx":
-        return _import_module(".frontends.onnx", __name__).from_onnx
+    if name in ("from_onnx", "to_onnx"):
+        return getattr(_import_module(".frontends.onnx", __name__), name)
     if name == "elementwise_op":
         return _import_module(".ops.user_ops", __name__).elementwise_op
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -64,6 +64,6 @@ def __getattr__(name: str) -> object:
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "Target", "bisect", "cond", "dprint", "elementwise_op", "engines",
     "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "optdb", "optim", "parse", "pprint",
-    "profile", "profile_diff", "progress", "rewrite", "scan", "shared", "tune", "until", "value_and_grad", "vectorize",
-    "vjp", "vmap", "while_loop",
+    "profile", "profile_diff", "progress", "rewrite", "scan", "shared", "to_onnx", "tune", "until", "value_and_grad",
+    "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The command line: `python -m arignote demo | doctor | cache | opt | report | bisect`."""
+"""The command line: `python -m arignote demo | doctor | cache | opt | report | bisect | onnx`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,8 @@ def main(arguments: list[str] | None = None) -> int:
         )
     if chosen.command == "bisect":
         return bisect_command.main(chosen.graph, chosen.inputs, chosen.mode, chosen.exact)
+    if chosen.command == "onnx":
+        return int(import_module(".frontends.onnx.command", __package__).main(chosen))
     if chosen.command == "report":
         return report.main(chosen.trace, chosen.output)
     return cache_command.main(chosen.action)
@@ -80,7 +83,19 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("--inputs", help="an .npz file with an array for each input by name; else random numbers")
     search.add_argument("--mode", help='a mode, such as FAST_RUN or "fast_run -fusion"')
     search.add_argument("--exact", action="store_true", help="take every change of a bit for one, not for rounding")
+    _add_onnx(commands.add_parser("onnx", help="show, run, profile or export an ONNX model"))
     return parser
+
+
+def _add_onnx(model: argparse.ArgumentParser) -> None:
+    model.add_argument("model", help="an .onnx file")
+    model.add_argument("--run", action="store_true", help="run the model with random inputs")
+    model.add_argument("--profile", action="store_true", help="run it, and show the time of each node")
+    model.add_argument("--report", metavar="FILE", help="write an HTML page on the compiled model")
+    model.add_argument("--export", metavar="FOLDER", help="write the model as C that needs no Python")
+    how = "lengths of an input, as in image=1,3,224,224; ? for an open one, ; between tensors of a sequence"
+    model.add_argument("--shape", action="append", metavar="NAME=LENGTHS", help=how)
+    model.add_argument("--seed", type=int, default=0, help="the seed of the random inputs")
 
 
 def run() -> int:

@@ -42,7 +42,7 @@ LEAF_IMPORTS = {"record", "graph", "notices"}
 MAY_IMPORT["frontends"] = set()
 MAY_IMPORT["frontends.onnx"] = BELOW | {"arignote", "frontends"}
 OURS = {room.split(".")[0] for room in MAY_IMPORT} - {"arignote"}
-OPTIONAL = {"ziglang", "threadpoolctl", "IPython", "onnx"}
+OPTIONAL = {"ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes"}
 
 
 def files(folder):

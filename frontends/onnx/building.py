@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from ... import ops as T
-from ...graph import Constant, FunctionGraph, Variable
+from ...graph import Constant, FunctionGraph, Variable, inheriting
 from ...ops.interpret import interpret
 from ...ops.tensor import constant
 from .loading import check_graph, nodes_of, onnx_package
-from .node import Node, OnnxError
+from .narrow import FORMATS, NUMBER_OF_FORMAT, format_of, narrow, output_formats, settled, value_of
+from .node import Node, OnnxError, line_of
 from .table import CONVERTERS, Converter
 from .values import MOST_ELEMENTS, array_of, elements, scalar, vector
 
@@ -57,7 +59,7 @@ class Builder:
         found: dict[str, Any] = {}
         for tensor in graph.initializer:
             array = array_of(tensor, lambda problem, t=tensor: OnnxError(f"initializer: {problem}"), self.folder)  # type: ignore[misc]
-            found[tensor.name] = made(tensor.name, array)
+            found[tensor.name] = narrow(made(tensor.name, array), FORMATS.get(tensor.data_type))
         for sparse in graph.sparse_initializer:
             found[sparse.values.name] = constant(dense(sparse, _plain_error))
         return found
@@ -67,8 +69,9 @@ class Builder:
         check_graph(graph, frozenset(scope), place)
         own = self.initializers(graph, lambda _, array: constant(array))
         scope.update({name: value for name, value in own.items() if name not in scope})
-        for node in graph.node:
-            self._add(node, scope, place)
+        for number, node in enumerate(graph.node, start=1):
+            with nullcontext() if place else inheriting((line_of(node, number),)):
+                self._add(node, scope, place)
         return [scope[output.name] for output in graph.output]
 
     def _add(self, proto: Any, scope: dict[str, Any], place: str) -> None:
@@ -76,17 +79,21 @@ class Builder:
         version = self.versions.get(_domain(proto), 1)
 
         def body(graph: Any, operands: Sequence[Any]) -> list[Any]:
-            inner = {**scope, **{i.name: value for i, value in zip(graph.input, operands, strict=True)}}
+            named = zip(graph.input, operands, strict=True)
+            inner = {**scope, **{i.name: narrow(value, declared_format(i.type)) for i, value in named}}
             return self.run(graph, inner, f"{place}{proto.name or proto.op_type}: ")
 
-        node = Node(proto, version, place, body)
-        operands = [scope[name] if name else None for name in proto.input]
+        given = [scope[name] if name else None for name in proto.input]
+        operands = [value_of(g) for g in given]
+        node = Node(proto, version, place, body, [format_of(g) for g in given])
         outputs = self._converted(node, operands)
         if len(outputs) < sum(node.wanted):
             raise node.error(f"gives {len(outputs)} outputs, and {sum(node.wanted)} are asked for")
-        for name, value in zip(proto.output, outputs):  # more may be given than are asked for
+        forms = output_formats(node, self._schema(proto) if any(node.formats) else None)
+        for name, value, form in zip(proto.output, outputs, forms):  # more may be given than are asked for
             if name:
-                scope[name] = folded(value, operands)
+                value, form = settled(node, value, form)
+                scope[name] = narrow(folded(value, operands), form)
 
     # --- nodes
     def _converted(self, node: Node, operands: list[Any]) -> Sequence[Any]:
@@ -119,11 +126,8 @@ class Builder:
         own = self.functions.get((domain, proto.op_type))
         if own is not None:
             return own
-        onnx = onnx_package()
-        version = self.versions.get(domain, 1)
-        try:
-            schema = onnx.defs.get_schema(proto.op_type, version, domain)
-        except onnx.defs.SchemaError:
+        schema = self._schema(proto)
+        if schema is None:
             return None
         if schema.has_function:
             return schema.function_body
@@ -131,29 +135,37 @@ class Builder:
             return None
         if not operands:
             return schema  # there is one; which one depends on the operands
+        onnx = onnx_package()
         types = [_type_proto(onnx, operand).SerializeToString() for operand in operands]
         text = schema.get_context_dependent_function(proto.SerializeToString(), types)
         function = onnx.FunctionProto()
         function.ParseFromString(text)
         return function if function.node else None
 
+    def _schema(self, proto: Any) -> Any:
+        """The op of a node in the standard; None if it is in none that is known."""
+        onnx, domain = onnx_package(), _domain(proto)
+        try:
+            return onnx.defs.get_schema(proto.op_type, self.versions.get(domain, 1), domain)
+        except onnx.defs.SchemaError:
+            return None
+
     def _defaults(self, proto: Any) -> dict[str, Any]:
         """The values that the standard gives to the attributes of an op."""
-        onnx = onnx_package()
-        try:
-            schema = onnx.defs.get_schema(proto.op_type, self.versions.get(_domain(proto), 1), _domain(proto))
-        except onnx.defs.SchemaError:
+        schema = self._schema(proto)
+        if schema is None:
             return {}
         return {name: a.default_value for name, a in schema.attributes.items() if a.default_value.type}
 
     def _by_definition(self, node: Node, operands: list[Any]) -> list[Any]:
         """The outputs of a node by the nodes of the function that defines its op."""
-        function = self._definition(node.proto, operands)
+        wrapped = [narrow(o, form) for o, form in zip(operands, node.formats, strict=True)]
+        function = self._definition(node.proto, wrapped)
         if function is None or not hasattr(function, "node"):
             raise node.error("there is no converter for this op")
         if self._depth >= DEEPEST:
             raise node.error("functions call one another without end")
-        scope = dict(zip(function.input, operands))  # the last ones may be left out
+        scope = dict(zip(function.input, wrapped))  # the last ones may be left out
         scope |= dict.fromkeys(function.input[len(operands):])
         given = self._defaults(node.proto) | {a.name: a for a in (*function.attribute_proto, *node.proto.attribute)}
         versions = {_named(o.domain): int(o.version) for o in function.opset_import} or dict(self.versions)
@@ -162,7 +174,16 @@ class Builder:
         place = f"{node.place}{node.proto.name or node.op}: "
         for proto in function.node:
             inner._add(_with_attributes(proto, given), scope, place)
-        return [scope.get(name) for name in function.output]
+        found = [scope.get(name) for name in function.output]
+        node.results = [format_of(v) for v in found]
+        return [value_of(v) for v in found]
+
+
+def declared_format(kind: Any) -> Any:
+    """The narrow dtype of a TypeProto; None for all others."""
+    while kind.WhichOneof("value") in ("sequence_type", "optional_type"):
+        kind = getattr(kind, kind.WhichOneof("value")).elem_type
+    return FORMATS.get(kind.tensor_type.elem_type) if kind.WhichOneof("value") == "tensor_type" else None
 
 
 def _some(names: Sequence[str]) -> str:
@@ -210,6 +231,9 @@ def _type_proto(onnx: Any, operand: Any) -> Any:
     from_dtype = onnx.helper.np_dtype_to_tensor_dtype
     if operand is None:
         return onnx.TypeProto()
+    form, operand = format_of(operand), value_of(operand)
+    if form is not None and isinstance(operand, Variable):
+        return onnx.helper.make_tensor_type_proto(NUMBER_OF_FORMAT[form], operand.type.shape)
     if isinstance(operand, (list, tuple)):
         return onnx.helper.make_sequence_type_proto(_type_proto(onnx, operand[0]) if operand else onnx.TypeProto())
     return onnx.helper.make_tensor_type_proto(from_dtype(np.dtype(operand.dtype)), operand.type.shape)

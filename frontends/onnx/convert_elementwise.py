@@ -13,6 +13,7 @@ from ... import ops as T
 from ...graph import Variable
 from ...ops.tensor import constant
 from .host_ops import Bits
+from .narrow import FORMATS
 from .node import Node
 from .table import CONVERTERS, converter
 from .values import dtype_of, elements, vector
@@ -124,6 +125,9 @@ def erf(node: Node, x: Any) -> Any:
 
 @converter("Cast", "CastLike")
 def cast(node: Node, x: Any, like_this: Any = None) -> Any:
+    form = node.format(1) if like_this is not None else FORMATS.get(node.need("to"))
+    if form is not None:
+        return x if form == node.format(0) else form.rounded(x, *_rounding(node))
     dtype = like_this.dtype if like_this is not None else dtype_of(node.need("to"), node.error)
     known = elements(x)
     if known is not None and x.ndim == 1 and np.dtype(dtype).kind in "iu" and dtype == "int64":
@@ -131,10 +135,21 @@ def cast(node: Node, x: Any, like_this: Any = None) -> Any:
     return T.cast(x, dtype)
 
 
+def _rounding(node: Node) -> tuple[bool, str]:
+    """Whether numbers beyond the largest become that one, and where powers of two are rounded to."""
+    mode = node.attr("round_mode", "up")
+    if mode not in ("up", "down", "nearest"):
+        raise node.error(f"the round_mode is {mode!r}, expected up, down or nearest")
+    return bool(node.attr("saturate", 1)), mode
+
+
 @converter("BitCast")
 def bit_cast(node: Node, x: Any) -> Any:
     """The bits of x under another dtype of the same size."""
     dtype = dtype_of(node.need("to"), node.error)
+    to = FORMATS.get(node.need("to"))
+    if to != node.format(0):
+        raise node.error("the bits of dtypes of few bits under other dtypes are not supported")
     if dtype == x.dtype:
         return x
     return Bits(dtype)(x)

@@ -14,7 +14,7 @@ from .convert_elementwise import like
 from .host_ops import NonMaxSuppression
 from .node import Node
 from .table import converter
-from .values import elements, known_array, known_ints, own_lengths, scalar, vector
+from .values import elements, known_array, lengths, own_lengths, scalar, vector
 
 
 @converter("Gather")
@@ -143,7 +143,7 @@ def compress(node: Node, x: Any, condition: Any) -> Any:
 
 @converter("TopK")
 def top_k(node: Node, x: Any, k: Any = None) -> Any:
-    count = node.attr("k") if k is None else known_ints(k, node.error, "k")[0]
+    count = node.attr("k") if k is None else lengths(T.reshape(k, (1,)) if k.ndim == 0 else k, node.error, "k")[0]
     axis = node.attr("axis", -1) % x.ndim
     largest = node.attr("largest", 1)
     # Of equal ones the first comes first: the order is stable, so the largest are the smallest of the negated ones.

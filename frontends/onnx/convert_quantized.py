@@ -10,6 +10,7 @@ from ... import ops as T
 from ...graph import Variable
 from .convert_elementwise import like
 from .convert_windows import convolved
+from .narrow import FORMATS, Float
 from .node import Node
 from .table import converter
 from .values import dtype_of
@@ -37,17 +38,31 @@ def _saturated(y: Any, dtype: str) -> Any:
 def quantize_linear(node: Node, x: Any, scale: Any, zero: Any = None) -> Any:
     """round(x / scale) + zero, halves to even, between the least and the largest number."""
     number = node.attr("output_dtype", 0)
+    form = node.format(2) if zero is not None else FORMATS.get(number)
     dtype = zero.dtype if zero is not None else dtype_of(number, node.error) if number else "uint8"
-    y = T.round(T.cast(x, scale.dtype) / _along(scale, x, node))
+    y = _quotient(node, x, scale)
+    if isinstance(form, Float):
+        return form.rounded(y, bool(node.attr("saturate", 1)))
+    y = T.round(y)
     wide = T.cast(y, "float64") if dtype in ("int32", "uint32") else y
-    return _saturated(wide if zero is None else wide + T.cast(_along(zero, x, node), wide.dtype), dtype)
+    wide = wide if zero is None else wide + T.cast(_along(zero, x, node), wide.dtype)
+    return _saturated(wide, dtype) if form is None else form.clipped(wide)
+
+
+def _quotient(node: Node, x: Any, scale: Any) -> Any:
+    """x / scale in the dtype of the scale, or in that of the attribute `precision`."""
+    number = node.attr("precision", 0)
+    dtype, form = (dtype_of(number, node.error), FORMATS.get(number)) if number else (scale.dtype, node.format(1))
+    y = T.cast(x, dtype) / _along(T.cast(scale, dtype), x, node)
+    return y if form is None else form.rounded(y)
 
 
 @converter("DequantizeLinear")
 def dequantize_linear(node: Node, x: Any, scale: Any, zero: Any = None) -> Any:
     number = node.attr("output_dtype", 0)
     dtype = dtype_of(number, node.error) if number else scale.dtype
-    y = T.cast(x, "int32" if x.dtype != "int32" else "int64")
+    kind = x.dtype if x.type.kind == "f" else "int32" if x.dtype != "int32" else "int64"
+    y = T.cast(x, kind)
     y = y if zero is None else y - T.cast(_along(zero, x, node), y.dtype)
     return T.cast(T.cast(y, scale.dtype) * _along(scale, x, node), dtype)
 

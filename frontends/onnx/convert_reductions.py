@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ... import ops as T
+from ...cond import cond
+from ...ops.tensor import constant
 from .convert_elementwise import like
 from .node import Node
 from .table import CONVERTERS, converter
-from .values import known_ints
+from .values import elements, known_ints
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
     "ReduceSum": T.sum, "ReduceMean": T.mean, "ReduceProd": T.prod, "ReduceMax": T.max, "ReduceMin": T.min,
@@ -35,6 +39,8 @@ def axes_of(node: Node, axes: Any, rank: int) -> tuple[int, ...] | None:
 
 def _reduction(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def convert(node: Node, x: Any, axes: Any = None) -> Any:
+        if axes is not None and elements(axes) is None:
+            return _over_computed(node, function, x, axes)
         wanted = axes_of(node, axes, x.ndim)
         if wanted == ():
             return x if name in _IDENTITIES else function(x, axis=(), keepdims=True)
@@ -43,6 +49,22 @@ def _reduction(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return T.cast(_lowest(name, function, x, axis=wanted, keepdims=bool(node.attr("keepdims", 1))), x.dtype)
 
     return convert
+
+
+def _over_computed(node: Node, function: Callable[..., Any], x: Any, axes: Any) -> Any:
+    """The reduction along axes that the run decides, one after the other."""
+    if node.op not in _IDENTITIES or not node.attr("keepdims", 1):
+        raise node.error("the vector of axes must be a constant; it is computed when the model runs")
+    every = T.eq(T.size(axes), 0) if not node.attr("noop_with_empty_axes", 0) else constant(np.array(False))
+    found = x
+    for axis in range(x.ndim):
+        asked = T.logical_or(every, T.any(T.eq(T.mod(axes, x.ndim), axis)))
+        found = _along(function, found, axis, asked)
+    return T.cast(found, x.dtype)
+
+
+def _along(function: Callable[..., Any], x: Any, axis: int, asked: Any) -> Any:
+    return cond(asked, lambda: T.cast(function(x, axis=axis, keepdims=True), x.dtype), lambda: x)
 
 
 _IDENTITIES = ("ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin")

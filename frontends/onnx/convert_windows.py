@@ -54,8 +54,8 @@ def convolved(node: Node, x: Any, w: Any) -> Any:
     """The convolution of a node without its bias."""
     axes = x.ndim - 2
     kernel = node.attr("kernel_shape") or list(w.type.shape[2:])
-    if None in kernel:
-        raise node.error("the lengths of the kernels must be known")
+    if None in kernel and node.attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+        raise node.error("the lengths of the kernels must be known, since the padding depends on them")
     strides, dilations = _numbers(node, "strides", axes), _numbers(node, "dilations", axes)
     pairs = around(node, x, kernel, strides, dilations)
     return Convolution(strides, dilations, node.attr("group", 1))(padded(x, pairs), w)

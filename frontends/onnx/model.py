@@ -8,30 +8,39 @@ from typing import Any
 import numpy as np
 
 from ...function import function
-from ...graph import FunctionGraph, TensorType, Variable
+from ...graph import FunctionGraph, Variable
 from ...ops.shared import shared
-from ...ops.tensor import TensorVariable, constant
+from ...ops.tensor import constant
 from ...record.cached import cached_property
 from . import converters  # noqa: F401  # they register themselves
-from .building import Builder
+from .building import Builder, declared_format
+from .edges import UNKNOWN, EdgeFunction, flat, variable_of
 from .loading import OnnxError, load, versions_of
+from .narrow import format_of, narrow, value_of
 from .table import Converter
-from .values import dtype_of
 
 
 class OnnxModel:
     """A model: `inputs` and `outputs` are variables by name, `parameters` its weights by name.
 
+    A sequence is a list of variables.  A value of a dtype of few bits (bfloat16, float8, int4, ...) is a variable of a
+    wider dtype, and `narrow` has its name.  Arrays given and returned have the dtype of the package `ml_dtypes`.
+
     Called with arrays, by position or by name, it returns an array, or a list if there are several outputs.
     """
 
     def __init__(
-        self, name: str, inputs: Mapping[str, Variable], outputs: Mapping[str, Any], parameters: Mapping[str, Variable]
+        self, name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], parameters: Mapping[str, Any]
     ) -> None:
         self.name = name
-        self.inputs, self.outputs = dict(inputs), dict(outputs)
-        self.parameters = dict(parameters)
+        self._inputs, self._outputs = dict(inputs), dict(outputs)
+        self.inputs = {n: value_of(v) for n, v in inputs.items()}
+        self.outputs = {n: value_of(v) for n, v in outputs.items()}
+        self.parameters = {n: value_of(v) for n, v in parameters.items()}
         """Constants; shared variables if the model was read as `trainable`."""
+        edges = {**parameters, **inputs, **outputs}
+        self.narrow = {n: format_of(v).ml_name for n, v in edges.items() if format_of(v) is not None}
+        """The narrow dtypes of inputs, outputs and parameters by name."""
 
     @property
     def graph(self) -> FunctionGraph:
@@ -40,10 +49,12 @@ class OnnxModel:
 
     def function(self, **options: Any) -> Any:
         """The compiled function of the model; `options` are those of `ag.function`."""
-        outputs = list(self.outputs.values())
+        outputs = flat(self.outputs)
         result = outputs[0] if len(outputs) == 1 else outputs
         how = {"name": self.name, "on_unused_input": "ignore", **options}
-        return function(list(self.inputs.values()), result, **how)
+        made = function(flat(self.inputs), result, **how)
+        lists = any(isinstance(v, list) for v in (*self.inputs.values(), *self.outputs.values()))
+        return EdgeFunction(made, self._inputs, self._outputs) if lists or self.narrow else made
 
     @cached_property
     def _function(self) -> Any:
@@ -53,13 +64,24 @@ class OnnxModel:
         return self._function(*arrays, **named)
 
     def __repr__(self) -> str:
-        inputs = ", ".join(f"{name}: {v.type}" for name, v in self.inputs.items())
+        inputs = ", ".join(f"{name}: {self.told(name, v)}" for name, v in self.inputs.items())
         return f"<ONNX model {self.name}({inputs}) -> {', '.join(self.outputs)}>"
+
+    def form(self, name: str) -> Any:
+        """The narrow dtype of an input or output; None for all others."""
+        return format_of({**self._outputs, **self._inputs}[name])
+
+    def told(self, name: str, value: Any) -> str:
+        """The type of an input or output, as the model names it."""
+        if isinstance(value, list):
+            return f"[{', '.join(self.told(name, v) for v in value)}]"
+        text = str(value.type)
+        return text.replace(value.dtype, self.narrow[name], 1) if name in self.narrow else text
 
 
 def from_onnx(
     source: Any, trainable: bool = False, ops: Mapping[str, Converter] | None = None,
-    shapes: Mapping[str, Sequence[int | None]] | None = None,
+    shapes: Mapping[str, Sequence[Any] | None] | None = None,
 ) -> OnnxModel:  # fmt: skip
     """The model in an ONNX file, as expressions.
 
@@ -69,7 +91,8 @@ def from_onnx(
         ops: converters by the name of an op ("Relu", "my.domain.Op"): functions from a node and its operands, None
             for those left out, to a value, or a tuple of one an output.
         shapes: known lengths of inputs by name, None for a length that only the call tells, in the place of those that
-            the model names.
+            the model names; for a sequence a list of lengths, one entry a tensor; None for an optional value that
+            is left out.
 
     Raises:
         OnnxError: a ValueError that names the node, the operand, what was expected and what came.
@@ -82,34 +105,27 @@ def from_onnx(
     functions = {(f.domain, f.name): f for f in model.functions}
     builder = Builder(versions_of(model), functions, folder, dict(ops or {}))
     builder.refuse_unknown(graph)
-    parameters: dict[str, Variable] = {}
+    parameters: dict[str, Any] = {}
 
     def made(name: str, array: np.ndarray) -> Variable:
         weight = trainable and array.dtype.kind == "f" and array.ndim > 0
-        parameters[name] = shared(array, name=name, shape=array.shape) if weight else constant(array)
-        return parameters[name]
+        return shared(array, name=name, shape=array.shape) if weight else constant(array)
 
     scope: dict[str, Any] = dict(builder.initializers(graph, made))
-    inputs = {i.name: _input(i, (shapes or {}).get(i.name)) for i in graph.input if i.name not in scope}
-    unknown = set(shapes or {}) - set(inputs)
-    if unknown:
-        raise OnnxError(f"shapes names {min(unknown)!r}; the inputs are {', '.join(inputs) or 'none'}")
+    parameters.update({t.name: scope[t.name] for t in graph.initializer})
+    given = dict(shapes or {})
+    inputs = {i.name: variable_of(i, given.pop(i.name, UNKNOWN)) for i in graph.input if i.name not in scope}
+    if given:
+        raise OnnxError(f"shapes names {min(given)!r}; the inputs are {', '.join(inputs) or 'none'}")
     values = builder.run(graph, {**scope, **inputs})
-    outputs = {o.name: value for o, value in zip(graph.output, values, strict=True)}
-    return OnnxModel(graph.name or "model", inputs, outputs, parameters)
+    outputs = {o.name: _declared(o, value) for o, value in zip(graph.output, values, strict=True)}
+    present = {name: value for name, value in inputs.items() if value is not None}
+    return OnnxModel(graph.name or "model", present, outputs, parameters)
 
 
-def _input(info: Any, given: Sequence[int | None] | None) -> Variable:
-    """The variable of an input."""
-    kind = info.type.WhichOneof("value")
-    if kind != "tensor_type":
-        raise OnnxError(f"input {info.name!r} is a {kind or 'value without a type'}; expected a tensor")
-    tensor = info.type.tensor_type
-    dtype = dtype_of(tensor.elem_type, lambda problem: OnnxError(f"input {info.name!r}: {problem}"))
-    if not tensor.HasField("shape") and given is None:
-        raise OnnxError(f"input {info.name!r} has no rank; say its lengths, as in shapes={{{info.name!r}: (None, 3)}}")
-    named = [d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else None for d in tensor.shape.dim]
-    lengths = tuple(named if given is None else given)
-    if given is not None and tensor.HasField("shape") and len(lengths) != len(named):
-        raise OnnxError(f"shapes gives {len(lengths)} lengths for the input {info.name!r}, which has {len(named)} axes")
-    return TensorVariable(TensorType(dtype, lengths), name=info.name)
+def _declared(info: Any, value: Any) -> Any:
+    """An output; its narrow dtype is the declared one where converters of the user say none."""
+    form = declared_format(info.type)
+    if form is None or format_of(value) is not None:
+        return value
+    return narrow(form.rounded(value) if isinstance(value, Variable) else value, form)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...graph import SourceLine
+from .narrow import format_of, value_of
 from .values import array_of
 
 
@@ -12,15 +14,36 @@ class OnnxError(ValueError):
     """A model that cannot be read: the message names the node, the operand, what was expected and what came."""
 
 
+class ModelLine(SourceLine):
+    """A node of a model, as the line that expressions come from: `file` says its op and name, `line` its number."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self.file
+
+
+def line_of(proto: Any, number: int) -> ModelLine:
+    """The place of a node in its model, which profiles and errors name."""
+    name = proto.name or "-> " + ", ".join(filter(None, proto.output))
+    return ModelLine(f"{proto.op_type} {name}", number)
+
+
 class Node:
     """A node: `op`, `version` of its op set, `attr(name, default)`, `outputs` asked for."""
 
-    def __init__(self, proto: Any, version: int, place: str, build: Callable[..., Any]) -> None:
+    def __init__(
+        self, proto: Any, version: int, place: str, build: Callable[..., Any], formats: Sequence[Any] = ()
+    ) -> None:
         self.proto, self.version, self.place = proto, version, place
         self.op: str = proto.op_type
         self.attributes = {a.name: a for a in proto.attribute}
         self.wanted = [bool(name) for name in proto.output]
         """For each output whether somebody may read it."""
+        self.formats = list(formats)
+        """The narrow dtype of each operand, None for all others."""
+        self.results: list[Any] | None = None
+        """The narrow dtypes of what its subgraphs returned; None before."""
         self._build = build
 
     def attr(self, name: str, default: Any = None) -> Any:
@@ -40,6 +63,10 @@ class Node:
             return [text.decode("utf-8", "replace") for text in value]
         return list(value) if found.type in (6, 7) else value
 
+    def format(self, operand: int) -> Any:
+        """The narrow dtype of an operand; None for all others, and for operands that are left out."""
+        return self.formats[operand] if operand < len(self.formats) else None
+
     def need(self, name: str) -> Any:
         """The value of an attribute that must be there."""
         value = self.attr(name)
@@ -49,7 +76,10 @@ class Node:
 
     def body(self, name: str, operands: Sequence[Any]) -> list[Any]:
         """The outputs of the graph in an attribute on these operands; its free names are those around the node."""
-        return self._build(self.need(name), operands)  # type: ignore[no-any-return]
+        values = self._build(self.need(name), operands)
+        found = [format_of(v) for v in values]
+        self.results = [a or b for a, b in zip(found, self.results or found, strict=True)]
+        return [value_of(v) for v in values]
 
     def error(self, problem: str) -> OnnxError:
         """An error in the name of this node."""

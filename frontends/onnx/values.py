@@ -17,16 +17,14 @@ from ...graph import Constant, Variable
 from ...graph.types import numpy_dtype
 from ...ops.lengths import MakeVector, lengths_of
 from ...ops.tensor import as_tensor, constant
+from .narrow import FORMATS
 
 DTYPE_OF = {
     1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
     11: "float64", 12: "uint32", 13: "uint64", 14: "complex64", 15: "complex128",
 }  # fmt: skip
 """Our dtype by the number of ONNX's."""
-NAME_OF = {
-    8: "string", 16: "bfloat16", 17: "float8e4m3fn", 18: "float8e4m3fnuz", 19: "float8e5m2", 20: "float8e5m2fnuz",
-    21: "uint4", 22: "int4", 23: "float4e2m1", 24: "float8e8m0", 25: "uint2", 26: "int2",
-}  # fmt: skip
+NAME_OF = {8: "string"}
 """Names of the dtypes of ONNX that we have not."""
 NUMBER_OF = {name: number for number, name in DTYPE_OF.items()}
 
@@ -39,7 +37,12 @@ Fail = Callable[[str], Exception]
 
 
 def dtype_of(number: int, fail: Fail) -> str:
-    """Our dtype for a number of ONNX's.  Raises what `fail` makes for those that there are not."""
+    """Our dtype for a number of ONNX's, for narrow ones the dtype that holds their values.
+
+    Raises what `fail` makes for those that there are not.
+    """
+    if number in FORMATS:
+        return FORMATS[number].wide  # type: ignore[no-any-return]
     if number not in DTYPE_OF:
         raise fail(f"the dtype {NAME_OF.get(number, number)} is not supported")
     return DTYPE_OF[number]
@@ -47,21 +50,26 @@ def dtype_of(number: int, fail: Fail) -> str:
 
 def array_of(tensor: Any, fail: Fail, folder: Any = None) -> np.ndarray:
     """The array of a TensorProto, whose sizes are checked before memory is taken."""
-    shape = tuple(tensor.dims)
+    shape, form = tuple(tensor.dims), FORMATS.get(tensor.data_type)
     dtype = np.dtype(dtype_of(tensor.data_type, fail))
-    if any(n < 0 for n in shape) or math.prod(shape) * dtype.itemsize > LARGEST:
-        raise fail(f"the tensor {tensor.name!r} has the shape {shape}, which cannot be")
     count = math.prod(shape)
+    size = -(-count * form.bits // 8) if form else count * dtype.itemsize
+    if any(n < 0 for n in shape) or size > LARGEST:
+        raise fail(f"the tensor {tensor.name!r} has the shape {shape}, which cannot be")
     if tensor.data_location == 1:
-        return _external(tensor, shape, dtype, fail, folder)
-    if tensor.raw_data:
-        if len(tensor.raw_data) != count * dtype.itemsize:
-            raise fail(
-                f"the tensor {tensor.name!r} has {len(tensor.raw_data)} bytes, expected {count * dtype.itemsize} for "
-                f"{dtype.name}{list(shape)}"
-            )
-        return np.frombuffer(tensor.raw_data, dtype.newbyteorder("<")).astype(dtype, copy=False).reshape(shape)
-    return _listed(tensor, shape, dtype, fail)
+        data = _external(tensor, size, fail, folder)
+    elif tensor.raw_data:
+        data = tensor.raw_data
+    elif form:
+        data = np.array(tensor.int32_data).astype("<u2" if form.bits == 16 else "u1").tobytes()
+    else:
+        return _listed(tensor, shape, dtype, fail)
+    if len(data) != size:
+        name = form.name if form else dtype.name
+        raise fail(f"the tensor {tensor.name!r} has {len(data)} bytes, expected {size} for {name}{list(shape)}")
+    if form:
+        return form.values(data, count).reshape(shape)  # type: ignore[no-any-return]
+    return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype, copy=False).reshape(shape)
 
 
 def _listed(tensor: Any, shape: tuple[int, ...], dtype: np.dtype[Any], fail: Fail) -> np.ndarray:
@@ -80,8 +88,8 @@ def _listed(tensor: Any, shape: tuple[int, ...], dtype: np.dtype[Any], fail: Fai
     return values.astype(dtype).reshape(shape)
 
 
-def _external(tensor: Any, shape: tuple[int, ...], dtype: np.dtype[Any], fail: Fail, folder: Any) -> np.ndarray:
-    """The array of a tensor whose data lie in a file of their own, in the folder of the model."""
+def _external(tensor: Any, size: int, fail: Fail, folder: Any) -> bytes:
+    """The bytes of a tensor whose data lie in a file of their own, in the folder of the model."""
     where = {entry.key: entry.value for entry in tensor.external_data}
     if folder is None:
         raise fail(f"the tensor {tensor.name!r} lies in a file of its own; read the model by its path")
@@ -89,17 +97,17 @@ def _external(tensor: Any, shape: tuple[int, ...], dtype: np.dtype[Any], fail: F
     path = (base / where.get("location", "")).resolve()
     if base not in path.parents:
         raise fail(f"the tensor {tensor.name!r} lies in {where.get('location')!r}, outside of the model's folder")
-    size = math.prod(shape) * dtype.itemsize
     try:
         begin = int(where.get("offset", 0) or 0)
         available = path.stat().st_size
         if begin < 0 or begin + size > available:
             what = f"bytes {begin} to {begin + size} of {path.name}"
             raise fail(f"the tensor {tensor.name!r} needs {what}, which has {available}")
-        data = np.fromfile(path, dtype.newbyteorder("<"), math.prod(shape), offset=begin)
+        with path.open("rb") as file:
+            file.seek(begin)
+            return file.read(size)  # type: ignore[no-any-return]
     except OSError as error:
         raise fail(f"the tensor {tensor.name!r} cannot be read from {path.name}: {error.strerror or error}") from None
-    return data.astype(dtype, copy=False).reshape(shape)
 
 
 # --- vectors of known elements

@@ -1,0 +1,153 @@
+"""`ag.to_onnx`: expressions and functions as ONNX models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...compiled import Function
+from ...graph import Constant, FunctionGraph, Variable, dims_of
+from ...graph.dims import Symbol
+from ...graph.walk import leaves
+from ...ops.shared import SharedVariable
+from ...rewriting import rewrite
+from . import write_arrays, write_control, write_elementwise, write_indexing  # noqa: F401  # they register themselves
+from .edges import EdgeFunction
+from .loading import nodes_of
+from .model import OnnxModel
+from .node import OnnxError
+from .values import NUMBER_OF
+from .writing import VERSION, Writer
+
+OPTIMIZED = "fast_run -fusion -inplace -blas_c"
+"""The optimizers that run before a graph is written as `optimized`."""
+IR_VERSION = 10
+"""The version of the file format that belongs to the op set."""
+
+
+def to_onnx(
+    source: Any, path: str | os.PathLike[str] | None = None, optimized: bool = False,
+    inputs: Sequence[Variable] | None = None,
+) -> Any:  # fmt: skip
+    """The ONNX model (an `onnx.ModelProto`) of a function or of expressions.
+
+    Args:
+        source: a function, a FunctionGraph, a model of `from_onnx`, an expression, or a list or dict of expressions.
+        path: a file that it is written to.
+        optimized: whether the graph is optimized first; no ops are fused, since ONNX has no fused ops.
+        inputs: the inputs of expressions, in order; else all variables that they read.
+
+    Shared variables become initializers with their present values.  An update becomes a further output, named after the
+    variable with "_next".  Unknown lengths become named axes; lengths that are equal in every call share a name.
+
+    Raises:
+        OnnxError: a ValueError that names all ops that ONNX lacks and the lines that they come from.
+        ImportError: the package `onnx` is not installed.
+    """
+    name, graph, keys = _graph_of(source, inputs)
+    if optimized:
+        graph = rewrite(graph, OPTIMIZED)
+    writer = Writer()
+    model = _written(writer, name, graph, keys)
+    if path is not None:
+        Path(path).write_bytes(model.SerializeToString())
+    return model
+
+
+def _graph_of(source: Any, inputs: Sequence[Variable] | None) -> tuple[str, FunctionGraph, Sequence[str]]:
+    """The name of what is written, its graph, and the names of its outputs."""
+    source = source.function if isinstance(source, EdgeFunction) else source
+    if isinstance(source, Function):
+        return source.name, source.unoptimized_graph, source._signature.keys
+    if isinstance(source, FunctionGraph):
+        return "graph", source, ()
+    if isinstance(source, OnnxModel):
+        if source.narrow or any(isinstance(v, list) for v in (*source.inputs.values(), *source.outputs.values())):
+            raise OnnxError("to_onnx: models with sequences or dtypes of few bits cannot be written")
+        outputs: Any = source.outputs
+        return source.name, _made(list(source.inputs.values()), list(outputs.values())), list(outputs)
+    named = source if isinstance(source, dict) else {}
+    values = list(source.values()) if named else list(source) if isinstance(source, (list, tuple)) else [source]
+    if not values or not all(isinstance(v, Variable) for v in values):
+        raise TypeError(f"to_onnx: expected a function, expressions or a FunctionGraph, got {type(source).__name__}")
+    given = list(inputs) if inputs is not None else [v for v in leaves(values) if _is_input(v)]
+    return "expressions", _made(given, values), list(named)
+
+
+def _is_input(variable: Variable) -> bool:
+    return not isinstance(variable, (Constant, SharedVariable))
+
+
+def _made(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
+    """A graph whose further inputs are the shared variables that it reads."""
+    own = [v for v in leaves(outputs) if isinstance(v, SharedVariable)]
+    return FunctionGraph([*inputs, *(v for v in own if v not in inputs)], list(outputs))
+
+
+def _written(w: Writer, name: str, graph: FunctionGraph, keys: Sequence[str]) -> Any:
+    infos, axes = [], _Axes()
+    for k, variable in enumerate(graph.inputs):
+        wanted = variable.name or f"input_{k}"
+        if isinstance(variable, SharedVariable):
+            array = np.asarray(variable.get_value())
+            w.names[variable] = w.add_initializer(array, wanted)
+            axes.know(variable, array.shape)
+            continue
+        w.names[variable] = w.name(wanted)
+        _refuse_complex(variable)
+        infos.append(w.info(w.names[variable], variable.type, axes.of_input(variable, w.names[variable])))
+    results = []
+    for variable, wanted in zip(graph.outputs, _output_names(graph, keys), strict=True):
+        _refuse_complex(variable)
+        found, output = w.value(variable), w.name(wanted)
+        w.nodes.append(w.onnx.helper.make_node("Identity", [found], [output]))
+        results.append(w.info(output, variable.type, axes.of_output(variable)))
+    if w.missing:
+        told = "; ".join(f"{op}{f' ({lines[0]})' if lines else ''}" for op, lines in w.missing.items())
+        raise OnnxError(f"to_onnx: ONNX has no op for {told}")
+    helper = w.onnx.helper
+    made = helper.make_graph(w.nodes, name, infos, results)
+    read = {name for node in nodes_of(made) for name in node.input}
+    made.initializer.extend(t for t in w.initializers if t.name in read)
+    opsets = [helper.make_opsetid("", VERSION)]
+    return helper.make_model(made, opset_imports=opsets, ir_version=IR_VERSION, producer_name="arignote")
+
+
+def _refuse_complex(variable: Variable) -> None:
+    if variable.dtype not in NUMBER_OF or variable.type.kind == "c":
+        raise OnnxError(f"to_onnx: {variable} of {variable.dtype} cannot be an input or output of an ONNX model")
+
+
+def _output_names(graph: FunctionGraph, keys: Sequence[str]) -> list[str]:
+    """Names of outputs: their keys, their own, or numbers; updates after the variables that they change."""
+    count = len(graph.outputs) - len(graph.updates)
+    named = [keys[k] if k < len(keys) else graph.outputs[k].name or f"output_{k}" for k in range(count)]
+    changed = {o: graph.inputs[i].name or f"input_{i}" for i, o in graph.updates}
+    return named + [f"{changed[k]}_next" for k in range(count, len(graph.outputs))]
+
+
+class _Axes:
+    """Names for lengths that are not known: one for each length of an input, and for outputs that equal one."""
+
+    def __init__(self) -> None:
+        self._names: dict[Symbol, str | int] = {}
+
+    def know(self, variable: Variable, shape: Sequence[int]) -> None:
+        """Take the lengths of an initializer for those of a variable."""
+        self._names.update((dim, n) for dim, n in zip(dims_of(variable), shape) if isinstance(dim, Symbol))
+
+    def of_input(self, variable: Variable, name: str) -> list[Any]:
+        found: list[Any] = []
+        for axis, dim in enumerate(dims_of(variable)):
+            if isinstance(dim, Symbol):
+                self._names.setdefault(dim, f"{name}_{axis}")
+            found.append(self._names[dim] if isinstance(dim, Symbol) else dim)
+        return found
+
+    def of_output(self, variable: Variable) -> list[Any]:
+        dims = dims_of(variable)
+        return [self._names.get(d) if isinstance(d, Symbol) else d for d in dims]
