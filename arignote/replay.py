@@ -14,6 +14,7 @@ from collections import ChainMap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .delta import Delta, Line, compact
 from .graph import Apply, Constant, FunctionGraph, Names, Op, Origin, Replacement, TensorType, Variable, toposort
 from .graph.collector import collector_at_rest
 from .graph.text import constant_text, op_text
@@ -23,7 +24,6 @@ from .ops.fused_product import FusedProduct
 from .ops.indexing import Subtensor
 from .ops.pipeline import Pipeline
 from .ops.shared import SharedVariable
-from .record import record
 
 
 class Value:
@@ -52,27 +52,17 @@ class Node:
     def key(self) -> tuple[Any, ...]:
         return (self.op, *self.inputs)
 
-    def __str__(self) -> str:
-        results = ", ".join(f"{o.name}: {o.type}" for o in self.outputs)
-        return f"{results} = {word(self.op)}({', '.join(i.name for i in self.inputs)})"
+    @property
+    def line(self) -> Line:
+        """The node in the text of the graph, with its parts."""
+        results, reads = tuple(o.name for o in self.outputs), tuple(i.name for i in self.inputs)
+        types = ", ".join(f"{o.name}: {o.type}" for o in self.outputs)
+        return Line(f"{types} = {self.expression}", results, self.op, reads, self.origin)
 
-
-@record
-class Delta:
-    """The effect of one rewrite on the text of the graph: lines that went, that changed (old, new), and that came."""
-
-    removed: tuple[str, ...] = ()
-    changed: tuple[tuple[str, str], ...] = ()
-    added: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        lines = [f"- {line}" for line in self.removed]
-        lines += [f"{sign} {line}" for pair in self.changed for sign, line in zip("-+", pair, strict=True)]
-        return "\n".join([*lines, *(f"+ {line}" for line in self.added)])
-
-    def to_dict(self) -> dict[str, Any]:
-        """The lines as plain data."""
-        return {"removed": list(self.removed), "changed": [list(p) for p in self.changed], "added": list(self.added)}
+    @property
+    def expression(self) -> str:
+        """The op with the names of what it reads."""
+        return f"{word(self.op)}({', '.join(i.name for i in self.inputs)})"
 
 
 class Replay:
@@ -97,6 +87,8 @@ class Replay:
         """For each node the rewrites that made it or put it in the place of others, and these others."""
         for i in graph.inputs:
             self._leaf(i)
+        for made in graph.order:  # equal nodes of the user stay apart until a rewrite merges them
+            self._keep(made, self._added(made))
         for position, output in enumerate(graph.outputs):
             value = self._value(output)
             value.readers[None, position] = None
@@ -121,7 +113,10 @@ class Replay:
         every = [(before, after), *self._others(entry, before, after)]
         pairs = [(old, new) for old, new in every if old is not new]
         texts = self._texts(pairs, {}) if telling else {}
+        returned = self._returned
+        equal = [] if pairs else [_once(after)]
         for old, new in pairs:  # it grows by nodes that become equal to others: the engine merges them
+            equal += _both(old, new) if telling else ()
             more = self._move(old, new)
             texts = self._texts(more, texts) if telling else {}
             pairs += more
@@ -131,15 +126,16 @@ class Replay:
         if not telling:
             return Delta()
         gone = {node for node, _ in removed}
-        changed = [(text, str(node)) for node, text in texts.items() if node not in gone and str(node) != text]
+        changed = [(text, node.line) for node, text in texts.items() if node not in gone and node.line != text]
         lines = tuple(texts.get(node, text) for node, text in removed)
-        return _compact(lines, changed, [str(node) for node in added if node not in gone])
+        came = [node.line for node in added if node not in gone]
+        return compact(lines, changed, came, equal, (returned, self._returned))
 
     @staticmethod
-    def _texts(pairs: Sequence[tuple[Value, Value]], known: dict[Node, str]) -> dict[Node, str]:
+    def _texts(pairs: Sequence[tuple[Value, Value]], known: dict[Node, Line]) -> dict[Node, Line]:
         """`known`, and the lines of the nodes that are to go or to read something else, as they are now."""
-        found = {n: str(n) for old, _ in pairs for n, _ in old.readers if n is not None}
-        found |= {old.node: str(old.node) for old, _ in pairs if old.node is not None}
+        found = {n: n.line for old, _ in pairs for n, _ in old.readers if n is not None}
+        found |= {old.node: old.node.line for old, _ in pairs if old.node is not None}
         return found | known
 
     def _remember(
@@ -221,14 +217,14 @@ class Replay:
         twin = next(iter(self._equal.get(node.key, ())), None)
         return list(zip(node.outputs, twin.outputs, strict=True)) if twin is not None and twin is not node else []
 
-    def _collect(self, value: Value) -> Iterator[tuple[Node, str]]:
+    def _collect(self, value: Value) -> Iterator[tuple[Node, Line]]:
         """Drop the node of a value that nobody reads, and what was computed for it alone."""
         stack = [value.node]
         while stack:
             node = stack.pop()
             if node is None or any(o.readers for o in node.outputs) or not node.inputs:
                 continue
-            yield node, str(node)
+            yield node, node.line
             self._forget(node)
             self._gone[node.key] = node
             inputs, node.inputs = node.inputs, []
@@ -338,8 +334,12 @@ class Replay:
     @collector_at_rest
     def lines(self) -> list[str]:
         """The text of the graph of now, a line a node, in names that stay."""
-        returned = ", ".join(o.name for o in self._outputs)
-        return [*map(str, self.order()), f"return {returned}"]
+        return [*(node.line for node in self.order()), self._returned]
+
+    @property
+    def _returned(self) -> str:
+        """The line of the results."""
+        return f"return {', '.join(o.name for o in self._outputs)}"
 
     @collector_at_rest
     def graph(self) -> FunctionGraph:
@@ -350,6 +350,17 @@ class Replay:
             made.update(zip(node.outputs, Apply(node.op, inputs, node.origin).outputs, strict=True))
         outputs = [made[o] if o.leaf is None else o.leaf for o in self._outputs]
         return FunctionGraph(self._inputs, outputs, self._updates)
+
+
+def _both(old: Value, new: Value) -> list[tuple[str, str, str]]:
+    """The names of two values that are computed alike, and how; nothing for others."""
+    alike = old.node is not None and new.node is not None and old.node is not new.node and old.node.key == new.node.key
+    return [(new.name, old.name, old.node.expression)] if alike and old.node is not None else []
+
+
+def _once(value: Value) -> tuple[str, str, str]:
+    """The name and the expression of a value that stands for equal ones already."""
+    return value.name, value.name, value.name if value.node is None else value.node.expression
 
 
 def _latest(value: Value) -> Value:
@@ -386,11 +397,3 @@ def word(op: Op) -> str:
         inside = list(dict.fromkeys(node.op.name for node in op.graph.order))
         return f"fused{{{'+'.join(inside[:8])}{'+...' * (len(inside) > 8)}}}"
     return op_text(op)
-
-
-def _compact(removed: tuple[str, ...], changed: list[tuple[str, str]], added: list[str]) -> Delta:
-    """The lines, with a line that went and a line of the same name that came as one that changed."""
-    came = {line.partition(":")[0]: line for line in added}
-    pairs = [(line, came.pop(line.partition(":")[0])) for line in removed if line.partition(":")[0] in came]
-    paired = {old for old, _ in pairs}
-    return Delta(tuple(r for r in removed if r not in paired), (*pairs, *changed), tuple(came.values()))

@@ -15,12 +15,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 from . import pages
+from .delta import Delta
 from .graph import FunctionGraph, Replacement, SourceLine, union
 from .graph.collector import collector_at_rest
 from .profiling import OptimizerProfile
 from .record import record
 from .record.cached import cached_property
-from .replay import Delta, Replay, described
+from .replay import Replay, described
 
 SHOWN = 100
 """Rewrites that `str` of a trace shows, half of them from the end."""
@@ -45,7 +46,7 @@ class Rewrite:
     def __str__(self) -> str:
         where = f"  [{self.lines[0]}]" if self.lines else ""
         head = f"{self.index}: {self.rule} ({self.stage}){where}"
-        return f"{head}\n{self.delta}" if str(self.delta) else f"{head}\n  equal values made one"
+        return f"{head}\n{self.delta}"
 
     def __repr__(self) -> str:
         return f"<rewrite {self.index}: {self.rule}: {self.before} -> {self.after}>"
@@ -138,7 +139,7 @@ class Trace(Sequence[Rewrite]):
     @property
     def changes(self) -> Trace:
         """The rewrites that changed the text of the graph; those left out made equal values one."""
-        return self._some([r for r in self.rewrites if str(r.delta)])
+        return self._some([r for r in self.rewrites if r.delta.in_text])
 
     # --- states
     def graph(self, position: int) -> FunctionGraph:
@@ -149,6 +150,11 @@ class Trace(Sequence[Rewrite]):
         replay.goto(position)
         return replay.graph()
 
+    @property
+    def start(self) -> list[str]:
+        """The lines of the user's graph."""
+        return Replay(self._graph, ()).lines()
+
     def stepper(self) -> Stepper:
         """A place in the rewriting, to step forward and back from; it begins with the user's graph."""
         return Stepper(self._graph, self.journal, self)
@@ -157,7 +163,7 @@ class Trace(Sequence[Rewrite]):
     def to_dict(self) -> dict[str, Any]:
         """The trace as plain data: the user's graph as lines, and what each rewrite changed."""
         return {
-            "graph": Replay(self._graph, ()).lines(), "total": len(self.journal),
+            "graph": self.start, "total": len(self.journal),
             "rewrites": [r.to_dict() for r in self.rewrites],
         }  # fmt: skip
 

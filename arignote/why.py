@@ -177,5 +177,5 @@ class Answers:
         found = tuple(p for p in self.places if sites.intersection(p.sites))
         origin = union(*(v.origin for v in besides), *(node.origin for node in nodes), tuple(sorted(earlier)))
         known = [(node, self.node_of.get(node)) for node in nodes if node in self.node_of]
-        texts = tuple(described(node.outputs[0]) if now is None else str(now) for node, now in known)
+        texts = tuple(described(node.outputs[0]) if now is None else now.line for node, now in known)
         return Why(subject, texts, origin, tuple(every[i] for i in sorted(rewrites)), found, self.untold)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .. import ops as T  # the namespace; read when a method is called
+from .. import pages
 from ..graph import DTYPES, Constant, FunctionGraph, Op, TensorType, Variable, dtype_name, leaves
 from ..graph.provenance import asked, here
 from ..graph.types import numpy_dtype
@@ -292,9 +293,12 @@ class TensorVariable(Variable):
         return None if formula is None else rf"$\displaystyle {formula}$"
 
     def _repr_html_(self) -> str | None:
-        """The picture of an expression that is too large for a formula."""
-        if self.owner is None or latex(self) is not None:
+        """The formula as MathML, which needs no network; the picture of an expression that is too large for one."""
+        if self.owner is None:
             return None
+        formula = latex(self)
+        if formula is not None:
+            return pages.mathml.mathml(formula)
         free = [leaf for leaf in leaves([self]) if not isinstance(leaf, Constant)]
         return FunctionGraph(free, [self])._repr_html_()
 

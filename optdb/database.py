@@ -14,7 +14,7 @@ from ..graph import graph_of
 from . import later
 from .conform import Conform
 from .contract import CONTRACT_TAGS, Contract
-from .entries import Entry, Table, past_cutoff, refusal, rows_of
+from .entries import Entry, Table, form, past_cutoff, refusal, rows_of
 from .members import Member, caller, checked_position, names_of, refuse_clash, refuse_known, role_of, warn_if_hidden
 from .optimizers import FromFunctionOptimizer, Optimizer, SeqOptimizer
 from .order import check_order
@@ -48,6 +48,8 @@ class Database:
         self.conform = conform
         self.gone: tuple[Hidden, ...] = ()
         """Ops of which no nodes are left where this database stands."""
+        self.shown_queries: tuple[str, ...] = ()
+        """Queries whose answers the form of a notebook shows."""
         self.known_elsewhere: Callable[[], Mapping[str, Any]] = dict
         """Gives names that are no entries, with what says what became of them; queries may include and exclude them."""
         self._members: dict[str, Member] = {}
@@ -212,6 +214,11 @@ class Database:
 
     def __repr__(self) -> str:
         return f"<{self._label()} of {len(self)} entries>"
+
+    def _repr_html_(self) -> str:
+        """The table with menus: entries by tag, and what queries take of them."""
+        tables = [self.table(query) for query in self.shown_queries] or [self.table()]
+        return form(f"{self._label()} of {len(self)} entries", tables, self.shown_queries)
 
     def explain(self, name: str | Rule, expression: Any, *query: Query | str, **subqueries: Query | str) -> Explanation:
         """Why a rule or optimizer changed nothing in an expression, or where it fired.

@@ -92,6 +92,8 @@ class Row:
     """None where no query was given."""
     reason: str
     """Why it is not taken."""
+    around: frozenset[str] = frozenset()
+    """The tags of its containers."""
 
 
 class Table(Sequence[Row]):
@@ -123,7 +125,20 @@ class Table(Sequence[Row]):
         return str(self)
 
     def _repr_html_(self) -> str:
-        return pages.notebook.scrolled(self.HEADER, self.cells())
+        asked = any(row.taken is not None for row in self.rows)
+        return form("database", [self], ["this query"] if asked else [], 0 if asked else -1)
+
+
+def form(title: str, tables: Sequence[Table], queries: Sequence[str], chosen: int = -1) -> str:
+    """The table of a database in HTML, with menus for tags and for these queries, of which each has its table."""
+    rows = []
+    for answers in zip(*tables, strict=True):
+        row = answers[0]
+        tags = tuple(sorted({*row.tags} | row.around))
+        said = tuple(each.reason or "" for each in answers) if queries else ()
+        cells = (row.position, row.path, row.kind, " ".join(row.tags), row.contract)
+        rows.append(pages.database_form.FormRow(cells, tags, said))
+    return pages.database_form.database_form(title, Table.HEADER[:-1], rows, queries, chosen)
 
 
 def _answer(row: Row) -> str:
@@ -155,4 +170,4 @@ def rows_of(
         tags = tuple(sorted(entry.tags - {entry.name, kind}))
         contract = "" if entry.contract is None else str(entry.contract)
         taken = None if query is None else not reason
-        yield Row(":".join(here), entry.name, entry.path, kind, tags, contract, taken, reason)
+        yield Row(":".join(here), entry.name, entry.path, kind, tags, contract, taken, reason, around)

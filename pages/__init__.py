@@ -10,9 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import boxes, curves, graph_svg, markup, notebook, page, tables, theme
+    from . import boxes, curves, database_form, graph_svg, markup, mathml, notebook, page, tables, theme
 
-__all__ = ["boxes", "curves", "graph_svg", "markup", "notebook", "page", "tables", "theme"]
+__all__ = [
+    "boxes", "curves", "database_form", "graph_svg", "markup", "mathml", "notebook", "page", "tables", "theme",
+]
 
 
 def __getattr__(name: str) -> Any:

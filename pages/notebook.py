@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .boxes import Box
+from .costs import SHOWN_WAITING, flame_of, rule_rows, spans_of
 from .flame import flame
 from .graph_svg import graph_svg
 from .markup import element, escaped
-from .page import SHOWN_WAITING, flame_of, rule_rows, spans_of
 from .tables import Cell, counted, seconds, table
 from .timeline import timeline
 
@@ -147,4 +147,12 @@ def _change(changes: Mapping[str, Any]) -> str:
             for sign, line, how in zip("-+", pair, (_GONE, _CAME), strict=True)]  # fmt: skip
     came = [(f"+ {line}", _CAME) for line in changes["added"]]
     lines = [element("span", escaped(line), style=how) for line, how in (*gone, *both, *came)]
-    return element("pre", "\n".join(lines or ["equal values made one"]))
+    return element("pre", "\n".join([*lines, *map(escaped, merges(changes["equal"]))]))
+
+
+def merges(equal: Iterable[Sequence[str]]) -> list[str]:
+    """A sentence for each two values that became one: the name that stays, the name that goes, their expression."""
+    return [
+        f"  {kept} and {gone} are equal: both are {how}" if kept != gone else f"  equal values became one: {how}"
+        for kept, gone, how in equal
+    ]

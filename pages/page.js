@@ -1,70 +1,137 @@
 "use strict";
-// What a reader can do with a report: choose a node, search, sort a table, move through the rewrites, enlarge a graph.
+// A reader's hands on a report: choose a node, search, sort a table, move through the rewrites, change the function.
 const data = JSON.parse(document.getElementById("data").textContent);
 
 function make(tag, text, attributes = {}) {
   const made = document.createElement(tag);
   made.textContent = text;
-  Object.assign(made, attributes);
-  return made;
+  return Object.assign(made, attributes);
 }
 
 const inside = (section, selector) => [...section.querySelectorAll(selector)];
 
-// --- choosing a node
-function membersOf(box) {
-  return (box.dataset.members || box.dataset.box).split(" ").map(Number);
+// Do something as soon as an element is about to be seen.
+function whenNear(element, act) {
+  new IntersectionObserver((seen, observer) => {
+    if (!seen.some((each) => each.isIntersecting)) return;
+    observer.disconnect();
+    act();
+  }, { rootMargin: "300px" }).observe(element);
 }
 
-function linesOf(record, side, box) {
-  return membersOf(box).flatMap((k) => record.graphs[side][k].lines || []);
-}
+// --- the parts of a function
+class Article {
+  constructor(section, record) {
+    Object.assign(this, { section, record, views: {}, nodes: {} });
+    const code = section.querySelector("pre.c");
+    this.code = code && numbered(code);
+    if (record.trace) this.rewrites = new Rewrites(section, record);
+    const by = section.querySelector("select.by");
+    if (by) by.onchange = () => this.colour(by.value);
+    for (const pane of inside(section, ".pane")) this.fill(pane, by ? by.value : "kind");
+  }
 
-function choose(section, record, side, box) {
-  for (const other of inside(section, ".box")) other.classList.remove("chosen", "related");
-  box.classList.add("chosen");
-  const lines = new Set(linesOf(record, side, box));
-  for (const pane of inside(section, ".pane")) {
-    if (pane.dataset.side === side || !lines.size) continue;
-    for (const other of inside(pane, ".box")) {
-      if (linesOf(record, pane.dataset.side, other).some((line) => lines.has(line))) other.classList.add("related");
+  fill(pane, by) {
+    const { side } = pane.dataset, view = () => (side === "step" ? this.rewrites.view : this.views[side]);
+    for (const button of inside(pane, ".bar button")) {
+      button.onclick = () => { if (view()) Number(button.dataset.by) ? view().zoom(Number(button.dataset.by)) : view().fit(); };
+    }
+    if (side === "step") return;
+    this.nodes[side] = prepared(this.record.graphs[side], this.record.places);
+    this.views[side] = new GraphView(pane.querySelector(".canvas"), { by: side === "after" ? by : "kind", onChoose: (members) => this.choose(side, members) });
+    this.views[side].show(this.nodes[side]);
+  }
+
+  colour(by) {
+    this.views.after.colour(by);
+    for (const scale of inside(this.section, ".scale")) scale.hidden = scale.dataset.by !== by;
+  }
+
+  linesOf(side, members) {
+    return members.flatMap((k) => this.record.graphs[side][k].lines || []);
+  }
+
+  // Mark these nodes, and on the other side those of the same lines; say all about them.
+  choose(side, members) {
+    const lines = new Set(this.linesOf(side, members));
+    for (const [name, view] of Object.entries(this.views)) {
+      const all = this.record.graphs[name].map((_, k) => k);
+      view.mark("chosen", new Set(name === side ? members : []));
+      view.mark("related", new Set(name === side ? [] : all.filter((k) => this.linesOf(name, [k]).some((line) => lines.has(line)))));
+    }
+    this.section.querySelector(".panel").replaceChildren(this.described(side, members));
+    const kernel = members.map((k) => this.record.graphs[side][k].kernel).find(Boolean);
+    if (kernel) this.showKernel(kernel, false);
+  }
+
+  described(side, members) {
+    const { record } = this, list = document.createElement("dl");
+    const add = (name, ...content) => {
+      if (!content.length) return;
+      const into = document.createElement("dd");
+      into.append(...content.flatMap((c, n) => (n ? [document.createElement("br"), c] : [c])));
+      list.append(make("dt", name), into);
+    };
+    const nodes = members.map((k) => record.graphs[side][k]);
+    const all = (field) => [...new Set(nodes.flatMap((node) => node[field] || []))];
+    const link = (text, place, act) => {
+      const made = make("a", text, { href: place });
+      made.onclick = (event) => { event.preventDefault(); act(); };
+      return made;
+    };
+    add(members.length > 1 ? `${members.length} nodes` : "node", ...nodes.slice(0, 40).map((node) => make("code", node.title)));
+    const share = shareOf({ members }, record.graphs[side]);
+    if (share) add("measured time", percent(share));
+    add("your lines", ...all("lines").slice(0, 40).map((n) => make("code", `${record.places[n].text}  ${record.places[n].code}`)));
+    add("rules that shaped it", ...all("rules").map((rule) => link(rule, "#rewrites", () => {
+      this.rewrites.gotoRule(rule);
+      this.section.querySelector("section.rewrites").scrollIntoView();
+    })));
+    add("kernel", ...all("kernel").map((kernel) => link(`${record.computes[kernel] || ""}  ${kernel}`, "#c", () => this.showKernel(kernel, true))));
+    const code = all("kernel").map((kernel) => this.code && this.code.body(kernel)).filter(Boolean).join("\n\n");
+    if (code) {
+      const pre = make("pre", code.slice(0, 4000));
+      pre.style.overflowX = "auto";
+      add("its C", pre);
+    }
+    return list;
+  }
+
+  showKernel(kernel, scroll) {
+    const first = this.code && this.code.mark(kernel);
+    if (!first) return;
+    const around = first.closest(".scroll");
+    around.scrollTop = first.offsetTop - around.offsetTop - 40;
+    if (scroll) first.closest("section").scrollIntoView({ block: "start" });
+  }
+
+  // Mark the nodes that fit; the number of them and of the rows that stay.
+  search(fits) {
+    let found = 0;
+    for (const [side, view] of Object.entries(this.views)) {
+      const texts = this.record.graphs[side].map((node) => [node.label, node.title, node.kernel, ...(node.rules || []),
+        ...(node.lines || []).map((n) => `${this.record.places[n].text} ${this.record.places[n].code}`)].join(" "));
+      const hits = texts.flatMap((text, k) => (fits && fits(text) ? [k] : []));
+      view.mark("found", new Set(hits));
+      found += hits.length;
+    }
+    for (const row of inside(this.section, "table.sortable tbody tr")) {
+      row.classList.toggle("hidden", Boolean(fits) && !fits(row.textContent));
+      found += Boolean(fits) && fits(row.textContent);
+    }
+    for (const more of inside(this.section, "details.rows")) if (fits) more.open = true;
+    return found;
+  }
+
+  // Show the next of the nodes that a search has found.
+  revealFound() {
+    for (const view of Object.values(this.views)) {
+      const found = [...view.marked.found];
+      if (!found.length) continue;
+      view.shown = ((view.shown ?? -1) + 1) % found.length;
+      view.reveal(found[view.shown]);
     }
   }
-  const panel = section.querySelector(".panel");
-  panel.replaceChildren(describe(section, record, side, membersOf(box)));
-  const kernel = membersOf(box).map((k) => record.graphs[side][k].kernel).find(Boolean);
-  if (kernel) showKernel(section, kernel, false);
-}
-
-function describe(section, record, side, members) {
-  const list = document.createElement("dl");
-  const add = (name, ...content) => {
-    if (!content.length) return;
-    const into = document.createElement("dd");
-    into.append(...content.flatMap((c, n) => (n ? [document.createElement("br"), c] : [c])));
-    list.append(make("dt", name), into);
-  };
-  const infos = members.map((k) => record.graphs[side][k]);
-  const all = (field) => [...new Set(infos.flatMap((info) => info[field] || []))];
-  add(members.length > 1 ? `${members.length} nodes` : "node", ...infos.slice(0, 40).map((i) => make("code", i.title)));
-  add("your lines", ...all("lines").map((line) => make("code", line)));
-  add("rules that shaped it", ...all("rules").map((rule) => {
-    const link = make("a", rule, { href: "#rewrites" });
-    link.onclick = () => stepTo(section, rule);
-    return link;
-  }));
-  add("kernel", ...all("kernel").map((kernel) => {
-    const link = make("a", kernel, { href: "#c" });
-    link.onclick = (event) => { event.preventDefault(); showKernel(section, kernel, true); };
-    return link;
-  }));
-  const code = all("kernel").map((kernel) => section.code && section.code.body(kernel)).filter(Boolean).join("\n\n");
-  if (code) {
-    const pre = make("pre", code.slice(0, 4000));
-    pre.style.overflowX = "auto";
-    add("its C", pre);
-  }
-  return list;
 }
 
 // --- the C
@@ -73,98 +140,22 @@ function numbered(pre) {
   pre.replaceChildren(...lines.map((line) => make("span", line)));
   const starts = (kernel) => lines.findIndex((line) => line.includes(kernel + "(") && !line.trimEnd().endsWith(";"));
   const ends = (from) => lines.findIndex((line, n) => n > from && line.startsWith("}"));
+  const begin = lines.findIndex((line) => /^[^/].*\bk_[0-9a-f]{16}\(/.test(line) && !line.endsWith(";"));
+  const around = pre.closest(".scroll");
+  whenNear(around, () => { // types and helpers come before the first kernel
+    if (begin > 0 && !around.scrollTop) around.scrollTop = pre.children[begin - 1].offsetTop - around.offsetTop - 8;
+  });
   return {
     body(kernel) {
       const from = starts(kernel);
       return from < 0 ? "" : lines.slice(from, ends(from) + 1).join("\n");
     },
-    begin() { // what the reader looks for comes behind types and helpers
-      const from = lines.findIndex((line) => /^[^/].*\bk_[0-9a-f]{16}\(/.test(line) && !line.endsWith(";"));
-      const around = pre.closest(".scroll");
-      if (from > 0) around.scrollTop = pre.children[from - 1].offsetTop - around.offsetTop - 8;
-    },
     mark(kernel) {
-      const from = starts(kernel);
-      const to = ends(from);
+      const from = starts(kernel), to = ends(from);
       [...pre.children].forEach((span, n) => span.classList.toggle("here", from >= 0 && n >= from && n <= to));
       return pre.children[from];
     },
   };
-}
-
-function showKernel(section, kernel, scroll) {
-  if (!section.code) return;
-  const first = section.code.mark(kernel);
-  if (!first) return;
-  const around = first.closest(".scroll");
-  around.scrollTop = first.offsetTop - around.offsetTop - 40;
-  if (scroll) first.closest("section").scrollIntoView({ block: "start" });
-}
-
-// --- rewrites
-// A state is the list of the lines of the graph; each rewrite says which went, changed and came.
-function stateAfter(trace, position) {
-  const lines = [...trace.graph];
-  let touched = new Set();
-  for (const { changes } of trace.rewrites.slice(0, position)) {
-    touched = new Set();
-    let place = lines.length - 1;
-    for (const gone of changes.removed) {
-      const at = lines.indexOf(gone);
-      if (at >= 0) { place = at; lines.splice(at, 1); }
-    }
-    for (const [old, now] of changes.changed) {
-      const at = lines.indexOf(old);
-      if (at >= 0) { lines[at] = now; place = Math.min(place, at); touched.add(now); }
-    }
-    lines.splice(Math.max(place, 0), 0, ...changes.added);
-    for (const line of changes.added) touched.add(line);
-  }
-  return { lines, touched };
-}
-
-function setUpRewrites(section, record) {
-  const slider = section.querySelector(".steps input");
-  if (!slider || !record.trace) return;
-  const { rewrites } = record.trace;
-  const where = section.querySelector(".steps output");
-  const change = section.querySelector(".change");
-  const state = section.querySelector(".state");
-  const row = (line, kind) => make("span", line, kind ? { className: kind } : {});
-  const show = () => {
-    const position = Number(slider.value);
-    const done = rewrites[position - 1];
-    where.textContent = done ? `${position} of ${rewrites.length}: ${done.rule} (${done.stage})` : "as you built it";
-    const rows = [];
-    if (done) {
-      const { removed, changed, added } = done.changes;
-      for (const line of removed) rows.push(row(`- ${line}`, "gone"));
-      for (const [old, now] of changed) rows.push(row(`- ${old}`, "gone"), row(`+ ${now}`, "came"));
-      for (const line of added) rows.push(row(`+ ${line}`, "came"));
-      if (!rows.length) rows.push(row("equal values made one"));
-      if (record.rules && record.rules[done.rule]) rows.push(row(""), row(record.rules[done.rule]));
-      for (const line of done.lines) rows.push(row(`at ${line.text}`));
-    } else rows.push(row("move the slider to see each rewrite"));
-    change.replaceChildren(...rows);
-    const { lines, touched } = stateAfter(record.trace, position);
-    state.replaceChildren(...lines.map((line) => row(line, touched.has(line) ? "came" : "")));
-    const first = state.querySelector(".came");
-    if (first) state.parentElement.scrollTop = first.offsetTop - state.parentElement.offsetTop - 60;
-  };
-  slider.oninput = show;
-  for (const button of inside(section, ".steps button")) {
-    button.onclick = () => { slider.value = Number(slider.value) + Number(button.dataset.by); show(); };
-  }
-  section.showRewrites = show;
-  show();
-}
-
-function stepTo(section, rule) {
-  const slider = section.querySelector(".steps input");
-  const { rewrites } = data[section.dataset.function].trace;
-  const after = rewrites.findIndex((r, n) => r.rule === rule && n + 1 > Number(slider.value));
-  const found = after >= 0 ? after : rewrites.findIndex((r) => r.rule === rule);
-  if (found >= 0) { slider.value = found + 1; section.showRewrites(); }
 }
 
 // --- tables
@@ -188,68 +179,41 @@ function sortBy(header) {
   table.tBodies[0].append(...rows);
 }
 
-// --- search
+// --- beginning
+const sections = [...document.querySelectorAll("article")];
+const articles = sections.map(() => null);
+
+// The article of a function, made when it is first seen.
+function article(n) {
+  sections.forEach((section, k) => { section.hidden = k !== n; });
+  articles[n] = articles[n] || new Article(sections[n], data[sections[n].dataset.function]);
+  return articles[n];
+}
+
 function search(words) {
-  const wanted = words.trim().toLowerCase();
-  const fits = (text) => !wanted || text.toLowerCase().includes(wanted);
-  let found = 0;
-  for (const section of document.querySelectorAll("article")) {
-    const record = data[section.dataset.function];
-    for (const pane of inside(section, ".pane")) {
-      for (const box of inside(pane, ".box")) {
-        const said = membersOf(box).map((k) => record.graphs[pane.dataset.side][k]);
-        const hit = wanted && said.some((i) => fits([i.title, i.kernel, ...(i.lines || []), ...(i.rules || [])].join(" ")));
-        box.classList.toggle("found", Boolean(hit));
-        found += Boolean(hit);
-      }
-    }
-    for (const row of inside(section, "table.sortable tbody tr")) {
-      const hit = fits(row.textContent);
-      row.classList.toggle("hidden", !hit);
-      found += Boolean(wanted && hit);
-    }
-  }
+  const wanted = words.trim().toLowerCase(), fits = wanted ? (text) => text.toLowerCase().includes(wanted) : null;
+  const found = articles.filter(Boolean).reduce((sum, each) => sum + each.search(fits), 0);
   document.getElementById("found").textContent = wanted ? `${found} found` : "";
 }
 
-// --- enlarging
-function zoom(pane, factor) {
-  const svg = pane.querySelector("svg");
-  const width = svg.viewBox.baseVal.width;
-  if (!pane.clientWidth) return; // not shown now
-  const now = svg.getBoundingClientRect().width / width;
-  const scale = factor ? now * factor : Math.min(1, Math.max(0.4, (pane.clientWidth - 8) / width));
-  const around = svg.parentElement;
-  const middle = factor ? (around.scrollLeft + around.clientWidth / 2) / around.scrollWidth : 0.5;
-  svg.setAttribute("width", width * scale);
-  svg.setAttribute("height", svg.viewBox.baseVal.height * scale);
-  around.scrollLeft = middle * around.scrollWidth - around.clientWidth / 2; // what was in the middle stays there
+// Offer the Chrome trace of the function that is shown as a file.
+function saveTrace() {
+  const record = data[sections.findIndex((section) => !section.hidden)];
+  const file = new Blob([JSON.stringify({ traceEvents: record.events, displayTimeUnit: "ms" })], { type: "application/json" });
+  const link = make("a", "", { href: URL.createObjectURL(file), download: `${record.name.replace(/[^\w.-]+/g, "_") || "function"}.trace.json` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-// --- beginning
-for (const section of document.querySelectorAll("article")) {
-  const record = data[section.dataset.function];
-  const code = section.querySelector("pre.c");
-  if (code) {
-    section.code = numbered(code);
-    section.code.begin();
-  }
-  setUpRewrites(section, record);
-  for (const pane of inside(section, ".pane")) {
-    pane.onclick = (event) => {
-      const box = event.target.closest(".box");
-      if (box) choose(section, record, pane.dataset.side, box);
-    };
-    for (const button of inside(pane, "button")) button.onclick = () => zoom(pane, Number(button.dataset.by));
-    if (pane.querySelector("svg")) zoom(pane, 0);
-  }
-}
+article(0);
 for (const header of document.querySelectorAll("table.sortable th")) {
   header.tabIndex = 0;
   header.onclick = () => sortBy(header);
   header.onkeydown = (event) => { if (event.key === "Enter") sortBy(header); };
 }
-document.getElementById("search").oninput = (event) => search(event.target.value);
+const field = document.getElementById("search");
+field.oninput = () => search(field.value);
+field.onkeydown = (event) => { if (event.key === "Enter") for (const each of articles) if (each && !each.section.hidden) each.revealFound(); };
 for (const link of document.querySelectorAll("header nav a")) {
   link.onclick = (event) => {
     const target = document.querySelector(`article:not([hidden]) section.${link.hash.slice(1)}`);
@@ -259,12 +223,7 @@ for (const link of document.querySelectorAll("header nav a")) {
   };
 }
 const choice = document.getElementById("function");
-if (choice) {
-  choice.onchange = () => {
-    for (const section of document.querySelectorAll("article")) {
-      section.hidden = section.dataset.function !== choice.value;
-      for (const pane of inside(section, ".pane")) if (pane.querySelector("svg")) zoom(pane, 0);
-    }
-  };
-}
+if (choice) choice.onchange = () => { article(Number(choice.value)); search(field.value); };
+const chromeTrace = document.getElementById("chrome");
+if (chromeTrace) chromeTrace.onclick = saveTrace;
 document.body.dataset.ready = "yes";

@@ -6,15 +6,17 @@ The roof is min(peak, bandwidth x intensity) (Williams, Waterman and Patterson, 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..record import record
 from .markup import element, escaped
 from .svg import SMALL_CHARACTER, number, picture, shortened, text
 
 _WIDTH, _HEIGHT = 720.0, 380.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 24.0, 18.0, 44.0
-_LABELLED, _LONGEST = 8, 28
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 24.0, 24.0, 44.0
+_LABELLED, _LONGEST = 18, 32
+_LIST, _LINE = 320.0, 18.0
+"""Width of the list beside the plot, height of its lines."""
 
 Room = tuple[float, float, float, float]
 """Left, top, right, bottom of what is taken."""
@@ -67,15 +69,30 @@ def roofline(
     corner, begin = (x(ridge), y(peak)), (x(lowest), y(max(bandwidth * lowest, 10.0**y.low)))
     roof = f"M{number(begin[0])} {number(begin[1])}L{number(corner[0])} {number(corner[1])}H{number(x.end)}"
     ranked = sorted(moving, key=lambda k: (-k.share, k.name))
-    named = [
-        text(f"{peak:.3g} GFLOP/s", x.end - 4, corner[1] - 6, "small", "end"),
-        text(f"{bandwidth:.3g} GB/s", begin[0] + 24, begin[1] + 2, "small"),
-    ]
+    peak_said, rate_said = f"{peak:.3g} GFLOP/s", f"{bandwidth:.3g} GB/s"
+    full = [_room(peak_said, x.end - 4, corner[1] - 6, -1.0)]
+    full += [*_along(begin, corner), *_along(corner, (x.end, corner[1]))]
+    rate = _beside((begin[0] + corner[0]) / 2, (begin[1] + corner[1]) / 2, 4, rate_said, full, x, y)
+    full += [rate]
+    named = [text(peak_said, x.end - 4, corner[1] - 6, "small", "end"), text(rate_said, rate[0], rate[3] - 3, "small")]
     dots = [_dot(k, x, y, lowest) for k in ranked]
-    roofs = [_room(f"{peak:.3g} GFLOP/s", x.end - 4, corner[1] - 6, -1.0), _room("", begin[0] + 24, begin[1] + 2)]
-    labels = _labels(ranked, x, y, lowest, roofs)
+    labels = _numbers(ranked, x, y, lowest, full)
     line = element("path", class_="roof", d=roof)
-    return picture([*_axes(x, y), line, *named, *dots, *labels], _WIDTH, _HEIGHT, title, style=style)
+    listed = _list(ranked)
+    return picture([*_axes(x, y), line, *named, *dots, *labels, *listed], _WIDTH + _LIST, _HEIGHT, title, style=style)
+
+
+def _list(ranked: Sequence[Kernel]) -> Iterator[str]:
+    """What the numbers of the dots mean: share of the time and computation."""
+    for n, kernel in enumerate(ranked[:_LABELLED], 1):
+        base = _TOP + _LINE * n
+        share = f"{100 * kernel.share:.1f} %" if kernel.share < 0.1 else f"{100 * kernel.share:.0f} %"
+        said = element("title", escaped(_said(kernel)))
+        words = [text(str(n), _WIDTH + 18, base, "end"), text(share, _WIDTH + 66, base, "small", "end")]
+        yield element("g", [said, *words, text(shortened(kernel.name, _LONGEST), _WIDTH + 76, base)])
+    if len(ranked) > _LABELLED:
+        more = f"and {len(ranked) - _LABELLED} more, without numbers"
+        yield text(more, _WIDTH + 76, _TOP + _LINE * (_LABELLED + 1), "small")
 
 
 def _axes(x: _Scale, y: _Scale) -> list[str]:
@@ -89,7 +106,7 @@ def _axes(x: _Scale, y: _Scale) -> list[str]:
         lines.append(element("line", class_="grid", x1=number(x.begin), x2=number(x.end), y1=number(at), y2=number(at)))
         lines.append(text(f"{value:g}", x.begin - 6, at + 4, "small", "end"))
     lines.append(text("operations a byte", (x.begin + x.end) / 2, y.begin + 34, "small", "middle"))
-    lines.append(text("GFLOP/s", x.begin - 50, y.end - 6, "small"))
+    lines.append(text("GFLOP/s", x.begin - 50, y.end - 12, "small"))
     return lines
 
 
@@ -100,12 +117,14 @@ def _place(kernel: Kernel, x: _Scale, y: _Scale, lowest: float) -> tuple[float, 
 
 def _dot(kernel: Kernel, x: _Scale, y: _Scale, lowest: float) -> str:
     cx, cy = _place(kernel, x, y, lowest)
-    rates = f"{kernel.gflops:.3g} GFLOP/s, {kernel.gigabytes:.3g} GB/s"
-    said = f"{kernel.name}: {rates}, {100 * kernel.share:.1f} % of the time" + f"\n{kernel.function}" * bool(
-        kernel.function
-    )
-    return element("g", [element("title", escaped(said)), element(
+    return element("g", [element("title", escaped(_said(kernel))), element(
         "circle", class_=f"dot {kernel.kind}", cx=number(cx), cy=number(cy), r=number(_radius(kernel)))])  # fmt: skip
+
+
+def _said(kernel: Kernel) -> str:
+    rates = f"{kernel.gflops:.3g} GFLOP/s, {kernel.gigabytes:.3g} GB/s"
+    function = f"\n{kernel.function}" if kernel.function else ""
+    return f"{kernel.name}: {rates}, {100 * kernel.share:.1f} % of the time{function}"
 
 
 def _radius(kernel: Kernel) -> float:
@@ -119,28 +138,44 @@ def _room(label: str, at: float, base: float, side: float = 1.0) -> Room:
     return left, base - 9, left + width, base + 3
 
 
-def _labels(ranked: Sequence[Kernel], x: _Scale, y: _Scale, lowest: float, taken: Sequence[Room]) -> list[str]:
-    """The names of the kernels that take longest, each beside its dot where nothing else is; none if all is taken."""
-    full, found = list(taken), []
+def _numbers(ranked: Sequence[Kernel], x: _Scale, y: _Scale, lowest: float, taken: Sequence[Room]) -> Iterator[str]:
+    """The numbers of the kernels that take longest, each near its dot where nothing else is."""
+    full = list(taken)
     for kernel in ranked:
         (cx, cy), r = _place(kernel, x, y, lowest), _radius(kernel)
         full.append((cx - r, cy - r, cx + r, cy + r))
-    for kernel in ranked[:_LABELLED]:
-        (cx, cy), r, label = _place(kernel, x, y, lowest), _radius(kernel), shortened(kernel.name, _LONGEST)
-        beside = (
-            (1.0, cy + 3),
-            (-1.0, cy + 3),
-            (0.0, cy - r - 5),
-            (0.0, cy + r + 12),
-            (1.0, cy - r - 3),
-            (1.0, cy + r + 9),
-        )
-        rooms = [_room(label, cx + side * (r + 5), base, side) for side, base in beside]
-        free = [room for room in rooms if _is_free(room, full, x, y)]
-        if free:
-            full.append(free[0])
-            found.append(text(label, free[0][0], free[0][3] - 3, "small"))
-    return found
+    for n, kernel in enumerate(ranked[:_LABELLED], 1):
+        (cx, cy), r = _place(kernel, x, y, lowest), _radius(kernel)
+        room = _beside(cx, cy, r, str(n), full, x, y)
+        full.append(room)
+        middle = (room[0] + room[2]) / 2, (room[1] + room[3]) / 2
+        if math.dist(middle, (cx, cy)) > r + 16:  # a dot stands between: a line says whose number it is
+            ends = {"x1": number(cx), "y1": number(cy), "x2": number(middle[0]), "y2": number(middle[1])}
+            yield element("line", class_="axis", **ends)
+        yield text(str(n), room[0], room[3] - 3, "small")
+
+
+def _beside(cx: float, cy: float, r: float, label: str, full: Sequence[Room], x: _Scale, y: _Scale) -> Room:
+    """The nearest free room for a label around a point; the nearest of all if none is free."""
+    width = len(label) * SMALL_CHARACTER
+    rooms = []
+    for away in range(int(r) + 3, int(r) + 90, 6):
+        for turn in range(16):
+            angle = turn * math.pi / 8
+            middle_x = cx + (away + width / 2) * math.cos(angle)
+            middle_y = cy - (away + 6) * math.sin(angle)
+            rooms.append((middle_x - width / 2, middle_y - 6, middle_x + width / 2, middle_y + 6))
+    return next((room for room in rooms if _is_free(room, full, x, y)), rooms[0])
+
+
+def _along(begin: tuple[float, float], end: tuple[float, float]) -> list[Room]:
+    """Small rooms that cover a straight line."""
+    steps = max(1, int(math.dist(begin, end) / 4))
+    points = [
+        (begin[0] + (end[0] - begin[0]) * k / steps, begin[1] + (end[1] - begin[1]) * k / steps)
+        for k in range(steps + 1)
+    ]
+    return [(px - 3, py - 3, px + 3, py + 3) for px, py in points]
 
 
 def _is_free(room: Room, full: Sequence[Room], x: _Scale, y: _Scale) -> bool:

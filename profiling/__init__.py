@@ -1,5 +1,6 @@
 """Profiles of optimization and of runs.  Standard library and NumPy only; anyone may call it."""
 
+from .not_profiled import NotProfiled
 from .optimizer import (
     EquilibriumProfile,
     Failure,
@@ -13,7 +14,7 @@ from .optimizer import (
     SeqProfile,
     TopoProfile,
 )
-from .run import Cost, KernelProfile, MemoryProfile, NotProfiled, Roofline, RunProfile, StepProfile
+from .run import Cost, KernelProfile, MemoryProfile, Roofline, RunProfile, StepProfile
 
 __all__ = [
     "Cost", "EquilibriumProfile", "Failure", "FusionProfile", "GemmProfile", "InplaceProfile", "KernelProfile",

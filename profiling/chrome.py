@@ -54,10 +54,22 @@ def run_events(profile: RunProfile, start: float = 0.0, thread: int = 1) -> Iter
         start += step.seconds
 
 
+def call_events(profile: RunProfile, start: float = 0.0) -> Iterator[dict[str, Any]]:
+    """The last call as a process of its own: nodes on the thread of the caller, shares of parallel work on theirs."""
+    call = profile.last_call
+    if call is None:
+        return
+    for text, moment in zip(profile.texts, call.nodes, strict=False):
+        if moment:
+            yield _event(text, "node", start + moment[0], moment[1] - moment[0], {}, 0, 1)
+    for thread, begin, end in call.work:
+        yield _event("parallel work", "share", start + begin, end - begin, {}, thread + 1, 1)
+
+
 def _event(
-    name: str, category: str, start: float, seconds: float, arguments: dict[str, Any], thread: int = 0
+    name: str, category: str, start: float, seconds: float, arguments: dict[str, Any], thread: int = 0, process: int = 0
 ) -> dict[str, Any]:
     return {
         "name": name, "cat": category, "ph": "X", "ts": round(1e6 * start, 3), "dur": round(1e6 * seconds, 3),
-        "pid": 0, "tid": thread, "args": arguments,
+        "pid": process, "tid": thread, "args": arguments,
     }  # fmt: skip

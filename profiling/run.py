@@ -1,8 +1,7 @@
 """Run profiles: calls, time, share, memory traffic and arithmetic of each node of a compiled function.
 
-The same is summed by kernel, by op class and by the user's line, and held against the roofline of the machine.  Clocks
-stand in the C text of functions that are compiled with a profile, and nowhere else.  Compiling is never counted as
-running.
+The same is summed by kernel, op class and line of the user, and held against the roofline of the machine.  Clocks stand
+only in the C of functions that are compiled with a profile.  Compiling is never counted as running.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from .. import pages
 from ..record import record
 from ..record.forks import ProcessLock
 from .advice import advice
+from .last_call import CallReader, LastCall
 from .run_text import run_lines, summary_lines
 
 COLUMNS = 4
@@ -178,6 +178,7 @@ class RunProfile:
         self._tick: Callable[[], float] = lambda: 1e-9
         self._recorded = np.zeros(2)
         """Calls and seconds in them that Python has seen, where no C counts."""
+        self._reader: CallReader | None = None
         self._strided: dict[str, int] = {}
         self._left_out = 0
         self._lock = ProcessLock()
@@ -194,6 +195,10 @@ class RunProfile:
         self._tick = tick or self._tick
         if self._measure_early:
             self.measure_early()
+
+    def watch(self, at: int, buffers: int, team: np.ndarray) -> None:
+        """Say where the counters tell of the last call, how many buffers it has, and where the team writes its work."""
+        self._reader = CallReader(at, buffers, team)
 
     def measure_early(self) -> None:
         """Measure the roofline as soon as the C is there: the profile is read when the interpreter shuts down."""
@@ -268,6 +273,23 @@ class RunProfile:
             if calls
         ]
         return sorted(ran, key=lambda s: -s.seconds)
+
+    @property
+    def texts(self) -> list[str]:
+        """The expression of each node, in the order of the program."""
+        return [node.text for node in self._nodes]
+
+    @property
+    def node_seconds(self) -> list[float]:
+        """The time of each node, in the same order."""
+        return (self._counts()[:, 1] * self._tick()).tolist()  # type: ignore[no-any-return]
+
+    @property
+    def last_call(self) -> LastCall | None:
+        """Nodes, threads and buffers of the last call; None before the first, and where NumPy runs the function."""
+        with self._lock:
+            counters = list(self._counters)
+        return self._reader(counters, self._tick) if self._reader is not None else None
 
     @property
     def step_seconds(self) -> float:
@@ -376,24 +398,3 @@ class RunProfile:
 
     def __repr__(self) -> str:
         return f"<run profile of {self.name}: {self.calls} calls, {self.seconds:.6f} s>"
-
-
-class NotProfiled:
-    """The placeholder for the run profile of a function without one: it is false, and says how to get one."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __str__(self) -> str:
-        return (
-            f"{self.name} keeps no run profile: compile it with ag.function(..., profile=True), "
-            "or inside `with ag.profile() as p:`"
-        )
-
-    def __getattr__(self, attribute: str) -> Any:
-        raise AttributeError(attribute if attribute.startswith("_") else str(self))
-
-    __repr__ = __str__

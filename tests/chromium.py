@@ -131,6 +131,22 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
+    def key(self, selector: str, key: str) -> None:
+        """A key pressed where an element has the focus."""
+        self.evaluate(f"document.querySelector({json.dumps(selector)}).focus()")
+        text = {"text": key} if len(key) == 1 else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
+        """A movement, press, release or wheel of the mouse at a point of the window."""
+        self.call("Input.dispatchMouseEvent", type=f"mouse{kind}", x=x, y=y, **more)
+
+    def frames(self, count: int = 3) -> None:
+        """Wait until so many frames are drawn: what waits to be seen has run then."""
+        for _ in range(count):
+            self.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+
     def type(self, selector: str, words: str) -> None:
         """Click into a field, empty it and type."""
         self.click(selector)

@@ -4,6 +4,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import sys
 import time
 import xml.etree.ElementTree as ET
@@ -22,6 +23,7 @@ import arignote as ag
 from arignote import ops as T
 from arignote.compile_progress import Progress, Silence, progress, shower
 from arignote.completion import load_ipython_extension, names_like
+from arignote.pages.mathml import mathml
 from arignote.pages.page import page
 from arignote.profiling.difference import difference
 from arignote.recording import recorded
@@ -55,7 +57,21 @@ X, Y, A = T.vector("x"), T.vector("y_1"), T.matrix("weights")
 )
 def test_small_expressions_are_formulas(expression, formula):
     assert expression._repr_latex_() == rf"$\displaystyle {formula}$"
-    assert expression._repr_html_() is None
+    drawn = ET.fromstring(expression._repr_html_())  # without a network; LaTeX is for those who print
+    assert drawn.tag.endswith("math") and "\\" not in "".join(drawn.itertext())
+
+
+def test_formulas_become_mathml():
+    x, w = T.vector("x"), T.matrix("w_max1")
+    drawn = mathml((T.exp(-x) / T.sqrt(w)).sum(axis=1)._repr_latex_().strip("$").removeprefix("\\displaystyle "))
+    for part in ("<mo>∑</mo>", "<msup><mi>e</mi><mrow><mo>−</mo><mi>x</mi></mrow></msup>", "<mfrac>", "<msqrt>"):
+        assert part in drawn
+    assert '<msub><mi style="font-style:italic">w_max</mi><mrow><mn>1</mn></mrow></msub>' in drawn
+    choice = ET.fromstring(T.switch(x > 0, x, 0)._repr_html_())
+    assert [cell.tag.rpartition("}")[2] for cell in choice.iter() if cell.tag.endswith("mtd")] == ["mtd"] * 4
+    for wrong in (r"\frac{1}", "{", "}", r"\nothing{x}", r"\left( x"):
+        with pytest.raises(ValueError, match="formula"):
+            mathml(wrong)
 
 
 def test_generated_text_shows_its_lines():
@@ -73,6 +89,8 @@ def test_braces_of_formulas_match_whatever_names_are():
         formula = (T.exp(v) / v)._repr_latex_()
         plain = formula.replace(r"\{", "").replace(r"\}", "").replace("\\$", "")
         assert plain.count("{") == plain.count("}") and plain.count("$") == 2 and "<" not in plain
+        said = "".join(ET.fromstring((T.exp(v) / v)._repr_html_()).itertext())
+        assert all(c in said for c in name if c.isalnum() or c in "{$<>%")
 
 
 def test_leaves_have_no_formula_and_large_expressions_a_picture():
@@ -102,7 +120,8 @@ def forms():
         "optimizer profile": f.optimizer_profile, "no optimizer": ag.function([X], X, mode="NUMPY").optimizer_profile,
         "run profile": f.profile, "never called": never.profile, "trace": f.trace, "mode": ag.Mode(),
         "no query": ag.Mode(None), "query": ag.Query.parse("fast_run &x -inplace <3 canonicalize(a)"),
-        "table": ag.optdb.table("fast_run -inplace"), "collection": collection, "empty collection": empty,
+        "table": ag.optdb.table("fast_run -inplace"), "database": ag.optdb, "formula": T.exp(X) / 2,
+        "collection": collection, "empty collection": empty,
         "why": f.why("x"), "debug": f.debug(-np.ones(3), np.ones(3)), "remarks": plain.remarks,
         "no remarks": never.remarks, "difference": difference(f.optimizer_profile, plain.optimizer_profile),
     }  # fmt: skip
@@ -113,7 +132,7 @@ def test_forms_are_sound_html_without_scripts(name):
     thing = forms()[name]
     text = thing._repr_html_()
     counts = tags_of(text)
-    assert "script" not in counts and "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "script" not in counts and "http" not in re.sub("http://www.w3.org/(2000/svg|1998/Math/MathML)", "", text)
     assert "<q>f" not in text
     for drawing in text.split("<svg")[1:]:
         ET.fromstring("<svg" + drawing.split("</svg>")[0] + "</svg>")

@@ -1,7 +1,7 @@
 """Pictures: where boxes go, what is folded, and that every picture is well-formed, whatever names are in it."""
 
 import xml.etree.ElementTree as ET
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -14,9 +14,11 @@ from arignote.graph.picture import boxes_of
 from arignote.pages.boxes import Box, folded, layers_of
 from arignote.pages.flame import Flame, flame
 from arignote.pages.graph_svg import graph_svg
+from arignote.pages.held import Held, held, offsets_of, peak_of
 from arignote.pages.layered import GAP_X, isotonic, layout
 from arignote.pages.memory import Life, Step, memory
 from arignote.pages.roofline import Kernel, roofline
+from arignote.pages.threads import Bar, Lane, threads
 from arignote.pages.timeline import Span, timeline
 
 NASTY = "a<b> & \"c\" 'd' \x00\x1b]]>"
@@ -132,6 +134,10 @@ def test_pictures_are_the_same_every_time():
         roofline([], 1.0, 1.0),
         memory([Step(NASTY), Step("b", "shape")] * 60, [Life(NASTY, 0, 1, NASTY), Life("s", 1, 119, "b")]),
         memory([], []),
+        held([Held(NASTY, 100, 0.0, 1.0), Held("b", 50, 0.5, 2.0, "fused"), Held("none", 0, 0.0, 1.0)]),
+        held([]),
+        threads([Lane(NASTY, (Bar(NASTY, 0.0, 0.5, title=NASTY), Bar("b", 0.5, 0.5)))], 1.0),
+        threads([], 1.0),
     ],
 )
 def test_pictures_are_well_formed_and_stand_alone(drawn):
@@ -147,3 +153,33 @@ def test_parts_of_a_flame_stay_inside_the_whole():
     bars = [r for r in root.iter(f"{SVG}rect") if r.get("class") != "paper"]
     right = max(float(r.get("x")) + float(r.get("width")) for r in bars[1:])
     assert right <= float(bars[0].get("x")) + float(bars[0].get("width")) + 1e-6
+
+
+def test_no_two_labels_of_a_roofline_overlap():
+    """Not even where twenty kernels do the same: labels of numbers, of the roofs and of the list."""
+    kernels = [Kernel(f"kernel {k}", 10.0 + k % 3, 9.0, 1 / (k + 2), function=f"k_{k}") for k in range(20)]
+    picture = ET.fromstring(roofline(kernels, 40.0, 250.0, style=True))
+    rooms = []
+    for word in picture.iter(f"{SVG}text"):
+        small = "small" in word.get("class", "")
+        width, x, y = len(word.text) * (6.03 if small else 7.23), float(word.get("x")), float(word.get("y"))
+        left = x - width * ("end" in word.get("class", "")) - width / 2 * ("middle" in word.get("class", ""))
+        rooms.append((left, y - (9 if small else 11), left + width, y + 2, word.text))
+    for a, b in combinations(rooms, 2):
+        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], (a, b)
+    names = {room[4] for room in rooms}
+    assert {f"kernel {k}" for k in range(18)} <= names and "and 2 more, without numbers" in names
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 20), st.integers(1, 9)), min_size=1, max_size=30))
+def test_buffers_that_live_at_the_same_time_lie_apart(found):
+    buffers = [Held("b", size, begin, begin + long) for size, begin, long in sorted(found, reverse=True)]
+    offsets = offsets_of(buffers)
+    for (at, a), (to, b) in combinations(zip(offsets, buffers, strict=True), 2):
+        assert a.end <= b.begin or b.end <= a.begin or at + a.bytes <= to or to + b.bytes <= at
+    moments = range(31)
+    sums = [sum(b.bytes for b in buffers if b.begin <= moment < b.end) for moment in moments]
+    most, when = peak_of(buffers)
+    assert most == max(sums) <= max(at + b.bytes for at, b in zip(offsets, buffers, strict=True))
+    assert sums[int(when)] == most and all(total < most for total in sums[: int(when)])

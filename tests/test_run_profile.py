@@ -1,6 +1,7 @@
 """The run profile as people read it: the user's words in columns, lines as he knows them."""
 
 import ctypes
+import itertools
 import json
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from arignote.cbackend.runtime.runtime import load_runtime
 from arignote.graph import SourceLine
 from arignote.ops.costs import additions
 from arignote.profiling import Cost, Roofline, RunProfile, StepProfile
+from arignote.profiling.chrome import call_events
 
 
 @pytest.fixture(scope="module")
@@ -328,3 +330,30 @@ def test_an_empty_context():
     with ag.profile() as p:
         pass
     assert len(p) == 0 and str(p).startswith("0 functions") and p.to_chrome()["traceEvents"]
+
+
+# --- the last call
+
+
+def test_the_last_call_tells_when_nodes_ran_how_large_buffers_were_and_who_worked():
+    x = T.matrix("x")
+    f = ag.function([x], T.cumsum(T.exp(T.sin(x)), axis=0).sum(axis=1).max() + x.sum(), profile=True, threads=2)
+    if f.backend != "c":
+        assert f.profile.last_call is None
+        return
+    assert f.profile.last_call is None
+    for rows in (10, 1500):
+        f(np.ones((rows, 400)))
+        call = f.profile.last_call
+        assert max(call.sizes) == 8 * rows * 400
+        moments = [moment for moment in call.nodes if moment]
+        assert 0 < call.seconds < 5 and len(moments) >= 2
+        assert all(0 <= begin <= end <= call.seconds for begin, end in moments)
+        assert all(a[1] <= b[0] for a, b in itertools.pairwise(moments))
+    assert all(thread >= 0 and 0 <= begin <= end <= call.seconds for thread, begin, end in call.work)
+    assert any(thread == 0 for thread, _, _ in call.work)
+    events = list(call_events(f.profile))
+    assert {"node", "share"} == {event["cat"] for event in events}
+    assert {event["tid"] for event in events if event["cat"] == "node"} == {0}
+    f.profile.reset()
+    assert f.profile.last_call is None

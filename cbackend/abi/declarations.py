@@ -252,6 +252,7 @@ LIBRARY_DECLARATIONS = """\
 ag_runtime *ag_runtime_table(uint64_t main_thread, i32 threads);
 void ag_pool(i64 keep, i64 *out);
 void ag_team(i32 *out);
+i64 *ag_log_team(i32 *room);
 void ag_blas_threads(void *get, void *set, i32 found);
 void ag_blas_install(ag_blas *entries, void *const *found, i32 takes_wide, i64 quiet);
 void ag_lapack_install(ag_lapack *entries, void *const *found, i32 takes_wide);

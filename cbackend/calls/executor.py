@@ -29,6 +29,7 @@ from ..driver.page import CFile
 from ..driver.units import may_be_in_units
 from ..ir.kernel import Kernel
 from ..ir.schedule import Schedule
+from ..program.accounts import moments_at
 from ..program.choices import Choices
 from ..program.plan import plan
 from ..program.program import Program
@@ -158,6 +159,7 @@ def compile_graph(
     seconds = time.perf_counter() - start
     if profile is not None:
         profile.begin(rows(program), seconds, lambda: _roofline(toolchain, cache), lambda: runtime.clock.seconds)
+        profile.watch(moments_at(program), len(program.slots), np.frombuffer(runtime.log_team(), np.int64))
     return Executable(caller, source, seconds, target)
 
 

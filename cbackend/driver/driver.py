@@ -22,7 +22,7 @@ from ..abi import declarations as abi
 from ..ctext.emit import helpers
 from ..ctext.helper import storage_type
 from ..ctext.preamble import preamble
-from ..program.accounts import memory_at, whole_call
+from ..program.accounts import memory_at, moment_of, whole_call
 from ..program.program import (
     INTEGER,
     POINTER,
@@ -297,7 +297,7 @@ class _Driver:
         return [] if self.body else [Mark(site)]
 
     def _counted(self, site: int, steps: Sequence[Step]) -> Iterator[Line]:
-        counted = f"{self.text.bytes_moved(steps)}, {self.text.flops(site, steps)}"
+        counted = f"{self.text.bytes_moved(steps)}, {self.text.flops(site, steps)}, {moment_of(self.program, site)}"
         yield f"    start = {self.text.helper('ag_count')}(call, {site}, start, {counted});"
         yield from ("    " + line for line in self.text.spared(site, steps))
 
@@ -325,7 +325,8 @@ class _Driver:
             yield "    rt->release(f);"
         if self.profile:
             done = f"outcome == 0 || outcome == {int(Outcome.OTHER_OUTPUTS)} /* OTHER_OUTPUTS */"
-            yield f"    {self.text.helper('ag_called')}(call, {whole_call(self.program)}, {done});"
+            row = whole_call(self.program)
+            yield f"    {self.text.helper('ag_called')}(call, {row}, {done}, {moment_of(self.program, row)});"
         yield "    return call->outcome = outcome;"
         yield "}"
 

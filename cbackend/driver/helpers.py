@@ -75,23 +75,25 @@ static i32 ag_in_bounds(i64 others, i32 rank, const i64 *n, const i64 *indices, 
 """),
     Helper("ag_count", """\
 /* One run of a node, for the profile; when it ended, which is when the next one begins. */
-static i64 ag_count(ag_call *call, i32 step, i64 start, i64 bytes, i64 flops)
+static i64 ag_count(ag_call *call, i32 step, i64 start, i64 bytes, i64 flops, i64 moment)
 {
     i64 *const row = call->profile + 4 * step, now = call->rt->clock();
     row[0] += 1;
     row[1] += now - start;
     row[2] += bytes;
     row[3] += flops;
+    call->profile[moment] = start, call->profile[moment + 1] = now;
     return now;
 }
 """),
     Helper("ag_called", """\
 /* The call is over; `done`: it has results.  While calls are left out, what this one counted is forgotten. */
-static void ag_called(ag_call *call, i32 step, i32 done)
+static void ag_called(ag_call *call, i32 step, i32 done, i64 moment)
 {
-    i64 *const row = call->profile + 4 * step;
+    i64 *const row = call->profile + 4 * step, now = call->rt->clock();
     row[0] += done;
-    row[1] += call->rt->clock() - call->begun;
+    row[1] += now - call->begun;
+    call->profile[moment] = call->begun, call->profile[moment + 1] = now;
     if (done && *call->warm_up > 0 && __atomic_fetch_sub(call->warm_up, 1, __ATOMIC_RELAXED) > 0)
         for (i32 k = 0; k < 4 * step + 4 + 3; k++) call->profile[k] = 0;
 }

@@ -87,6 +87,7 @@ class StepText:
         self.prefix = "f->" if in_frame else ""
         self.kernels = {kernel.name: kernel for kernel in program.kernels}
         self.launched = {kernel.name: kernel for kernel in program.kernels if is_launched(kernel)}
+        self.buffers = {buffer: n for n, buffer in enumerate(program.slots)}
         self.helpers: dict[str, None] = {}
         """The helpers of the driver that a line calls."""
         self.defined = ""
@@ -409,6 +410,8 @@ class StepText:
             if isinstance(step, Pack):  # which takes memory only if it had to copy
                 held = f"{self.memory(step.buffer)} ? {held} : 0"
             yield f"{self.helper('ag_hold')}(call, {accounts.memory_at(self.program)}, {slot}, {held});"
+            if isinstance(step, (Allocate, Pack)):
+                yield f"call->profile[{accounts.sizes_at(self.program) + self.buffers[step.buffer]}] = {held};"
 
     def spared(self, site: int, steps: Sequence[Step]) -> Iterator[str]:
         """The lines that count memory which a node did not need, since it overwrites an operand."""

@@ -1,13 +1,13 @@
 """Accounts of a profiled function beside time and bytes: floating-point operations of each node, and memory held.
 
-    count    site, start, bytes, flops    after the steps of a node
-    hold     at, slot, bytes              when a buffer is allocated or given back
-    spared   at, bytes, lasting           when a result is written over an operand
-    called   row, done                    when the call ends
+    count    site, start, bytes, flops, moment    after the steps of a node
+    hold     at, slot, bytes                      when a buffer is allocated or given back
+    spared   at, bytes, lasting                   when a result is written over an operand
+    called   row, done, moment                    when the call ends
 
 `call->profile` holds COLUMNS numbers for each node and for the whole call, and from `at` on: bytes held now, their
 peak, the peak as it would be if nothing were done in place, bytes spared for the rest of the call; then the bytes of
-each slot.
+each slot.  What follows is about the last call: begin and end of each row, and the bytes of each buffer.
 
 An operation counts as many additions as take as long by the cost model (a division 2, an exp some 25), a product of
 matrices 2 a multiplication, a factorization what its textbook algorithm does (LU 2/3 n^3, Cholesky 1/3 n^3; Golub and
@@ -63,7 +63,22 @@ ROW_ADDITIONS = 3
 
 def room(program: Program) -> int:
     """How many numbers `call->profile` holds."""
+    return moments_at(program) + 2 * (whole_call(program) + 1) + len(program.slots)
+
+
+def moments_at(program: Program) -> int:
+    """Where in `call->profile` the begin and end of each row in the last call begin."""
     return memory_at(program) + TOTALS + max(program.slots.values(), default=-1) + 1
+
+
+def moment_of(program: Program, row: int) -> int:
+    """Where the begin of a row in the last call is; its end is next to it."""
+    return moments_at(program) + 2 * row
+
+
+def sizes_at(program: Program) -> int:
+    """Where the bytes of the buffers in the last call begin, in the order of the slots."""
+    return moment_of(program, whole_call(program) + 1)
 
 
 def memory_at(program: Program) -> int:

@@ -141,6 +141,14 @@ class Runtime:
             table.clock = self.clock.pointer
         return table
 
+    def log_team(self) -> Any:
+        """The memory where the team writes from now on who works when: thread (0: a caller), begin and end of each
+        share of parallel work, int64, the newest over the oldest, in ticks of the clock of their call.
+        """
+        room = ffi.new("i32 *")
+        log = self._library.lib.ag_log_team(room)
+        return ffi.buffer(log, 3 * 8 * room[0])
+
     def team(self) -> TeamUse:
         """How many threads there are to help callers, and how many are at work."""
         out = ffi.new("i32[3]")

@@ -8,7 +8,7 @@
 
    A child of fork has no threads but its own; its team is a new one. */
 
-enum { SPINS = 100, AWAKE_NS = 100000, MOST_THREADS = 256, STACK_BYTES = 1 << 20 };
+enum { SPINS = 100, AWAKE_NS = 100000, MOST_THREADS = 256, STACK_BYTES = 1 << 20, LOG_COLUMNS = 3, LOG_ROOM = 1 << 14 };
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAUSE() __builtin_ia32_pause()
@@ -25,6 +25,7 @@ typedef struct job {
     i32 threads;     /* how many may work on it */
     i32 helpers;     /* how many do beside the caller; changed under the lock */
     i32 stoppable;   /* it belongs to a call that listens to Ctrl-C */
+    i64 (*clock)(void);
     struct job *following;
 } job;
 
@@ -32,22 +33,34 @@ static pthread_mutex_t team_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work_offered = PTHREAD_COND_INITIALIZER, helper_left = PTHREAD_COND_INITIALIZER;
 static job *offered;         /* the oldest first; under the lock, like the rest */
 static i32 jobs_ever;        /* counted modulo 2^31; read without it by threads that look around */
-static i32 team_size, asleep;
+static i32 team_size, asleep, numbered;
 static i32 callers, helping; /* threads at work */
-static __thread i32 in_task;
+static __thread i32 in_task, thread_number; /* a caller has the number 0, helpers count from 1 */
+static i64 team_log[LOG_ROOM * LOG_COLUMNS], logged; /* who worked when: see ag_log_team */
+static i32 is_logging;
 
 #define READ(variable) __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
 #define WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELEASE)
 
 static i32 is_open(job *j) { return !(j->stoppable && is_raised()) && __atomic_load_n(&j->next, __ATOMIC_RELAXED) < j->tasks; }
 
+static void note_work(i64 begun, i64 ended)
+{
+    i64 *entry = team_log + LOG_COLUMNS * (__atomic_fetch_add(&logged, 1, __ATOMIC_RELAXED) % LOG_ROOM);
+    entry[0] = thread_number, entry[1] = begun, entry[2] = ended;
+}
+
 static void work_on(job *j)
 {
+    i32 log = READ(is_logging), worked = 0;
+    i64 begun = log ? j->clock() : 0;
     while (is_open(j)) {
         i64 index = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED);
         if (index >= j->tasks) break;
         j->task(j->context, index);
+        worked = 1;
     }
+    if (log && worked) note_work(begun, j->clock());
 }
 
 /* The oldest job that this thread may help with. */
@@ -85,6 +98,7 @@ static void *help(void *unused)
     i64 worked = 0;
     in_task = 1;
     pthread_mutex_lock(&team_lock);
+    thread_number = ++numbered;
     for (;;) {
         job *j = job_to_help();
         if (!j) {
@@ -165,7 +179,7 @@ static void withdraw(job *j)
 static i32 parallel(const ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 index), void *context)
 {
     i32 threads = rt->threads < MOST_THREADS ? rt->threads : MOST_THREADS;
-    job j = {task, context, tasks, 0, threads, 0, on_main_thread() && attention == LISTENING, NULL};
+    job j = {task, context, tasks, 0, threads, 0, on_main_thread() && attention == LISTENING, rt->clock, NULL};
     if (tasks < 2 || threads < 2 || in_task) work_on(&j);
     else {
         in_task = 1;
@@ -175,6 +189,15 @@ static i32 parallel(const ag_runtime *rt, i64 tasks, void (*task)(void *context,
         in_task = 0;
     }
     return j.next < tasks;
+}
+
+/* Write down thread, begin and end of each share of a job from now on, the newest over the oldest: the place, and how
+   many it holds.  Times are those of the clock of the call that offers the job. */
+EXPORT i64 *ag_log_team(i32 *room)
+{
+    WRITE(is_logging, 1);
+    *room = LOG_ROOM;
+    return team_log;
 }
 
 /* out: threads of the team, those that help, callers. */
@@ -191,5 +214,5 @@ static void team_in_child(void)
     pthread_cond_init(&work_offered, NULL);
     pthread_cond_init(&helper_left, NULL);
     offered = NULL;
-    jobs_ever = team_size = asleep = callers = helping = in_task = 0;
+    jobs_ever = team_size = asleep = numbered = callers = helping = in_task = thread_number = 0;
 }

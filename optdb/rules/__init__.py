@@ -170,6 +170,7 @@ def default_db() -> SequenceDB:
     db.register("inplace_elemwise_optimizer", inplace.inplace_elemwise(), *elemwise_tags, position=75)
     db.register("merge3", merge, *run, "merge", position=100)
     db.known_elsewhere = known_elsewhere
+    db.shown_queries = ("fast_run", "fast_compile", "fast_run -inplace", "fast_run -fusion", "fast_run unsafe")
     return db
 
 
