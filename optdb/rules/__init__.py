@@ -39,6 +39,7 @@ from . import (
     inverses,
     joins,
     logic,
+    normalization,
     powers,
     reductions,
     shapes,
@@ -80,7 +81,7 @@ CARRIED = (
 """What carries axes, parts and lengths towards the inputs, where they meet and vanish."""
 CANONICAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.LIFTED, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST],
-    *CARRIED, reductions.FACTORS, dots.DOTS,
+    *CARRIED, reductions.FACTORS, dots.DOTS, normalization.FOLDED,
 )  # fmt: skip
 STABLE = (
     softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, stability.LOGISTIC, stability.ERROR_FUNCTION,

@@ -3,8 +3,9 @@
     join(exp(x), 2 * y)                      -->   assembled{exp, mul, join}(x, y)
     set_subtensor(alloc(0, n)[1:-1], 2 * x)  -->   assembled{alloc, mul, set_subtensor}(x, n)
 
-The parts are computed where they belong, and copied nowhere.  A part is taken in if nothing else reads it.  Linear in
-the size of the graph.
+The parts are computed where they belong, and copied nowhere.  A part is taken in if nothing else reads it.  An array
+filled with a number may have several readers, since equal ones are merged: it is filled anew for each.  Linear in the
+size of the graph.
 """
 
 from __future__ import annotations
@@ -47,11 +48,16 @@ def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
     trees: dict[Apply, list[Apply]] = {}
     most = current().limits.parts
     for node in graph.order:
-        if not (isinstance(node.op, Join) or _is_write(node, graph)):
+        if not (isinstance(node.op, Join) or _is_write(node)):
             continue
         tree = [node]
         for part in dict.fromkeys(i.owner for i in (node.inputs if isinstance(node.op, Join) else node.inputs[:2])):
-            if part is None or not _read_by_alone(part, node, graph) or len(tree) >= most:
+            if part is None or len(tree) >= most:
+                continue
+            if isinstance(part.op, Alloc) and not isinstance(node.op, Join):
+                tree.insert(0, part)
+                continue
+            if not _read_by_alone(part, node, graph):
                 continue
             if isinstance(part.op, Alloc) or _is_elementwise(part):
                 tree.insert(0, part)
@@ -62,14 +68,13 @@ def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
     return trees
 
 
-def _is_write(node: Apply, graph: FunctionGraph) -> bool:
-    """Whether the node sets a part of an array that is filled with a number, and that nothing else reads."""
+def _is_write(node: Apply) -> bool:
+    """Whether the node sets a part of an array that is filled with a number."""
     if not isinstance(node.op, IncSubtensor) or not node.op.set:
         return False
     x, value = node.inputs[:2]
-    made = x.owner
-    alone = made is not None and isinstance(made.op, Alloc) and _read_by_alone(made, node, graph)
-    return alone and value.ndim == x.ndim - sum(entry == "i" for entry in node.op.spec)
+    filled = x.owner is not None and isinstance(x.owner.op, Alloc)
+    return filled and value.ndim == x.ndim - sum(entry == "i" for entry in node.op.spec)
 
 
 def _read_by_alone(part: Apply, node: Apply, graph: FunctionGraph) -> bool:
