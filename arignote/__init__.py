@@ -32,6 +32,7 @@ try:
     from .cond import cond
     from .function import function, parse
     from .graph import FunctionGraph
+    from .graph.facets import register as register_op
     from .jit import jit
     from .mode import Mode
     from .ops.shared import shared
@@ -64,6 +65,6 @@ def __getattr__(name: str) -> object:
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "Target", "bisect", "cond", "dprint", "elementwise_op", "engines",
     "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "optdb", "optim", "parse", "pprint",
-    "profile", "profile_diff", "progress", "rewrite", "scan", "shared", "to_onnx", "tune", "until", "value_and_grad",
-    "vectorize", "vjp", "vmap", "while_loop",
+    "profile", "profile_diff", "progress", "register_op", "rewrite", "scan", "shared", "to_onnx", "tune", "until",
+    "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

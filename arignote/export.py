@@ -14,10 +14,11 @@ import numpy as np
 from . import __version__
 from .cbackend.bundle.bundle import Bundle
 from .cbackend.calls.interface import interface_of
+from .cbackend.program.plan_host import how_to_give_c
 from .cbackend.program.program import Host, Program
 from .engines.compiler import find_toolchain
 from .engines.registry import title
-from .graph import FunctionGraph, Variable
+from .graph import FunctionGraph, Op, Variable
 
 if TYPE_CHECKING:
     from .compiled import Function
@@ -32,9 +33,10 @@ def exported(function: Function, folder: str | os.PathLike[str], keys: Sequence[
     toolchain = found and found.under(function.target)
     if program is None or toolchain is None:
         raise ValueError(f"{function.name} is run by {title(function.backend)}, so there is no C to export")
-    missing = sorted(set(_without_c(program)))
-    if missing:
-        raise ValueError(f"{function.name}: there is no C for {', '.join(missing)}, which Python runs")
+    hosts = _without_c(program)
+    if hosts:
+        how = next(filter(None, map(how_to_give_c, hosts.values())), "")
+        raise ValueError(f"{function.name}: there is no C for {', '.join(sorted(hosts))}, which Python runs{how}")
     name = re.sub(r"\W", "_", function.name, flags=re.ASCII)
     name = name if name.isidentifier() and not name.startswith("ag_") else f"f_{name}"
     output_names = tuple(keys) or tuple(o.name or "" for o in _own_outputs(function.unoptimized_graph))
@@ -66,13 +68,13 @@ def _own_outputs(graph: FunctionGraph) -> Sequence[Variable]:
     return graph.outputs[: len(graph.outputs) - len(graph.updates)]
 
 
-def _without_c(program: Program) -> list[str]:
-    """The ops that only Python runs, with the user's lines."""
-    found = []
+def _without_c(program: Program) -> dict[str, Op]:
+    """The ops that only Python runs, by their names and the user's lines."""
+    found: dict[str, Op] = {}
     for part in (program, *program.bodies):
         sites = {step.site for step in part.steps if isinstance(step, Host)}
         nodes = [site.node for number, site in enumerate(part.sites) if number in sites]
-        found += [f"{node.op.name}{f' ({node.origin[0]})' if node.origin else ''}" for node in nodes]
+        found |= {f"{node.op.name}{f' ({node.origin[0]})' if node.origin else ''}": node.op for node in nodes}
     return found
 
 

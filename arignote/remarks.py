@@ -18,9 +18,9 @@ from typing import Any
 
 from . import pages
 from .cbackend.program.launches import is_launched
+from .cbackend.program.plan_host import no_c
 from .engines.registry import title
 from .graph import Apply, Constant, FunctionGraph, Names, Op, Variable, dims_of, schedule
-from .graph.text import op_text
 from .ops.advanced_indexing import AdvancedIncSubtensor
 from .ops.blas import BLAS_DTYPES, Dot, Gemm, Gemv, Ger, MatMul
 from .ops.cumulative import Cumulative
@@ -369,6 +369,4 @@ def _host(program: Any, texts: _Texts) -> Iterator[Remark]:
     nodes = [site.node for site in program.sites]
     for site in dict.fromkeys(s.site for s in program.steps if type(s).__name__ == "Host"):
         node = nodes[site]
-        yield texts.remark(
-            "in Python", node, f"{op_text(unmarked(node.op))} has no C; the call goes back to NumPy for it",
-        )  # fmt: skip
+        yield texts.remark("in Python", node, no_c(unmarked(node.op)))

@@ -104,8 +104,8 @@ def squeezenet() -> Any:
     """SqueezeNet 1.1 at 224x224 (Iandola et al. 2016), with batch normalization."""
     b = Builder((1, 3, 224, 224))
     x, c = b.conv("x", 3, 64, 3, 2), 64
-    for small, pool in ((16, True), (16, False), (32, True), (32, False), (48, True), (48, False), (64, False), (64, False)):
-        x = b.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2]) if pool else x
+    for number, small in enumerate((16, 16, 32, 32, 48, 48, 64, 64)):
+        x = b.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2]) if number in (0, 2, 4) else x
         y = b.conv(x, c, small, 1)
         x, c = b.node("Concat", b.conv(y, small, 4 * small, 1), b.conv(y, small, 4 * small, 3), axis=1), 8 * small
     return b.model(_head(b, b.conv(x, c, 1000, 1), 1000))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..cbackend import CompileError, Toolchain, compile_graph, recalled_graph
 from ..cbackend.program.plan import plan_of
+from ..cbackend.program.plan_host import no_c
 from ..graph import Apply, FunctionGraph
-from ..graph.text import op_text
 from ..notices import notice
 from ..ops.elementwise import blamed
 from ..ops.fused import unmarked
@@ -31,7 +31,7 @@ class CEngine(Engine):
     own_errors: tuple[type[Exception], ...] = (Exception,)
 
     def refusal(self, node: Apply) -> str:
-        return "" if plan_of(node) else f"{op_text(unmarked(node.op))} has no C; the call goes back to NumPy for it"
+        return "" if plan_of(node) else no_c(unmarked(node.op))
 
     def prepare(self) -> None:
         """Begin the search for the compiler."""

@@ -6,12 +6,13 @@ An op knows its type rule, its meaning in NumPy, the lengths of its outputs and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from . import facets
 from .dims import Dim, opaque_dims
 from .node import Apply, Variable
 from .pointing import Pointed, called, pointing
@@ -31,6 +32,8 @@ class Op:
     """
 
     name: str
+    __facets__: ClassVar[Mapping[str, Any]] = {}
+    """What other layers registered for the class, see facets.py."""
     variable_class: ClassVar[type[Variable]] = Variable
 
     # --- the type rule
@@ -58,7 +61,7 @@ class Op:
         `cotangents` holds one entry an output, None where nothing flows back.  Raises NoGradient with the reason where
         the derivative is not defined.
         """
-        raise NoGradient(f"{self} has no derivative")
+        raise NoGradient(f"{self} has {facets.lacking(type(self), 'derivative')}")
 
     def jvp(self, node: Apply, tangents: Sequence[Variable | None]) -> Sequence[Variable | None] | None:
         """The tangents of the outputs, or None: then forward mode is made from `vjp` applied twice."""

@@ -2,7 +2,7 @@
 
     carried(outputs, {x: xs})      xs has one more axis in front than x, and so have the results
 
-Nothing is looped over: each op is applied once, to operands that have the axis (`RULES`, keyed by the class of the op).
+Nothing is looped over: each op is applied once, to operands that have the axis (the facet `batching` of its class).
 What is computed from none of the examples is computed once.
 """
 
@@ -13,30 +13,36 @@ from dataclasses import replace
 from typing import Any
 
 from .. import ops as T
-from ..graph import Apply, Variable, collector_at_rest
+from ..graph import Apply, Op, Variable, collector_at_rest
+from ..graph.facets import register
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
+from .assembled import Assembled
 from .assumptions import Assume
 from .batching_convolutions import convolution, kernel_gradient
 from .batching_loops import cond, scan
-from .blas import Dot, MatMul
+from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .cond import Cond
 from .convolution import Convolution, KernelGradient
-from .creation import Alloc
+from .creation import Alloc, Arange, Eye
 from .cumulative import Cumulative
 from .diagonals import Diagonal, DiagonalMatrix, Triangle
 from .examples import Examples, Flags, Rule, aligned, all_stretched, carried_by, moved, require_shared
+from .fused import Fused, InPlace
+from .fused_product import FusedProduct
 from .indexing import IncSubtensor, Subtensor, entries
-from .joining import Join
-from .lengths import MakeVector
+from .joining import Join, RepeatedPositions
+from .lengths import MakeVector, Shape, ShapeI
 from .loops import Scan
 from .matrix_ops import MatrixOp
 from .nn import AlongAxis
+from .pipeline import Pipeline
 from .pointwise import Broadcasting
 from .pooling import Pool
 from .reduce import ArgReduce, Reduce, SumTo
+from .row_passes import Top
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import System
-from .sorting import OrderStatistics, SearchSorted, Sorting
+from .sorting import Nonzero, OrderStatistics, SearchSorted, Sorting, Unique, UniqueParts
 from .specify import CheckLengths, SpecifyShape
 
 
@@ -47,7 +53,7 @@ def carried(outputs: Sequence[Variable], given: Mapping[Variable, Variable]) -> 
     Raises NoBatch, naming the op and its line, where an op has no form for many examples: where the lengths of a
     result would differ from one to the next.
     """
-    return carried_by(RULES, outputs, given)
+    return carried_by(outputs, given)
 
 
 # --- rules: the results for all examples, from inputs of which those that are flagged have the new axis
@@ -228,7 +234,7 @@ def _write(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples
     return type(node.op)(spec, set=is_set)(x, y, *indices)  # type: ignore[call-arg]
 
 
-RULES: dict[type, Rule] = {
+_RULES: dict[type[Op], Rule] = {
     Broadcasting: _pointwise,
     Reduce: _reduce,
     ArgReduce: _arg_reduce,
@@ -264,3 +270,23 @@ RULES: dict[type, Rule] = {
     DiagonalMatrix: _batched_op,
     Triangle: _batched_op,
 }
+for _kind, _rule in _RULES.items():
+    register(_kind, batching=_rule)
+
+_LACKS: dict[str, tuple[type[Op], ...]] = {
+    "its lengths would differ from one example to the next": (
+        Arange, Eye, Nonzero, RepeatedPositions, Unique, UniqueParts,
+    ),
+    "rewrites make it, after examples are batched": (
+        Assembled, Dot22, Dot22Scalar, Fused, FusedProduct, Gemm, Gemv, Ger, InPlace, Pipeline,
+    ),
+    "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
+}  # fmt: skip
+for _why, _kinds in _LACKS.items():
+    for _kind in _kinds:
+        register(_kind, lacks={"batching": _why})
+for _kind in (Nonzero, RepeatedPositions, Unique, UniqueParts):
+    register(_kind, lacks={"lengths": "the values decide them"})
+for _kind in (MakeVector, Shape, ShapeI):
+    register(_kind, lacks={"lengths": "its type has them"})
+register(Top, lacks={"derivative": "rewrites make it, after derivatives are taken"})

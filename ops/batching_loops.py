@@ -39,7 +39,7 @@ def scan(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) 
     depends[: len(olds)] = [inner in varied for inner in body.inputs[states]]
     if op.until and depends[-1]:
         raise NoBatch("the number of steps would differ from one example to the next")
-    many = iter(carried_by(examples.rules, [o for o, d in zip(outputs, depends, strict=True) if d], given))
+    many = iter(carried_by([o for o, d in zip(outputs, depends, strict=True) if d], given))
     kept = [next(many) if d else o for o, d in zip(outputs, depends, strict=True)]
     count, last = len(olds), len(outputs) - op.until
     found = looped(
@@ -79,7 +79,7 @@ def cond(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) 
         pairs = list(zip(graph.inputs, leaves, flags[1:], strict=True))
         outputs = rebuild(graph.outputs, {inner: leaf for inner, leaf, f in pairs if not f})
         given = {inner: leaf for inner, leaf, f in pairs if f}
-        many = carried_by(examples.rules, outputs, given) if given else [examples.stretched(o) for o in outputs]
+        many = carried_by(outputs, given) if given else [examples.stretched(o) for o in outputs]
         branches.append(many)
     if not flags[0]:
         return chosen(inputs[0], leaves, inputs[1:], *branches)

@@ -1,6 +1,6 @@
 """Helpers of the batching rules: the axis of the examples, which stands in front, and how rules are applied.
 
-The rules stand in batching.py; `Examples` carries their table, so that a rule may apply it to a graph inside its op.
+The rules stand in batching.py; a rule may apply them to a graph inside its op.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import ops as T
-from ..graph import Apply, Variable, inheriting, toposort
+from ..graph import Apply, Variable, facets, inheriting, toposort
 from .creation import arange
 from .lengths import Shape, ShapeI, lengths_of
 from .shape import BroadcastTo, DimShuffle
@@ -23,11 +23,10 @@ class NoBatch(TypeError):
 
 
 class Examples:
-    """How many there are, as an int64 scalar, and by which rules ops are applied to them."""
+    """How many there are, as an int64 scalar."""
 
-    def __init__(self, length: Variable, rules: Mapping[type, Rule]) -> None:
+    def __init__(self, length: Variable) -> None:
         self.length = length
-        self.rules = rules
 
     def stretched(self, x: Variable) -> Any:
         """`x` once an example."""
@@ -42,12 +41,10 @@ Rule = Callable[[Apply, "list[Variable]", Flags, Examples], Any]
 """The results of a node for all examples, from inputs of which those that are flagged have the new axis."""
 
 
-def carried_by(
-    rules: Mapping[type, Rule], outputs: Sequence[Variable], given: Mapping[Variable, Variable]
-) -> list[Variable]:
+def carried_by(outputs: Sequence[Variable], given: Mapping[Variable, Variable]) -> list[Variable]:
     """The outputs for all the examples that `given` has in place of its keys, along a new first axis."""
     first = next(iter(given.values()))
-    examples = Examples(lengths_of(first)[0], rules)
+    examples = Examples(lengths_of(first)[0])
     images = dict(given)
     shared: dict[Variable, Variable] = {}
     """What is computed from lengths of examples, which are the same for all."""
@@ -69,11 +66,11 @@ def carried_by(
 
 
 def _applied(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Sequence[Variable]:
-    rules = examples.rules
-    rule = next((rules[kind] for kind in type(node.op).__mro__ if kind in rules), None)
+    rule = facets.facet_of(type(node.op), "batching")
     where = f", built at {node.origin[0]}" if node.origin else ""
     if rule is None:
-        raise NoBatch(f"{node.op} cannot be applied to many examples at once{where}")
+        lacking = facets.lacking(type(node.op), "batching")
+        raise NoBatch(f"{node.op} cannot be applied to many examples at once{where}: it has {lacking}")
     try:
         result = rule(node, inputs, flags, examples)
     except NoBatch as reason:

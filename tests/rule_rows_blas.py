@@ -1,10 +1,12 @@
 """What each rule on products as BLAS knows them does: (name, before, after)."""
 
+import numpy as np
 from rule_rows import A, B, s
 
 from arignote import ops as T
 from arignote.ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from arignote.ops.lengths import lengths_of
+from arignote.ops.pooling import MaxPool
 from arignote.ops.shape import DimShuffle, Reshape
 
 C = T.matrix("C")
@@ -24,7 +26,46 @@ def rows(x):
     return Reshape()(x, T.mul(a, b), c)
 
 
+weights = T.constant(np.array([[1.0, 2.0], [3.0, 4.0]]))
+kernels = T.constant(np.arange(1.0, 9.0).reshape(2, 1, 2, 2))
+image = T.tensor4("image")
+factor, shift = np.array([2.0, -0.5]), np.array([1.0, 4.0])
+doubled = T.constant(weights.data * factor)
+conv, channels = T.nn.conv2d, (2, 1, 1)
+scaled_kernels = T.constant(kernels.data * factor.reshape(2, 1, 1, 1))
+
 ROWS = [
+    ("local_fold_factor_into_weights", Dot()(A, weights) * T.constant(factor), Dot()(A, doubled)),
+    (
+        "local_fold_factor_into_weights",
+        (conv(image, kernels) - T.constant(shift.reshape(channels))) / T.constant(1 / factor.reshape(channels)),
+        conv(image, scaled_kernels) + T.constant((-shift * factor).reshape(1, *channels)),
+    ),
+    (
+        "local_max_pool_by_axes",
+        MaxPool((3, 2), (2, 1), (1, 2))(image),
+        MaxPool((1, 2), (1, 1), (1, 2))(MaxPool((3, 1), (2, 1), (1, 1))(image)),
+    ),
+    (
+        "local_merge_shifts_of_product",
+        Dot()(A, weights) + T.constant(shift) - T.constant(factor),
+        Dot()(A, weights) + T.constant((shift - factor).reshape(1, 2)),
+    ),
+    (
+        "local_merge_shifts_of_product",
+        (Dot()(A, weights) - T.constant(shift)) - T.constant(factor),
+        Dot()(A, weights) + T.constant((-shift - factor).reshape(1, 2)),
+    ),
+    (
+        "local_merge_shifts_of_product",
+        conv(image, kernels) - T.constant(shift.reshape(channels)) + T.constant(factor.reshape(channels)),
+        conv(image, kernels) + T.constant((factor - shift).reshape(1, *channels)),
+    ),
+    (
+        "local_merge_shifts_of_product",
+        T.constant(factor) - (T.constant(shift) - Dot()(A, weights)),
+        Dot()(A, weights) + T.constant((factor - shift).reshape(1, 2)),
+    ),
     (
         "local_batched_matmul_to_core_matmul",
         T.matmul(X, A),
@@ -54,6 +95,16 @@ ROWS = [
 ]
 
 UNCHANGED = [
+    ("local_max_pool_by_axes", MaxPool((2, 2), (2, 2), (1, 1))(image)),
+    ("local_max_pool_by_axes", MaxPool((1, 9), (1, 1), (1, 1))(image)),
+    ("local_merge_shifts_of_product", Dot()(A, B) + T.constant(shift) - T.constant(factor)),
+    ("local_merge_shifts_of_product", Dot()(A, weights) + B - T.constant(factor)),
+    ("local_fold_factor_into_weights", Dot()(A, B) * T.constant(factor)),  # weights that a call gives
+    ("local_fold_factor_into_weights", T.maximum(Dot()(A, weights), 0) * T.constant(factor)),
+    ("local_fold_factor_into_weights", Dot()(A, weights) * T.constant(factor[:, None])),  # of each row
+    ("local_fold_factor_into_weights", Dot()(A, weights) * T.constant(np.array([np.inf, 1.0]))),
+    ("local_fold_factor_into_weights", Dot()(A, weights) * T.constant(np.array([1e-320, 1.0]))),
+    ("local_fold_factor_into_weights", T.constant(factor) / Dot()(A, weights)),
     ("local_batched_matmul_to_core_matmul", T.matmul(X.dimshuffle(1, 0, 2), A)),  # whose rows would be copied
     ("local_batched_matmul_to_core_matmul", T.matmul(X, X)),
     ("local_sum_of_batched_matmul", T.sum(MatMul()(over(X), X[:1]), axis=0)),  # one of which is stretched

@@ -130,6 +130,7 @@ GUARDED = {
     "local_convert_negative_indices": "the index is not negative afterwards",
     "local_grad_log_erfc_neg": "the erfc that is left is of a number that was cut",
     "local_incsubtensor_of_zeros_to_setsubtensor": "it sets afterwards, and does not add",
+    "local_max_pool_by_axes": "each part has windows along fewer axes",
     "local_log_erfc": "the erfc that is left is of a number that was cut",
     "local_picked_log_softmax": "what is picked from is no log_softmax afterwards",
     "local_reduce_broadcastable": "the axis of length 1 is gone",

@@ -1,5 +1,6 @@
 """Dtypes of few bits in ONNX models: every pattern of bits, rounding, arrays at the edges, sequences."""
 
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -122,6 +123,10 @@ def test_a_network_in_bfloat16():
     assert y.dtype == ml_dtypes.bfloat16 and y.tolist() == wanted.tolist() == net(x=x.astype("f4")).tolist()
     assert net.narrow == {"w": "bfloat16", "x": "bfloat16", "y": "bfloat16"}
     assert repr(net) == "<ONNX model net(x: bfloat16[?, 5]) -> y>"
+    again = pickle.loads(pickle.dumps(net.function(mode="NUMPY")))
+    assert again(x).dtype == ml_dtypes.bfloat16
+    with pytest.raises(OnnxError, match="models with sequences or dtypes of few bits cannot be written"):
+        ag.to_onnx(net)
     with pytest.raises(TypeError, match="net: expected x; got 2 arrays"):
         net(x, x)
     with pytest.raises(TypeError, match="net: expected x; x is missing"):

@@ -158,6 +158,24 @@ def test_random_programs_come_back(seed):
         assert not differs(value, [sample[n] for sample in samples])
 
 
+def test_special_numbers():
+    """NaN, infinities, zeros of both signs, small and large numbers: every pair of them."""
+    a, b = T.fvector("a"), T.fvector("b")
+    every = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 2.5, -2.5, 1e30, 1e-30, -3], "float32")
+    arrays = [np.array(grid.ravel()) for grid in np.meshgrid(every, every)]
+    pairs = (T.floor_div, T.mod, T.fmod, T.true_div, T.maximum, T.minimum, T.hypot, T.arctan2, T.logaddexp, T.copysign,
+             T.lt, T.le, T.eq, T.ne, T.pow)  # fmt: skip
+    single = (T.expm1, T.tanh, T.sigmoid, T.softplus, T.erfc, T.trunc, T.rint, T.sign, T.cbrt, T.isnan, T.isinf,
+              T.isfinite, T.signbit, T.log1p, T.reciprocal)  # fmt: skip
+    outputs = [*(op(a, b) for op in pairs), *(op(a) for op in single)]
+    wanted = ag.function([a, b], outputs, mode="NUMPY")(*arrays)
+    for op, ours, theirs in zip(pairs + single, wanted, runtime(ag.to_onnx(outputs), arrays), strict=True):
+        np.testing.assert_allclose(theirs, ours, rtol=1e-5, err_msg=op.name)
+        if op.name in ("copysign", "arctan2", "true_div", "fmod", "rint", "reciprocal"):
+            known = ~np.isnan(ours)
+            np.testing.assert_array_equal(np.signbit(theirs[known]), np.signbit(ours[known]), op.name)
+
+
 # --- models
 
 

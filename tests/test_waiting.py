@@ -11,7 +11,7 @@ from arignote import ops as T
 from arignote.graph import FunctionGraph
 from arignote.ops.elementwise import neg
 from arignote.optdb import EquilibriumOptimizer, FromFunctionOptimizer, SeqOptimizer, rule, wilds
-from arignote.pages.page import _optimizer
+from arignote.pages.costs import optimizer_parts
 from arignote.profiling.difference import difference
 
 A = T.vector("A")
@@ -45,7 +45,7 @@ def test_waiting_is_told_apart_from_work():
     (wait,) = (event for event in profile.to_chrome()["traceEvents"] if event["cat"] == "waiting")
     assert wait["dur"] == pytest.approx(1e6 * profile.waiting, abs=0.01)
     assert re.search(r"optimizing took [\d.]+ ms \(and [\d.]+ ms waiting\): ", profile._repr_html_())
-    assert "waiting for the processor or the GIL" in "".join(_optimizer({"optimizer": profile.to_dict()}))
+    assert "waiting for the processor or the GIL" in "".join(optimizer_parts({"optimizer": profile.to_dict()}))
     change = difference(profile, replace(profile, waiting=0.0))
     assert f"for the processor or the GIL: {profile.waiting:.3f} s before, 0.000 s after" in str(change)
     assert max(row["waiting"][0] for row in change.to_dict()["passes"]) > 0.02

@@ -17,9 +17,10 @@ Van Loan, "Matrix Computations"); integers and comparisons count nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ...graph import Apply, Op
+from ...graph.facets import facet_of
 from ...ops.assembled import Assembled
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.convolution import Convolution, KernelGradient
@@ -54,6 +55,8 @@ THIRDS: dict[type[Op], int] = {Inverse: 6, Cholesky: 1, Det: 2, SlogDet: 2, Solv
 """Operations of what is done to a matrix of n rows, in thirds of n^3."""
 SIDES: dict[type[Op], int] = {Solve: 2, SolveTriangular: 1}
 """Operations for each right side, in n^2."""
+Work = Callable[[Program, Site, Sequence[Step]], list[Term]]
+"""The operations of a node, from its site and its steps; the facet `work` of its class."""
 ROW_LENGTHS = 3
 """Which of the vectors of multiply_windows has the lengths that are summed over."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
@@ -98,31 +101,53 @@ def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
     """The floating-point operations of a node: terms that are added up.  Empty for what computes none."""
     if site >= len(program.sites):
         return []
-    node = program.sites[site].node
-    op = unmarked(node.op)
-    if isinstance(op, FusedProduct) and isinstance(op.product, Convolution):
-        return _convolution_then(op, program.sites[site].node, steps)
-    if isinstance(op, FusedProduct):
-        product = _product(op.product, program.sites[site])
-        each = sum(cost(inner) for inner in op.graph.order)
-        rows, columns = program.sites[site].operands[0].lengths[:-1], product[1][-1:]
-        return [product, (each, (*rows, *columns), 1)]
-    if is_product(node):
-        return [_product(op, program.sites[site])]
-    if type(op) in THIRDS:
-        return _solving(type(op), program.sites[site].operands)
-    if isinstance(op, Pipeline):
-        found = [a for s in steps if isinstance(s, Call) for a in s.arguments if isinstance(a, Stages)]
-        return [(stage.cost, stage.extents, 1) for stages in found for stage in stages.stages if stage.cost]
-    if isinstance(op, (Convolution, KernelGradient, SumPool)):
-        return _windows(node, steps)
+    work: Work | None = facet_of(type(unmarked(program.sites[site].node.op)), "work")
+    return work(program, program.sites[site], steps) if work is not None else []
+
+
+def _of_product(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    return [_product(unmarked(site.node.op), site)]
+
+
+def _of_fused_product(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    op = unmarked(site.node.op)
+    assert isinstance(op, FusedProduct)
+    if isinstance(op.product, Convolution):
+        return _convolution_then(op, site.node, steps)
+    product = _product(op.product, site)
+    each = sum(cost(inner) for inner in op.graph.order)
+    rows, columns = site.operands[0].lengths[:-1], product[1][-1:]
+    return [product, (each, (*rows, *columns), 1)]
+
+
+def _of_system(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    return _solving(type(unmarked(site.node.op)), site.operands)
+
+
+def _of_stages(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    found = [a for s in steps if isinstance(s, Call) for a in s.arguments if isinstance(a, Stages)]
+    return [(stage.cost, stage.extents, 1) for stages in found for stage in stages.stages if stage.cost]
+
+
+def _of_windows(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    return _windows(site.node, steps)
+
+
+def of_kernels(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    """The operations of the kernels that a node launches."""
+    op = unmarked(site.node.op)
     ranks = {kernel.name: kernel.rank for kernel in program.kernels}
     launches = [s for s in steps if isinstance(s, Call) and s.kernel and s.function in ranks]
     extents = [tuple(a for a in s.arguments[: ranks[s.function]] if isinstance(a, (int, str))) for s in launches]
-    costs = _costs_of_parts(op) if isinstance(op, Assembled) else [cost(node)][: len(launches)]
+    costs = _costs_of_parts(op) if isinstance(op, Assembled) else [cost(site.node)][: len(launches)]
     if len(costs) > len(extents):
         return []
     return [(each, lengths, 1) for each, lengths in zip(costs, extents, strict=False) if each]
+
+
+def no_operations(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    """The operations of a node that only describes, moves or compares elements, or whose bodies count their own."""
+    return []
 
 
 def _convolution_then(op: FusedProduct, node: Apply, steps: Sequence[Step]) -> list[Term]:
@@ -223,3 +248,15 @@ def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple
     for array in program.sites[site].operands:
         if any(array.base == w.base for w in written) and array.base not in allocated and array.base:
             yield array, not isinstance(array.base, Buffer)
+
+
+# --- the facet `work` of the classes that do more than launch one kernel
+
+COUNTS: dict[type[Op], Work] = {
+    **dict.fromkeys(PRODUCTS, _of_product),
+    **dict.fromkeys(THIRDS, _of_system),
+    **dict.fromkeys((Convolution, KernelGradient, SumPool), _of_windows),
+    FusedProduct: _of_fused_product,
+    Pipeline: _of_stages,
+    Assembled: of_kernels,
+}

@@ -22,7 +22,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...graph import Apply, FunctionGraph, Op, Variable, collector_at_rest, same_shape
+from ...graph import Apply, FunctionGraph, Op, Variable, collector_at_rest
+from ...graph.facets import facet_of, register
 from ...graph.schedule import schedule
 from ...graph.text import op_text
 from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
@@ -36,11 +37,11 @@ from ...ops.cumulative import Cumulative
 from ...ops.determinants import Det, SlogDet
 from ...ops.diagonals import Diagonal, DiagonalMatrix, Triangle
 from ...ops.elementwise import Pointwise
-from ...ops.factorizations import Cholesky
+from ...ops.factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
 from ...ops.fused import Fused, InPlace
 from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor, Subtensor
-from ...ops.joining import Join
+from ...ops.joining import Join, RepeatedPositions
 from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.loops import Scan, While
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
@@ -49,9 +50,9 @@ from ...ops.pooling import MaxPool, SumPool
 from ...ops.reduce import ArgReduce, Reduce, SumTo
 from ...ops.row_passes import Top
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
-from ...ops.solving import Inverse, Solve, SolveTriangular
+from ...ops.solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from ...ops.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
 from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
-from ..ir.kernel import Kernel
 from ..ir.verify import verify
 from . import (
     plan_assembly,
@@ -66,14 +67,14 @@ from . import (
 )
 from . import plan_creation as lower_creation
 from . import plan_indexing as lower_indexing
+from .accounts import COUNTS, no_operations, of_kernels
 from .buffers import assign_slots
 from .choices import Choices
 from .late import cannot_fail_late, checks_first
-from .launches import runs_in_any_order
 from .plan_host import plan_host
-from .plan_order import ordered_strides, result_in_order
-from .planner import Planner, has_all_loops
-from .program import Array, Buffer, Finish, Lengths, Outcome, Program, Site
+from .plan_kernels import plan_kernel
+from .planner import Planner
+from .program import Array, Buffer, Finish, Lengths, Program, Site
 from .verify import verify_program
 
 Plan = Callable[[Planner, Apply], None]
@@ -150,13 +151,12 @@ def plan_node(p: Planner, node: Apply) -> None:
 
 
 def plan_of(node: Apply) -> Plan | None:
-    """The plan of a node; None if it has no C, so that Python runs it as a host step."""
+    """The plan of a node; None if Python runs it as a host step."""
     op = node.op.op if isinstance(node.op, InPlace) else node.op
-    if isinstance(op, KERNEL_OPS):
-        return plan_kernel
     if isinstance(op, KernelGradient) and node.out.type.kind in "iu":
         return None
-    return PLANS.get(type(op))
+    found: Plan | None = facet_of(type(op), "planner")
+    return found
 
 
 def _leaf(p: Planner, variable: Variable, name: str, dense: bool) -> Array:
@@ -273,71 +273,6 @@ def _own_array(p: Planner, number: int, output: Variable) -> Array:
     return p.copied(array, None if number in p.taken else number)
 
 
-# --- ops that are one kernel
-
-
-def plan_kernel(p: Planner, node: Apply) -> None:
-    """Launch the kernel of an op over the joint lengths of its inputs, in place where the op has leave and the memory
-    allows.
-
-    An output that may be shorter has the joint lengths of the inputs that it is made of.  It overwrites nothing: the
-    kernel may come back to an element of it, and would read there what it wrote.
-    """
-    kernel, destroyed = _kernel(p, node)
-    inputs = [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs]
-    extents = p.extents(kernel, inputs)
-    ordered: Lengths = ()
-    outputs = []
-    for number, operand in enumerate(kernel.outputs):
-        whole = has_all_loops(node, kernel, number)
-        own = extents if whole else _own_lengths(p, kernel, number, inputs, extents)
-        lengths = tuple(1 if loop is None else own[loop] for loop in operand.axes)
-        victim = _overwritten(p, node, operand.source, destroyed, lengths) if whole else None
-        if victim is None and whole and node.outputs[operand.source] in p.ordered and runs_in_any_order(kernel):
-            ordered = ordered or ordered_strides(p, kernel, extents, inputs)
-            strides = tuple(1 if loop is None else ordered[loop] for loop in operand.axes)
-            outputs.append(result_in_order(p, node, operand.source, lengths, strides))
-        else:
-            outputs.append(victim or p.result(node.outputs[operand.source], lengths))
-    if any(o in p.needed for o in node.outputs):
-        p.launch(kernel, extents, outputs, inputs)
-
-
-def _own_lengths(p: Planner, kernel: Kernel, output: int, inputs: Sequence[Array], extents: Lengths) -> Lengths:
-    """The lengths, by loop, of an output that may be shorter than the loops, none of which must leave it unwritten."""
-    own = p.extents(kernel, inputs, kernel.feeds[output])
-    for axis, loop in enumerate(kernel.outputs[output].axes):
-        if loop is not None and isinstance(extents[loop], str) and own[loop] != extents[loop]:
-            p.guard("reached", extents[loop], own[loop], failure=Outcome.UNREACHED, axis=axis)
-    return own
-
-
-def _kernel(p: Planner, node: Apply) -> tuple[Kernel, dict[int, int]]:
-    """The kernel of a node, and which outputs may be written over which inputs: none, if its loops do not allow it."""
-    if not isinstance(node.op, InPlace):
-        return p.kernel(node), {}
-    try:
-        return p.kernel(node), node.op.destroys()
-    except ValueError:
-        return p.kernel(node.with_op(node.op.op)), {}
-
-
-def _overwritten(p: Planner, node: Apply, output: int, destroyed: Mapping[int, int], lengths: Lengths) -> Array | None:
-    """The array of the input that an output is written over; None if there is none that can be."""
-    source = destroyed.get(output)
-    if source is None:
-        return None
-    victim = p.arrays[node.inputs[source]]
-    if not p.is_overwritable(victim):
-        return None
-    if victim.lengths != lengths:  # the same by a proof about the graph, or perhaps not the same
-        if not same_shape(node.outputs[output], node.inputs[source]):
-            return None
-        for axis, (have, want) in enumerate(zip(victim.lengths, lengths, strict=True)):
-            p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
-    return p.put(node.outputs[output], victim)
-
-
 # --- the tables
 
 KERNEL_OPS = (Pointwise, Fused, Reduce, ArgReduce, Cumulative, Softmax, LogSoftmax, LogSumExp, Top)
@@ -346,7 +281,8 @@ KERNEL_OPS = (Pointwise, Fused, Reduce, ArgReduce, Cumulative, Softmax, LogSoftm
 SHAPE_ALONE = (*KERNEL_OPS, DimShuffle)
 """Ops whose lengths can be worked out without the elements of anything."""
 
-PLANS: dict[type[Op], Plan] = {
+_PLANS: dict[type[Op], Plan] = {
+    **dict.fromkeys(KERNEL_OPS, plan_kernel),
     DimShuffle: plan_views.plan_dimshuffle,
     Reshape: plan_views.plan_reshape,
     BroadcastTo: plan_views.plan_broadcast_to,
@@ -393,3 +329,11 @@ PLANS: dict[type[Op], Plan] = {
     While: _plan_scan,
     Cond: _plan_cond,
 }
+for _kind, _plan in _PLANS.items():
+    _default = of_kernels if _kind in KERNEL_OPS else no_operations
+    register(_kind, planner=_plan, work=COUNTS.get(_kind, _default))
+_HOST_STEPS = (ArgSort, Eigh, Eigvalsh, Nonzero, OrderStatistics, PseudoInverse, QR, RepeatedPositions, SVD,
+               SearchSorted, SingularValues, Sort, Unique, UniqueParts)  # fmt: skip
+for _kind in (*_HOST_STEPS, InPlace):
+    _why = "it is planned as the op that it marks" if _kind is InPlace else "NumPy computes it, as a host step"
+    register(_kind, lacks={"planner": _why, "work": _why})

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ...graph import Apply
+from ...graph import Apply, Op
+from ...graph.facets import facet_of, how_to_add, reason
+from ...graph.text import op_text
+from ...ops.elementwise import ElementwiseRecord
 from .planner import Planner
 from .program import INTEGER, POINTER, Host
 
@@ -15,3 +18,16 @@ def plan_host(p: Planner, node: Apply) -> None:
     for output, name, row in zip(node.outputs, results, lengths, strict=True):
         p.keep_promises(output, row)
         p.put(output, p.dense(name, output.dtype, row))
+
+
+def no_c(op: Op) -> str:
+    """Why a node of this op is a host step."""
+    return f"{op_text(op)} has no C; the call goes back to NumPy for it{how_to_give_c(op)}"
+
+
+def how_to_give_c(op: Op) -> str:
+    """The end of a sentence: how to give an op C; empty for an op that has none for a reason."""
+    if isinstance(op, ElementwiseRecord):
+        return f"; pass c= to ag.elementwise_op({op.name!r}, ...)"
+    known = facet_of(type(op), "planner") or reason(type(op), "planner")
+    return "" if known else f"; {how_to_add(type(op), 'planner')}"

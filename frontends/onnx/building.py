@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -18,9 +19,13 @@ from .node import Node, OnnxError, line_of
 from .table import CONVERTERS, Converter
 from .values import MOST_ELEMENTS, array_of, elements, scalar, vector
 
+MOST_DENSE = 1 << 28
+"""Numbers of a sparse tensor, zeros among them."""
 DEEPEST = 32
 """Functions inside of functions."""
 
+_WRONG = (TypeError, ValueError, LookupError, NotImplementedError, ArithmeticError, AttributeError, MemoryError)
+"""Errors of converters that become errors of the node."""
 _ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "Add": T.add, "Sub": T.sub, "Mul": T.mul, "Min": T.minimum, "Max": T.maximum, "Neg": T.neg, "Abs": T.abs,
 }  # fmt: skip
@@ -44,6 +49,8 @@ class Builder:
         """Raise OnnxError that names all ops for which there is no converter, with their nodes."""
         unknown: dict[str, list[str]] = {}
         for node in nodes_of(graph):
+            if not _domain(node) and "" not in self.versions:
+                raise OnnxError(f"{node.op_type} is an op of the standard, of which the model names no version")
             if self._converter(node) is None and self._definition(node, []) is None:
                 name = f"{node.domain}.{node.op_type}" if _domain(node) else node.op_type
                 unknown.setdefault(name, []).append(repr(node.name) if node.name else f"-> {', '.join(node.output)}")
@@ -86,31 +93,37 @@ class Builder:
         given = [scope[name] if name else None for name in proto.input]
         operands = [value_of(g) for g in given]
         node = Node(proto, version, place, body, [format_of(g) for g in given])
+        try:
+            outputs = self._settled(node, operands)
+        except OnnxError:
+            raise
+        except _WRONG as error:
+            raise node.error(node.told(error, operands)) from error
+        scope.update((name, value) for name, value in zip(proto.output, outputs) if name)
+
+    # --- nodes
+    def _settled(self, node: Node, operands: list[Any]) -> list[Any]:
+        """The outputs of a node in their narrow dtypes, constants folded; more may be given than are asked for."""
         outputs = self._converted(node, operands)
         if len(outputs) < sum(node.wanted):
             raise node.error(f"gives {len(outputs)} outputs, and {sum(node.wanted)} are asked for")
-        forms = output_formats(node, self._schema(proto) if any(node.formats) else None)
-        for name, value, form in zip(proto.output, outputs, forms):  # more may be given than are asked for
-            if name:
-                value, form = settled(node, value, form)
-                scope[name] = narrow(folded(value, operands), form)
+        forms = output_formats(node, self._schema(node.proto) if any(node.formats) else None)
+        found = []
+        for output, form in zip(outputs, forms):
+            value, form = settled(node, output, form)
+            found.append(narrow(folded(value, operands), form))
+        return found
 
-    # --- nodes
     def _converted(self, node: Node, operands: list[Any]) -> Sequence[Any]:
         known = _on_elements(node, operands)
         if known is not None:
             return known
         convert = self._converter(node.proto)
-        try:
-            if convert is not None:
-                result = convert(node, *operands)
-            else:
-                return self._by_definition(node, operands)
-        except OnnxError:
-            raise
-        except (TypeError, ValueError, IndexError, NotImplementedError) as error:
-            told = ", ".join("none" if o is None else str(getattr(o, "type", type(o).__name__)) for o in operands)
-            raise node.error(f"{error}\n  operands: {told}") from error
+        if convert is not None and convert is CONVERTERS.get((_domain(node.proto), node.op)):
+            node.check_count(operands, self._schema(node.proto))
+        if convert is None:
+            return self._by_definition(node, operands)
+        result = convert(node, *operands)
         return result if isinstance(result, tuple) else (result,)
 
     def _converter(self, proto: Any) -> Converter | None:
@@ -249,6 +262,8 @@ def folded(value: Any, operands: Sequence[Any]) -> Any:
     given = [o for o in operands if o is not None]
     if not given or not all(isinstance(o, Constant) and o.data.size <= 1 << 16 for o in given):
         return value
+    if math.prod(n for n in value.type.shape if n is not None) > 1 << 20:
+        return value
     graph = FunctionGraph([], [value]) if _is_closed(value) else None
     if graph is None:
         return value
@@ -289,8 +304,15 @@ def _on_elements(node: Node, operands: Sequence[Any]) -> tuple[Any, ...] | None:
 def dense(sparse: Any, fail: Callable[[str], Exception]) -> np.ndarray:
     """The array of a SparseTensorProto."""
     values, indices = array_of(sparse.values, fail), array_of(sparse.indices, fail)
-    result = np.zeros(tuple(sparse.dims), values.dtype)
-    places = tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, result.shape)
-    result[places] = values
+    shape = tuple(sparse.dims)
+    if any(n < 0 for n in shape) or math.prod(shape) > MOST_DENSE:
+        name = sparse.values.name
+        raise fail(f"the sparse tensor {name!r} has the shape {shape}, expected up to {MOST_DENSE:,} numbers")
+    result = np.zeros(shape, values.dtype)
+    try:
+        places = tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, result.shape)
+        result[places] = values
+    except (IndexError, ValueError) as error:
+        raise fail(f"the sparse tensor {sparse.values.name!r} of shape {shape}: {error}") from None
     return result
 

@@ -70,7 +70,7 @@ def _shape(text: str) -> tuple[str, Any]:
 
 
 def contents(proto: Any, path: str) -> str:
-    """What the file says: op sets, parameters, ops by number."""
+    """The content of the file: op sets, parameters, ops by number."""
     graph = proto.graph
     counts = Counter(node.op_type for node in nodes_of(graph))
     versions = ", ".join(f"{name or 'standard'} {version}" for name, version in versions_of(proto).items())

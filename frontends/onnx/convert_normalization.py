@@ -74,14 +74,21 @@ def group_normalization(node: Node, x: Any, scale: Any, bias: Any) -> Any:
     return T.reshape(T.reshape(scale, form) * parts + T.reshape(bias, form), own)
 
 
+MOST_NEIGHBOURS = 1 << 10
+"""Channels in a window of LRN where the number of all is not known."""
+
+
 @converter("LRN")
 def lrn(node: Node, x: Any) -> Any:
     """Each element divided by what its neighbours among the channels are together."""
-    size = node.need("size")
-    before, after = (size - 1) // 2, size - 1 - (size - 1) // 2
+    size, channels = node.need("size"), x.type.shape[1]
+    if not 1 <= size <= (MOST_NEIGHBOURS if channels is None else 1 << 62):
+        raise node.error(f"the size is {size}, expected 1 to {MOST_NEIGHBOURS}")
+    far = size if channels is None else channels  # there is nothing beyond the channels
+    before, after = min((size - 1) // 2, far), min(size - 1 - (size - 1) // 2, far)
     squares = T.pad(x * x, ((0, 0), (before, after), *((0, 0),) * (x.ndim - 2)))
     count = own_lengths(x)[1]
-    total = sum((squares[:, k : count + k] for k in range(1, size)), squares[:, :count])
+    total = sum((squares[:, k : count + k] for k in range(1, before + after + 1)), squares[:, :count])
     alpha, beta, bias = node.attr("alpha", 1e-4), node.attr("beta", 0.75), node.attr("bias", 1.0)
     return x / T.pow(like(bias, x) + like(alpha / size, x) * total, like(beta, x))
 

@@ -134,6 +134,8 @@ def split(node: Node, x: Any, sizes: Any = None) -> Any:
     axis = node.attr("axis", 0) % x.ndim
     wanted = node.attr("split") if sizes is None else lengths(sizes, node.error, "the vector of sizes")
     count = node.attr("num_outputs") or len(node.wanted)
+    if count != len(node.wanted):
+        raise node.error(f"num_outputs is {count}, expected {len(node.wanted)}, the number of its outputs")
     if wanted is None:
         length = own_lengths(x)[axis]
         known = isinstance(length, Constant)

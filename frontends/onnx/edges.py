@@ -71,6 +71,8 @@ class EdgeFunction:
         self._inputs, self._outputs = inputs, outputs
 
     def __getattr__(self, name: str) -> Any:
+        if name == "function":  # asked for before it is there, while an instance is unpickled
+            raise AttributeError(name)
         return getattr(self.function, name)
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:

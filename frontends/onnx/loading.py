@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,21 @@ def load(source: Any) -> tuple[Any, Path | None]:
         raise OnnxError(f"{path} is no ONNX model, or it is cut short: {error}") from None
     if not model.HasField("graph") or not model.opset_import:
         raise OnnxError(f"{path} is no ONNX model: it has no graph, or names no op set")
+    _refuse_bytes(model, str(path))
     return model, folder
+
+
+def _refuse_bytes(model: Any, path: str) -> None:
+    """Raise OnnxError for a name that is no UTF-8 text: the package `onnx` returns it as bytes."""
+    graph = model.graph
+    texts = [graph.name, *(v.name for v in (*graph.input, *graph.output, *graph.initializer))]
+    texts += [o.domain for o in model.opset_import]
+    for node in nodes_of(graph):
+        texts += [node.name, node.op_type, node.domain, *node.input, *node.output]
+        texts += [a.name for a in node.attribute]
+    for text in texts:
+        if isinstance(text, bytes):
+            raise OnnxError(f"{path}: the name {text!r} is no text in UTF-8, expected one; the file is damaged")
 
 
 def versions_of(model: Any) -> dict[str, int]:
@@ -60,11 +75,13 @@ def versions_of(model: Any) -> dict[str, int]:
 
 def check_graph(graph: Any, known: frozenset[str], place: str = "") -> None:
     """Raise OnnxError for names that are read before they are made, or made twice."""
-    made = set(known)
-    for value in (*graph.input, *graph.initializer):
-        made.add(value.name)
-    made |= {s.values.name for s in graph.sparse_initializer}
-    own: set[str] = set()
+    weights = [*(t.name for t in graph.initializer), *(s.values.name for s in graph.sparse_initializer)]
+    for kind, names in (("inputs", [i.name for i in graph.input]), ("initializers", weights)):
+        twice = next((name for name, count in Counter(names).items() if count > 1), None)
+        if twice is not None:
+            raise OnnxError(f"{place}two {kind} have the name {twice!r}, expected one")
+    made = {*known, *weights, *(i.name for i in graph.input)}
+    own = {i.name for i in graph.input} | set(weights)
     for node in graph.node:
         where = f"{place}node {node.name!r} {node.op_type}" if node.name else f"{place}node {node.op_type}"
         for name in node.input:
@@ -75,7 +92,7 @@ def check_graph(graph: Any, known: frozenset[str], place: str = "") -> None:
                 raise OnnxError(f"{where} reads {name!r}, {why}")
         for name in filter(None, node.output):
             if name in own:
-                raise OnnxError(f"{where} makes {name!r}, which another node makes, too")
+                raise OnnxError(f"{where} makes {name!r}, which another node makes, too, or an input or initializer is")
             own.add(name)
             made.add(name)
     for output in graph.output:

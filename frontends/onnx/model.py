@@ -53,8 +53,12 @@ class OnnxModel:
         result = outputs[0] if len(outputs) == 1 else outputs
         how = {"name": self.name, "on_unused_input": "ignore", **options}
         made = function(flat(self.inputs), result, **how)
-        lists = any(isinstance(v, list) for v in (*self.inputs.values(), *self.outputs.values()))
-        return EdgeFunction(made, self._inputs, self._outputs) if lists or self.narrow else made
+        return EdgeFunction(made, self._inputs, self._outputs) if self.is_wide else made
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether arrays at the edges differ from what the variables hold: sequences, or dtypes of few bits."""
+        return bool(self.narrow) or any(isinstance(v, list) for v in (*self.inputs.values(), *self.outputs.values()))
 
     @cached_property
     def _function(self) -> Any:
@@ -117,7 +121,8 @@ def from_onnx(
     inputs = {i.name: variable_of(i, given.pop(i.name, UNKNOWN)) for i in graph.input if i.name not in scope}
     if given:
         raise OnnxError(f"shapes names {min(given)!r}; the inputs are {', '.join(inputs) or 'none'}")
-    values = builder.run(graph, {**scope, **inputs})
+    with np.errstate(all="ignore"):  # what is not finite comes out as it is
+        values = builder.run(graph, {**scope, **inputs})
     outputs = {o.name: _declared(o, value) for o, value in zip(graph.output, values, strict=True)}
     present = {name: value for name, value in inputs.items() if value is not None}
     return OnnxModel(graph.name or "model", present, outputs, parameters)
@@ -128,4 +133,7 @@ def _declared(info: Any, value: Any) -> Any:
     form = declared_format(info.type)
     if form is None or format_of(value) is not None:
         return value
-    return narrow(form.rounded(value) if isinstance(value, Variable) else value, form)
+    try:
+        return narrow(form.rounded(value) if isinstance(value, Variable) else value, form)
+    except TypeError as error:
+        raise OnnxError(f"output {info.name!r} is declared as {form.name}: {error}") from None

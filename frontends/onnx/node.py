@@ -81,6 +81,27 @@ class Node:
         self.results = [a or b for a, b in zip(found, self.results or found, strict=True)]
         return [value_of(v) for v in values]
 
+    def check_count(self, operands: Sequence[Any], schema: Any) -> None:
+        """Raise OnnxError if operands are missing, or if there are too many, by the op's entry in the standard."""
+        if schema is None:
+            return
+        names = [formal.name for formal in schema.inputs]
+        if not schema.min_input <= len(operands) <= schema.max_input:
+            least, most = schema.min_input, min(schema.max_input, 1 << 30)
+            expected = f"{least}" if least == most else f"{least} or more" if most == 1 << 30 else f"{least} to {most}"
+            raise self.error(f"has {len(operands)} operands, expected {expected}: {', '.join(names)}")
+        for name, operand, given in zip(names, schema.inputs, operands, strict=False):
+            if given is None and operand.option == operand.option.Single and self.proto.input:
+                raise self.error(f"its operand {name} is left out, and there must be one")
+
+    def told(self, error: Exception, operands: Sequence[Any]) -> str:
+        """The message of an error in a converter: the reason, the operands and the attributes."""
+        reason = {KeyError: f"{error} is no value that it takes", MemoryError: "needs more memory than there is"}
+        types = ", ".join("none" if o is None else str(getattr(o, "type", type(o).__name__)) for o in operands)
+        given = [f"{name}={self.attr(name)!r:.60}" for name, a in self.attributes.items() if a.type in (1, 2, 3, 6, 7)]
+        attributes = f"\n  attributes: {', '.join(given)}" if given else ""
+        return f"{reason.get(type(error), error)}\n  operands: {types}{attributes}"
+
     def error(self, problem: str) -> OnnxError:
         """An error in the name of this node."""
         return OnnxError(f"{self}: {problem}")

@@ -60,14 +60,13 @@ def to_onnx(
 
 def _graph_of(source: Any, inputs: Sequence[Variable] | None) -> tuple[str, FunctionGraph, Sequence[str]]:
     """The name of what is written, its graph, and the names of its outputs."""
-    source = source.function if isinstance(source, EdgeFunction) else source
+    if isinstance(source, EdgeFunction) or (isinstance(source, OnnxModel) and source.is_wide):
+        raise OnnxError("to_onnx: models with sequences or dtypes of few bits cannot be written")
     if isinstance(source, Function):
         return source.name, source.unoptimized_graph, source._signature.keys
     if isinstance(source, FunctionGraph):
         return "graph", source, ()
     if isinstance(source, OnnxModel):
-        if source.narrow or any(isinstance(v, list) for v in (*source.inputs.values(), *source.outputs.values())):
-            raise OnnxError("to_onnx: models with sequences or dtypes of few bits cannot be written")
         outputs: Any = source.outputs
         return source.name, _made(list(source.inputs.values()), list(outputs.values())), list(outputs)
     named = source if isinstance(source, dict) else {}

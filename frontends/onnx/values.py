@@ -30,6 +30,8 @@ NUMBER_OF = {name: number for number, name in DTYPE_OF.items()}
 
 LARGEST = 1 << 40
 """Bytes beyond which a tensor is refused before anything is taken."""
+MOST_LENGTHS = 1 << 12
+"""Elements of vectors of lengths that are computed when the model runs."""
 MOST_ELEMENTS = 64
 """Elements of vectors whose elements are known one by one."""
 
@@ -168,6 +170,8 @@ def lengths(value: Any, fail: Fail, what: str) -> list[Any]:
     count = value.type.shape[0] if value.ndim == 1 else None
     if count is None:
         raise fail(f"the number of elements of {what} must be known; it is computed when the model runs")
+    if count > MOST_LENGTHS:
+        raise fail(f"{what} has {count} elements, expected {MOST_LENGTHS} or fewer")
     return [value[k] for k in range(count)]
 
 

@@ -205,9 +205,10 @@ def logaddexp(a: Any, b: Any) -> Any:
 @_by("hypot")
 def hypot(a: Any, b: Any) -> Any:
     most, least = T.maximum(T.abs(a), T.abs(b)), T.minimum(T.abs(a), T.abs(b))
-    plain = T.logical_or(T.eq(most, 0), T.isinf(most))
-    ratio = least / T.switch(plain, 1, most)
-    return T.switch(plain, most, most * T.sqrt(1 + ratio * ratio))
+    endless = T.logical_or(T.isinf(a), T.isinf(b))
+    ratio = least / T.switch(T.eq(most, 0), 1, most)
+    size = T.switch(T.eq(most, 0), most, most * T.sqrt(1 + ratio * ratio))
+    return T.switch(endless, T.constant(math.inf, size.dtype), size)
 
 
 FACTORS = (
@@ -241,7 +242,8 @@ def signbit(x: Any) -> Any:
 
 @_by("copysign")
 def copysign(x: Any, y: Any) -> Any:
-    return T.switch(T.signbit(y), -T.abs(x), T.abs(x))
+    """A product, since the choice of ONNX Runtime loses the sign of zero."""
+    return T.abs(x) * T.switch(T.signbit(y), T.constant(-1, x.dtype), T.constant(1, x.dtype))
 
 
 @_by("arctan2")

@@ -40,6 +40,7 @@ from . import (
     joins,
     logic,
     normalization,
+    pooling,
     powers,
     reductions,
     shapes,
@@ -89,7 +90,7 @@ STABLE = (
 )  # fmt: skip
 SPECIAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, canonizer.CANONICAL, *CARRIED,
-    softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, reductions.EXTREMA, joins.BY_PARTS,
+    softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, reductions.EXTREMA, joins.BY_PARTS, pooling.BY_AXES,
 )  # fmt: skip
 UNSAFE = (
     arithmetic.UNSAFE, powers.UNSAFE, stability.UNSAFE, canonizer.UNSAFE, switches.UNSAFE, reductions.UNSAFE,

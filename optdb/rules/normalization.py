@@ -11,6 +11,7 @@ optimized, in float64.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ...graph import Constant, Variable
 from ...ops.blas import Dot, Dot22, MatMul
 from ...ops.convolution import Convolution
 from ...ops.elementwise import add, mul, sub, true_div
-from ...ops.tensor import constant
+from ...ops.tensor import TensorConstant, constant
 from ..contract import relaxes
 from ..patterns import Users
 from ..rule import Rule, node_rule
@@ -45,12 +46,36 @@ def factor_folded(node: Node, users: Users) -> Variable | None:
     made = None if scale is None else _scaled(product, scale)
     if made is None or shifted is None or place is None:
         return made
-    shifts = [_times(i, product, scale) for i in shifted.inputs if i is not inner]
-    if any(s is None for s in shifts):
+    shifts = [s for i in shifted.inputs if i is not inner and (s := _times(i, product, scale)) is not None]
+    if len(shifts) < len(shifted.inputs) - 1:
         return None
     if shifted.op is sub:
-        return sub(shifts[0], made) if place else add(made, constant(-shifts[0].data))  # type: ignore[union-attr]
+        return sub(shifts[0], made) if place else add(made, constant(-shifts[0].data))
     return add(made, *shifts)
+
+
+def shifts_merged(node: Node, users: Users) -> Variable | None:
+    """A product with constant weights shifted by constants twice: once."""
+    place = _only(node.inputs) if is_float(node.out) else None
+    below = producer(node.inputs[place], add, sub) if place is not None else None
+    inner = _only(below.inputs) if below is not None else None
+    product = producer(below.inputs[inner], *PRODUCTS) if below is not None and inner is not None else None
+    if place is None or below is None or inner is None or product is None:
+        return None
+    if not isinstance(product.inputs[1], Constant) or len(users(below.out)) != 1 or len(users(product.out)) != 1:
+        return None
+    sign, total = 1.0, np.zeros(1)
+    for each, side in ((below, inner), (node, place)):
+        values = [_by_channel(i, product) for k, i in enumerate(each.inputs) if k != side]  # type: ignore[arg-type]
+        if any(v is None for v in values):
+            return None
+        if each.op is sub and side == 1:
+            sign, total = -sign, -total
+        total = total + sum(values) * (-1.0 if each.op is sub and side == 0 else 1.0)  # type: ignore[arg-type]
+    shift = _constant(total, product, node.out.dtype)
+    if shift is None:
+        return None
+    return add(product.out, shift) if sign > 0 else sub(shift, product.out)
 
 
 def _only(operands: Sequence[Variable]) -> int | None:
@@ -66,11 +91,11 @@ def _channel_axis(product: Node) -> int:
 
 def _scale(node: Node, product: Node, factors: Sequence[Constant]) -> np.ndarray | None:
     """What each channel is multiplied by, in float64; None where it differs along other axes."""
-    values = [_by_channel(f, product) for f in factors]
-    if any(v is None for v in values):
+    values = [v for f in factors if (v := _by_channel(f, product)) is not None]
+    if len(values) < len(factors):
         return None
     with np.errstate(all="ignore"):
-        return np.asarray(np.prod(values, axis=0) if node.op is mul else 1 / values[0])  # type: ignore[operator]
+        return reduce(np.multiply, values) if node.op is mul else np.asarray(1 / values[0])
 
 
 def _by_channel(value: Constant, product: Node) -> np.ndarray | None:
@@ -95,13 +120,16 @@ def _scaled(product: Node, scale: np.ndarray) -> Variable | None:
     return None if made is None else product.op(x, constant(made))  # type: ignore[no-any-return]
 
 
-def _times(value: Variable, product: Node, scale: np.ndarray | None) -> Variable | None:
+def _times(value: Variable, product: Node, scale: np.ndarray | None) -> TensorConstant | None:
     """A summand of each channel, scaled."""
     assert isinstance(value, Constant) and scale is not None
     numbers = _by_channel(value, product)
-    if numbers is None:
-        return None
-    made = _rounded(numbers * scale, value.dtype, np.broadcast_to(numbers != 0, np.broadcast(numbers, scale).shape))
+    return None if numbers is None else _constant(numbers * scale, product, value.dtype)
+
+
+def _constant(numbers: np.ndarray, product: Node, dtype: str) -> TensorConstant | None:
+    """A constant with one number a channel of the result; None if one of them leaves the range of normal numbers."""
+    made = _rounded(numbers, dtype, numbers != 0)
     if made is None:
         return None
     shape = [1] * product.out.ndim
@@ -121,6 +149,11 @@ FOLDED: list[Rule] = [
     node_rule(
         "local_fold_factor_into_weights", (mul, true_div), factor_folded, having=(*PRODUCTS, add, sub), uses=True,
         formula="(convolution(x, w) + b) * a -> convolution(x, w * a) + b * a  for constants w, a, b",
+        contract=relaxes("rounding", "signed zero"),
+    ),
+    node_rule(
+        "local_merge_shifts_of_product", (add, sub), shifts_merged, having=(add, sub), uses=True,
+        formula="convolution(x, w) + a - b -> convolution(x, w) + (a - b)  for constants w, a, b",
         contract=relaxes("rounding", "signed zero"),
     ),
 ]  # fmt: skip

@@ -1,0 +1,75 @@
+"""Steps of the ops that are one kernel: launched over the joint lengths of the inputs, in place if that is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...graph import Apply, same_shape
+from ...ops.fused import InPlace
+from ..ir.kernel import Kernel
+from .launches import runs_in_any_order
+from .plan_order import ordered_strides, result_in_order
+from .planner import Planner, has_all_loops
+from .program import Array, Lengths, Outcome
+
+
+def plan_kernel(p: Planner, node: Apply) -> None:
+    """Launch the kernel of an op over the joint lengths of its inputs, in place where the op has leave and the memory
+    allows.
+
+    An output that may be shorter has the joint lengths of the inputs that it is made of.  It overwrites nothing: the
+    kernel may come back to an element of it, and would read there what it wrote.
+    """
+    kernel, destroyed = _kernel(p, node)
+    inputs = [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs]
+    extents = p.extents(kernel, inputs)
+    ordered: Lengths = ()
+    outputs = []
+    for number, operand in enumerate(kernel.outputs):
+        whole = has_all_loops(node, kernel, number)
+        own = extents if whole else _own_lengths(p, kernel, number, inputs, extents)
+        lengths = tuple(1 if loop is None else own[loop] for loop in operand.axes)
+        victim = _overwritten(p, node, operand.source, destroyed, lengths) if whole else None
+        if victim is None and whole and node.outputs[operand.source] in p.ordered and runs_in_any_order(kernel):
+            ordered = ordered or ordered_strides(p, kernel, extents, inputs)
+            strides = tuple(1 if loop is None else ordered[loop] for loop in operand.axes)
+            outputs.append(result_in_order(p, node, operand.source, lengths, strides))
+        else:
+            outputs.append(victim or p.result(node.outputs[operand.source], lengths))
+    if any(o in p.needed for o in node.outputs):
+        p.launch(kernel, extents, outputs, inputs)
+
+
+def _own_lengths(p: Planner, kernel: Kernel, output: int, inputs: Sequence[Array], extents: Lengths) -> Lengths:
+    """The lengths, by loop, of an output that may be shorter than the loops, none of which must leave it unwritten."""
+    own = p.extents(kernel, inputs, kernel.feeds[output])
+    for axis, loop in enumerate(kernel.outputs[output].axes):
+        if loop is not None and isinstance(extents[loop], str) and own[loop] != extents[loop]:
+            p.guard("reached", extents[loop], own[loop], failure=Outcome.UNREACHED, axis=axis)
+    return own
+
+
+def _kernel(p: Planner, node: Apply) -> tuple[Kernel, dict[int, int]]:
+    """The kernel of a node, and which outputs may be written over which inputs: none, if its loops do not allow it."""
+    if not isinstance(node.op, InPlace):
+        return p.kernel(node), {}
+    try:
+        return p.kernel(node), node.op.destroys()
+    except ValueError:
+        return p.kernel(node.with_op(node.op.op)), {}
+
+
+def _overwritten(p: Planner, node: Apply, output: int, destroyed: Mapping[int, int], lengths: Lengths) -> Array | None:
+    """The array of the input that an output is written over; None if there is none that can be."""
+    source = destroyed.get(output)
+    if source is None:
+        return None
+    victim = p.arrays[node.inputs[source]]
+    if not p.is_overwritable(victim):
+        return None
+    if victim.lengths != lengths:  # the same by a proof about the graph, or perhaps not the same
+        if not same_shape(node.outputs[output], node.inputs[source]):
+            return None
+        for axis, (have, want) in enumerate(zip(victim.lengths, lengths, strict=True)):
+            p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
+    return p.put(node.outputs[output], victim)
