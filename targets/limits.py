@@ -37,6 +37,9 @@ class Limits:
     """Parts of a join on which work is done one by one."""
     taps: int = 32
     """Positions of a window up to which a program reads them one by one."""
+    pooled: int = 4
+    """Positions of a window whose largest number one kernel finds; more are pooled axis by axis.  9 of 64x56x56 float32
+    take 229 us at once and 55 us so."""
     # --- a program
     long_program: int = 12
     """Nodes of a graph whose C may be long enough for two compilers."""

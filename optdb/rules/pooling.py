@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from ...graph import Variable
 from ...ops.pooling import MaxPool
+from ...targets.current import current
 from ..contract import relaxes
 from ..rule import Rule, node_rule
 from .facts import Node
-
-FEW = 4
-"""Positions of a window that one kernel compares at once as quickly as two do."""
 
 
 def by_axes(node: Node) -> Variable | None:
@@ -19,7 +17,7 @@ def by_axes(node: Node) -> Variable | None:
     positions = 1
     for n in op.kernel:
         positions *= n
-    if len(wide) < 2 or positions <= FEW:
+    if len(wide) < 2 or positions <= current().limits.pooled:
         return None
     first = wide[0]
     alone = [tuple(n if k == first else 1 for k, n in enumerate(each)) for each in (op.kernel, op.stride, op.dilation)]
