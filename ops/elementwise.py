@@ -15,6 +15,7 @@ take it from there.
 from __future__ import annotations
 
 from . import elementwise_angles, elementwise_arithmetic, elementwise_exponential, elementwise_logic, elementwise_parts
+from .casting import Cast, cast
 from .elementwise_angles import *
 from .elementwise_arithmetic import *
 from .elementwise_exponential import *
@@ -22,12 +23,10 @@ from .elementwise_logic import *
 from .elementwise_parts import *
 from .elementwise_parts import identity as identity
 from .pointwise import (
-    Cast,
     Elementwise,
     ElementwiseRecord,
     Pointwise,
     broadcast_shapes,
-    cast,
     operands,
     scalar_constant,
 )
@@ -42,10 +41,11 @@ _defined: dict[str, ElementwiseRecord] = {}
 """The ops that programs defined with `ag.elementwise_op`, by symbol, the latest last."""
 
 
-def define(op: ElementwiseRecord) -> None:
+def define(op: ElementwiseRecord) -> ElementwiseRecord:
     """Take in an op from outside the package, as the latest of its name."""
     _defined.pop(op.symbol, None)
     _defined[op.symbol] = op
+    return op
 
 
 def user_op(symbol: str) -> ElementwiseRecord | None:

@@ -40,7 +40,7 @@ class _Clip(Elementwise):
         self, x: Any = None, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None, **keywords: Any
     ) -> TensorVariable:
         if keywords:
-            (x,) = operands_by_name("clip", 1, () if x is None else (x,), keywords)
+            (x,) = operands_by_name("clip", ("a",), () if x is None else (x,), keywords)
         if not (a_min is a_max is None or min is max is None):
             raise ValueError("clip: bounds are given as a_min and a_max or as min and max, got both")
         low, high = (a_min if min is None else min), (a_max if max is None else max)
@@ -65,7 +65,7 @@ switch: Switch = plain_op(
     meaning="switch(c, x, y): x where c is true, else y; both are computed.\n\n"
         "So are their derivatives, and 0 times an infinite one is NaN: for roots and logarithms make the operand safe\n"
         "too, as in where(x > 0, sqrt(where(x > 0, x, 1)), 0).  `ag.cond` computes one of two.",
-    arity=3, real_slopes=True, one_operand="T.nonzero(condition) says where it holds",
+    arity=3, operands=("condition", "x", "y"), real_slopes=True, one_operand="T.nonzero(condition) says where it holds",
     derivative=(
         None,
         lambda g, y, c, a, b: T.switch(c, g, 0),
@@ -100,7 +100,7 @@ conj: Unary = ufunc_op(
 real: Part = unary_op(
     "real", lambda x: np.array(x.real), promotion.real_part,
     meaning="The real part.",
-    idempotent=True,
+    idempotent=True, operands=("val",),
     derivative=(lambda g, y, x: g,),
     complex_derivative=(lambda g, y, z: g,),
     c={"biuf": ITSELF, "c": template("__real__ {0}", Binding.UNARY)},
@@ -108,7 +108,7 @@ real: Part = unary_op(
 imag: Part = unary_op(
     "imag", lambda x: np.array(x.imag), promotion.real_part,
     meaning="The imaginary part; 0 for real numbers.",
-    fixed=("biuf", 0),
+    fixed=("biuf", 0), operands=("val",),
     derivative=(None,),
     complex_derivative=(lambda g, y, z: g * 1j,),
     c={"c": template("__imag__ {0}", Binding.UNARY)},
@@ -123,7 +123,7 @@ angle: _Angle = _Angle(
 fill: Fill = plain_op(
     "fill", lambda like, value: np.broadcast_arrays(value, like)[0].copy(), promotion.last,
     meaning="fill(like, value): `value` broadcast against `like`, of which only the shape is used.",
-    arity=2, cost=0, real_slopes=True, same_as=1, unread=0,
+    arity=2, operands=("like", "value"), cost=0, real_slopes=True, same_as=1, unread=0,
     derivative=(None, lambda g, y, like, value: g),
 )
 identity: Unary = unary_op(

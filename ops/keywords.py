@@ -155,12 +155,13 @@ def placed(
     return arguments, rest
 
 
-def operands_by_name(name: str, arity: int | None, inputs: Sequence[Any], keywords: dict[str, Any]) -> list[Any]:
-    """The operands of an elementwise op given by NumPy's names; its options are those of `UFUNC`.
+def operands_by_name(
+    name: str, names: Sequence[str], inputs: Sequence[Any], keywords: dict[str, Any]
+) -> list[Any]:
+    """The operands of an elementwise op given by `names`; its options are those of `UFUNC`.
 
     Raises TypeError for another keyword, and for an operand that is missing or given twice.
     """
-    names = operand_names(name, arity)
     found = list(inputs)
     for key in without(name, UFUNC, keywords):
         if key not in names:
@@ -174,10 +175,6 @@ def operands_by_name(name: str, arity: int | None, inputs: Sequence[Any], keywor
     return found
 
 
-def operand_names(name: str, arity: int | None) -> tuple[str, ...]:
-    """NumPy's names of the operands of an elementwise op; of one that folds, those of the first two."""
-    return _OPERANDS.get(name) or (("x",) if arity == 1 else ("x1", "x2"))
-
-
-_OPERANDS = {"switch": ("condition", "x", "y"), "real": ("val",), "imag": ("val",), "fill": ("like", "value"),
-             "clip": ("a",)}
+def operand_names(own: tuple[str, ...], arity: int | None) -> tuple[str, ...]:
+    """The names of the operands of an elementwise op: its own, or NumPy's; of a fold, those of the first two."""
+    return own or (("x",) if arity == 1 else ("x1", "x2"))

@@ -17,17 +17,16 @@ import numpy as np
 from .. import ops as T  # the namespace; read when an op is looked up
 from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import broadcast_dims
-from ..graph.types import Shape, dtype_name
+from ..graph.types import Shape
 from ..record import record
 from . import promotion
 from .c_forms import Form, UserC
 from .checks import describe, shown
 from .derivatives import FoldRow, Row, elementwise_vjp
-from .keywords import operands_by_name
+from .keywords import operand_names, operands_by_name
 from .promotion import Loop, Operand, Rule
 from .signatures import CallSignature, usage
 from .tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
-from .typing import DTypeLike, TensorLike
 
 
 class Broadcasting(TensorOp):
@@ -43,6 +42,8 @@ class Broadcasting(TensorOp):
     """Whether it is linear, with a row that multiplies g by real numbers only: it need not be conjugated."""
     advice: str = ""
     """What to write instead, for the error that refuses a dtype."""
+    explains: ClassVar[bool] = False
+    """Whether the error of `loop` says more than a list of the dtypes that are taken."""
     same_as: int | None = None
     """The operand that is the result: nothing is computed."""
     fixed: tuple[str, int] | None = None
@@ -130,7 +131,7 @@ def _check_lengths(op: Broadcasting, inputs: Sequence[Variable]) -> None:
 def _refused(op: Broadcasting, operands: Sequence[Any], error: TypeError) -> TypeError:
     """The error for dtypes that `op` does not take."""
     got = ", ".join(describe(o) if isinstance(o, Variable) else repr(o) for o in operands)
-    if isinstance(op, Cast):  # whose own error says more than a list of dtypes
+    if op.explains:
         return TypeError(f"{op.name} does not take {got}: {error}")
     accepted = f"{op.name} does not take {got}: expected {_accepted(op, len(operands))}"
     return TypeError(f"{accepted}; {op.advice}" if op.advice else accepted)
@@ -168,6 +169,8 @@ class ElementwiseRecord(Broadcasting):
     """The meaning in a line: the docstring."""
     arity: int | None = 1
     """The number of operands; None: two or more, converted to their joint dtype and folded from the left."""
+    operands: tuple[str, ...] = ()
+    """Their names in calls; none: those of NumPy's functions, x or x1 and x2."""
     commutative: bool = False
     associative: bool = False
     idempotent: bool = False
@@ -212,7 +215,7 @@ class ElementwiseRecord(Broadcasting):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "symbol", self.symbol or self.name)
-        call = self.usage or usage(self.name, self.arity)
+        call = self.usage or usage(self.name, self.operands, self.arity)
         object.__setattr__(self, "__doc__", f"{call}\n\n{self.meaning or self.function.__doc__}")  # what `help` shows
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
@@ -236,7 +239,7 @@ class ElementwiseRecord(Broadcasting):
     def __call__(self, *inputs: Any, **keywords: Any) -> TensorVariable:
         """The op applied; operands may be given by NumPy's names, x or x1 and x2, as well."""
         if keywords:
-            inputs = tuple(operands_by_name(self.name, self.arity, inputs, keywords))
+            inputs = tuple(operands_by_name(self.name, operand_names(self.operands, self.arity), inputs, keywords))
         return super().__call__(*inputs)
 
     def convert(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
@@ -329,53 +332,6 @@ def scalar_constant(value: complex, dtype: str) -> TensorConstant:
             _numbers.clear()
         found = _numbers[key] = constant(typed)
     return found
-
-
-# --- casts
-
-
-@record(repr=False)
-class Cast(Pointwise):
-    """The input converted to another dtype, with NumPy's `astype`; complex numbers do not become real ones by it."""
-
-    dtype: str
-    name: ClassVar[str] = "cast"  # type: ignore[misc]
-    arity: ClassVar[int] = 1
-    cost: ClassVar[int] = 1
-    derivative: ClassVar[Row] = (lambda g, y, x: g,)  # type: ignore[misc]
-    real_slopes: ClassVar[bool] = True  # type: ignore[misc]
-
-    def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
-        """The operand as it is, and the dtype of the cast."""
-        (given,) = dtypes
-        name = promotion.result_type((given,))
-        if name.startswith("complex") and not self.dtype.startswith("complex") and self.dtype != "bool":
-            raise TypeError(f"the imaginary part would be lost; use T.real(x) or T.abs(x) and then {self.dtype}")
-        return (name,), self.dtype
-
-    def check_count(self, count: int) -> None:
-        if count != 1:
-            raise TypeError(f"cast takes 1 operand, got {count}")
-
-    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        with np.errstate(all="ignore"):
-            return (values[0].astype(self.dtype),)
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return elementwise_vjp(node, cotangents[0])
-
-
-def cast(x: TensorLike, dtype: DTypeLike) -> TensorVariable:
-    """`x` as `dtype`, NumPy's `astype`; `x` itself where it has that dtype.
-
-    Raises TypeError for complex numbers cast to real ones (take `real` or `abs` first), and for a dtype of None, which
-    NumPy takes for float64.
-    """
-    if dtype is None:
-        raise TypeError("cast: dtype must be given, got None; write 'float64' if you mean what NumPy takes None for")
-    name = dtype_name(dtype)
-    x = as_tensor(x)
-    return x if getattr(x, "dtype", None) == name else Cast(name)(x)
 
 
 # --- records in the tables

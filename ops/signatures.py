@@ -56,14 +56,14 @@ class CallSignature:
         own = signature(type(op).__call__)
         if all(p.kind is not Parameter.VAR_POSITIONAL for p in own.parameters.values()):  # a call of its own
             return own.replace(parameters=list(own.parameters.values())[1:])
-        names = operand_names(op.name, op.arity)
+        names = operand_names(op.operands, op.arity)
         parameters = [Parameter(n, Parameter.POSITIONAL_OR_KEYWORD, annotation="TensorLike") for n in names]
         if op.arity is None:
             parameters.append(Parameter("more", Parameter.VAR_POSITIONAL, annotation="TensorLike"))
         return Signature(parameters, return_annotation="TensorVariable")
 
 
-def usage(name: str, arity: int | None) -> str:
+def usage(name: str, operands: tuple[str, ...], arity: int | None) -> str:
     """The call of an op in a line: `exp(x)`, `add(x1, x2, *more)`."""
-    names = [*operand_names(name, arity), *(["*more"] if arity is None else [])]
+    names = [*operand_names(operands, arity), *(["*more"] if arity is None else [])]
     return f"{name}({', '.join(names)})"

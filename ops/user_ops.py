@@ -29,7 +29,7 @@ from .code_digest import code_digest
 from .derivatives import Row
 from .elementwise import ELEMENTWISE, Elementwise, define, user_op
 from .pointwise import ElementwiseRecord
-from .promotion import Loop, Operand
+from .promotion import Loop, Operand, Rule
 
 Derivative = Callable[..., Any] | Sequence["Callable[..., Any] | None"]
 _KINDS = {"b": "bool", "i": "signed integers", "u": "unsigned integers", "f": "floats", "c": "complex numbers"}
@@ -83,7 +83,7 @@ def elementwise_op(
     cost: int = 20,
     doc: str = "",
     **facts: Any,
-) -> Any:
+) -> ElementwiseRecord:
     """Define an elementwise op; it is called like those of `T`.
 
     Args:
@@ -98,30 +98,22 @@ def elementwise_op(
         dtypes: What it computes in, best first: "float64", or "float64, int64 -> bool".  Operands are cast to the first
             that holds them.  Default: those of a NumPy ufunc, else the floats.
         cost: Time an element, in additions; a cheap op is computed again rather than kept.
-        doc: The docstring.
         facts: Facts for rules: commutative, associative, idempotent, involution, unit, zero.
     """
     _check_name(name)
     operands = _operand_names(name, function)
     loops = _loops(name, function, dtypes, len(operands))
     source = None if c is None else _source(name, operands, c, c_functions, loops)
-    is_numpys = dtypes is None and isinstance(function, np.ufunc)
-    rule = promotion.by_ufunc(function) if is_numpys else partial(_by_loops, tuple(loops))  # type: ignore[arg-type]
-    unknown = sorted(facts.keys() - set(_FACTS))
-    if unknown:
-        raise TypeError(f"elementwise_op: {name!r}: unknown fact {unknown[0]!r}; expected one of {', '.join(_FACTS)}")
-    kind = HostElementwise if source is None else UserElementwise
-    made: ElementwiseRecord = kind(
-        name, function, rule, doc or inspect.getdoc(function) or f"{name}, a user's op.",
-        arity=len(operands), cost=cost, derivative=_row(name, derivative, len(operands)), source=source,
-        defined_at=next(map(str, here()), ""), **facts,
+    _check_facts(name, facts)
+    made = (HostElementwise if source is None else UserElementwise)(
+        name, function, _rule(function, dtypes, loops), doc or inspect.getdoc(function) or f"{name}, a user's op.",
+        arity=len(operands), operands=operands, cost=cost, derivative=_row(name, derivative, len(operands)),
+        source=source, defined_at=next(map(str, here()), ""), **facts,
     )  # fmt: skip
-    made = _with_symbol(made, loops)
-    define(made)
-    return made
+    return define(_with_symbol(made, loops))
 
 
-def _with_symbol(op: ElementwiseRecord, loops: Sequence[Loop]) -> Any:
+def _with_symbol(op: ElementwiseRecord, loops: Sequence[Loop]) -> ElementwiseRecord:
     """The op with the symbol that tells its C and its meaning from those of others."""
     facts = [(f.name, getattr(op, f.name)) for f in fields(op) if f.name in (*_FACTS, "cost", "arity")]
     meaning = code_digest(op.function)
@@ -138,6 +130,12 @@ def _check_name(name: str) -> None:
         raise ValueError(f"elementwise_op: the name must be an identifier, got {name!r}")
     if name in ELEMENTWISE or name == "cast":
         raise ValueError(f"elementwise_op: {name!r} is an op of Arignote, T.{name}; choose another name")
+
+
+def _check_facts(name: str, facts: Mapping[str, Any]) -> None:
+    unknown = sorted(facts.keys() - set(_FACTS))
+    if unknown:
+        raise TypeError(f"elementwise_op: {name!r}: unknown fact {unknown[0]!r}; expected one of {', '.join(_FACTS)}")
 
 
 def _operand_names(name: str, function: Any) -> tuple[str, ...]:
@@ -182,6 +180,12 @@ def _loop(name: str, text: str, arity: int) -> Loop:
             f"{', '.join(['float64'] * arity)} -> bool; got {text!r}"
         )
     return tuple(names), dtype_name(result.strip())
+
+
+def _rule(function: Any, dtypes: Sequence[str] | None, loops: Sequence[Loop]) -> Rule:
+    """The promotion of operands: that of a ufunc, unless dtypes are given."""
+    is_numpys = dtypes is None and isinstance(function, np.ufunc)
+    return promotion.by_ufunc(function) if is_numpys else partial(_by_loops, tuple(loops))
 
 
 def _by_loops(loops: tuple[Loop, ...], dtypes: tuple[Operand, ...]) -> Loop:

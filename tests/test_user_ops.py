@@ -1,5 +1,6 @@
 """Elementwise ops from outside the package: in NumPy and in C, fused, differentiated, pickled, cached, refused."""
 
+import inspect
 import pickle
 import subprocess
 import sys
@@ -76,8 +77,9 @@ def test_several_operands_kinds_bodies_and_functions():
         "steep", lambda a, b, n: np.tanh(a * b) > n, c="helper_{T}(a, b) > n", dtypes=["float64,float64,int64->bool"],
         c_functions="static {T} helper_{T}({T} a, {T} b)\n{\n    return tanh{f}(a * b);\n}",
     )  # fmt: skip
+    assert steep.__doc__.startswith("steep(a, b, n)") and list(inspect.signature(steep).parameters) == ["a", "b", "n"]
     i, x, n = T.ivector("i"), T.vector("x"), T.lscalar("n")
-    f = ag.function([i, x, n], [clamp(i, 2), clamp(i, x), steep(x, i, n), T.switch(steep(x, i, n), x, -x)])
+    f = ag.function([i, x, n], [clamp(i, 2), clamp(i, x), steep(x, i, n), T.switch(steep(x, n=n, b=i), x, -x)])
     whole, mixed, truth, chosen = f(np.array([1, 5], "int32"), [3.0, np.nan], 0)
     assert whole.dtype == "int32" and whole.tolist() == [1, 2] and truth.tolist() == [True, False]
     np.testing.assert_array_equal(mixed, [1.0, np.nan])
