@@ -55,6 +55,8 @@ finally:
 
 def __getattr__(name: str) -> object:
     """Parts that few programs need, each loaded when it is first asked for."""
+    if name == "from_nnef":
+        return _import_module(".frontends.nnef", __name__).from_nnef
     if name in ("from_onnx", "to_onnx"):
         return getattr(_import_module(".frontends.onnx", __name__), name)
     if name == "elementwise_op":
@@ -64,7 +66,7 @@ def __getattr__(name: str) -> object:
 
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "Target", "bisect", "cond", "dprint", "elementwise_op", "engines",
-    "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "optdb", "optim", "parse", "pprint",
-    "profile", "profile_diff", "progress", "register_op", "rewrite", "scan", "shared", "to_onnx", "tune", "until",
-    "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
+    "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "optdb", "optim", "parse",
+    "pprint", "profile", "profile_diff", "progress", "register_op", "rewrite", "scan", "shared", "to_onnx", "tune",
+    "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

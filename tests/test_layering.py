@@ -40,6 +40,7 @@ MAY_IMPORT["engines"] = BELOW | LEAVES | {room for room in MAY_IMPORT if room.st
 MAY_IMPORT["arignote"] = MAY_IMPORT["engines"] | {"engines", "optdb", "optdb.rules"}
 LEAF_IMPORTS = {"record", "graph", "notices"}
 MAY_IMPORT["frontends"] = set()
+MAY_IMPORT["frontends.nnef"] = BELOW | {"arignote", "frontends"}
 MAY_IMPORT["frontends.onnx"] = BELOW | {"arignote", "frontends"}
 OURS = {room.split(".")[0] for room in MAY_IMPORT} - {"arignote"}
 OPTIONAL = {"ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes"}

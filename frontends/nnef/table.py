@@ -1,0 +1,55 @@
+"""The converters of NNEF ops: functions from a node and its operands to values; the alignment of operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Variable
+from ...ops.tensor import constant
+
+Converter = Callable[..., Any]
+
+CONVERTERS: dict[str, Converter] = {}
+"""Converter by op."""
+
+
+class NnefError(ValueError):
+    """A model that cannot be read: the message names the op, what was expected and what came."""
+
+
+class Node:
+    """One operation: `op`, `output` (the name of its first result) and its attributes by name."""
+
+    def __init__(self, op: str, output: str, attributes: Mapping[str, Any]) -> None:
+        self.op, self.output, self.attributes = op, output, attributes
+
+    def __getitem__(self, name: str) -> Any:
+        return self.attributes[name]
+
+    def error(self, problem: str) -> NnefError:
+        return NnefError(f"{self.op} -> {self.output}: {problem}")
+
+
+def converter(*names: str) -> Callable[[Converter], Converter]:
+    """Register a function as the converter of these ops."""
+    return lambda function: CONVERTERS.update(dict.fromkeys(names, function)) or function
+
+
+def tensor(value: Any, dtype: str = "float32") -> Variable:
+    """An operand as a variable; literals have no dtype of their own in the format."""
+    if isinstance(value, Variable):
+        return value
+    kind = "bool" if isinstance(value, bool) else dtype
+    return constant(np.array(value, kind))
+
+
+def aligned(*values: Any) -> list[Any]:
+    """Operands of one rank: axes are aligned at the first one, and missing ones have length 1."""
+    dtype = next((v.dtype for v in values if isinstance(v, Variable) and v.dtype != "bool"), "float32")
+    operands = [tensor(v, dtype) for v in values]
+    rank = max(v.ndim for v in operands)
+    return [T.dimshuffle(v, *range(v.ndim), *"x" * (rank - v.ndim)) if v.ndim else v for v in operands]
