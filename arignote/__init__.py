@@ -5,6 +5,25 @@
 
     x = T.vector("x")
     f = ag.function([x], T.exp(x) + 1)
+
+Files, by subject:
+
+    function, signature, mode, options     from an expression to a function: the data path, its inputs, modes, options
+    optimization, rewriting, database      optimizers of a mode, optimizing without compiling, `ag.optdb`
+    remembered, stages, schedules          keys of cached functions, text of each stage, schedules of kernels
+    compiled, way, bind, later             `ag.Function`, its calls, bound arguments, parts loaded on demand
+    jit, export                            the decorator form of `function`; C that runs without Python
+    calculus, differentiated, optim        derivatives, the variables they were taken by, gradient descent
+    vmap, vectorizing                      expressions of one example as expressions of many
+    scan, scanned, bodies, cond            loops and branches, results of loops, checks of their functions
+    printing, explain, why, remarks        expressions as text; explanations of a function, a value, what was not done
+    trace, replay, delta, places           the journal of rewrites, its states, the text of one change, the user's lines
+    report, recording, recorder            HTML reports, functions as plain data, recording of a whole process
+    debug, bisect, bisect_command          values of one call; the first wrong rewrite, also from the command line
+    tune, tuning, progress                 faster schedules by measuring; progress of loops
+    narration, compile_progress, notices   ARIGNOTE_DEBUG, progress of compilations, warnings
+    tracebacks, completion                 errors and completion in notebooks
+    demo, doctor, cache_command, opt_command, __main__    the command line
 """
 
 import gc as _gc

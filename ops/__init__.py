@@ -1,6 +1,43 @@
 """The vocabulary: everything that builds an expression, under NumPy's names.
 
 Users write `from arignote import ops as T`.
+
+Foundations:
+
+    tensor, variables, typed, shared, assigned   variables, inputs, shared variables, names by assignment
+    typing, signatures, keywords, checks         types of arguments, signatures, NumPy's keywords, checks and messages
+    promotion, operands, compared, at            dtypes as in NumPy 2, operands, identity comparison, `x.at[...]`
+    interpret, vocabulary, latex, code_digest    NumPy's meaning of a graph, ops by name, formulas, digests of functions
+
+Elementwise ops:
+
+    pointwise, casting, c_forms                  the base classes, casts, C as plain data
+    elementwise, elementwise_arithmetic, elementwise_exponential, elementwise_angles, elementwise_logic,
+    elementwise_parts                            all ops, one record each
+    functions, special, user_ops                 aliases and compositions, functions that NumPy lacks, ops of users
+    derivatives, backward, costs                 derivatives, reverse accumulation, costs on a target
+
+Shapes and parts:
+
+    lengths, shape, specify, slices              lengths as values, axes and reshapes, promised lengths, slices
+    creation, joining, padding, arranging        new arrays, concatenation, borders, NumPy's further layouts
+    indexing, advanced_indexing, getitem         slices and integers, arrays of integers, `x[...]`
+    diagonals, windows                           diagonals and triangles, windows over axes
+
+Computation:
+
+    reduce, statistics, cumulative, counting, quantiles, not_a_number, sampled    reductions and what is made of them
+    sorting, selection                           order and search
+    blas, products, einsum, linalg               products of matrices, NumPy's names for them
+    matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
+    convolution, pooling, nn                     networks
+    random                                       streams of random numbers
+
+Ops made of ops:
+
+    fused, fused_product, pipeline, assembled, row_passes    groups for one kernel, and passes over rows
+    loops, cond, laziness                                    loops, branches, work moved into branches
+    batching, batching_loops, batching_convolutions, examples    rules of `ag.vmap`
 """
 
 # ruff: noqa: I001  (lines filled by hand, by subject)

@@ -148,3 +148,13 @@ def test_no_file_grows_into_a_drawer(folder):
                 doc = node.body[0] if ast.get_docstring(node, clean=False) else None
                 length = node.end_lineno - node.lineno + 1 - (doc.end_lineno - doc.lineno + 1 if doc else 0)
                 assert length <= 40, f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has {length} lines"
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_large_folders_say_what_each_file_is(folder):
+    modules = list(files(folder))
+    if len(modules) > 25:
+        doc = ast.get_docstring(ast.parse((modules[0].parent / "__init__.py").read_text())) or ""
+        words = set(re.findall(r"\w+", doc))
+        missing = sorted(path.stem for path in modules if path.stem not in words and path.stem != "__init__")
+        assert not missing, f"{folder}/__init__.py does not name {', '.join(missing)}"

@@ -14,6 +14,14 @@
     saving.py        the model of a function or of expressions: names, inputs, outputs, initializers
     writing.py       nodes of ours as nodes of ONNX, one after the other; subgraphs
     write_*.py       the ONNX nodes of each op, a file a subject
+
+    loading, model, building, node, values       a file, the model, its nodes and values as expressions
+    table, converters, convert_elementwise, convert_reductions, convert_shapes, convert_indexing, convert_products,
+    convert_windows, convert_normalization, convert_images, convert_recurrent, convert_quantized, convert_control,
+    convert_sequences                            converters of ops, a file a subject
+    narrow, edges, host_ops                      dtypes of few bits, edges of a model, ops that NumPy runs
+    saving, writing, write_elementwise, write_arrays, write_indexing, write_control    expressions as ONNX
+    command                                      `python -m arignote onnx`
 """
 
 from .loading import OnnxError

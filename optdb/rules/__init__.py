@@ -3,6 +3,35 @@
 A rule is in the default mode if its contract is one that users of NumPy would not notice: the same bits, a few ulp, a
 better value, another rounding of a sum (whose order is not specified), the sign of a zero, or an error less.  What
 gives another value where there is a NaN, an infinity or an overflow has the tag "unsafe" instead.
+
+Rules on elementwise ops:
+
+    arithmetic, canonizer, products    sums and products: signs, cancelling, canonical forms, factors
+    powers, integers, logic, switches  powers, bits and modular arithmetic, comparisons, choices
+    inverses, stability, softmax       f(f^-1(x)), overflow and cancellation, the softmax family
+    casts, constants, approximations   casts and identities, constant folding, cheaper functions by name alone
+
+Rules on shapes and parts:
+
+    shapes, dimshuffles, fills, joins      lengths and reshapes, axes, broadcast values, concatenation
+    indexing, slicing, dropping, writing   reading, composed slices, parts read without looking, set and inc_subtensor
+    reductions, sum_to, agreement          reductions, sums to a shape, lengths that agree in every run
+
+Rules on matrices and networks:
+
+    dots, blas, gemm, normalization        products, their BLAS forms, updates of matrices, factors folded into weights
+    solving, factoring, structure          systems of equations, factorizations, known structure of matrices
+    pooling                                windows axis by axis
+
+Passes over whole graphs:
+
+    fusion, fusion_groups, fusion_rows, fusion_hoped, fusion_positions    groups that become one kernel
+    epilogues, pipelines, assembling, as_one                              products, stencils, joins with their neighbours
+    inplace, destroy                                                      in-place work and its alias analysis
+    scan, scan_products, loops                                            loops, and graphs inside of loops and branches
+
+For all: facts (questions about variables), conforming (fitting results), names and absent (names of Theano),
+pattern_operators (operators between patterns).
 """
 
 from __future__ import annotations
