@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from . import pages
-from .cbackend.calls.rows import texts
+from .cbackend.calls.profile_rows import texts
 from .cbackend.driver.spelling import spelled
 from .cbackend.program.program import Allocate, Buffer, Call, Finish, Host, Pack, Program, arrays_of
 from .database import optdb

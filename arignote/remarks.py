@@ -20,7 +20,7 @@ from . import pages
 from .cbackend.program.launches import is_launched
 from .cbackend.program.plan_host import no_c
 from .engines.registry import title
-from .graph import Apply, Constant, FunctionGraph, Names, Op, Variable, dims_of, schedule
+from .graph import Apply, Constant, FunctionGraph, Names, Op, Variable, dims_of, execution_order
 from .ops.advanced_indexing import AdvancedIncSubtensor
 from .ops.blas import BLAS_DTYPES, Dot, Gemm, Gemv, Ger, MatMul
 from .ops.cumulative import Cumulative
@@ -290,7 +290,7 @@ MAY_OVERWRITE = (Pointwise, Fused, Gemm, Gemv, Ger, IncSubtensor)
 
 def _in_place(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iterator[Remark]:
     """Nodes that got memory of their own although an operand has the size and dtype of the result."""
-    last = {i: node for node in schedule(graph) for i in node.inputs}
+    last = {i: node for node in execution_order(graph) for i in node.inputs}
     for node in graph.order:
         if isinstance(node.op, InPlace) or not isinstance(node.op, MAY_OVERWRITE):
             continue

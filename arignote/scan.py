@@ -1,6 +1,6 @@
 """Loops of expressions: `ag.scan` goes along sequences as Theano's does, `ag.while_loop` until a condition fails.
 
-What a step builds is traced once; see ops/loops.py for what it becomes.
+What a step builds is traced once; see ops/scan_ops.py for what it becomes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .graph.provenance import marking
 from .jit import flatten, in_form, unflatten
 from .ops.checks import describe, shown
 from .ops.lengths import as_length, known_length, lengths_of
-from .ops.loops import ENDLESS, Scan, UnfitState, While, looped
+from .ops.scan_ops import ENDLESS, Scan, UnfitState, While, looped
 from .ops.shared import SharedVariable
 from .ops.tensor import TensorVariable, as_tensor
 from .scanned import Scanned, Updates, require_unpacked

@@ -7,16 +7,52 @@ from .fgraph import FunctionGraph, graph_of
 from .neighbourhood import ARRAY, LEAF, NUMBER, ConstantHead, Head, Neighbourhood, neighbourhood_of
 from .node import Apply, Constant, Variable
 from .op import NoGradient, Op
+from .ordering import Destroyers, InconsistencyError, execution_order
 from .provenance import Origin, SourceLine, here, inheriting, union
-from .schedule import Destroyers, InconsistencyError, schedule
 from .text import Names, ParseError, Vocabulary, parse, show
 from .types import DTYPES, TensorType, dtype_name
 from .walk import leaves, rebuild, toposort
 
 __all__ = [
-    "ARRAY", "DTYPES", "LEAF", "NUMBER", "Apply", "Constant", "ConstantHead", "Destroyers", "Dim", "Door",
-    "FunctionGraph", "Head", "InconsistencyError", "Names", "Neighbourhood", "NoGradient", "Op", "Origin", "ParseError",
-    "Replacement", "ReplacementRefused", "SourceLine", "TensorType", "Variable", "Vocabulary", "Watch",
-    "collector_at_rest", "dims_of", "dtype_name", "graph_of", "here", "inheriting", "leaves", "neighbourhood_of",
-    "parse", "rebuild", "same_shape", "schedule", "show", "toposort", "union",
+    "ARRAY",
+    "DTYPES",
+    "LEAF",
+    "NUMBER",
+    "Apply",
+    "Constant",
+    "ConstantHead",
+    "Destroyers",
+    "Dim",
+    "Door",
+    "FunctionGraph",
+    "Head",
+    "InconsistencyError",
+    "Names",
+    "Neighbourhood",
+    "NoGradient",
+    "Op",
+    "Origin",
+    "ParseError",
+    "Replacement",
+    "ReplacementRefused",
+    "SourceLine",
+    "TensorType",
+    "Variable",
+    "Vocabulary",
+    "Watch",
+    "collector_at_rest",
+    "dims_of",
+    "dtype_name",
+    "execution_order",
+    "graph_of",
+    "here",
+    "inheriting",
+    "leaves",
+    "neighbourhood_of",
+    "parse",
+    "rebuild",
+    "same_shape",
+    "show",
+    "toposort",
+    "union",
 ]  # fmt: skip

@@ -36,7 +36,7 @@ Computation:
 Ops made of ops:
 
     fused, fused_product, pipeline, assembled, row_passes    groups for one kernel, and passes over rows
-    loops, cond, laziness                                    loops, branches, work moved into branches
+    scan_ops, cond, laziness                                 loops, branches, work moved into branches
     batching, batching_loops, batching_convolutions, examples    rules of `ag.vmap`
 """
 
@@ -103,7 +103,7 @@ from .joining import (
     Join, RepeatedPositions, concatenate, flip, hstack, join, repeat, roll, split, stack, tile, vstack,
 )  # fmt: skip
 from .lengths import lengths_of
-from .loops import Scan, While
+from .scan_ops import Scan, While
 from .nn import (
     LogSoftmax, LogSumExp, Softmax, binary_crossentropy, categorical_crossentropy, gelu, log_softmax, logsumexp,
     one_hot, sigmoid_crossentropy, silu, softmax, softmax_crossentropy,

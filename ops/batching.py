@@ -32,7 +32,6 @@ from .fused_product import FusedProduct
 from .indexing import IncSubtensor, Subtensor, entries
 from .joining import Join, RepeatedPositions
 from .lengths import MakeVector, Shape, ShapeI
-from .loops import Scan
 from .matrix_ops import MatrixOp
 from .nn import AlongAxis
 from .pipeline import Pipeline
@@ -40,6 +39,7 @@ from .pointwise import Broadcasting
 from .pooling import Pool
 from .reduce import ArgReduce, Reduce, SumTo
 from .row_passes import Top
+from .scan_ops import Scan
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import System
 from .sorting import Nonzero, OrderStatistics, SearchSorted, Sorting, Unique, UniqueParts

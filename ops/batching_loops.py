@@ -8,7 +8,7 @@ from .. import ops as T
 from ..graph import Apply, TensorType, Variable, rebuild
 from .cond import Cond, chosen
 from .examples import Examples, Flags, NoBatch, aligned, carried_by, require_shared
-from .loops import Scan, looped
+from .scan_ops import Scan, looped
 from .tensor import TensorVariable
 
 

@@ -16,7 +16,7 @@ from ..record import record
 from .backward import pull_back
 from .checks import describe
 from .interpret import interpret
-from .loops import lengths_of_body
+from .scan_ops import lengths_of_body
 from .tensor import TensorOp, TensorVariable
 
 

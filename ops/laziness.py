@@ -13,7 +13,7 @@ from typing import Union
 
 from ..graph import Apply, Constant, FunctionGraph, Op, Variable, rebuild
 from .cond import Cond, chosen
-from .loops import Scan
+from .scan_ops import Scan
 from .tensor import TensorVariable
 
 Region = Union[tuple[Apply, int], None]

@@ -24,12 +24,12 @@ from .fused_product import FusedProduct
 from .indexing import IncSubtensor, Subtensor
 from .joining import Join, RepeatedPositions
 from .lengths import MakeVector, Shape, ShapeI
-from .loops import Scan, While
 from .nn import LogSoftmax, LogSumExp, Softmax
 from .pipeline import Pipeline
 from .pooling import MaxPool, SumPool
 from .reduce import REDUCTIONS, ArgReduce, Reduce, SumTo
 from .row_passes import Top
+from .scan_ops import Scan, While
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from .sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar, TypeVar
 
-from ..graph import Door, FunctionGraph, InconsistencyError, collector_at_rest, schedule
+from ..graph import Door, FunctionGraph, InconsistencyError, collector_at_rest, execution_order
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
 from ..record import record
 from ..record.clock import processor_clock
@@ -202,7 +202,7 @@ class MergeOptimizer(Optimizer):
 def can_be_run(graph: FunctionGraph) -> bool:
     """Whether there is an order of the nodes in which nothing is overwritten that is still needed."""
     try:
-        schedule(graph)
+        execution_order(graph)
     except InconsistencyError:
         return False
     return True

@@ -9,7 +9,7 @@ import pytest
 import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.ctext.scalars import form_of
-from arignote.cbackend.ir.loops import Local, Op
+from arignote.cbackend.ir.loops import Local, ScalarOp
 from arignote.cbackend.program.plan import plan_of
 from arignote.graph import DTYPES, NoGradient
 from arignote.graph.facets import FACETS, classes_with, facet_of, missing, reason, record_of
@@ -55,7 +55,7 @@ def has_c(op, operands, result):
     if op.name == "clip" and np.dtype(operands[0]).kind != "c":
         return True
     try:
-        form_of(Op(op.name, wide.get(result, result), tuple(Local(d, "x") for d in operands)))
+        form_of(ScalarOp(op.name, wide.get(result, result), tuple(Local(d, "x") for d in operands)))
     except KeyError:
         return False
     return True
@@ -121,5 +121,5 @@ def test_a_class_from_outside_registers_facets():
         ag.register_op(Mine, batching=None)
     with pytest.raises(TypeError, match="'gradient' is no facet; expected one of batching, planner, work"):
         ag.register_op(Mine, gradient=None)
-    with pytest.raises(TypeError, match="expected a class derived from Op, got 3"):
+    with pytest.raises(TypeError, match="expected a class derived from ScalarOp, got 3"):
         ag.register_op(3)

@@ -13,7 +13,7 @@ from random_graphs import EVERYTHING, PRODUCTS, random_graph
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph import Constant, Destroyers, Door, FunctionGraph, InconsistencyError, parse, schedule
+from arignote.graph import Constant, Destroyers, Door, FunctionGraph, InconsistencyError, execution_order, parse
 from arignote.ops.blas import Dot22, Gemm, Gemv, Ger
 from arignote.ops.elementwise import Pointwise
 from arignote.ops.fused import Fused, InPlace
@@ -51,7 +51,7 @@ def marks(graph):
 
 def marked(inputs, outputs, by=ELEMWISE, **kwargs):
     graph, _ = by(FunctionGraph(inputs, outputs, **kwargs))
-    schedule(graph)
+    execution_order(graph)
     return marks(graph)
 
 
@@ -73,7 +73,7 @@ def test_the_last_reader_overwrites():
     t = T.dot(A, B)
     graph, _ = ELEMWISE(FunctionGraph([A, B], [T.exp(t), T.sin(t)]))
     assert marks(graph) == [("sin", ((0, 0),))]
-    assert [node.op.name for node in schedule(graph)] == ["dot", "exp", "inplace"]
+    assert [node.op.name for node in execution_order(graph)] == ["dot", "exp", "inplace"]
 
 
 def test_the_order_puts_readers_before_the_destroyer():
@@ -81,7 +81,7 @@ def test_the_order_puts_readers_before_the_destroyer():
     over = InPlace(T.exp, ((0, 0),))(t)
     graph = FunctionGraph([A, B], [over, T.sin(t)])
     assert [node.op.name for node in graph.order] == ["dot", "inplace", "sin"]
-    assert [node.op.name for node in schedule(graph)] == ["dot", "sin", "inplace"]
+    assert [node.op.name for node in execution_order(graph)] == ["dot", "sin", "inplace"]
 
 
 def test_a_live_view_protects_its_memory():
@@ -89,7 +89,7 @@ def test_a_live_view_protects_its_memory():
     assert marked([A, B], [T.exp(t), t.T]) == []
     assert marked([A, B], [t.T, T.exp(t)]) == []
     graph, _ = ELEMWISE(FunctionGraph([A, B], [T.exp(t), T.sum(t.T, axis=0)]))
-    order = [node.op.name for node in schedule(graph)]
+    order = [node.op.name for node in execution_order(graph)]
     assert marks(graph) == [] or order.index("sum") < order.index("inplace")
 
 
@@ -161,7 +161,7 @@ def test_an_update_overwrites_what_it_replaces():
 
 def test_other_readers_of_the_old_value_come_first():
     graph, _ = ELEMWISE(FunctionGraph([A, B], [A * 2.0, T.dot(A, B)], [(0, 0)]))
-    assert [node.op.name for node in schedule(graph)] == ["dot", "inplace"]
+    assert [node.op.name for node in execution_order(graph)] == ["dot", "inplace"]
     assert marked([A], [A * 2.0, A], updates=[(0, 0)]) == []
     assert marked([A], [A * 2.0, A.T], updates=[(0, 0)]) == []
 
@@ -181,7 +181,7 @@ def test_lengths_that_may_not_agree_can_fail():
     # Whether V has length 3 is known only when it is read: by then A must be as it was.
     found, _ = ELEMWISE(FunctionGraph([A, k, V], [A * 2.0, k + V], [(0, 0), (1, 1)]))
     assert marks(found) == [("mul", ((0, 0),))]
-    assert [node.op.name for node in schedule(found)] == ["add", "inplace"]
+    assert [node.op.name for node in execution_order(found)] == ["add", "inplace"]
     fused, _ = FusionOptimizer(name="f")(FunctionGraph([A, k, V], [A * 2.0, T.exp(k + V)], [(0, 0), (1, 1)]))
     assert marks(ELEMWISE(fused)[0]) == [("mul", ((0, 0),))]
     agreed = FunctionGraph([A, k], [A * 2.0, k + k], [(0, 0), (1, 1)])
@@ -201,7 +201,7 @@ def test_the_step_of_a_layer_runs_in_the_weights():
     error = T.SumTo()(T.tanh(product + b), product)
     step = w - 0.1 * Dot22()(x.T, error)
     graph, _ = ALL(FunctionGraph([x, w, b], [T.sum(T.tanh(product + b)), step, b - 0.1 * b], [(1, 1), (2, 2)]))
-    names = [node.op.op.name if isinstance(node.op, InPlace) else node.op.name for node in schedule(graph)]
+    names = [node.op.op.name if isinstance(node.op, InPlace) else node.op.name for node in execution_order(graph)]
     assert names[-2:] == ["gemm", "fused"]
     assert {name for name, _ in marks(graph)} >= {"gemm", "fused"}
 
@@ -277,7 +277,7 @@ def test_the_analysis_is_a_value():
     assert found.root_of(result) is result
     assert found.storage_of(result) is t
     assert found.destroyer == {t: result.owner}
-    assert [node.op.name for node in found.schedule] == ["dot", "dimshuffle", "sum", "inplace", "sin"]
+    assert [node.op.name for node in found.order] == ["dot", "dimshuffle", "sum", "inplace", "sin"]
 
 
 def test_a_long_chain_in_linear_time():
@@ -288,7 +288,7 @@ def test_a_long_chain_in_linear_time():
         for _ in range(20_000):
             x = T.sin(x)
         graph, _ = ELEMWISE(FunctionGraph([A, B], [x]))
-        counts = Counter(type(node.op) for node in schedule(graph))
+        counts = Counter(type(node.op) for node in execution_order(graph))
         del graph, x
     finally:
         sys.setrecursionlimit(limit)
@@ -348,7 +348,7 @@ def simulate(graph, arrays):
     replaced = {graph.inputs[i] for i, _ in graph.updates}
     for variable, array in known.items():
         array.flags.writeable = variable in replaced
-    for node in schedule(graph):
+    for node in execution_order(graph):
         operands = [i.data if isinstance(i, Constant) else known[i] for i in node.inputs]
         results = node.op.evaluate(*operands)
         fresh = [r if n in node.op.views() else np.array(r) for n, r in enumerate(results)]
@@ -423,7 +423,7 @@ def test_without_the_passes_nothing_is_overwritten():
     graph = FunctionGraph([A], [A * 2.0, T.exp(T.dot(A, A))], [(0, 0)])
     plain, _ = FusionOptimizer(name="f")(graph)
     assert not any(node.op.destroys() for node in plain.order)
-    assert schedule(plain) == plain.order
+    assert execution_order(plain) == plain.order
 
 
 def test_what_has_a_shape_and_no_values_is_not_overwritten():

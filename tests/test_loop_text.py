@@ -17,15 +17,15 @@ from arignote.cbackend.ir.loops import (
     Const,
     Declare,
     Do,
+    ElementPointer,
     For,
     If,
     Let,
     Load,
     Local,
-    Op,
     Outlined,
-    Point,
     Return,
+    ScalarOp,
     Store,
     Var,
     index,
@@ -74,17 +74,19 @@ FULL = Kernel(
         Var("failed", Const("int32", 0)),
         Declare("sums", "pairwise"),
         Declare("tile", F, 16),
-        Point("p", F, "y1", index("y1_s1"), const=False),
-        Point("q", F, Op("tile_in", F, (Local(F, "p"), number(-1))), number(0)),
-        For("t0", number(0), index("n0"), (Do(Op("pairwise_start", F, (SUMS,))),), step=index("n1")),
+        ElementPointer("p", F, "y1", index("y1_s1"), const=False),
+        ElementPointer("q", F, ScalarOp("tile_in", F, (Local(F, "p"), number(-1))), number(0)),
+        For("t0", number(0), index("n0"), (Do(ScalarOp("pairwise_start", F, (SUMS,))),), step=index("n1")),
         loop(0, [loop(1, [ZEROED], simd=True, lanes=8, reductions=(("|", "failed"),))]),
         If(
-            Op("lt", "bool", (index("n0"), times(index("n1"), minus(index("e"), number(2))))),
+            ScalarOp("lt", "bool", (index("n0"), times(index("n1"), minus(index("e"), number(2))))),
             (Outlined("short", ("n0", "1", "y0"), (Store("y0", number(0), Const("bool", True)),)),),
             (Outlined("short", ("n0", "n1", "y0"), ()),),
         ),
         Let("z", Const("complex64", complex(math.inf, -0.0))),
-        Assign("failed", Op("cast", "int32", (Op("eq", "bool", (Load(F, "q", number(3)), Const(F, 5e-324))),))),
+        Assign(
+            "failed", ScalarOp("cast", "int32", (ScalarOp("eq", "bool", (Load(F, "q", number(3)), Const(F, 5e-324))),))
+        ),
         Return(Local("int32", "failed")),
     ),
     fallible=True, shared=frozenset({1}), cutting=Cutting((0,), (1,), (None, "sum"), 12, True),
@@ -101,17 +103,17 @@ def expressions():
     leaves = st.one_of(
         st.integers(-(2**63), 2**63 - 1).map(number),
         st.sampled_from(["n0", "y0_s0"]).map(index),
-        st.floats(allow_nan=False).map(lambda v: Op("cast", "int64", (Const(F, v),))),
-        st.sampled_from([math.nan, -0.0, 1e22, 0.1]).map(lambda v: Op("cast", "int64", (Const("float32", v),))),
+        st.floats(allow_nan=False).map(lambda v: ScalarOp("cast", "int64", (Const(F, v),))),
+        st.sampled_from([math.nan, -0.0, 1e22, 0.1]).map(lambda v: ScalarOp("cast", "int64", (Const("float32", v),))),
     )
     pair = lambda inside: st.tuples(inside, inside)  # noqa: E731
     return st.recursive(
         leaves,
         lambda inside: st.one_of(
             st.tuples(st.sampled_from(["add", "sub", "mul", "floor_div"]), pair(inside)).map(
-                lambda given: Op(given[0], "int64", given[1])
+                lambda given: ScalarOp(given[0], "int64", given[1])
             ),
-            inside.map(lambda at: Op("cast", "int64", (Load(F, "x0", at),))),
+            inside.map(lambda at: ScalarOp("cast", "int64", (Load(F, "x0", at),))),
         ),
         max_leaves=12,
     )
@@ -161,8 +163,8 @@ def test_a_text_that_does_not_parse_is_told_by_line_and_column(before, after, sa
         ((Return(Const("int32", 0)),), "a function that cannot fail returns a value"),
         ((loop(0, [], simd=True, reductions=(("+", "total"),)),), "'total' is read, and nothing declares it"),
         ((loop(0, [], step=0),), "the step of a loop is 0; expected 1 or more"),
-        ((Point("p", "float32", "x0", number(0)),), "'x0' has other elements than float32"),
-        ((Point("p", F, "x0", number(0), const=False),), "'x0' may only be read"),
+        ((ElementPointer("p", "float32", "x0", number(0)),), "'x0' has other elements than float32"),
+        ((ElementPointer("p", F, "x0", number(0), const=False),), "'x0' may only be read"),
         ((Outlined("rows", ("n0",), (Let("v", number(1)),)),), "1 arguments for 5 parameters"),
         ((Outlined("rows", (), ()),), "there is no outlined function 'rows'"),
     ],

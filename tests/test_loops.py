@@ -18,13 +18,13 @@ from arignote.cbackend.ir.loops import (
     ZERO,
     Assign,
     Const,
+    ElementPointer,
     For,
     If,
     Let,
     Load,
     Local,
-    Op,
-    Point,
+    ScalarOp,
     Store,
     index,
     loop,
@@ -44,19 +44,19 @@ F = "float64"
 @pytest.mark.parametrize(
     ("expr", "text"),
     [
-        (Op("mul", F, (Op("add", F, (A, B)), C)), "(a + b) * c"),
-        (Op("add", F, (A, Op("mul", F, (B, C)))), "a + b * c"),
-        (Op("sub", F, (A, Op("sub", F, (B, C)))), "a - (b - c)"),
-        (Op("sub", F, (Op("sub", F, (A, B)), C)), "a - b - c"),
-        (Op("true_div", F, (A, Op("true_div", F, (B, C)))), "a / (b / c)"),
-        (Op("neg", F, (Op("neg", F, (A,)),)), "-(-a)"),
-        (Op("neg", F, (Const(F, -2.0),)), "-(-2.0)"),
-        (Op("exp", F, (Op("add", F, (A, B)),)), "ag_exp_f64(a + b)"),
-        (Op("square", F, (Op("add", F, (A, B)),)), "(a + b) * (a + b)"),
-        (Op("lt", "bool", (Op("add", F, (A, B)), C)), "a + b < c"),
-        (Op("switch", F, (Op("lt", "bool", (A, B)), A, B)), "a < b ? a : b"),
-        (Op("cast", "int64", (Local("int8", "k"),)), "(i64)k"),
-        (Op("add", "int8", (Local("int8", "j"), Local("int8", "k"))), "(i8)(j + k)"),
+        (ScalarOp("mul", F, (ScalarOp("add", F, (A, B)), C)), "(a + b) * c"),
+        (ScalarOp("add", F, (A, ScalarOp("mul", F, (B, C)))), "a + b * c"),
+        (ScalarOp("sub", F, (A, ScalarOp("sub", F, (B, C)))), "a - (b - c)"),
+        (ScalarOp("sub", F, (ScalarOp("sub", F, (A, B)), C)), "a - b - c"),
+        (ScalarOp("true_div", F, (A, ScalarOp("true_div", F, (B, C)))), "a / (b / c)"),
+        (ScalarOp("neg", F, (ScalarOp("neg", F, (A,)),)), "-(-a)"),
+        (ScalarOp("neg", F, (Const(F, -2.0),)), "-(-2.0)"),
+        (ScalarOp("exp", F, (ScalarOp("add", F, (A, B)),)), "ag_exp_f64(a + b)"),
+        (ScalarOp("square", F, (ScalarOp("add", F, (A, B)),)), "(a + b) * (a + b)"),
+        (ScalarOp("lt", "bool", (ScalarOp("add", F, (A, B)), C)), "a + b < c"),
+        (ScalarOp("switch", F, (ScalarOp("lt", "bool", (A, B)), A, B)), "a < b ? a : b"),
+        (ScalarOp("cast", "int64", (Local("int8", "k"),)), "(i64)k"),
+        (ScalarOp("add", "int8", (Local("int8", "j"), Local("int8", "k"))), "(i8)(j + k)"),
         (Load(F, "x", plus(times(index("i"), index("s")), number(1))), "x[i * s + 1]"),
         (times(index("i"), ONE), "i"),
         (plus(ZERO, index("i")), "i"),
@@ -96,9 +96,9 @@ def test_a_float_constant_reads_back(value):
 
 def test_blocks_and_else_if():
     small = If(
-        Op("lt", "bool", (A, B)),
+        ScalarOp("lt", "bool", (A, B)),
         (Assign("c", A),),
-        (If(Op("lt", "bool", (B, A)), (Assign("c", B),), (Assign("c", C),)),),
+        (If(ScalarOp("lt", "bool", (B, A)), (Assign("c", B),), (Assign("c", C),)),),
     )
     assert emit.statements([loop(0, [small])], 0) == [
         "for (i64 i0 = 0; i0 < n0; i0++) {",
@@ -132,14 +132,14 @@ def test_substitution_reaches_everything_and_simplifies():
 
 
 def test_pruning_keeps_what_is_read_scope_by_scope():
-    point = Point("p", F, "x", ZERO)
+    point = ElementPointer("p", F, "x", ZERO)
     reads = loop(0, (point, Store("y", ZERO, Load(F, "p", ZERO))))
     idle = loop(0, (point, Let("v", A), Store("y", ZERO, B)))
     assert pruned((idle, reads)) == (loop(0, (Store("y", ZERO, B),)), reads)
 
 
 def test_pruning_follows_chains():
-    body = (Let("u", A), Let("v", Op("neg", F, (Local(F, "u"),))), Store("y", ZERO, B))
+    body = (Let("u", A), Let("v", ScalarOp("neg", F, (Local(F, "u"),))), Store("y", ZERO, B))
     assert pruned(body) == body[2:]
 
 

@@ -7,7 +7,7 @@ from compiled import check, compiled
 from arignote import ops as T
 from arignote.cbackend.driver.driver import c_text
 from arignote.cbackend.program.plan import plan
-from arignote.cbackend.program.program import Allocate, Call, Finish, Guard, Let, Pack, Release
+from arignote.cbackend.program.program import Allocate, Call, Compute, Finish, Guard, Pack, Release
 from arignote.graph import Apply, FunctionGraph
 from arignote.ops.fused import InPlace
 
@@ -101,13 +101,13 @@ def test_blocks_live_as_long_as_their_views():
 
 def test_equal_lengths_are_checked_once():
     p = program([X, Y], [X + Y, X * Y, T.exp(X + Y) - X])
-    assert len([s for s in steps(p, Let) if s.operator == "join"]) == 2  # one an axis
+    assert len([s for s in steps(p, Compute) if s.operator == "join"]) == 2  # one an axis
 
 
 def test_lengths_known_to_be_one_are_not_computed():
     row = T.row("r")
     p = program([row, V], [row + V[None]])
-    assert not [s for s in steps(p, Let) if s.operator == "join" and "in0_n0" in s.operands]
+    assert not [s for s in steps(p, Compute) if s.operator == "join" and "in0_n0" in s.operands]
 
 
 def test_finishing_comes_last():

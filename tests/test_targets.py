@@ -52,7 +52,7 @@ BOUNDS = {
     # A number of mathematics, of a type or of an algorithm.
     "optdb/rules/scan_products.py": {"_TURNED"},
     "optdb/rules/stability.py": {"_COEFFICIENTS"},
-    "ops/loops.py": {"ENDLESS"},
+    "ops/scan_ops.py": {"ENDLESS"},
     "ops/selection.py": {"_SAMPLE", "_DEVIATIONS", "_NEAR"},
     "ops/special.py": {"_BERNOULLI", "_LARGE", "_P", "_Q", "_ROOT", "_TERMS", "_TURNS", "_Y"},
     "ops/windows.py": {"MOST"},

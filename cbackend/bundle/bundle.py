@@ -25,7 +25,7 @@ from ...record import record
 from ..abi import declarations as abi
 from ..build.toolchain import NATIVE, Toolchain
 from ..calls.interface import Interface
-from ..calls.rows import input_names, texts
+from ..calls.profile_rows import input_names, texts
 from ..driver.driver import c_text
 from ..ir.kernel import Status
 from ..program.program import Outcome, Program

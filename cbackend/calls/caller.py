@@ -26,7 +26,7 @@ from .host import HostSteps
 from .interface import Interface
 from .native import MOST_STEPS, native_bound, native_entry
 from .outputs import BLOCKS, LARGE
-from .rows import input_names
+from .profile_rows import input_names
 from .turns import one_at_a_time
 
 C_ORDER = -1

@@ -38,9 +38,9 @@ from .binding import Binding, bind_caller
 from .caller import Caller
 from .interface import interface_of
 from .measured import Measured
+from .profile_rows import rows
 from .recall import keep, recall
 from .roofline import roofline
-from .rows import rows
 
 
 class Executable:

@@ -14,10 +14,10 @@ from ...ops.blas import Gemm, Gemv
 from ...ops.convolution import Convolution
 from ...ops.fused import Fused, unmarked
 from ...ops.fused_product import FusedProduct
-from ...ops.loops import Scan
 from ...ops.nn import AlongAxis, LogSumExp
 from ...ops.pipeline import Pipeline
 from ...ops.row_passes import Top
+from ...ops.scan_ops import Scan
 from ...ops.specify import CheckLengths, SpecifyShape
 from ...ops.windows import no_window
 from ..ir.kernel import Status

@@ -18,16 +18,16 @@ from ..ir.loops import (
     Const,
     Declare,
     Do,
+    ElementPointer,
     Expr,
     For,
     If,
     Let,
     Load,
     Local,
-    Op,
     Outlined,
-    Point,
     Return,
+    ScalarOp,
     Statement,
     Store,
     Var,
@@ -132,7 +132,7 @@ def _simple(s: Statement) -> str:
         if s.length:
             return f"{storage_type(s.dtype)} {s.name}[{s.length}]"
         return f"{_STRUCTS.get(s.dtype) or C_TYPES[s.dtype]} {s.name}"
-    if isinstance(s, Point):
+    if isinstance(s, ElementPointer):
         offset = expression(s.offset, Binding.SUM)
         array = s.array if isinstance(s.array, str) else expression(s.array)
         start = array if offset == "0" else f"{array} + {offset}"
@@ -236,9 +236,9 @@ def helpers_of(exprs: Iterable[Expr]) -> tuple[str, ...]:
     return in_order(set(_names_in(e for expr in exprs for e in operations_in(Do(expr)))))
 
 
-def _names_in(exprs: Iterable[Op | Const]) -> Iterator[str]:
+def _names_in(exprs: Iterable[ScalarOp | Const]) -> Iterator[str]:
     for expr in exprs:
-        if isinstance(expr, Op):
+        if isinstance(expr, ScalarOp):
             yield from _named_in(form_of(expr).text)
         elif expr.dtype.startswith("complex"):
             yield from _named_in(constant(expr)[0].partition("(")[0])

@@ -15,7 +15,7 @@ from itertools import chain
 from ...graph.types import numpy_dtype
 from ...ops.c_forms import BOTH, EITHER, Binding, Form, call, template
 from ...ops.elementwise import ELEMENTWISE, user_op
-from ..ir.loops import Op
+from ..ir.loops import ScalarOp
 from .casts import cast_form
 from .helper import C_TYPES, suffix
 from .user_forms import user_form
@@ -66,7 +66,7 @@ def kind_of(dtype: str) -> str:
     return _KINDS.get(dtype) or numpy_dtype(dtype).kind
 
 
-def form_of(op: Op) -> Form:
+def form_of(op: ScalarOp) -> Form:
     """The C of an operation, with gaps for its operands.  Raises KeyError for what has no row."""
     return _form(op.name, op.dtype, tuple(a.dtype for a in op.args))
 

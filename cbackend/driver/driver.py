@@ -39,8 +39,8 @@ from ..program.program import (
     Step,
     bodies_of,
 )
+from .body_calls import body_name
 from .helpers import driver_helpers
-from .loops import body_name
 from .nests import folds_of, nest_lines
 from .page import CFile, Line, Mark, Page
 from .rerolling import in_runs

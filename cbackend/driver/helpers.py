@@ -14,7 +14,7 @@ from functools import cache
 
 from ..abi.driver_functions import DRIVER_FUNCTIONS, INTERNAL
 from ..ctext.helper import Helper
-from .loops import RUNNER
+from .body_calls import RUNNER
 from .product_helpers import PRODUCTS
 from .solver_helpers import SOLVERS
 from .window_helpers import WINDOWS

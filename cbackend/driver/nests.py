@@ -19,7 +19,7 @@ from ...ops.elementwise import Elementwise, add, bitwise_and, bitwise_or, maximu
 from ..ctext.emit import expression, helpers_of
 from ..ctext.helper import C_TYPES, storage_type
 from ..ir.kernel import Kernel
-from ..ir.loops import Expr, Load, Op, index
+from ..ir.loops import Expr, Load, ScalarOp, index
 from ..ir.operands import Cutting, Extent, Extra, Pointer, Report
 from ..lowering.lower_position import ORDER_OF, POSITIONS, is_better
 from ..program.launches import is_launched, runs_in_any_order
@@ -69,7 +69,7 @@ def _launched(kernels: Iterable[Kernel]) -> list[tuple[Kernel, Cutting]]:
 def _combined(fold: str, dtype: str) -> Expr:
     """The result of two parts, `y[i]` and `x[i]`."""
     op = _COMBINED_BOOLS.get(fold, _COMBINED[fold]) if dtype == "bool" else _COMBINED[fold]
-    return Op(op.name, dtype, (Load(dtype, "y", index("i")), Load(dtype, "x", index("i"))))
+    return ScalarOp(op.name, dtype, (Load(dtype, "y", index("i")), Load(dtype, "x", index("i"))))
 
 
 def _fold(fold: str, dtype: str, value: Expr) -> Iterator[str]:

@@ -23,19 +23,19 @@ from ..program.program import (
     Call,
     Choice,
     Commit,
+    Compute,
     Fill,
     Finish,
     Guard,
     Host,
     Lengths,
-    Let,
     Loop,
     Memory,
     Number,
+    Offset,
     Order,
     Outcome,
     Pack,
-    Point,
     Program,
     Quantity,
     Read,
@@ -50,7 +50,7 @@ from ..program.program import (
     Vector,
     arrays_of,
 )
-from .loops import choice_lines, loop_lines
+from .body_calls import choice_lines, loop_lines
 from .spelling import spelled
 
 DETAIL = 64
@@ -192,12 +192,12 @@ class StepText:
         return f"return {self.helper('ag_fail')}(call, {why}, {len(said)}, {self.vector(said)});"
 
     # --- the kinds of steps
-    def let(self, step: Let) -> Iterator[str]:
+    def let(self, step: Compute) -> Iterator[str]:
         yield f"{self.new(step.result)} = {self._value(step)};"
         if step.failure is not None:
             yield f"if ({self.q(step.result)} < 0) {self.fail(step.failure, step.site, step.axis, step.operands)}"
 
-    def _value(self, step: Let) -> str:
+    def _value(self, step: Compute) -> str:
         operands = self.qs(step.operands)
         if step.operator in ("sum", "product", "either"):
             return {"sum": " + ", "product": " * ", "either": " || "}[step.operator].join(operands)
@@ -243,7 +243,7 @@ class StepText:
             yield f"{address} = {self.helper('ag_output')}(call, {place}, {item}, {len(step.lengths)}, {lengths});"
         yield f"if (!{address}) {self.fail(Outcome.MEMORY, step.site, 0, step.lengths)}"
 
-    def point(self, step: Point) -> Iterator[str]:
+    def point(self, step: Offset) -> Iterator[str]:
         kind = storage_type(step.array.dtype)
         yield f"{self.new(step.result)} = ({kind} *){self.argument(step.array)} + {self.q(step.offset)};"
 
@@ -429,13 +429,13 @@ def _bits(number: Number) -> int:
 
 
 _PRINTERS: dict[type[Any], Callable[[StepText, Any], Iterator[str]]] = {
-    Let: StepText.let,
+    Compute: StepText.let,
     Guard: StepText.guard,
     Read: StepText.read,
     Fill: StepText.fill,
     Order: StepText.order,
     Allocate: StepText.allocate,
-    Point: StepText.point,
+    Offset: StepText.point,
     Select: StepText.select,
     Pack: StepText.pack,
     Call: StepText.call,

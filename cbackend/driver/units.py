@@ -18,8 +18,7 @@ from ...record import record
 from ...targets.current import current
 from ..ctext.emit import Function, functions
 from ..ir.kernel import Kernel
-from ..ir.loops import For, If, Outlined, operations_in, own_statements
-from ..ir.loops import Op as Operation
+from ..ir.loops import For, If, Outlined, ScalarOp, operations_in, own_statements
 from ..lowering.lower import SHORT_FUNCTION
 from ..lowering.tiles import ROWS_FUNCTION
 from .page import Definition
@@ -128,7 +127,7 @@ def features(function: Function) -> Features:
     own = list(own_statements(function.body))
     loops = [s for s in own if isinstance(s, For)]
     clauses = sum(len({sign for sign, _ in s.reductions}) for s in loops if s.simd)
-    names = (e.name for s in own for e in operations_in(s) if isinstance(e, Operation))
+    names = (e.name for s in own for e in operations_in(s) if isinstance(e, ScalarOp))
     copies = sum(name.startswith(("tile_", "run_")) for name in names)
     drives = any(isinstance(s, Outlined) and s.name == ROWS_FUNCTION for s in own)
     simple = sum(not isinstance(s, (For, If)) for s in own)

@@ -4,7 +4,7 @@
     statement ::= Let(name, expr)                        const T name = expr;
                 | Var(name, expr)                        T name = expr;
                 | Declare(name, dtype, length)           T name;  or  T name[length];
-                | Point(name, dtype, array, offset)      T *name = array + offset;  (a name, or a call that gives one)
+                | ElementPointer(name, dtype, array, offset)      T *name = array + offset;  (array: a name, or a call)
                 | Assign(name, expr)                     name = expr;
                 | Store(array, index, expr)              array[index] = expr;
                 | Do(expr)                               expr;
@@ -15,7 +15,7 @@
     expr      ::= Const(dtype, value)                    a number
                 | Local(dtype, name)                     a parameter, a loop index, or what Let, Var or Declare made
                 | Load(dtype, array, index)              array[index]
-                | Op(name, dtype, args)                  a scalar operation; its C is a row of scalars.py
+                | ScalarOp(name, dtype, args)                  a scalar operation; its C is a row of scalars.py
 
 Every expression has the dtype of its value; "int64" is the dtype of indices.  Values are immutable; a pass makes new
 ones.  Expressions stay shallow (lowering names each value by a Let), so functions over them may recurse; nothing
@@ -50,7 +50,7 @@ class Load:
 
 
 @record(slots=True)
-class Op:
+class ScalarOp:
     """A scalar operation by name; the dtypes of `args` and `dtype` choose its row in the table of scalars.py."""
 
     name: str
@@ -58,7 +58,7 @@ class Op:
     args: tuple[Expr, ...]
 
 
-Expr = Const | Local | Load | Op
+Expr = Const | Local | Load | ScalarOp
 
 
 @record(slots=True)
@@ -83,7 +83,7 @@ class Declare:
 
 
 @record(slots=True)
-class Point:
+class ElementPointer:
     """A pointer into an array, `offset` elements on; `const` if nothing is stored through it.
 
     What computes the array may stand in the place of its name.
@@ -91,7 +91,7 @@ class Point:
 
     name: str
     dtype: str
-    array: str | Op
+    array: str | ScalarOp
     offset: Expr
     const: bool = True
 
@@ -159,7 +159,7 @@ class Return:
     value: Expr
 
 
-Statement = Let | Var | Declare | Point | Assign | Store | Do | For | If | Outlined | Return
+Statement = Let | Var | Declare | ElementPointer | Assign | Store | Do | For | If | Outlined | Return
 Body = tuple[Statement, ...]
 
 
@@ -182,32 +182,32 @@ def times(a: Expr, b: Expr) -> Expr:
     """a * b in int64; nothing is multiplied by 1."""
     if a == ONE or b == ONE:
         return b if a == ONE else a
-    return Op("mul", "int64", (a, b))
+    return ScalarOp("mul", "int64", (a, b))
 
 
 def plus(a: Expr, b: Expr) -> Expr:
     """a + b in int64; nothing is added to 0."""
     if a == ZERO or b == ZERO:
         return b if a == ZERO else a
-    return Op("add", "int64", (a, b))
+    return ScalarOp("add", "int64", (a, b))
 
 
 def minus(a: Expr, b: Expr) -> Expr:
     """a - b in int64."""
-    return Op("sub", "int64", (a, b))
+    return ScalarOp("sub", "int64", (a, b))
 
 
 def equal(a: Expr, b: Expr) -> Expr:
-    return Op("eq", "bool", (a, b))
+    return ScalarOp("eq", "bool", (a, b))
 
 
 def less(a: Expr, b: Expr) -> Expr:
-    return Op("lt", "bool", (a, b))
+    return ScalarOp("lt", "bool", (a, b))
 
 
 def smaller(a: Expr, b: Expr) -> Expr:
     """The lesser of two int64."""
-    return Op("switch", "int64", (less(a, b), a, b))
+    return ScalarOp("switch", "int64", (less(a, b), a, b))
 
 
 def every(conditions: Sequence[Expr]) -> Expr:
@@ -223,10 +223,10 @@ def some(conditions: Sequence[Expr]) -> Expr:
 def _joined(name: str, conditions: Sequence[Expr]) -> Expr:
     if len(conditions) > 16:
         half = len(conditions) // 2
-        return Op(name, "bool", (_joined(name, conditions[:half]), _joined(name, conditions[half:])))
+        return ScalarOp(name, "bool", (_joined(name, conditions[:half]), _joined(name, conditions[half:])))
     first, *rest = conditions
     for condition in rest:
-        first = Op(name, "bool", (first, condition))
+        first = ScalarOp(name, "bool", (first, condition))
     return first
 
 
@@ -244,7 +244,7 @@ def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
         return values.get(expr.name, expr)
     if isinstance(expr, Load):
         return replace(expr, index=substitute(expr.index, values))
-    if isinstance(expr, Op):
+    if isinstance(expr, ScalarOp):
         args = tuple(substitute(a, values) for a in expr.args)
         if expr.dtype == "int64" and expr.name in ("mul", "add"):
             return times(*args) if expr.name == "mul" else plus(*args)
@@ -265,9 +265,9 @@ def _in_statement(s: Statement, values: Mapping[str, Expr]) -> Statement:
         return replace(s, value=substitute(s.value, values))
     if isinstance(s, Store):
         return replace(s, index=substitute(s.index, values), value=substitute(s.value, values))
-    if isinstance(s, Point):
+    if isinstance(s, ElementPointer):
         array = s.array
-        if isinstance(array, Op):
+        if isinstance(array, ScalarOp):
             array = replace(array, args=tuple(substitute(a, values) for a in array.args))
         return replace(s, array=array, offset=substitute(s.offset, values))
     if isinstance(s, For):
@@ -293,7 +293,7 @@ def _on_others(s: Statement, arrays: Mapping[str, str]) -> Statement:
     if isinstance(s, Store):
         index, value = _reading(s.index, arrays), _reading(s.value, arrays)
         return replace(s, array=arrays.get(s.array, s.array), index=index, value=value)
-    if isinstance(s, Point) and isinstance(s.array, str):
+    if isinstance(s, ElementPointer) and isinstance(s.array, str):
         return replace(s, array=arrays.get(s.array, s.array))
     if isinstance(s, For):
         return replace(s, body=renamed(s.body, arrays))
@@ -306,7 +306,7 @@ def _reading(expr: Expr, arrays: Mapping[str, str]) -> Expr:
     """`expr` with loads from other arrays."""
     if isinstance(expr, Load):
         return replace(expr, array=arrays.get(expr.array, expr.array), index=_reading(expr.index, arrays))
-    if isinstance(expr, Op):
+    if isinstance(expr, ScalarOp):
         return replace(expr, args=tuple(_reading(a, arrays) for a in expr.args))
     return expr
 
@@ -349,16 +349,16 @@ def outlined_in(body: Iterable[Statement]) -> Iterator[Outlined]:
     return (s for s in own_statements(body) if isinstance(s, Outlined) and s.body)
 
 
-def operations_in(s: Statement) -> Iterator[Op | Const]:
+def operations_in(s: Statement) -> Iterator[ScalarOp | Const]:
     """The operations and constants of the expressions of a statement, those inside of its own body left out."""
     for expr in _expressions(s):
         yield from _operations(expr)
 
 
-def _operations(expr: Expr) -> Iterator[Op | Const]:
+def _operations(expr: Expr) -> Iterator[ScalarOp | Const]:
     if isinstance(expr, Load):
         yield from _operations(expr.index)
-    elif isinstance(expr, Op):
+    elif isinstance(expr, ScalarOp):
         yield expr
         for a in expr.args:
             yield from _operations(a)
@@ -373,7 +373,7 @@ def names_in(expr: Expr) -> Iterator[str]:
     elif isinstance(expr, Load):
         yield expr.array
         yield from names_in(expr.index)
-    elif isinstance(expr, Op):
+    elif isinstance(expr, ScalarOp):
         for a in expr.args:
             yield from names_in(a)
 
@@ -382,7 +382,7 @@ def names_read(s: Statement) -> Iterator[str]:
     """The locals and arrays that a statement reads, those inside of its own body left out."""
     if isinstance(s, Store):
         yield s.array
-    if isinstance(s, Point) and isinstance(s.array, str):
+    if isinstance(s, ElementPointer) and isinstance(s.array, str):
         yield s.array
     if isinstance(s, Outlined):
         yield from s.arguments
@@ -405,7 +405,7 @@ def _expressions(s: Statement) -> tuple[Expr, ...]:
         return (s.value,)
     if isinstance(s, Store):
         return (s.index, s.value)
-    if isinstance(s, Point):
+    if isinstance(s, ElementPointer):
         return (s.offset,) if isinstance(s.array, str) else (s.array, s.offset)
     if isinstance(s, For):
         return (s.start, s.stop) if isinstance(s.step, int) else (s.start, s.stop, s.step)
@@ -421,7 +421,7 @@ def _pruned(body: Body, used: set[str]) -> Body:
     """One walk from the end: a name is read after the statement that makes it."""
     kept: list[Statement] = []
     for s in reversed(body):
-        if isinstance(s, (Let, Point)):
+        if isinstance(s, (Let, ElementPointer)):
             if s.name not in used:
                 continue
             used.discard(s.name)  # what stands before it means another one of this name

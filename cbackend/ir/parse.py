@@ -15,16 +15,16 @@ from .loops import (
     Const,
     Declare,
     Do,
+    ElementPointer,
     Expr,
     For,
     If,
     Let,
     Load,
     Local,
-    Op,
     Outlined,
-    Point,
     Return,
+    ScalarOp,
     Statement,
     Store,
     Var,
@@ -266,9 +266,9 @@ class _Reader(Reader):
         self.expect("+")
         offset = self._expr()
         self._dtypes[name] = dtype
-        if not isinstance(array, (Local, Op)):
+        if not isinstance(array, (Local, ScalarOp)):
             self.fail("the name of an array, or a call, in front of the offset")
-        return Point(name, dtype, array if isinstance(array, Op) else array.name, offset, const)
+        return ElementPointer(name, dtype, array if isinstance(array, ScalarOp) else array.name, offset, const)
 
     def do(self) -> Statement:
         return Do(self._expr())
@@ -318,13 +318,13 @@ class _Reader(Reader):
         found = self._term()
         while self.sees("+") or self.sees("-"):
             sign = self.take("sign", "a sign")
-            found = Op(_OF_SIGN[sign], "int64", (found, self._term()))
+            found = ScalarOp(_OF_SIGN[sign], "int64", (found, self._term()))
         return found
 
     def _term(self) -> Expr:
         found = self._factor()
         while self.accept("*"):
-            found = Op("mul", "int64", (found, self._factor()))
+            found = ScalarOp("mul", "int64", (found, self._factor()))
         return found
 
     def _factor(self) -> Expr:
@@ -339,7 +339,7 @@ class _Reader(Reader):
             return self._complex()
         if self.accept(":"):
             dtype = self._dtype()
-            return Op(name, dtype, self.several(self._expr, "(", ")"))
+            return ScalarOp(name, dtype, self.several(self._expr, "(", ")"))
         if name not in self._dtypes:
             self._at -= 1
             self.fail("a name that is declared above")

@@ -43,16 +43,16 @@ from .loops import (
     Const,
     Declare,
     Do,
+    ElementPointer,
     Expr,
     For,
     If,
     Let,
     Load,
     Local,
-    Op,
     Outlined,
-    Point,
     Return,
+    ScalarOp,
     Statement,
     Store,
     Var,
@@ -177,7 +177,7 @@ def _simple(s: Statement) -> str:
         return f"{'let' if isinstance(s, Let) else 'var'} {s.name} = {expr_text(s.value)}"
     if isinstance(s, Declare):
         return f"local {s.name}: {s.dtype}" + ("" if s.length is None else f"[{s.length}]")
-    if isinstance(s, Point):
+    if isinstance(s, ElementPointer):
         array = s.array if isinstance(s.array, str) else expr_text(s.array)
         return f"point {s.name}: {'const ' * s.const}{s.dtype} = {array} + {expr_text(s.offset)}"
     if isinstance(s, Assign):
@@ -214,7 +214,7 @@ def _expr(expr: Expr, level: int) -> str:
     return f"{expr.name}:{expr.dtype}({', '.join(_expr(a, 0) for a in expr.args)})"
 
 
-def _is_integer_pair(expr: Op) -> bool:
+def _is_integer_pair(expr: ScalarOp) -> bool:
     return len(expr.args) == 2 and all(a.dtype == "int64" for a in expr.args)
 
 

@@ -19,16 +19,16 @@ from .loops import (
     Const,
     Declare,
     Do,
+    ElementPointer,
     Expr,
     For,
     If,
     Let,
     Load,
     Local,
-    Op,
     Outlined,
-    Point,
     Return,
+    ScalarOp,
     Statement,
     Store,
     Var,
@@ -108,7 +108,7 @@ class _Verifier:
             scope[s.name] = _Name(s.value.dtype, False, isinstance(s, Var))
         elif isinstance(s, Declare):
             scope[s.name] = _Name(s.dtype, s.length is not None, True)
-        elif isinstance(s, Point):
+        elif isinstance(s, ElementPointer):
             self._point(s, scope)
         elif isinstance(s, Assign):
             target = self._bound(s.name, scope)
@@ -127,9 +127,9 @@ class _Verifier:
         elif isinstance(s, Outlined):
             self._call(s, scope)
 
-    def _point(self, s: Point, scope: _Scope) -> None:
+    def _point(self, s: ElementPointer, scope: _Scope) -> None:
         self._value(s.offset, scope, "int64")
-        if isinstance(s.array, Op):
+        if isinstance(s.array, ScalarOp):
             self._value(s.array, scope, s.dtype)
         elif not _same(self._array(s.array, scope, written=not s.const), s.dtype):
             self._fail(f"{s.array!r} has other elements than {s.dtype}")

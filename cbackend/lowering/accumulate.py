@@ -15,7 +15,7 @@ import numpy as np
 
 from ...graph.types import numpy_dtype
 from ...record import record
-from ..ir.loops import Const, Expr, Op
+from ..ir.loops import Const, Expr, ScalarOp
 
 _PART = {"complex64": "float32", "complex128": "float64"}
 
@@ -63,12 +63,12 @@ def recipe(name: str, dtype: str) -> Recipe:
 
 
 def cast(value: Expr, dtype: str) -> Expr:
-    return value if value.dtype == dtype else Op("cast", dtype, (value,))
+    return value if value.dtype == dtype else ScalarOp("cast", dtype, (value,))
 
 
 def choose(better: str, dtype: str) -> Callable[[Expr, Expr], Expr]:
     """(a, b) -> b where `b better a`, else a."""
-    return lambda a, b: Op("switch", dtype, (Op(better, "bool", (b, a)), b, a))
+    return lambda a, b: ScalarOp("switch", dtype, (ScalarOp(better, "bool", (b, a)), b, a))
 
 
 def worst(name: str, dtype: str) -> Const:
@@ -86,7 +86,7 @@ def _wide(dtype: str) -> str:
 
 def _by(op: str) -> Callable[[Expr, Expr], Expr]:
     """The operation in the dtype of its operands: a total may be wider than the lane."""
-    return lambda a, b: Op(op, a.dtype, (a, b))
+    return lambda a, b: ScalarOp(op, a.dtype, (a, b))
 
 
 def _logical(dtype: str, any_true: bool) -> Recipe:
@@ -110,11 +110,11 @@ def _extremum(name: str, dtype: str) -> Recipe:
 
     def feed(v: Expr) -> tuple[Expr, ...]:
         v = cast(v, wide)
-        return v, cast(Op("isnan", "bool", (v,)), flag)
+        return v, cast(ScalarOp("isnan", "bool", (v,)), flag)
 
     def result(totals: tuple[Expr, ...]) -> Expr:
-        is_nan = Op("ne", "bool", (totals[1], Const(flag, 0)))
-        return cast(Op("switch", wide, (is_nan, Const(wide, math.nan), totals[0])), dtype)
+        is_nan = ScalarOp("ne", "bool", (totals[1], Const(flag, 0)))
+        return cast(ScalarOp("switch", wide, (is_nan, Const(wide, math.nan), totals[0])), dtype)
 
     return Recipe((numbers, nans), feed, result)
 
@@ -124,8 +124,8 @@ def _complex_sum(dtype: str) -> Recipe:
     lane = Lane(part, Const(part, 0), _by("add"), "+", blocked=True)
     return Recipe(
         (lane, lane),
-        lambda v: (Op("real", part, (v,)), Op("imag", part, (v,))),
-        lambda totals: Op("complex", dtype, tuple(cast(t, part) for t in totals)),
+        lambda v: (ScalarOp("real", part, (v,)), ScalarOp("imag", part, (v,))),
+        lambda totals: ScalarOp("complex", dtype, tuple(cast(t, part) for t in totals)),
     )
 
 

@@ -14,15 +14,15 @@ from ..ir.loops import (
     Body,
     Declare,
     Do,
+    ElementPointer,
     Expr,
     For,
     If,
     Let,
     Load,
     Local,
-    Op,
     Outlined,
-    Point,
+    ScalarOp,
     Statement,
     Store,
     Var,
@@ -35,7 +35,7 @@ from ..ir.loops import (
 )
 from ..ir.schedule import Schedule
 
-_Made = Let | Var | Declare | Point
+_Made = Let | Var | Declare | ElementPointer
 
 
 def arranged(body: Body, order: Sequence[int], schedule: Schedule) -> Body:
@@ -96,7 +96,7 @@ def unrolled(body: Body, name: str, copies: int) -> Body:
             found.append(replace(s, body=unrolled(s.body, name, copies), orelse=unrolled(s.orelse, name, copies)))
         elif isinstance(s, For) and s.index == name:
             steps = s.stop if s.start == ZERO else minus(s.stop, s.start)
-            even = plus(s.start, Op("bitwise_and", "int64", (steps, number(-copies))))
+            even = plus(s.start, ScalarOp("bitwise_and", "int64", (steps, number(-copies))))
             found += [replace(s, stop=even, step=copies, body=_together(s.body, name, copies)), replace(s, start=even)]
         elif isinstance(s, For):
             found.append(replace(s, body=unrolled(s.body, name, copies)))
@@ -136,7 +136,7 @@ def _copies(s: Statement, steps: Sequence[dict[str, Expr]], arrays: Sequence[dic
     for position, (step, other) in enumerate(zip(steps[1:], arrays[1:], strict=True), start=1):
         copy = _rewritten(s, step, other)
         if isinstance(copy, _Made):
-            if copy == s and isinstance(s, (Let, Point)):
+            if copy == s and isinstance(s, (Let, ElementPointer)):
                 continue
             assert isinstance(s, _Made)
             name = f"{s.name}_u{position}"
@@ -157,10 +157,10 @@ def _rewritten(s: Statement, step: Mapping[str, Expr], arrays: Mapping[str, str]
         return Assign(_name(s.name, step), seen(s.value))
     if isinstance(s, Store):
         return Store(arrays.get(s.array, s.array), seen(s.index), seen(s.value))
-    if isinstance(s, Point):
+    if isinstance(s, ElementPointer):
         if not isinstance(s.array, str):  # a call, which makes one
             array = seen(s.array)
-            assert isinstance(array, Op)
+            assert isinstance(array, ScalarOp)
             return replace(s, array=array, offset=seen(s.offset))
         return replace(s, array=arrays.get(s.array, s.array), offset=seen(s.offset))
     if isinstance(s, (Let, Var, Do)):
@@ -173,7 +173,7 @@ def _from(expr: Expr, arrays: Mapping[str, str]) -> Expr:
         return replace(expr, array=arrays.get(expr.array, expr.array), index=_from(expr.index, arrays))
     if isinstance(expr, Local):  # a pointer that a helper is given
         return replace(expr, name=arrays.get(expr.name, expr.name))
-    return replace(expr, args=tuple(_from(a, arrays) for a in expr.args)) if isinstance(expr, Op) else expr
+    return replace(expr, args=tuple(_from(a, arrays) for a in expr.args)) if isinstance(expr, ScalarOp) else expr
 
 
 def _name(name: str, step: Mapping[str, Expr]) -> str:

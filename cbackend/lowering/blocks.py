@@ -24,7 +24,7 @@ from ..ir.loops import (
     If,
     Let,
     Local,
-    Op,
+    ScalarOp,
     Statement,
     Var,
     index,
@@ -80,7 +80,7 @@ def start(slot: Slot) -> Const:
 
 
 def _pairwise(what: str, slot: Slot, *args: Expr) -> Expr:
-    return Op(f"pairwise_{what}", "float64", (Local("pairwise", slot.total), *args))
+    return ScalarOp(f"pairwise_{what}", "float64", (Local("pairwise", slot.total), *args))
 
 
 def total(slot: Slot) -> Expr:

@@ -22,7 +22,7 @@ from ..ir.loops import (
     Let,
     Load,
     Local,
-    Op,
+    ScalarOp,
     Statement,
     loop,
 )
@@ -56,22 +56,22 @@ def _keeps_terms(node: Apply, x: Expr) -> bool:
 
 
 def _exponential(x: Expr, shift: Expr) -> Expr:
-    return Op("exp", x.dtype, (Op("sub", x.dtype, (x, shift)),))
+    return ScalarOp("exp", x.dtype, (ScalarOp("sub", x.dtype, (x, shift)),))
 
 
 def _logsumexp(total: Expr, shift: Expr) -> Expr:
-    return Op("add", shift.dtype, (cast(Op("log", total.dtype, (total,)), shift.dtype), shift))
+    return ScalarOp("add", shift.dtype, (cast(ScalarOp("log", total.dtype, (total,)), shift.dtype), shift))
 
 
 def _scale(node: Apply, total: Expr, dtype: str) -> Expr:
     """The factor of every element of a row, or the value that is subtracted from it."""
-    return cast(Op("log" if isinstance(node.op, LogSoftmax) else "reciprocal", total.dtype, (total,)), dtype)
+    return cast(ScalarOp("log" if isinstance(node.op, LogSoftmax) else "reciprocal", total.dtype, (total,)), dtype)
 
 
 def _scaled(node: Apply, x: Expr, shift: Expr, exponential: Expr, scale: Expr) -> Expr:
     if isinstance(node.op, LogSoftmax):
-        return Op("sub", x.dtype, (Op("sub", x.dtype, (x, shift)), scale))
-    return Op("mul", x.dtype, (exponential, scale))
+        return ScalarOp("sub", x.dtype, (ScalarOp("sub", x.dtype, (x, shift)), scale))
+    return ScalarOp("mul", x.dtype, (exponential, scale))
 
 
 def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
@@ -91,7 +91,7 @@ def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
 
     adding: Body = (
         Let(term.name, exponential),
-        tiles.set("total", Op("add", "float64", (total, cast(term, "float64")))),
+        tiles.set("total", ScalarOp("add", "float64", (total, cast(term, "float64")))),
     )
     if _keeps_terms(node, x):
         adding = (*adding, output)

@@ -18,7 +18,7 @@ from ..ir.loops import (
     Const,
     Expr,
     Local,
-    Op,
+    ScalarOp,
     Var,
     equal,
     index,
@@ -72,14 +72,14 @@ def _added(nest: Nest, op: Cumulative, total: Expr, element: Expr, along: int) -
     """The next total.  That of the first complex number is itself, whatever infinities its parts are."""
     here = len(nest.order)
     wide = "float32" if element.dtype == "float16" else element.dtype
-    operands = [v if v.dtype == wide else Op("cast", wide, (v,)) for v in (total, element)]
-    named = [nest.let_at(here, v) if isinstance(v, Op) else v for v in operands]
-    value: Expr = nest.let_at(here, Op(op.scalar.name, wide, tuple(named)))
+    operands = [v if v.dtype == wide else ScalarOp("cast", wide, (v,)) for v in (total, element)]
+    named = [nest.let_at(here, v) if isinstance(v, ScalarOp) else v for v in operands]
+    value: Expr = nest.let_at(here, ScalarOp(op.scalar.name, wide, tuple(named)))
     if wide != element.dtype:
-        value = nest.let_at(here, Op("cast", element.dtype, (value,)))
+        value = nest.let_at(here, ScalarOp("cast", element.dtype, (value,)))
     if numpy_dtype(element.dtype).kind != "c":
         return value
-    return nest.let_at(here, Op("switch", element.dtype, (equal(index(f"i{along}"), ZERO), element, value)))
+    return nest.let_at(here, ScalarOp("switch", element.dtype, (equal(index(f"i{along}"), ZERO), element, value)))
 
 
 def _start(op: Cumulative, dtype: str) -> Const:

@@ -25,8 +25,8 @@ from ..ir.loops import (
     Expr,
     If,
     Load,
-    Op,
     Return,
+    ScalarOp,
     Statement,
     Store,
     Var,
@@ -128,11 +128,11 @@ def _access(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) ->
 
 def _added(a: Expr, b: Expr) -> Expr:
     if a.dtype == "bool":
-        return Op("either", "bool", (a, b))
+        return ScalarOp("either", "bool", (a, b))
     if a.dtype == "float16":
-        wide = Op("add", "float32", tuple(Op("cast", "float32", (e,)) for e in (a, b)))
-        return Op("cast", "float16", (wide,))
-    return Op("add", a.dtype, (a, b))
+        wide = ScalarOp("add", "float32", tuple(ScalarOp("cast", "float32", (e,)) for e in (a, b)))
+        return ScalarOp("cast", "float16", (wide,))
+    return ScalarOp("add", a.dtype, (a, b))
 
 
 def _sum(terms: Sequence[Expr]) -> Expr:
@@ -153,9 +153,9 @@ def _positions(indexing: Indexing, opened: int) -> Iterator[Statement]:
             continue
         array, position, length = operand_name(2 + k, 1), index(f"j{k}"), index(f"m{k}")
         yield Var(position.name, Load("int64", array, _sum([_step(array, l) for l in loops])))
-        below = less(position, Op("neg", "int64", (length,)))
-        outside = some((below, Op("ge", "bool", (position, length))))
+        below = less(position, ScalarOp("neg", "int64", (length,)))
+        outside = some((below, ScalarOp("ge", "bool", (position, length))))
         said: tuple[Expr, ...] = (number(3), position, length, number(indexing.axes[k]))
         told = (Store("said", number(at), value) for at, value in enumerate(said))
         yield If(outside, (*told, Return(Const("int32", int(Status.INDEX)))))
-        yield Assign(position.name, plus(position, Op("switch", "int64", (less(position, ZERO), length, ZERO))))
+        yield Assign(position.name, plus(position, ScalarOp("switch", "int64", (less(position, ZERO), length, ZERO))))

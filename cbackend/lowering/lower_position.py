@@ -24,7 +24,7 @@ from ..ir.loops import (
     If,
     Let,
     Local,
-    Op,
+    ScalarOp,
     Store,
     Var,
     index,
@@ -77,7 +77,7 @@ def _along_inner(nest: Nest, results: Sequence[tuple[int, Result]], element: Exp
     nowhere = Const(wide, current().limits.search_longer[1] * _block(element))
     search = (
         Let(here.name, cast(minus(index(f"i{inner}"), block), wide)),
-        Let("found", Op("switch", wide, (_is(extremum, element), here, nowhere))),
+        Let("found", ScalarOp("switch", wide, (_is(extremum, element), here, nowhere))),
         Assign(position.name, choose("lt", wide)(position, Local(wide, "found"))),
     )
     stop = index("where_end")
@@ -135,7 +135,7 @@ def _block(element: Expr) -> int:
 def _block_size(element: Expr, extent: Expr) -> Expr:
     """The elements of a block of a loop over `extent`."""
     small, (long, times) = _block(element), current().limits.search_longer
-    return Op("switch", "int64", (less(extent, number(long * small)), number(small), number(times * small)))
+    return ScalarOp("switch", "int64", (less(extent, number(long * small)), number(small), number(times * small)))
 
 
 def _linear(others: Sequence[int], inner: int) -> Expr:
@@ -148,10 +148,10 @@ def _linear(others: Sequence[int], inner: int) -> Expr:
 
 def _is(extremum: Expr, element: Expr) -> Expr:
     """Whether the element is the extremum; where there is a NaN, that is one."""
-    same = Op("eq", "bool", (element, extremum))
+    same = ScalarOp("eq", "bool", (element, extremum))
     if numpy_dtype(element.dtype).kind not in "fc":
         return same
-    return Op("logical_or", "bool", (same, Op("isnan", "bool", (element,))))
+    return ScalarOp("logical_or", "bool", (same, ScalarOp("isnan", "bool", (element,))))
 
 
 def _along_outer(nest: Nest, results: Sequence[tuple[int, Result]], element: Expr, name: str) -> Body:
@@ -160,8 +160,8 @@ def _along_outer(nest: Nest, results: Sequence[tuple[int, Result]], element: Exp
     better = Local("bool", "better")
     update = (
         Let(better.name, is_better(element, best, name)),
-        tiles.set("best", Op("switch", element.dtype, (better, element, best))),
-        tiles.set("position", Op("switch", "int64", (better, index(f"i{row}"), position))),
+        tiles.set("best", ScalarOp("switch", element.dtype, (better, element, best))),
+        tiles.set("position", ScalarOp("switch", "int64", (better, index(f"i{row}"), position))),
     )
     tile = (
         tiles.declared("best", element.dtype),
@@ -186,9 +186,9 @@ def start_of(name: str, dtype: str) -> Const:
 
 def is_better(element: Expr, best: Expr, name: str) -> Expr:
     """Whether an element is found in the place of the best one so far: a NaN is, if that is none."""
-    better = Op("gt" if name == "max" else "lt", "bool", (element, best))
+    better = ScalarOp("gt" if name == "max" else "lt", "bool", (element, best))
     if numpy_dtype(element.dtype).kind not in "fc":
         return better
-    number_before = Op("logical_not", "bool", (Op("isnan", "bool", (best,)),))
-    first_nan = Op("logical_and", "bool", (Op("isnan", "bool", (element,)), number_before))
-    return Op("logical_or", "bool", (better, first_nan))
+    number_before = ScalarOp("logical_not", "bool", (ScalarOp("isnan", "bool", (best,)),))
+    first_nan = ScalarOp("logical_and", "bool", (ScalarOp("isnan", "bool", (element,)), number_before))
+    return ScalarOp("logical_or", "bool", (better, first_nan))

@@ -34,7 +34,7 @@ from ..ir.loops import (
     For,
     Let,
     Local,
-    Op,
+    ScalarOp,
     Statement,
     Store,
     index,
@@ -110,7 +110,7 @@ def accumulators(nest: Nest, results: Sequence[tuple[int, Result]], count: Itera
         if r.fold not in ("any", "all"):
             element = nest.cast(element, "float32" if r.dtype == "float16" else r.dtype)
         # Each has a name: where an operand of `?:` in a reduction has branches itself, gcc 12 -O3 makes wrong code.
-        feeds = [nest.let(f) if isinstance(f, Op) else f for f in how.feed(element)]
+        feeds = [nest.let(f) if isinstance(f, ScalarOp) else f for f in how.feed(element)]
         numbers = [next(count) for _ in how.lanes]
         slots = tuple(Slot(l, f"part{n}", f"total{n}", f) for l, n, f in zip(how.lanes, numbers, feeds, strict=True))
         found.append(Reducing(k, how, slots))

@@ -19,7 +19,7 @@ from ...graph import Apply, FunctionGraph, Variable
 from ...ops.fused import Fused
 from ...ops.row_passes import RowPlan, Waiting, opened, reduced_axes_of, row_plan
 from ...record import record
-from ..ir.loops import Assign, Body, Let, Local, Point, Statement, Store
+from ..ir.loops import Assign, Body, ElementPointer, Let, Local, Statement, Store
 from .blocks import in_blocks, register, started, total
 from .group import Group, Place, Result
 from .lower_reduce import Reducing, accumulators
@@ -129,7 +129,7 @@ class _Passes:
         """Add what the nest computes outside of its inner loop, and `inside` behind it."""
         for depth in range(self._depth + 1):
             for s in nest.at[depth]:
-                if isinstance(s, Point):
+                if isinstance(s, ElementPointer):
                     if s.name in self._pointers:
                         continue
                     self._pointers.add(s.name)

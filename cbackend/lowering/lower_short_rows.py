@@ -26,13 +26,13 @@ from ..ir.loops import (
     Body,
     Const,
     Declare,
+    ElementPointer,
     Expr,
     For,
     Let,
     Load,
     Local,
-    Op,
-    Point,
+    ScalarOp,
     Statement,
     Store,
     every,
@@ -186,9 +186,9 @@ class _Turned:
         """Add what the nest computes outside of the tile."""
         for depth in range(len(self.outer) + 1):
             for s in nest.at[depth]:
-                if not isinstance(s, Point) or s.name not in self._pointers:
+                if not isinstance(s, ElementPointer) or s.name not in self._pointers:
                     self._at[depth].append(s)
-                if isinstance(s, Point):
+                if isinstance(s, ElementPointer):
                     self._pointers.add(s.name)
 
     @property
@@ -218,7 +218,7 @@ class _Turned:
         stop = number(self.tiles.size) if into_tile else index("rows")
         inside = replace(loop(self.across, (copied,)), stop=stop)
         if along:
-            pointers = (replace(s, const=not into_tile) for s in tile.at[-2] if isinstance(s, Point))
+            pointers = (replace(s, const=not into_tile) for s in tile.at[-2] if isinstance(s, ElementPointer))
             inside = loop(self.along, (*whole.at[-2], *pointers, inside))
         self._inside.append(inside)
 
@@ -361,8 +361,11 @@ class _Positions(_Turned):
         better = Local("bool", "better")
         update = (
             Let(better.name, is_better(element, best, name)),
-            Store("best", self._row, Op("switch", element.dtype, (better, element, best))),
-            Store("position", self._row, Op("switch", wide, (better, cast(index(f"i{self.along}"), wide), position))),
+            Store("best", self._row, ScalarOp("switch", element.dtype, (better, element, best))),
+            Store(
+                "position", self._row,
+                ScalarOp("switch", wide, (better, cast(index(f"i{self.along}"), wide), position)),
+            ),
         )
         beginning = (
             Store("best", self._row, start_of(name, element.dtype)),

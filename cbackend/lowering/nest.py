@@ -18,14 +18,14 @@ from ..ir.loops import (
     Assign,
     Body,
     Const,
+    ElementPointer,
     Expr,
     For,
     If,
     Let,
     Load,
     Local,
-    Op,
-    Point,
+    ScalarOp,
     Statement,
     Store,
     equal,
@@ -187,8 +187,9 @@ class Nest:
 
     def _refuse_negative(self, exponent: Expr) -> None:
         """Checked in the innermost loop, so that nothing is refused where there are no elements."""
-        negative = Op("lt", "bool", (exponent, Const(exponent.dtype, 0)))
-        self.at[-1].append(Assign(FAILED.name, Op("bitwise_or", "int32", (FAILED, Op("cast", "int32", (negative,))))))
+        negative = ScalarOp("lt", "bool", (exponent, Const(exponent.dtype, 0)))
+        failed = ScalarOp("cast", "int32", (negative,))
+        self.at[-1].append(Assign(FAILED.name, ScalarOp("bitwise_or", "int32", (FAILED, failed))))
         self.fallible = True
 
     # --- scalar operations
@@ -198,11 +199,11 @@ class Nest:
         if name != "switch" and any(a.dtype == "float16" for a in args):
             wide = self.op(name, "float32" if dtype == "float16" else dtype, *(self._widened(a) for a in args))
             return self.cast(wide, dtype)
-        return self.let(Op(name, dtype, args))
+        return self.let(ScalarOp(name, dtype, args))
 
     def cast(self, value: Expr, dtype: str) -> Expr:
         """The value as `dtype`."""
-        return value if value.dtype == dtype else self.let(Op("cast", dtype, (value,)))
+        return value if value.dtype == dtype else self.let(ScalarOp("cast", dtype, (value,)))
 
     def _widened(self, value: Expr) -> Expr:
         return self.cast(value, "float32") if value.dtype == "float16" else value
@@ -265,7 +266,8 @@ class Nest:
             known = f"{self.operands.array(number)}_{self.order[position]}"
             operand = self.operands[number]
             const = number >= len(self.operands.outputs)
-            self.at[position + 1].append(Point(known, operand.dtype, array, self._offset(number, position), const))
+            offset = self._offset(number, position)
+            self.at[position + 1].append(ElementPointer(known, operand.dtype, array, offset, const))
             self._pointers[number, position] = known
         return known
 

@@ -27,14 +27,14 @@ from ..ir.loops import (
     Body,
     Declare,
     Do,
+    ElementPointer,
     Expr,
     For,
     If,
     Let,
     Load,
     Local,
-    Op,
-    Point,
+    ScalarOp,
     Statement,
     Store,
     index,
@@ -51,7 +51,7 @@ from .nest import specialized, strides_along
 def is_costly(loop: For) -> bool:
     """Whether a costly function of floats is computed in the innermost loop."""
     costs = current().costs
-    values = (s.value for s in loop.body if isinstance(s, Let) and isinstance(s.value, Op))
+    values = (s.value for s in loop.body if isinstance(s, Let) and isinstance(s.value, ScalarOp))
     floats = ((v, by_symbol(v.name)) for v in values if v.dtype.startswith("float"))
     return any(op is not None and costs.is_kept(v.name, op.cost, v.dtype) for v, op in floats)
 
@@ -102,14 +102,14 @@ def run_of(general: For, length: int) -> Body:
         copy = Local(dtype, f"{name}_run")
         opening.append(Declare(copy.name, dtype, length))
         if isinstance(s, Let):
-            opening.append(Point(at, dtype, Op("run_in", dtype, (*place, count, copy)), ZERO))
+            opening.append(ElementPointer(at, dtype, ScalarOp("run_in", dtype, (*place, count, copy)), ZERO))
             body.append(Let(s.name, Load(dtype, at, here)))
         else:
             assert isinstance(s, Store)
-            opening.append(Point(at, dtype, Op("tile_out", dtype, (*place, copy)), ZERO, const=False))
+            opening.append(ElementPointer(at, dtype, ScalarOp("tile_out", dtype, (*place, copy)), ZERO, const=False))
             body.append(replace(s, array=at, index=here))
-            back = Do(Op("run_back", dtype, (*place, count, copy)))
-            closing.append(If(Op("ne", "bool", (stride, ONE)), (back,)))
+            back = Do(ScalarOp("run_back", dtype, (*place, count, copy)))
+            closing.append(If(ScalarOp("ne", "bool", (stride, ONE)), (back,)))
     return (*opening, in_wide_vectors(replace(general, body=tuple(body))), *closing)
 
 

@@ -31,7 +31,7 @@ from ..ir.loops import (
     If,
     Let,
     Local,
-    Op,
+    ScalarOp,
     Statement,
     Store,
     every,
@@ -81,7 +81,8 @@ def _may_be_streams(general: For, accumulators: Sequence[Accumulator]) -> bool:
 
 def _streams(general: For, accumulators: Sequence[Accumulator], count: Expr, least: int) -> Body:
     length, last, streams = index("stream"), index("last"), current().limits.streams
-    whole = Op("stream_length", "int64", (count, number(streams * least - 1), number(streams * least), number(least)))
+    lengths = number(streams * least - 1), number(streams * least), number(least)
+    whole = ScalarOp("stream_length", "int64", (count, *lengths))
     starts = [index(f"{length.name}_u{k}") for k in range(1, streams)]
     steps: list[dict[str, Expr]] = [{}, *({general.index: plus(index(general.index), start)} for start in starts)]
     names = {name for _, name, _ in accumulators}

@@ -26,14 +26,14 @@ from ..ir.loops import (
     Body,
     Declare,
     Do,
+    ElementPointer,
     Expr,
     For,
     If,
     Let,
     Local,
-    Op,
     Outlined,
-    Point,
+    ScalarOp,
     Statement,
     arrays_in,
     equal,
@@ -145,7 +145,7 @@ class _Tile:
         for k in self.moving:
             yield Declare(f"{operands.array(k)}_copy", operands[k].dtype, self.elements)
         turned = [
-            Op("is_turned", "bool", (operands.stride(k, self.outer), operands.stride(k, self.inner)))
+            ScalarOp("is_turned", "bool", (operands.stride(k, self.outer), operands.stride(k, self.inner)))
             for k in self.moving
             if self.outer in operands[k].loops
         ]
@@ -153,14 +153,14 @@ class _Tile:
         if turned:
             yield Let("turned", some(turned))
             long = number(self.elements // self.limits.tile_rows)
-            size = Op("switch", "int64", (Local("bool", "turned"), long, size))
+            size = ScalarOp("switch", "int64", (Local("bool", "turned"), long, size))
         yield Let("wide", self._or_all(n, size))
-        size = Op("tile_rows", "int64", (number(self.elements), smaller(index("wide"), n)))
+        size = ScalarOp("tile_rows", "int64", (number(self.elements), smaller(index("wide"), n)))
         yield Let("tall", self._or_all(index(f"n{self.outer}"), size))
 
     def _or_all(self, extent: Expr, size: Expr) -> Expr:
         """The size of a tile, of which there is but one where the loops have no other place to be."""
-        return Op("switch", "int64", (Local("bool", "whole"), extent, size)) if self.nest.fallible else size
+        return ScalarOp("switch", "int64", (Local("bool", "whole"), extent, size)) if self.nest.fallible else size
 
     def loops(self, inside: Body) -> Body:
         """The loops over tiles."""
@@ -171,29 +171,33 @@ class _Tile:
         rows = Let("rows", smaller(index("tall"), minus(n, at)))
         return (For(at.name, ZERO, n, (rows, *body), step=index("tall")),)
 
+    def _copy_in(self) -> str:
+        """The copy of an operand's part: of two matrices at a time where many operands move."""
+        return "tile_in_twos" if len(self.moving) >= self.limits.tile_pairs else "tile_in"
+
     def pointed(self, k: int, strides: dict[str, Expr]) -> Iterator[Statement]:
         """The pointer to an operand's part of a tile; `strides` is told those that hold there."""
         operand, name = self.nest.operands[k], self.nest.operands.array(k)
         is_output = k < len(self.nest.operands.outputs)
         if self.inner not in operand.loops:
-            yield Point(f"{name}_t", operand.dtype, self.base(k), self._offset(k), not is_output)
+            yield ElementPointer(f"{name}_t", operand.dtype, self.base(k), self._offset(k), not is_output)
             return
         given = self._part(k)
         how = (
-            Op("tile_out", operand.dtype, (*given[:2], given[3], given[6]))
+            ScalarOp("tile_out", operand.dtype, (*given[:2], given[3], given[6]))
             if is_output
-            else Op("tile_in_twos" if len(self.moving) >= self.limits.tile_pairs else "tile_in", operand.dtype, given)
+            else ScalarOp(self._copy_in(), operand.dtype, given)
         )
-        yield Point(f"{name}_t", operand.dtype, how, ZERO, not is_output)
+        yield ElementPointer(f"{name}_t", operand.dtype, how, ZERO, not is_output)
         unit = self.nest.operands.stride(k, self.inner)
         strides[unit.name] = ONE
         if self.outer in operand.loops:
             along = self.nest.operands.stride(k, self.outer)
-            yield Let(f"{name}_ts", Op("switch", "int64", (equal(unit, ONE), along, self.columns)))
+            yield Let(f"{name}_ts", ScalarOp("switch", "int64", (equal(unit, ONE), along, self.columns)))
             strides[along.name] = index(f"{name}_ts")
 
     def put_back(self, k: int) -> Statement:
         """Write what was computed in the copy of an output to where it belongs."""
         unit = self.nest.operands.stride(k, self.inner)
-        put = Do(Op("tile_back", self.nest.operands[k].dtype, self._part(k)))
-        return If(Op("ne", "bool", (unit, ONE)), (put,))
+        put = Do(ScalarOp("tile_back", self.nest.operands[k].dtype, self._part(k)))
+        return If(ScalarOp("ne", "bool", (unit, ONE)), (put,))

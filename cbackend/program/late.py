@@ -3,7 +3,7 @@
         allocate a; overwrite in2; check lengths; allocate b; overwrite in3    -->
         allocate a; check lengths; allocate b; commit; overwrite in2; overwrite in3
 
-The order of the nodes is such already (graph/schedule.py); this is about the steps inside them.
+The order of the nodes is such already (graph/ordering.py); this is about the steps inside them.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from .program import (
     Call,
     Choice,
     Commit,
+    Compute,
     Fill,
     Guard,
     Host,
-    Let,
     Loop,
     Memory,
+    Offset,
     Order,
     Pack,
-    Point,
     Quantity,
     Read,
     Select,
@@ -37,6 +37,9 @@ def cannot_fail_late(steps: Sequence[Step], mutable: Collection[str]) -> bool:
     return not any(can_fail(step) for step in steps[_first_overwrite(steps, mutable) + 1 :])
 
 
+_MOVED = (Compute, Guard, Allocate, Offset, Read, Pack, Fill, Order)
+
+
 def checks_first(steps: Sequence[Step], mutable: Collection[str]) -> list[Step]:
     """The steps with checks, lengths and allocations moved in front of the first that overwrites an input."""
     start = _first_overwrite(steps, mutable)
@@ -44,7 +47,7 @@ def checks_first(steps: Sequence[Step], mutable: Collection[str]) -> list[Step]:
     rest: list[Step] = []
     late: set[Memory] = set()  # quantities, pointers and memory that get their value in `rest`
     for step in steps[start:]:
-        if isinstance(step, (Let, Guard, Allocate, Point, Read, Pack, Fill, Order)) and late.isdisjoint(_needs(step)):
+        if isinstance(step, _MOVED) and late.isdisjoint(_needs(step)):
             moved.append(step)
         else:
             rest.append(step)
@@ -62,7 +65,7 @@ def _first_overwrite(steps: Sequence[Step], mutable: Collection[str]) -> int:
 
 def can_fail(step: Step) -> bool:
     """Whether a step can end the call."""
-    if isinstance(step, Let):
+    if isinstance(step, Compute):
         return step.failure is not None
     return isinstance(step, (Guard, Allocate, Pack, Host, Loop, Choice)) or (isinstance(step, Call) and step.fallible)
 
@@ -79,7 +82,7 @@ def _needs(step: Step) -> Iterator[Memory]:
 
 
 def _quantities(step: Step) -> tuple[Quantity, ...]:
-    if isinstance(step, (Let, Guard)):
+    if isinstance(step, (Compute, Guard)):
         return step.operands
     if isinstance(step, Allocate):
         return step.lengths
@@ -87,12 +90,12 @@ def _quantities(step: Step) -> tuple[Quantity, ...]:
         return step.values
     if isinstance(step, Order):
         return step.lengths + step.strides
-    return (step.offset,) if isinstance(step, Point) else ()
+    return (step.offset,) if isinstance(step, Offset) else ()
 
 
 def _makes(step: Step) -> Iterator[Memory]:
     """The values that a step changes."""
-    if isinstance(step, (Let, Read, Point, Select, Pack)):
+    if isinstance(step, (Compute, Read, Offset, Select, Pack)):
         yield step.result
     elif isinstance(step, Fill):
         yield step.local

@@ -16,12 +16,12 @@ from .program import (
     Allocate,
     Array,
     Buffer,
+    Compute,
     Fill,
     Lengths,
-    Let,
     Memory,
+    Offset,
     Pack,
-    Point,
     Quantity,
     Select,
     Step,
@@ -83,11 +83,11 @@ class Names:
 
     def passed(self, step: Step) -> None:
         """Note what a line says of the names that it makes."""
-        if isinstance(step, Let) and step.operator == "product":
+        if isinstance(step, Compute) and step.operator == "product":
             self._products.setdefault(step.operands, step.result)
         elif isinstance(step, Allocate):
             self._places.setdefault(step.buffer, Place(step.dtype, (step.buffer,)))
-        elif isinstance(step, Point):
+        elif isinstance(step, Offset):
             self._places.setdefault(step.result, Place(step.array.dtype, step.array.memory))
         elif isinstance(step, Pack):
             self._places.setdefault(step.result, Place(step.array.dtype, (*step.array.memory, step.buffer)))

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ...graph import FunctionGraph
 from ...ops.cond import Cond
-from ...ops.loops import Scan
+from ...ops.scan_ops import Scan
 from ..ir.kernel import Kernel
 from ..ir.reader import Reader
 from .intrinsics import effects
@@ -25,16 +25,16 @@ from .program import (
     Call,
     Choice,
     Commit,
+    Compute,
     Fill,
     Finish,
     Guard,
     Host,
-    Let,
     Loop,
+    Offset,
     Order,
     Outcome,
     Pack,
-    Point,
     Program,
     Quantity,
     Read,
@@ -226,7 +226,7 @@ class _Parser(OperandParser):
             return Fill(self.site, name, self.quantities())
         operator = self.r.name()
         operands = self.quantities("(", ")")
-        return Let(self.site, name, operator, operands, *self._or())
+        return Compute(self.site, name, operator, operands, *self._or())
 
     def _or(self) -> tuple[Outcome | None, int]:
         failure = None
@@ -258,7 +258,7 @@ class _Parser(OperandParser):
     def _point(self, name: str) -> Step:
         array = self.array()
         self.r.expect("+")
-        return Point(self.site, name, array, self.quantity())
+        return Offset(self.site, name, array, self.quantity())
 
     def _select(self, name: str) -> Step:
         condition = self.quantity()

@@ -24,7 +24,7 @@ from typing import Any
 
 from ...graph import Apply, FunctionGraph, Op, Variable, collector_at_rest
 from ...graph.facets import facet_of, register
-from ...graph.schedule import schedule
+from ...graph.ordering import execution_order
 from ...graph.text import op_text
 from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ...ops.assembled import Assembled
@@ -43,12 +43,12 @@ from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor, Subtensor
 from ...ops.joining import Join, RepeatedPositions
 from ...ops.lengths import MakeVector, Shape, ShapeI
-from ...ops.loops import Scan, While
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.pipeline import Pipeline
 from ...ops.pooling import MaxPool, SumPool
 from ...ops.reduce import ArgReduce, Reduce, SumTo
 from ...ops.row_passes import Top
+from ...ops.scan_ops import Scan, While
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from ...ops.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
@@ -91,7 +91,7 @@ def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = Fa
     a call that raises has changed nothing; otherwise its new value is made elsewhere.  Raises InconsistencyError if the
     graph overwrites what is still needed, ScheduleError for a schedule that does not fit its kernel.
     """
-    nodes = schedule(graph)
+    nodes = execution_order(graph)
     mutable = _overwritten_inputs(graph)
     choices = choices or Choices()
     program = _planned(graph, nodes, mutable, choices)
@@ -130,7 +130,7 @@ def _planned(
 def plan_body(p: Planner, graph: FunctionGraph) -> int:
     """Plan a graph as a body of the program in the making: its number.  Equal graphs are one body."""
     if graph not in p.bodies:
-        body = _planned(graph, schedule(graph), {}, p.choices, is_body=True)
+        body = _planned(graph, execution_order(graph), {}, p.choices, is_body=True)
         p.bodies[graph] = body
         p.kernels.update((kernel.name, kernel) for kernel in body.kernels)
         p.products.update(dict.fromkeys(body.products))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from ...graph import Apply, FunctionGraph, Variable
 from ...ops.cond import Cond
-from ...ops.loops import Scan, lengths_of_body
+from ...ops.scan_ops import Scan, lengths_of_body
 from .planner import Planner
 from .program import INTEGER, Array, Choice, Length, Lengths, Loop, Outcome
 

@@ -22,14 +22,14 @@ from .program import (
     Array,
     Buffer,
     Call,
+    Compute,
     Fill,
     Guard,
     Lengths,
-    Let,
     Memory,
+    Offset,
     Outcome,
     Pack,
-    Point,
     Program,
     Quantity,
     Read,
@@ -108,7 +108,7 @@ class Planner:
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self.name("n", INTEGER)
-            self.steps.append(Let(self.site, found, operator, operands, failure, axis))
+            self.steps.append(Compute(self.site, found, operator, operands, failure, axis))
         return found
 
     def guard(self, test: str, *operands: Quantity, failure: Outcome, axis: int = 0) -> None:
@@ -255,7 +255,7 @@ class Planner:
         base = array.base
         if offset != 0 and base != "":
             base = self.name("p", POINTER)
-            self.steps.append(Point(self.site, base, array, offset))
+            self.steps.append(Offset(self.site, base, array, offset))
         return Array(base, array.dtype, lengths, strides, dense, array.memory)
 
     def select(self, condition: Quantity, first: Array, second: Array) -> Array:

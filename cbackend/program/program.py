@@ -2,13 +2,13 @@
 prints it.
 
     program   ::= step ...                              in order; the first that fails ends the call
-    step      ::= Let(result, operator, operands)       i64 result = operator(operands);  may fail
+    step      ::= Compute(result, operator, operands)       i64 result = operator(operands);  may fail
                 | Guard(test, operands)                 fails unless the test holds
                 | Read(result, array)                   i64 result = the integer in an array of rank 0
                 | Fill(local, values)                   an array of a few i64 on the stack
                 | Order(local, lengths, strides)        the strides of a result in the order of its operands, likewise
                 | Allocate(buffer, lengths)             memory for an array
-                | Point(result, array, offset)          an address inside an array
+                | Offset(result, array, offset)          an address inside an array
                 | Select(result, condition, array, array)
                 | Pack(result, buffer, array)           the array itself if it is C-contiguous, else a copy of it
                 | Call(function, arguments)             a kernel or an intrinsic
@@ -203,7 +203,7 @@ Argument = Quantity | Array | Vector | Table | Solvers | Number | After | Stages
 
 
 @record(slots=True)
-class Let:
+class Compute:
     """An i64 computed from others.  `failure`: what it means if the result is negative; `axis`: where."""
 
     site: int
@@ -256,7 +256,7 @@ class Allocate:
 
 
 @record(slots=True)
-class Point:
+class Offset:
     site: int
     result: str
     array: Array
@@ -365,7 +365,7 @@ class Release:
 
 
 Step = (
-    Let | Guard | Read | Fill | Order | Allocate | Point | Select | Pack | Call | Commit | Host | Loop | Choice
+    Compute | Guard | Read | Fill | Order | Allocate | Offset | Select | Pack | Call | Commit | Host | Loop | Choice
     | Finish | Release
 )  # fmt: skip
 
@@ -382,7 +382,7 @@ def arrays_of(step: Step) -> tuple[Array, ...]:
         return step.operands + step.results
     if isinstance(step, Select):
         return (step.first, step.second)
-    if isinstance(step, (Read, Point, Pack, Finish)):
+    if isinstance(step, (Read, Offset, Pack, Finish)):
         return (step.array,)
     return ()
 

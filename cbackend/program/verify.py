@@ -35,15 +35,15 @@ from .program import (
     Call,
     Choice,
     Commit,
+    Compute,
     Fill,
     Finish,
     Guard,
     Host,
-    Let,
     Loop,
+    Offset,
     Order,
     Pack,
-    Point,
     Program,
     Quantity,
     Read,
@@ -195,7 +195,7 @@ class _Verifier:
 
     # --- steps
 
-    def let(self, step: Let) -> None:
+    def let(self, step: Compute) -> None:
         self._operands(step.operator, OPERATORS, step.operands)
         self.defines(step.result, INTEGER)
 
@@ -232,7 +232,7 @@ class _Verifier:
         self.reads(step.lengths)
         self.takes(step.buffer)
 
-    def point(self, step: Point) -> None:
+    def point(self, step: Offset) -> None:
         self.touches(step.array)
         self.reads([step.offset])
         self.defines(step.result)
@@ -372,13 +372,13 @@ def _elsewhere(read: Array, written: Array) -> bool:
 
 
 _RULES: dict[type[Any], Callable[[_Verifier, Any], None]] = {
-    Let: _Verifier.let,
+    Compute: _Verifier.let,
     Guard: _Verifier.guard,
     Read: _Verifier.read,
     Fill: _Verifier.fill,
     Order: _Verifier.order,
     Allocate: _Verifier.allocate,
-    Point: _Verifier.point,
+    Offset: _Verifier.point,
     Select: _Verifier.select,
     Pack: _Verifier.pack,
     Call: _Verifier.call,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...graph import Apply, FunctionGraph, TensorType
 from ...ops.cond import Cond
-from ...ops.loops import ENDLESS, Scan
+from ...ops.scan_ops import ENDLESS, Scan
 from .writing import Writer, writes
 
 TRUTH = TensorType("bool")

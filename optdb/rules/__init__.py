@@ -26,9 +26,9 @@ Rules on matrices and networks:
 Passes over whole graphs:
 
     fusion, fusion_groups, fusion_rows, fusion_hoped, fusion_positions    groups that become one kernel
-    epilogues, pipelines, assembling, as_one                              products, stencils, joins with their neighbours
-    inplace, destroy                                                      in-place work and its alias analysis
-    scan, scan_products, loops                                            loops, and graphs inside of loops and branches
+    epilogues, pipelines, assembling, as_one    products, stencils and joins with their neighbours
+    inplace, destroy                            in-place work and its alias analysis
+    scan, scan_products, inner_graphs           loops, and graphs inside of loops and branches
 
 For all: facts (questions about variables), conforming (fitting results), names and absent (names of Theano),
 pattern_operators (operators between patterns).
@@ -86,7 +86,7 @@ from .destroy import AddDestroyHandler
 from .epilogues import EpilogueOptimizer
 from .fusion import FlattenOptimizer, FusionOptimizer
 from .gemm import GemmOptimizer
-from .loops import InnerGraphs, LazyBranches
+from .inner_graphs import InnerGraphs, LazyBranches
 from .names import OtherName, other_names, renamed
 from .pattern_operators import PATTERN_OPERATORS
 from .pipelines import PipelineOptimizer

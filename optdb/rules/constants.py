@@ -13,7 +13,7 @@ import numpy as np
 
 from ...graph import Constant, ConstantHead, Head, Op, Variable
 from ...ops.elementwise import Elementwise
-from ...ops.loops import Scan
+from ...ops.scan_ops import Scan
 from ...ops.tensor import constant
 from ..rule import NodeRule, node_rule
 from .facts import Node, Value, preserves

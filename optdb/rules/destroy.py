@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from ...graph import Apply, Constant, Destroyers, Dim, Door, FunctionGraph, Op, Variable, dims_of, same_shape
-from ...graph.schedule import overwriters_last
+from ...graph.ordering import overwriters_last
 from ...ops.blas import Gemm, Gemv, Ger
 from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused, InPlace
@@ -100,21 +100,21 @@ class Liveness:
     def _can_be_last(self, writers: set[Apply]) -> set[Apply]:
         """The nodes of `writers` that cannot fail, and after which nothing can."""
         after: dict[Apply, list[Apply]] = {}
-        for node in self.aliases.schedule:
+        for node in self.aliases.order:
             for above in {i.owner: None for i in node.inputs if i.owner is not None} | dict.fromkeys(
                 self.aliases.before(node)
             ):
                 after.setdefault(above, []).append(node)
         risky: set[Apply] = set()
-        for node in reversed(self.aliases.schedule):
+        for node in reversed(self.aliases.order):
             if may_fail(node, self.agreement, node in writers) or any(later in risky for later in after.get(node, ())):
                 risky.add(node)
         return writers - risky
 
     def _with_writers_last(self) -> list[Apply]:
-        before = {node: self.aliases.before(node) for node in self.aliases.schedule if node.op.destroys()}
+        before = {node: self.aliases.before(node) for node in self.aliases.order if node.op.destroys()}
         late = self._late | {node for node in before if self.aliases.overwrites_input(node)}
-        return overwriters_last(list(self.aliases.schedule), before, late)
+        return overwriters_last(list(self.aliases.order), before, late)
 
 
 def may_fail(node: Apply, agreement: Agreement, writes_update: bool = False) -> bool:

@@ -2,7 +2,7 @@
 
     InPlace(op, ((output, input), ...))      `op` with leave to write the output over the input
 
-The passes only mark; the backend obeys the marks and the order of `schedule(graph)`.  Without these passes no value is
+The passes only mark; the backend obeys the marks and `execution_order(graph)`.  Without these passes no value is
 ever overwritten.
 """
 

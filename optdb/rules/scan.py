@@ -13,13 +13,13 @@ from typing import ClassVar
 
 from ...graph import Apply, Constant, Door, FunctionGraph, Variable, rebuild, toposort
 from ...ops.indexing import Subtensor
-from ...ops.loops import Scan
+from ...ops.scan_ops import Scan
 from ...ops.tensor import TensorVariable
 from ...profiling import OptimizerProfile
 from ...record import record
 from ..contract import Contract, exact, relaxes
 from ..optimizers import Optimizer, Result
-from .loops import admitted
+from .inner_graphs import admitted
 
 
 @record(kw_only=True)

@@ -20,14 +20,14 @@ from ...ops.blas import Dot
 from ...ops.examples import NoBatch, merged
 from ...ops.indexing import Subtensor
 from ...ops.lengths import tensor_to_dim
-from ...ops.loops import Scan, While
+from ...ops.scan_ops import Scan, While
 from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
 from ...profiling import OptimizerProfile
 from ...record import record
 from ..contract import Contract, relaxes
 from ..optimizers import Optimizer, Result
-from .loops import admitted
+from .inner_graphs import admitted
 from .scan import over_loops, with_loops, without_constants
 
 _TURNED = (1, 0)

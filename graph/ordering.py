@@ -31,7 +31,7 @@ def says_of_memory(kind: type[Op]) -> bool:
 
 
 class Destroyers:
-    """The alias analysis of `graph`: families, their readers, their destroyers, and a legal `schedule`.
+    """The alias analysis of `graph`: families, their readers, their destroyers, and a legal order.
 
     Raises InconsistencyError if no order of the nodes keeps every value intact until its last reader has run.
     """
@@ -52,7 +52,7 @@ class Destroyers:
         self.readers: dict[Variable, list[Apply]] = self._readers()
         """The nodes that read a family which is overwritten, by root."""
         self._check_inputs_and_outputs()
-        self.schedule: tuple[Apply, ...] = tuple(self._scheduled()) if self.destroyer else graph.order
+        self.order: tuple[Apply, ...] = tuple(self._scheduled()) if self.destroyer else graph.order
         """The nodes in an order that is safe; it depends on structure alone."""
 
     def root_of(self, variable: Variable) -> Variable:
@@ -126,9 +126,9 @@ class Destroyers:
         return overwriters_last(order, before, {node for node in before if self.overwrites_input(node)})
 
 
-def schedule(graph: FunctionGraph) -> tuple[Apply, ...]:
+def execution_order(graph: FunctionGraph) -> tuple[Apply, ...]:
     """The nodes of `graph` in an order in which every value is read before it is overwritten (see Destroyers)."""
-    return Destroyers(graph).schedule
+    return Destroyers(graph).order
 
 
 def ordered(nodes: Iterable[Apply], before: Mapping[Apply, list[Apply]]) -> list[Apply]:
