@@ -16,7 +16,7 @@ from dataclasses import field
 from types import FunctionType
 from typing import Any, Union
 
-from ..graph import Apply, Head, Op, Origin, Variable, inheriting, union
+from ..graph import Apply, ConstantHead, Head, Op, Origin, Variable, inheriting, union
 from ..record import record
 from .contract import Contract, exact, relaxes
 from .patterns import Applied, Bound, OpLike, Pattern, Users, Wild, as_pattern, instantiate
@@ -192,6 +192,7 @@ class NodeRule(Rule):
     formula: str
     having: tuple[OpKey, ...]
     needs: tuple[Op, ...] = ()
+    constants: bool = False
 
     @property
     def before(self) -> str:
@@ -202,6 +203,8 @@ class NodeRule(Rule):
         return self.formula.partition(" -> ")[2]
 
     def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
+        if self.constants and not any(isinstance(kind, ConstantHead) for kind in heads):
+            return False
         return not self.having or any(is_of(kind, key) for kind in heads if isinstance(kind, Op) for key in self.having)
 
     def propose(self, node: Apply, users: Users) -> Proposal | None:
@@ -219,6 +222,7 @@ def node_rule(
     contract: Contract = exact,
     having: OpKey | Sequence[OpKey] = (),
     needs: Sequence[Op] = (),
+    constants: bool = False,
     uses: bool = False,
     lossy: bool = False,
     reason: str | None = None,
@@ -228,8 +232,8 @@ def node_rule(
     The function returns None (does not apply), a Variable or number for the only output, a sequence with an entry an
     output (None: leave it), or a dict from outputs of the node to values.  With `uses` it is called as
     `function(node, users)`, where `users(variable)` lists who reads a value.  `having`: only nodes with an operand
-    computed by one of these; `needs`: only in graphs in which all of these are applied.  `formula` is the rule in the
-    form "before -> after".
+    computed by one of these; `constants`: only nodes with a constant operand; `needs`: only in graphs in which all of
+    these are applied.  `formula` is the rule in the form "before -> after".
 
     Raises ValueError for a formula without the arrow.
     """
@@ -238,6 +242,7 @@ def node_rule(
     return NodeRule(
         name=_checked(name), contract=contract, ops=_keys(name, ops), uses=uses, lossy=lossy, reason=reason,
         origin=_caller(), function=function, formula=formula, having=_keys(name, having), needs=tuple(needs),
+        constants=constants,
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from ...function import function
 from ...graph import FunctionGraph, TensorType, Variable
 from ...ops.shared import shared
 from ...ops.tensor import TensorVariable, constant
+from ...record.cached import cached_property
 from . import convert_elementwise, convert_shapes, convert_windows  # noqa: F401  # they register themselves
 from .parsing import Call, Name, parse
 from .signatures import ATTRIBUTES, NONE, OPERANDS

@@ -147,12 +147,13 @@ def _rounded(values: np.ndarray, dtype: str, nonzero: np.ndarray) -> np.ndarray 
 
 FOLDED: list[Rule] = [
     node_rule(
-        "local_fold_factor_into_weights", (mul, true_div), factor_folded, having=(*PRODUCTS, add, sub), uses=True,
+        "local_fold_factor_into_weights", (mul, true_div), factor_folded, having=(*PRODUCTS, add, sub),
+        constants=True, uses=True,
         formula="(convolution(x, w) + b) * a -> convolution(x, w * a) + b * a  for constants w, a, b",
         contract=relaxes("rounding", "signed zero"),
     ),
     node_rule(
-        "local_merge_shifts_of_product", (add, sub), shifts_merged, having=(add, sub), uses=True,
+        "local_merge_shifts_of_product", (add, sub), shifts_merged, having=(add, sub), constants=True, uses=True,
         formula="convolution(x, w) + a - b -> convolution(x, w) + (a - b)  for constants w, a, b",
         contract=relaxes("rounding", "signed zero"),
     ),
