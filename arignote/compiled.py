@@ -145,10 +145,7 @@ class Function:
 
     @property
     def optimizer_profile(self) -> Any:
-        """The optimizer profile: costs and counts of each pass and each rule.
-
-        If the C was in the cache, optimization runs when this is first read.
-        """
+        """Costs and counts of each pass and rule; if the C was in the cache, optimization runs at the first look."""
         return self._optimization.profile
 
     @property

@@ -26,7 +26,7 @@ Shapes and parts:
 
 Computation:
 
-    reduce, statistics, cumulative, counting, quantiles, not_a_number, sampled    reductions and what is made of them
+    reduce, unbroadcasting, statistics, cumulative, counting, quantiles, not_a_number, sampled    reductions
     sorting, selection                           order and search
     blas, products, einsum, linalg               products of matrices, NumPy's names for them
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
@@ -60,9 +60,8 @@ from .functions import (
     relu, remainder, round, select, sgn, sinc, sqr, subtract, true_divide, where, xor,
 )  # fmt: skip
 from .interpret import evaluate, interpret
-from .reduce import (
-    REDUCTIONS, ArgReduce, Reduce, SumTo, all, amax, amin, any, argmax, argmin, max, min, prod, ptp, sum, unbroadcast,
-)  # fmt: skip
+from .reduce import REDUCTIONS, ArgReduce, Reduce, all, amax, amin, any, argmax, argmin, max, min, prod, ptp, sum
+from .unbroadcasting import SumTo, unbroadcast
 from .shared import Container, SharedVariable, shared
 from .statistics import average, corrcoef, cov, mean, size, std, var
 from .quantiles import median, percentile, quantile

@@ -37,13 +37,14 @@ from .nn import AlongAxis
 from .pipeline import Pipeline
 from .pointwise import Broadcasting
 from .pooling import Pool
-from .reduce import ArgReduce, Reduce, SumTo
+from .reduce import ArgReduce, Reduce
 from .row_passes import Top
 from .scan_ops import Scan
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import System
 from .sorting import Nonzero, OrderStatistics, SearchSorted, Sorting, Unique, UniqueParts
 from .specify import CheckLengths, SpecifyShape
+from .unbroadcasting import SumTo
 
 
 @collector_at_rest

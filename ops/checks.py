@@ -5,11 +5,13 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..graph import Constant, Variable
+
+Named = TypeVar("Named", bound=Variable)
 
 
 def describe(variable: Variable) -> str:
@@ -99,3 +101,16 @@ def require_keepdims(keepdims: object, where: str) -> None:
     """
     if not isinstance(keepdims, (bool, int, np.bool_, np.integer)):
         raise TypeError(f"{where}: keepdims must be True or False, got {shown(keepdims)}")
+
+
+def one_or_several(arguments: tuple[Any, ...]) -> Any:
+    """The argument of `x.reshape(shape)`, or all those of `x.reshape(n, m)`."""
+    return arguments[0] if len(arguments) == 1 else arguments
+
+
+def named(x: Named, name: Any) -> Named:
+    """`x`, which is new, called `name`.  Raises TypeError for a name that is no text."""
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"the name of a variable is a str, got {shown(name)}")
+    x.name = name
+    return x

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ..graph import Variable
 from .checks import shown
 
 
@@ -42,3 +43,13 @@ class Compared:
         if name.startswith("__"):  # what Python and NumPy ask of any object
             raise AttributeError(name)
         raise AttributeError(f"a truth value has no {name}: {self._message()}")
+
+
+_NUMBERS = (Variable, int, float, complex, list, tuple)
+
+
+def compared(symbol: str, x: Variable, other: object) -> Any:
+    """The result of `x == other` or `x != other`; NotImplemented for what is no operand."""
+    if x is other:
+        return symbol == "=="
+    return Compared(symbol, x, other) if isinstance(other, _NUMBERS) else NotImplemented

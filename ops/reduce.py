@@ -3,7 +3,6 @@
     Reduce(add, axis)       sum       Reduce(maximum, axis)      max       Reduce(logical_or, axis)    any
     Reduce(mul, axis)       prod      Reduce(minimum, axis)      min       Reduce(logical_and, axis)   all
     ArgReduce(name, axis)   argmax, argmin
-    SumTo()(g, like)        g summed along the axes that `like` was stretched along, which is known only at run time
 
 `keepdims` is not a field of an op: it is a `DimShuffle` after the reduction.
 """
@@ -18,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
-from ..graph import Apply, Dim, NoGradient, TensorType, Variable, dims_of, same_shape
+from ..graph import Apply, Dim, NoGradient, TensorType, Variable
 from ..graph.types import numpy_dtype
 from ..record import record
 from .checks import describe, normalize_axes, require_count, require_keepdims
@@ -87,7 +86,7 @@ class Reduce(TensorOp):
             return [None]
         if x.type.kind == "c" and self.fallible:
             raise NoGradient(f"{self.name} of {describe(x)}: the order of complex numbers is not differentiable")
-        y, g = (_keepdims(v, self.axis, x.ndim) for v in (node.out, g))
+        y, g = (with_kept_axes(v, self.axis, x.ndim) for v in (node.out, g))
         return [cast(_VJPS[self.name](x, y, g, self.axis), x.dtype)]
 
 
@@ -106,7 +105,7 @@ def _without(shape: tuple[Any, ...], axes: tuple[int, ...]) -> tuple[Any, ...]:
     return tuple(n for axis, n in enumerate(shape) if axis not in axes)
 
 
-def _keepdims(reduced: Any, axes: tuple[int, ...], ndim: int) -> Any:
+def with_kept_axes(reduced: Any, axes: tuple[int, ...], ndim: int) -> Any:
     """The reduced value with an axis of length 1 in the place of each axis that was reduced."""
     if not axes:
         return reduced
@@ -154,13 +153,13 @@ def _product_of_others(x: Any, axes: tuple[int, ...]) -> TensorVariable:
 
 def _kept(op: Elementwise, x: Any, axes: tuple[int, ...]) -> Any:
     """The reduction, with axes of length 1 in the place of those that are reduced."""
-    return _keepdims(Reduce(op, axes)(x), axes, x.ndim)
+    return with_kept_axes(Reduce(op, axes)(x), axes, x.ndim)
 
 
 def _extremum_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> TensorVariable:
     """Elements that reach the extremum share g equally."""
     reached = T.eq(x, y)
-    count = cast(_keepdims(Reduce(add, axes)(reached), axes, x.ndim), x.dtype)
+    count = cast(with_kept_axes(Reduce(add, axes)(reached), axes, x.ndim), x.dtype)
     return T.switch(reached, g / count, 0)
 
 
@@ -215,76 +214,6 @@ class ArgReduce(TensorOp):
 # --- the counterpart of broadcasting
 
 
-@record(repr=False)
-class SumTo(TensorOp):
-    """The first input summed to the shape of the second one, which broadcasts to it and whose values are not read.
-
-    Which axes are summed is decided at run time, as broadcasting is.  `unbroadcast` builds it where nothing better is
-    known.
-    """
-
-    name: ClassVar[str] = "sum_to"  # type: ignore[misc]
-    unread = 1
-
-    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
-        require_count(self.name, inputs, 2)
-        x, like = inputs
-        if x.type.kind not in "fc":
-            raise TypeError(f"sum_to takes floats or complex numbers, got {describe(x)}")
-        shape, target = x.type.shape, like.type.shape
-        fits = len(target) <= len(shape) and builtins.all(
-            m == 1 or m == n or m is None or n is None
-            for n, m in zip(shape[len(shape) - len(target) :], target, strict=True)
-        )
-        if not fits:
-            raise ValueError(f"sum_to: {describe(like)} does not broadcast to the shape of {describe(x)}")
-        return (x.type.with_shape(target),)
-
-    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        x, like = values
-        added = x.ndim - like.ndim
-        stretched = tuple(a for a in range(x.ndim) if a < added or like.shape[a - added] == 1 != x.shape[a])
-        with np.errstate(all="ignore"):
-            result = np.add.reduce(x, axis=stretched)
-        return (np.array(np.reshape(result, like.shape), dtype=x.dtype),)
-
-    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
-        return (inputs[1],)
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        (x, _), (g,) = node.inputs, cotangents
-        return [None if g is None else T.fill(x, g), None]
-
-
-def unbroadcast(cotangent: Variable, like: Variable) -> Variable:
-    """`cotangent`, whose shape `like` was broadcast to, summed back to the shape of `like`.
-
-    Axes that are certainly stretched are summed by a `Reduce`, certainly equal ones are left alone; `SumTo` sees to the
-    rest, of which only the run will show.
-    """
-    if same_shape(cotangent, like):
-        return cotangent
-    sums, certain = stretched_axes(cotangent, like)
-    added = cotangent.ndim - like.ndim
-    reduced = Reduce(add, tuple(sums))(cotangent) if sums else cotangent
-    aligned = _keepdims(reduced, tuple(a - added for a in sums if a >= added), like.ndim)
-    return aligned if certain else SumTo()(aligned, like)
-
-
-def stretched_axes(wide: Variable, narrow: Variable) -> tuple[list[int], bool]:
-    """The axes of `wide` along which `narrow` was certainly stretched to it; whether it was along no other."""
-    narrow_dims, wide_dims = dims_of(narrow), dims_of(wide)
-    added = len(wide_dims) - len(narrow_dims)
-    stretched, certain = list(range(added)), True
-    for axis in range(added, len(wide_dims)):
-        mine, theirs = narrow_dims[axis - added], wide_dims[axis]
-        if mine == 1:
-            stretched += [axis] if theirs != 1 else []
-        elif mine is not theirs and not isinstance(mine, int):
-            certain = False
-    return stretched, certain
-
-
 # --- the functions of the namespace
 
 
@@ -293,7 +222,7 @@ def _reduce(name: str, x: Any, axis: Any, keepdims: bool) -> TensorVariable:
     axes = _axes(name, x, axis)
     require_keepdims(keepdims, name)
     reduced = Reduce(REDUCTIONS[name], axes)(x)
-    return _keepdims(reduced, axes, x.ndim) if keepdims else reduced
+    return with_kept_axes(reduced, axes, x.ndim) if keepdims else reduced
 
 
 def _axes(name: str, x: Any, axis: Any) -> tuple[int, ...]:
@@ -408,7 +337,7 @@ def _arg_reduce(name: str, x: Any, axis: Any, keepdims: bool) -> TensorVariable:
         index = ArgReduce(name, None)(x)
     else:
         index = ArgReduce(name, x.ndim - len(axes))(axes_made_one(x, axes))
-    return _keepdims(index, axes, x.ndim) if keepdims else index
+    return with_kept_axes(index, axes, x.ndim) if keepdims else index
 
 
 def argmax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:

@@ -1,7 +1,4 @@
-"""Tensor variables: NumPy's operators and methods on graph variables, and how Python values become constants.
-
-The operators are those of the namespace `arignote.ops`; this file only spells them as methods.
-"""
+"""Tensor variables: NumPy's operators and methods on graph variables, and how Python values become constants."""
 
 from __future__ import annotations
 
@@ -17,8 +14,8 @@ from ..graph import DTYPES, Constant, FunctionGraph, Op, TensorType, Variable, d
 from ..graph.provenance import asked, here
 from ..graph.types import numpy_dtype
 from .at import At
-from .checks import is_masked, shown
-from .compared import Compared
+from .checks import is_masked, named, one_or_several, shown
+from .compared import compared
 from .interpret import evaluate_and_update
 from .latex import latex
 from .typing import Axis, DTypeLike, TensorLike
@@ -61,8 +58,8 @@ class TensorVariable(Variable):
     def __le__(self, other: TensorLike) -> TensorVariable: return T.le(self, other)
     def __gt__(self, other: TensorLike) -> TensorVariable: return T.gt(self, other)
     def __ge__(self, other: TensorLike) -> TensorVariable: return T.ge(self, other)
-    def __eq__(self, other: object) -> Any: return _compared("==", self, other)
-    def __ne__(self, other: object) -> Any: return _compared("!=", self, other)
+    def __eq__(self, other: object) -> Any: return compared("==", self, other)
+    def __ne__(self, other: object) -> Any: return compared("!=", self, other)
     __hash__: Callable[[TensorVariable], int] = Variable.__hash__  # type: ignore[assignment]
     def __and__(self, other: TensorLike) -> TensorVariable: return T.bitwise_and(self, other)
     def __rand__(self, other: TensorLike) -> TensorVariable: return T.bitwise_and(other, self)
@@ -151,14 +148,14 @@ class TensorVariable(Variable):
         return T.linalg.vector_norm(self, axis=axis, ord=L, keepdims=keepdims)
     def copy(self, name: str | None = None) -> TensorVariable:
         """Another variable of the same value, called `name`."""
-        return _named(T.ELEMENTWISE["identity"](self), name)
+        return named(T.ELEMENTWISE["identity"](self), name)
     def zeros_like(self, dtype: DTypeLike = None) -> TensorVariable: return T.zeros_like(self, dtype)
     def ones_like(self, dtype: DTypeLike = None) -> TensorVariable: return T.ones_like(self, dtype)
     def fill(self, value: TensorLike) -> TensorVariable:
         """A tensor of this shape and dtype filled with `value`, as Theano has it: this one does not change."""
         return T.full_like(self, value)
     def reshape(self, *shape: Any, ndim: int | None = None) -> TensorVariable: return T.reshape(self, *shape, ndim=ndim)
-    def transpose(self, *axes: Any) -> TensorVariable: return T.transpose(self, _one_or_several(axes) if axes else None)
+    def transpose(self, *axes: Any) -> TensorVariable: return T.transpose(self, one_or_several(axes) if axes else None)
     def dimshuffle(self, *order: Any) -> TensorVariable: return T.dimshuffle(self, *order)
     def swapaxes(self, axis1: int, axis2: int) -> TensorVariable: return T.swapaxes(self, axis1, axis2)
     def flatten(self, ndim: int = 1) -> TensorVariable: return T.flatten(self, ndim)
@@ -301,28 +298,6 @@ class TensorVariable(Variable):
             return pages.mathml.mathml(formula)
         free = [leaf for leaf in leaves([self]) if not isinstance(leaf, Constant)]
         return FunctionGraph(free, [self])._repr_html_()
-
-
-_NUMBERS = (Variable, int, float, complex, list, tuple)
-
-
-def _compared(symbol: str, x: Variable, other: object) -> Any:
-    if x is other:
-        return symbol == "=="
-    return Compared(symbol, x, other) if isinstance(other, _NUMBERS) else NotImplemented
-
-
-def _one_or_several(arguments: tuple[Any, ...]) -> Any:
-    """The argument of `x.reshape(shape)`, or all those of `x.reshape(n, m)`."""
-    return arguments[0] if len(arguments) == 1 else arguments
-
-
-def _named(x: TensorVariable, name: Any) -> TensorVariable:
-    """`x`, which is new, called `name`.  Raises TypeError for a name that is no text."""
-    if name is not None and not isinstance(name, str):
-        raise TypeError(f"the name of a variable is a str, got {shown(name)}")
-    x.name = name
-    return x
 
 
 class TensorConstant(TensorVariable, Constant):

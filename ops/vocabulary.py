@@ -27,7 +27,7 @@ from .lengths import MakeVector, Shape, ShapeI
 from .nn import LogSoftmax, LogSumExp, Softmax
 from .pipeline import Pipeline
 from .pooling import MaxPool, SumPool
-from .reduce import REDUCTIONS, ArgReduce, Reduce, SumTo
+from .reduce import REDUCTIONS, ArgReduce, Reduce
 from .row_passes import Top
 from .scan_ops import Scan, While
 from .shape import BroadcastTo, DimShuffle, Reshape
@@ -35,6 +35,7 @@ from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from .sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
 from .specify import CheckLengths, MaskedShape, SpecifyShape
 from .tensor import TensorConstant, TensorVariable
+from .unbroadcasting import SumTo
 
 Entry = Union[Op, Callable[..., Op]]
 """An op without fields, or what makes an op of its fields."""

@@ -1,16 +1,14 @@
 """Profiles of optimization and of runs.  Standard library and NumPy only; anyone may call it."""
 
 from .not_profiled import NotProfiled
-from .optimizer import (
+from .optimizer import Failure, OptimizerProfile, RuleProfile
+from .passes import (
     EquilibriumProfile,
-    Failure,
     FusionProfile,
     GemmProfile,
     InplaceProfile,
     MergeProfile,
-    OptimizerProfile,
     PassProfile,
-    RuleProfile,
     SeqProfile,
     TopoProfile,
 )

@@ -17,7 +17,8 @@ from typing import Any
 from .. import pages
 from ..record.forks import ProcessLock
 from .chrome import optimizer_events, run_events
-from .optimizer import OptimizerProfile, SeqProfile, summed
+from .optimizer import OptimizerProfile, summed
+from .passes import SeqProfile
 from .run import RunProfile
 from .summary import SHOWN_WAITING
 

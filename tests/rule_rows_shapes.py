@@ -10,10 +10,11 @@ from arignote.ops.elementwise import add, fill, maximum, minimum
 from arignote.ops.joining import Join
 from arignote.ops.lengths import MakeVector, ShapeI
 from arignote.ops.nn import LogSoftmax, LogSumExp, Softmax
-from arignote.ops.reduce import Reduce, SumTo
+from arignote.ops.reduce import Reduce
 from arignote.ops.row_passes import Top
 from arignote.ops.shape import DimShuffle, Reshape
 from arignote.ops.specify import CheckLengths, MaskedShape, SpecifyShape
+from arignote.ops.unbroadcasting import SumTo
 
 C = T.matrix("C")
 M = T.tensor("M", shape=(4, 3))

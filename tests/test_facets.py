@@ -121,5 +121,5 @@ def test_a_class_from_outside_registers_facets():
         ag.register_op(Mine, batching=None)
     with pytest.raises(TypeError, match="'gradient' is no facet; expected one of batching, planner, work"):
         ag.register_op(Mine, gradient=None)
-    with pytest.raises(TypeError, match="expected a class derived from ScalarOp, got 3"):
+    with pytest.raises(TypeError, match="expected a class derived from Op, got 3"):
         ag.register_op(3)

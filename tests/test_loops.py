@@ -30,11 +30,10 @@ from arignote.cbackend.ir.loops import (
     loop,
     number,
     plus,
-    pruned,
-    substituted,
     times,
 )
 from arignote.cbackend.ir.operands import Extent, Operand, Pointer, Stride
+from arignote.cbackend.ir.walk import pruned, substituted
 from arignote.graph import DTYPES
 
 A, B, C = (Local("float64", n) for n in "abc")

@@ -28,7 +28,8 @@ from ..calls.interface import Interface
 from ..calls.profile_rows import input_names, texts
 from ..driver.driver import c_text
 from ..ir.kernel import Status
-from ..program.program import Outcome, Program
+from ..program.outcome import Outcome
+from ..program.program import Program
 from ..runtime.sources import MEMBERS, core_source, product_source, solver_source
 
 _HERE = Path(__file__).parent

@@ -16,7 +16,8 @@ from ..abi._abi import ffi
 from ..build.build import Library, build
 from ..build.compiler_process import CompileError
 from ..program.accounts import room
-from ..program.program import Outcome, Program
+from ..program.outcome import Outcome
+from ..program.program import Program
 from ..runtime.runtime import Runtime
 from ..runtime.sources import native_source
 from .checks import MISSING, Parameter, scalar, too_many

@@ -21,7 +21,8 @@ from ...ops.scan_ops import Scan
 from ...ops.specify import CheckLengths, SpecifyShape
 from ...ops.windows import no_window
 from ..ir.kernel import Status
-from ..program.program import Outcome, Program
+from ..program.outcome import Outcome
+from ..program.program import Program
 
 STAGE = 4
 """Where a pipeline notes the stage that failed."""

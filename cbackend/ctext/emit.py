@@ -31,11 +31,9 @@ from ..ir.loops import (
     Statement,
     Store,
     Var,
-    all_statements,
-    operations_in,
-    own_names_in,
 )
 from ..ir.operands import Parameter
+from ..ir.walk import all_statements, operations_in, own_names_in
 from .helper import C_TYPES, storage_type
 from .preamble import in_order, used
 from .scalars import form_of

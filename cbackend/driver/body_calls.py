@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...graph.types import numpy_dtype
-from ..program.program import Array, Choice, Length, Loop, Outcome, Program
+from ..program.outcome import Outcome
+from ..program.program import Array, Choice, Length, Loop, Program
 
 Quote = Callable[[int | str], str]
 LAST, ALL, GROWN = "AG_LAST", "AG_ALL", "AG_GROWN"

@@ -23,6 +23,7 @@ from ..ctext.emit import helpers
 from ..ctext.helper import storage_type
 from ..ctext.preamble import preamble
 from ..program.accounts import memory_at, moment_of, whole_call
+from ..program.outcome import Outcome
 from ..program.program import (
     INTEGER,
     POINTER,
@@ -32,7 +33,6 @@ from ..program.program import (
     Commit,
     Host,
     Loop,
-    Outcome,
     Pack,
     Program,
     Release,

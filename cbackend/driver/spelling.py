@@ -1,8 +1,25 @@
-"""The C names of what programs call."""
+"""The C of what programs call: operators of quantities, tests, kernels and intrinsics."""
 
 from __future__ import annotations
 
 from ..program.program import Call
+
+FORMS = {
+    "stretch": "{} == 1 ? 0 : {}",
+    "choose": "{} ? {} : {}",
+    "differ": "{} != {}",
+}
+FUNCTIONS = {"join": "ag_join", "index": "ag_index", "slice_count": "ag_slice_count", "slice_first": "ag_slice_first"}
+"""Operators of quantities that are helpers."""
+FAILS_IF = {
+    "equal": "{0} != {1}",
+    "not_negative": "{0} < 0",
+    "fits": "{0} != {1} && {0} != 1",
+    "reached": "{0} == 0 && {1} != 0",
+    "positive": "{0} < 1",
+    "has_room": "{1} < 1 || {0} - 1 > ({1} - 1) / {2}",
+    "reaches": "{0} < {1}",
+}
 
 
 def spelled(step: Call) -> str:

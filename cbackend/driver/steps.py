@@ -11,8 +11,8 @@ from ...graph.types import numpy_dtype
 from ..ctext.helper import storage_type
 from ..ir.kernel import Kernel
 from ..ir.operands import Extent, Extra, Pointer, Stride
-from ..program import accounts
 from ..program.launches import is_launched, runs_in_any_order, steps_alone
+from ..program.outcome import Outcome
 from ..program.program import (
     INTEGER,
     After,
@@ -34,7 +34,6 @@ from ..program.program import (
     Number,
     Offset,
     Order,
-    Outcome,
     Pack,
     Program,
     Quantity,
@@ -48,36 +47,20 @@ from ..program.program import (
     Step,
     Table,
     Vector,
-    arrays_of,
 )
 from .body_calls import choice_lines, loop_lines
-from .spelling import spelled
+from .spelling import FAILS_IF, FORMS, FUNCTIONS, spelled
+from .step_accounts import StepAccounts
 
 DETAIL = 64
 """The length of ag_call.detail."""
 
-FORMS = {
-    "stretch": "{} == 1 ? 0 : {}",
-    "choose": "{} ? {} : {}",
-    "differ": "{} != {}",
-}
-FUNCTIONS = {"join": "ag_join", "index": "ag_index", "slice_count": "ag_slice_count", "slice_first": "ag_slice_first"}
-"""Operators of quantities that are helpers."""
-FAILS_IF = {
-    "equal": "{0} != {1}",
-    "not_negative": "{0} < 0",
-    "fits": "{0} != {1} && {0} != 1",
-    "reached": "{0} == 0 && {1} != 0",
-    "positive": "{0} < 1",
-    "has_room": "{1} < 1 || {0} - 1 > ({1} - 1) / {2}",
-    "reaches": "{0} < {1}",
-}
 IN_PARTS = {"copy": "ag_copy_in_parts", "eye": "ag_eye", "iota": "ag_iota"}
 """What the runtime may share out among threads, and what is called for it, which may end early."""
 TABLES = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 
 
-class StepText:
+class StepText(StepAccounts):
     """Prints steps.  Locals are declared where they get their value, or else (`in_frame`) are fields of the frame."""
 
     def __init__(self, program: Program, in_frame: bool, base: int = 0) -> None:
@@ -385,42 +368,6 @@ class StepText:
 
     def release(self, step: Release) -> Iterator[str]:
         yield f"rt->release(f->b[{step.slot}]), f->b[{step.slot}] = 0;"
-
-    # --- profile
-    def bytes_moved(self, steps: Sequence[Step]) -> str:
-        """The C expression of the bytes that these steps read and write, each array once."""
-        arrays = dict.fromkeys(a for s in steps if isinstance(s, (Call, Host, Pack)) for a in arrays_of(s))
-        return " + ".join(map(self.bytes_of, arrays)) or "0"
-
-    def flops(self, site: int, steps: Sequence[Step]) -> str:
-        """The C expression of the floating-point operations of a node."""
-        terms = accounts.flops(self.program, site, steps)
-        texts = (
-            " * ".join([str(each), *(self.q(n) for n in lengths if n != 1)]) + f" / {over}" * (over > 1)
-            for each, lengths, over in terms
-        )
-        return " + ".join(texts) or "0"
-
-    def held(self, step: Step) -> Iterator[str]:
-        """The line that counts memory which a step takes or gives back."""
-        found = accounts.held(self.program, step)
-        if found is not None:
-            slot, array = found
-            held = "0" if array is None else self.bytes_of(array)
-            if isinstance(step, Pack):  # which takes memory only if it had to copy
-                held = f"{self.memory(step.buffer)} ? {held} : 0"
-            yield f"{self.helper('ag_hold')}(call, {accounts.memory_at(self.program)}, {slot}, {held});"
-            if isinstance(step, (Allocate, Pack)):
-                yield f"call->profile[{accounts.sizes_at(self.program) + self.buffers[step.buffer]}] = {held};"
-
-    def spared(self, site: int, steps: Sequence[Step]) -> Iterator[str]:
-        """The lines that count memory which a node did not need, since it overwrites an operand."""
-        for array, lasting in accounts.spared(self.program, site, steps):
-            at = accounts.memory_at(self.program)
-            yield f"{self.helper('ag_spared')}(call, {at}, {self.bytes_of(array)}, {int(lasting)});"
-
-    def bytes_of(self, array: Array) -> str:
-        return " * ".join([str(numpy_dtype(array.dtype).itemsize), *(self.q(n) for n in array.lengths if n != 1)])
 
 
 def _bits(number: Number) -> int:

@@ -18,7 +18,8 @@ from ...record import record
 from ...targets.current import current
 from ..ctext.emit import Function, functions
 from ..ir.kernel import Kernel
-from ..ir.loops import For, If, Outlined, ScalarOp, operations_in, own_statements
+from ..ir.loops import For, If, Outlined, ScalarOp
+from ..ir.walk import operations_in, own_statements
 from ..lowering.lower import SHORT_FUNCTION
 from ..lowering.tiles import ROWS_FUNCTION
 from .page import Definition

@@ -13,10 +13,11 @@ from enum import IntEnum
 
 from ...record import record
 from ...record.cached import cached_property
-from .loops import Body, For, all_statements, outlined_in, own_names_in
+from .loops import Body, For
 from .operands import Argument, Cutting, Operand, Parameter, arguments, operand_name, parameter
 from .schedule import DEFAULT, Schedule
 from .text import kernel_text
+from .walk import all_statements, outlined_in, own_names_in
 
 
 class Status(IntEnum):

@@ -31,9 +31,9 @@ from ..ir.loops import (
     number,
     plus,
     smaller,
-    substitute,
 )
 from ..ir.schedule import Schedule
+from ..ir.walk import substitute
 
 _Made = Let | Var | Declare | ElementPointer
 

@@ -17,9 +17,10 @@ from ...ops.fused import Fused, InPlace
 from ...ops.nn import AlongAxis
 from ...ops.row_passes import is_row_graph
 from ..ir.kernel import Kernel, Status
-from ..ir.loops import ZERO, Body, Const, Expr, If, Outlined, Return, Statement, Var, equal, index, pruned
+from ..ir.loops import ZERO, Body, Const, Expr, If, Outlined, Return, Statement, Var, equal, index
 from ..ir.operands import parameter_names
 from ..ir.schedule import DEFAULT, Schedule, ScheduleError, check
+from ..ir.walk import pruned
 from .arrange import arranged, in_vectors
 from .cutting import cutting_of
 from .describe import describe

@@ -43,10 +43,9 @@ from ..ir.loops import (
     number,
     plus,
     smaller,
-    substitute,
-    substituted,
 )
 from ..ir.operands import Operand
+from ..ir.walk import substitute, substituted
 from .accumulate import cast
 from .blocks import Slot, start
 from .group import Group, Result, operands_at

@@ -32,12 +32,10 @@ from ..ir.loops import (
     every,
     index,
     loop,
-    names_in,
-    names_read,
-    substituted,
     times,
 )
 from ..ir.operands import Operand, operand_name, stride_name
+from ..ir.walk import names_in, names_read, substituted
 from .group import Group, Place, is_literal, operands_at
 
 Key = tuple[Variable, Place]

@@ -39,12 +39,11 @@ from ..ir.loops import (
     Store,
     index,
     minus,
-    names_in,
     number,
     plus,
     smaller,
-    substitute,
 )
+from ..ir.walk import names_in, substitute
 from .nest import specialized, strides_along
 
 

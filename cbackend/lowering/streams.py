@@ -41,9 +41,9 @@ from ..ir.loops import (
     number,
     plus,
     smaller,
-    substitute,
     times,
 )
+from ..ir.walk import substitute
 from .accumulate import Lane
 from .arrange import side_by_side
 from .nest import specialized

@@ -35,7 +35,6 @@ from ..ir.loops import (
     Outlined,
     ScalarOp,
     Statement,
-    arrays_in,
     equal,
     every,
     index,
@@ -43,13 +42,11 @@ from ..ir.loops import (
     minus,
     number,
     plus,
-    pruned,
-    renamed,
     smaller,
     some,
-    substituted,
     times,
 )
+from ..ir.walk import arrays_in, pruned, renamed, substituted
 from .nest import Nest
 
 ROWS_FUNCTION = "rows"

@@ -1,6 +1,6 @@
 """From a graph to a program: the steps of a driver, each of which launches a kernel or moves data.
 
-    program, names, text, parse, parse_operands, verify    the program as a value, its text, its verifier
+    program, outcome, names, text, parse, parse_operands, verify    the program as a value, its text, its verifier
     intrinsics                                   functions of the runtime that programs call, with their effects
     plan, planner, choices, launches             planners by class of op, their workbench, schedules, forms of launches
     plan_kernels, plan_views, plan_host          ops that are one kernel, ops that move no data, ops without C

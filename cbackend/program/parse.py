@@ -15,6 +15,7 @@ from ..ir.kernel import Kernel
 from ..ir.reader import Reader
 from .intrinsics import effects
 from .names import implied_locals
+from .outcome import Outcome
 from .parse_operands import OperandParser
 from .program import (
     INTEGER,
@@ -33,7 +34,6 @@ from .program import (
     Loop,
     Offset,
     Order,
-    Outcome,
     Pack,
     Program,
     Quantity,

@@ -46,13 +46,14 @@ from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.pipeline import Pipeline
 from ...ops.pooling import MaxPool, SumPool
-from ...ops.reduce import ArgReduce, Reduce, SumTo
+from ...ops.reduce import ArgReduce, Reduce
 from ...ops.row_passes import Top
 from ...ops.scan_ops import Scan, While
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from ...ops.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
 from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
+from ...ops.unbroadcasting import SumTo
 from ..ir.verify import verify
 from . import (
     plan_assembly,

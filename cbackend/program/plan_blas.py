@@ -16,8 +16,9 @@ from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
 from ...record import record
+from .outcome import Outcome
 from .planner import Planner
-from .program import Argument, Array, Lengths, Number, Outcome, Quantity, Table, Vector
+from .program import Argument, Array, Lengths, Number, Quantity, Table, Vector
 
 SUMMED = -1
 """What messages take for the axis where lengths of the axes that are summed over do not agree."""

@@ -8,9 +8,10 @@ from ...graph import Apply, Constant, TensorType, Variable
 from ...ops.elementwise import Cast, add, fill, mul, sub, true_div
 from ...ops.reduce import Reduce
 from ...ops.tensor import TensorVariable
+from .outcome import Outcome
 from .plan_views import stretched
 from .planner import Planner
-from .program import Array, Lengths, Number, Outcome, Quantity
+from .program import Array, Lengths, Number, Quantity
 
 
 def plan_alloc(p: Planner, node: Apply) -> None:

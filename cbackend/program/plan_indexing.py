@@ -16,9 +16,10 @@ from ...ops.tensor import TensorVariable
 from ...record import record
 from ..ir.kernel import Kernel
 from ..lowering.lower_indexing import ADD, GATHER, SET, Indexing, indexing_kernel
+from .outcome import Outcome
 from .plan_views import window
 from .planner import Planner
-from .program import Argument, Array, Lengths, Outcome, Quantity, Said, Vector
+from .program import Argument, Array, Lengths, Quantity, Said, Vector
 
 
 def plan_inc_subtensor(p: Planner, node: Apply) -> None:

@@ -8,9 +8,10 @@ from ...graph import Apply, same_shape
 from ...ops.fused import InPlace
 from ..ir.kernel import Kernel
 from .launches import runs_in_any_order
+from .outcome import Outcome
 from .plan_order import ordered_strides, result_in_order
 from .planner import Planner, has_all_loops
-from .program import Array, Lengths, Outcome
+from .program import Array, Lengths
 
 
 def plan_kernel(p: Planner, node: Apply) -> None:

@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from ...graph import Apply, FunctionGraph, Variable
 from ...ops.cond import Cond
 from ...ops.scan_ops import Scan, lengths_of_body
+from .outcome import Outcome
 from .planner import Planner
-from .program import INTEGER, Array, Choice, Length, Lengths, Loop, Outcome
+from .program import INTEGER, Array, Choice, Length, Lengths, Loop
 
 Body = Callable[[Planner, FunctionGraph], int]
 """Plans a graph as a body of the program in the making, and gives its number."""

@@ -9,9 +9,10 @@ from ...ops.elementwise import Cast, exp, mul
 from ...ops.factorizations import Cholesky
 from ...ops.matrix_ops import adjoint
 from ...ops.solving import SolveTriangular
+from .outcome import Outcome
 from .plan_blas import batch_strides
 from .planner import Planner
-from .program import Argument, Array, Lengths, Number, Outcome, Solvers, Vector
+from .program import Argument, Array, Lengths, Number, Solvers, Vector
 
 
 def plan_solve(p: Planner, node: Apply) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 from ...graph import Apply, Constant, Variable
 from ...ops.fused import unmarked
+from .outcome import Outcome
 from .planner import Planner
-from .program import Array, Lengths, Outcome, Quantity
+from .program import Array, Lengths, Quantity
 
 
 def plan_dimshuffle(p: Planner, node: Apply) -> None:

@@ -23,10 +23,11 @@ from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
 from ...targets.current import current
+from .outcome import Outcome
 from .plan_blas import Multiplication
 from .plan_views import slice_of
 from .planner import Planner
-from .program import Argument, Array, Lengths, Number, Outcome, Quantity, Table, Vector
+from .program import Argument, Array, Lengths, Number, Quantity, Table, Vector
 
 MOST_LOOPS = 5
 """Axes of a convolution that a kernel follows, as the function of window_helpers.py has it."""

@@ -1,7 +1,6 @@
 """The planner's workbench: what all ops need to become steps.  plan.py says which function plans which op.
 
-Quantities are named once: asking for the same sum, product or joint length again gives the same name.
-"""
+Quantities are named once: the same sum, product or joint length has the same name."""
 
 from __future__ import annotations
 
@@ -14,6 +13,7 @@ from ...graph.types import numpy_dtype
 from ..ir.kernel import Kernel
 from ..ir.operands import Extent, Pointer, Stride
 from .choices import Choices
+from .outcome import Outcome
 from .program import (
     INTEGER,
     POINTER,
@@ -28,7 +28,6 @@ from .program import (
     Lengths,
     Memory,
     Offset,
-    Outcome,
     Pack,
     Program,
     Quantity,

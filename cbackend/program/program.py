@@ -1,25 +1,7 @@
 """A function as steps: what the driver does, before it is C text.  The planner makes it from a graph, `driver.py`
 prints it.
 
-    program   ::= step ...                              in order; the first that fails ends the call
-    step      ::= Compute(result, operator, operands)       i64 result = operator(operands);  may fail
-                | Guard(test, operands)                 fails unless the test holds
-                | Read(result, array)                   i64 result = the integer in an array of rank 0
-                | Fill(local, values)                   an array of a few i64 on the stack
-                | Order(local, lengths, strides)        the strides of a result in the order of its operands, likewise
-                | Allocate(buffer, lengths)             memory for an array
-                | Offset(result, array, offset)          an address inside an array
-                | Select(result, condition, array, array)
-                | Pack(result, buffer, array)           the array itself if it is C-contiguous, else a copy of it
-                | Call(function, arguments)             a kernel or an intrinsic
-                | Commit()                              from here on inputs are overwritten, and Ctrl-C waits
-                | Host(arrays)                          an op without C: back to Python
-                | Loop(body, steps, arrays)             a body of the program, step after step
-                | Choice(bodies, condition, arrays)     one of two bodies
-                | Finish(output, array)                 the array is output number so-and-so
-    argument  ::= quantity | Array (its address) | Vector(quantity, ...) | Table(dtype) | Number(dtype, value)
-                | After(kernel, arguments) | Stages(stage, ...) | Said()
-    quantity  ::= a number | the name of an i64 local
+Its text form, whose grammar is in text.py, names every step.
 
 An array is a descriptor, as in NumPy: an address, lengths, and strides, which count elements.  Views are new
 descriptors and cost nothing.  Names count up in the order of the graph, so equal graphs give equal programs, hence
@@ -28,60 +10,15 @@ equal C.
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 from ...graph import Apply, Constant, FunctionGraph
 from ...record import record
 from ..ir.kernel import Kernel
+from .outcome import Outcome
 
 Quantity = int | str
 Length = Quantity | None
 """None: only a run tells."""
 Lengths = tuple[Quantity, ...]
-
-
-class Outcome(IntEnum):
-    """The return value of a generated function.  KERNEL plus a kernel.Status is one, too."""
-
-    DONE = 0
-    OTHER_OUTPUTS = 1
-    """Done, but some outputs are not what the caller expected: other lengths, or in a block of the runtime."""
-    MEMORY = 2
-    LENGTHS = 3
-    """Lengths that must agree do not."""
-    DECLARED = 4
-    """An input has another length than its type promises."""
-    MISALIGNED = 5
-    """An input cannot be used where it lies: its address is no multiple of its item size, or it is to be overwritten
-    and overlaps with another one.  The caller copies it and tries again.
-    """
-    INDEX = 6
-    ZERO_STEP = 7
-    NEGATIVE_LENGTH = 8
-    RESHAPE = 9
-    RANGE = 11
-    """A range that has no length: a step of 0, or bounds that are not finite."""
-    HOST = 10
-    """An op without C raised; the caller knows what."""
-    INTERRUPTED = 12
-    """Ctrl-C was pressed; nothing of the caller's was changed.  The exception is Python's."""
-    SINGULAR = 13
-    NOT_POSITIVE_DEFINITE = 14
-    UNREACHED = 15
-    """A loop has no steps, but an output that it would write has an element there.  The caller asks NumPy."""
-    KERNEL = 16
-    """Plus the Status of a kernel."""
-    CHANGED = 64
-    """A result of a step has other lengths than in the steps before."""
-    TOO_SHORT = 65
-    """A sequence ends before a loop does."""
-    NEGATIVE_STEPS = 66
-    PROMISED = 67
-    """A value does not have the lengths that were promised of it."""
-    INDICES = 68
-    """Arrays of indices do not broadcast."""
-    WINDOW = 69
-    """A kernel has no positions, or extends over more than there are."""
 
 
 INTEGER, POINTER = "integer", "pointer"

@@ -51,6 +51,7 @@ from typing import Any
 from ..ir.kernel import Kernel
 from .intrinsics import effects
 from .names import Names, implied_locals, memory_name
+from .outcome import Outcome
 from .program import (
     INTEGER,
     POINTER,
@@ -71,7 +72,6 @@ from .program import (
     Number,
     Offset,
     Order,
-    Outcome,
     Pack,
     Program,
     Read,

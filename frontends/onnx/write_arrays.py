@@ -19,11 +19,12 @@ from ...ops.joining import Join
 from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.pooling import MaxPool, SumPool
-from ...ops.reduce import ArgReduce, Reduce, SumTo
+from ...ops.reduce import ArgReduce, Reduce
 from ...ops.row_passes import Top
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.sorting import ArgSort, Nonzero, SearchSorted, Sort, Unique
 from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
+from ...ops.unbroadcasting import SumTo
 from ...scan import scan
 from .values import NUMBER_OF
 from .write_elementwise import WIDE

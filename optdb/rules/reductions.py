@@ -31,9 +31,10 @@ from ...ops.elementwise import (
 )
 from ...ops.joining import Join
 from ...ops.lengths import dim_to_tensor
-from ...ops.reduce import ArgReduce, Reduce, SumTo, stretched_axes, unbroadcast
+from ...ops.reduce import ArgReduce, Reduce
 from ...ops.shape import BroadcastTo, DimShuffle
 from ...ops.tensor import constant
+from ...ops.unbroadcasting import SumTo, stretched_axes, unbroadcast
 from ..contract import relaxes, stabilizes
 from ..patterns import Wild, op_like
 from ..rule import Rule, node_rule, rule

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...graph import Apply, Door, FunctionGraph, Variable
-from ...ops.reduce import SumTo
+from ...ops.unbroadcasting import SumTo
 from ...profiling import OptimizerProfile
 from ...record import record
 from ..contract import Contract, relaxes
