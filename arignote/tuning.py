@@ -108,12 +108,17 @@ def tuned(function: Function, inputs: Sequence[Any], seconds: float, keep: bool)
             tuned = _best_of(race, chosen, kernel, now + share * (race.end - now), shown)
             chosen[tuned.kernel] = tuned.schedule
             found.append(tuned)
-    winners = [t for t in found if t.gain > 1.0]
-    measured = Measured(toolchain, process_cache())
-    kept = [measured.keep(t.kernel, t.schedule, t.gain) for t in winners if keep]
     before, after = race.seconds(first, chosen)
-    better = recompiled(function, chosen) if winners else function
-    return Tuning(better, found, before, after if winners else before, bool(kept) and all(kept))
+    if not any(t.gain > 1.0 for t in found) or after > before:
+        return Tuning(function, [_without_gain(t, first) for t in found], before, before, False)
+    measured = Measured(toolchain, process_cache())
+    kept = [measured.keep(t.kernel, t.schedule, t.gain) for t in found if t.gain > 1.0 and keep]
+    return Tuning(recompiled(function, chosen), found, before, after, bool(kept) and all(kept))
+
+
+def _without_gain(tuned: Tuned, first: Mapping[str, Schedule]) -> Tuned:
+    """The finding for a kernel that keeps its first schedule, since the function is no faster with the winners."""
+    return Tuned(tuned.kernel, tuned.computes, first[tuned.kernel], 1.0, tuned.tried)
 
 
 def _by_time(seconds: Mapping[str, float], kernels: Sequence[Kernel]) -> Iterator[tuple[Kernel, float]]:

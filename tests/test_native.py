@@ -110,12 +110,17 @@ def test_no_reference_is_lost_or_kept():
         gc.collect()
         return [sys.getrefcount(it) for it in (a, np.dtype("float64"), None, f)]
 
-    before = counts()
-    for _ in range(5000):
-        f(a)
-        with pytest.raises(TypeError):
-            f(None)
-    assert [late - early for early, late in zip(before, counts(), strict=True)] == pytest.approx([0] * 4, abs=100)
+    def change():
+        before = counts()
+        for _ in range(5000):
+            f(a)
+            with pytest.raises(TypeError):
+                f(None)
+        return [late - early for early, late in zip(before, counts(), strict=True)]
+
+    # A lost reference recurs in every run of 5,000 calls; other threads of the process move None's count once.
+    least = [min(several, key=abs) for several in zip(change(), change(), change(), strict=True)]
+    assert least == pytest.approx([0] * 4, abs=100)
 
 
 SMALL = ffi.dlopen(None).AG_SMALL

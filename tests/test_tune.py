@@ -56,6 +56,7 @@ def wins(monkeypatch, forget):
         return 2.0 if its and not mine else 1.0
 
     monkeypatch.setattr(_Race, "gain", gain)
+    monkeypatch.setattr(_Race, "seconds", lambda *_: (2.0, 1.0))
     monkeypatch.setattr(tuning_module, "alternatives", lambda *_: iter([{"grain": 80}, {"unroll": 4}]))
 
 
@@ -150,6 +151,15 @@ def test_luck_is_not_taken_for_speed(forget):
     ]:  # fmt: skip
         race._times = lambda a, b, rounds, times=times: iter(times)
         assert race.gain(one, one, 20) == pytest.approx(expected)
+
+
+def test_a_function_that_is_slower_with_the_winners_stays_as_it_is(wins, monkeypatch, own_cache):
+    monkeypatch.setattr(_Race, "seconds", lambda *_: (1.0, 1.1))
+    f = columns()
+    tuning = ag.tune(f, [A], seconds=10)
+    assert tuning.function is f and tuning.gain == 1.0 and not tuning.kept
+    assert [t.schedule for t in tuning.found] == [DEFAULT] and "1.00 times" in str(tuning)
+    assert not [e for e in entries(own_cache) if e.kind is Kind.SCHEDULE]
 
 
 def test_wrong_results_do_not_win(wins, monkeypatch):
