@@ -84,6 +84,7 @@ from .assumptions import Assume, assume
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .cond import Cond
+from .blocked import BlockedConvolution, FromBlocks, ToBlocks
 from .convolution import Convolution, KernelGradient
 from .counting import bincount, count_nonzero, digitize, histogram
 from .creation import (

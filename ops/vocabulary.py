@@ -11,6 +11,7 @@ from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .assembled import Assembled
 from .assumptions import Assume
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from .blocked import BlockedConvolution, FromBlocks, ToBlocks
 from .cond import Cond
 from .convolution import Convolution, KernelGradient
 from .creation import Alloc, Arange, Eye
@@ -46,12 +47,12 @@ _WITHOUT_FIELDS = (
     RepeatedPositions(), Reshape(), Shape(), SingularValues(), SlogDet(), SumTo(), OrderStatistics(),
 )  # fmt: skip
 _WITH_FIELDS = (
-    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Cast, CheckLengths, Cond,
-    Convolution, DimShuffle,
-    Eye, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp, MaskedShape,
-    MaxPool, Pipeline,
+    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, BlockedConvolution, Cast,
+    CheckLengths, Cond, Convolution, DimShuffle,
+    Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
+    MaskedShape, MaxPool, Pipeline,
     Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, SpecifyShape,
-    Subtensor, SumPool, Top, Triangle, Unique, UniqueParts, While,
+    Subtensor, SumPool, ToBlocks, Top, Triangle, Unique, UniqueParts, While,
 )  # fmt: skip
 
 

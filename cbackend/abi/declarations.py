@@ -51,6 +51,22 @@ typedef struct ag_product {
     const i64 *b_rows, *b_columns;
 } ag_product;
 
+/* A convolution in blocks of channels; see gemm/direct.c.  y = bias + the sums of windows of x times weights, without
+   rounding between them.  x: images, blocks, rows, columns, `block` channels side by side; y, contiguous: images,
+   `blocks`, rows, columns, `out_block` outputs side by side.  Beyond the borders of x lie zeros. */
+typedef struct ag_convolution {
+    i64 images, channels, block, blocks, out_block;
+    i64 panel;                                          /* the most blocks of outputs whose weights lie side by side */
+    i64 own;                                            /* each channel has a kernel of its own */
+    i64 lengths[2], kernel[2], stride[2], dilation[2], before[2], counts[2]; /* rows, columns; counts: of windows */
+    const void *x, *w, *bias;
+    i64 x_strides[4];                                   /* from an image, a block, a row, a column to the next */
+    void *y;
+    const struct ag_nest *after;                        /* as for a product, with the five axes of y as loops */
+    void *const *data;
+    const i64 *strides;
+} ag_convolution;
+
 /* Products of one dtype.  gemv: y = alpha * op(a[m, n]) @ x + beta * y; ger: a[m, n] += alpha * x * y; dot: sum(x * y),
    nothing conjugated.  trans: 0 as stored (row-major), 1 transposed.  Leading dimensions and increments count elements;
    element i of x is x[i * incx], whatever the sign.  With *alpha == 0 the operands are not read. */
@@ -61,6 +77,7 @@ typedef struct ag_blas {
     void (*ger)(const struct ag_runtime *rt, i64 m, i64 n, const void *alpha, const void *x, i64 incx,
                 const void *y, i64 incy, void *a, i64 lda);
     void (*dot)(const struct ag_runtime *rt, i64 n, const void *x, i64 incx, const void *y, i64 incy, void *result);
+    i32 (*convolve)(const struct ag_runtime *rt, const ag_convolution *convolution); /* whether what follows has run */
 } ag_blas;
 
 /* LAPACK of one dtype.  Matrices are stored by columns, n elements apart unless ld says otherwise; pivots: 8 * n bytes,

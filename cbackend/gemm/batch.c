@@ -114,5 +114,5 @@ EXPORT void ag_blas_install(ag_blas *entries, void *const *found, i32 takes_wide
     wide = takes_wide;
     quiet = alone;
     for (int i = 0; i < 4; i++) symbols[i] = found[i];
-    *entries = (ag_blas){multiply_all, gemv, ger, dot};
+    *entries = (ag_blas){multiply_all, gemv, ger, dot, CONVOLVE};
 }

@@ -23,6 +23,7 @@ from ...graph import Apply, Op
 from ...graph.facets import facet_of
 from ...ops.assembled import Assembled
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ...ops.blocked import BlockedConvolution
 from ...ops.convolution import Convolution, KernelGradient
 from ...ops.costs import additions
 from ...ops.creation import Alloc
@@ -59,6 +60,8 @@ Work = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """The operations of a node, from its site and its steps; the facet `work` of its class."""
 ROW_LENGTHS = 3
 """Which of the vectors of multiply_windows has the lengths that are summed over."""
+CHANNELS, OWN, KERNEL = 1, 6, slice(9, 11)
+"""Places among the numbers of a call of `convolve_blocks`."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
 """Operations on each element of a row, beside the largest found, subtracted, and what is summed up."""
 ROW_ADDITIONS = 3
@@ -112,7 +115,7 @@ def _of_product(program: Program, site: Site, steps: Sequence[Step]) -> list[Ter
 def _of_fused_product(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
     op = unmarked(site.node.op)
     assert isinstance(op, FusedProduct)
-    if isinstance(op.product, Convolution):
+    if isinstance(op.product, (BlockedConvolution, Convolution)):
         return _convolution_then(op, site.node, steps)
     product = _product(op.product, site)
     each = sum(cost(inner) for inner in op.graph.order)
@@ -167,6 +170,10 @@ def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
         if isinstance(s, Call) and s.function == "multiply_windows":
             rows = [a for a in s.arguments if isinstance(a, Vector)][ROW_LENGTHS]
             found.append((2, (*s.writes[0].lengths, *rows.values), 1))
+        elif isinstance(s, Call) and s.function == "convolve_blocks":
+            numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
+            channels = 1 if numbers[OWN] else numbers[CHANNELS]
+            found.append((2, (*s.writes[0].lengths, channels, *numbers[KERNEL]), 1))
         elif isinstance(s, Call) and s.kernel and node.out.type.kind in "fc":
             views = len(dict.fromkeys(a.base for a in s.reads))
             found.append((views - isinstance(node.op, SumPool), s.writes[0].lengths, 1))
@@ -255,7 +262,7 @@ def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple
 COUNTS: dict[type[Op], Work] = {
     **dict.fromkeys(PRODUCTS, _of_product),
     **dict.fromkeys(THIRDS, _of_system),
-    **dict.fromkeys((Convolution, KernelGradient, SumPool), _of_windows),
+    **dict.fromkeys((BlockedConvolution, Convolution, KernelGradient, SumPool), _of_windows),
     FusedProduct: _of_fused_product,
     Pipeline: _of_stages,
     Assembled: of_kernels,

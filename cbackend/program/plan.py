@@ -30,6 +30,7 @@ from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ...ops.assembled import Assembled
 from ...ops.assumptions import Assume
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from ...ops.cond import Cond
 from ...ops.convolution import Convolution, KernelGradient
 from ...ops.creation import Alloc, Arange, Eye
@@ -58,6 +59,7 @@ from ..ir.verify import verify
 from . import (
     plan_assembly,
     plan_blas,
+    plan_blocks,
     plan_epilogue,
     plan_loops,
     plan_matrices,
@@ -155,6 +157,8 @@ def plan_of(node: Apply) -> Plan | None:
     """The plan of a node; None if Python runs it as a host step."""
     op = node.op.op if isinstance(node.op, InPlace) else node.op
     if isinstance(op, KernelGradient) and node.out.type.kind in "iu":
+        return None
+    if isinstance(op, (BlockedConvolution, FromBlocks, ToBlocks)) and not plan_blocks.has_call(node):
         return None
     found: Plan | None = facet_of(type(op), "planner")
     return found
@@ -313,6 +317,9 @@ _PLANS: dict[type[Op], Plan] = {
     FusedProduct: plan_epilogue.plan_fused_product,
     Pipeline: plan_pipeline.plan_pipeline,
     Convolution: plan_windows.plan_convolution,
+    BlockedConvolution: plan_blocks.plan_blocked_convolution,
+    ToBlocks: plan_blocks.plan_to_blocks,
+    FromBlocks: plan_blocks.plan_from_blocks,
     KernelGradient: plan_windows.plan_kernel_gradient,
     MaxPool: plan_windows.plan_pool,
     SumPool: plan_windows.plan_pool,

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from ...graph import Apply, FunctionGraph, Op, Variable, rebuild
 from ...ops.blas import Dot, Dot22, Dot22Scalar, MatMul
+from ...ops.blocked import BlockedConvolution
 from ...ops.convolution import Convolution
 from ...ops.fused import Fused
 from ...ops.fused_product import FusedProduct
@@ -22,6 +23,7 @@ from ...ops.tensor import TensorVariable
 from ..ir.kernel import Kernel
 from .launches import is_launched
 from .plan_blas import Multiplication, multiplication
+from .plan_blocks import convolved_blocks
 from .plan_windows import MOST_LOOPS, convolved, has_own_kernels, own_kernels, plan_as
 from .planner import Planner, has_all_loops
 from .program import After, Array, Lengths, Quantity
@@ -34,6 +36,7 @@ MULTIPLIED: dict[type[Op], Callable[[Planner, Apply], Multiplication]] = {
     Dot22Scalar: multiplication,
     MatMul: multiplication,
     Convolution: convolved,
+    BlockedConvolution: convolved_blocks,
 }
 
 
@@ -49,6 +52,8 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
             plan_as(p, node, own_kernels(p, made, node.op.graph, others))
             return
         product, group = _of_any_lengths(group)
+    elif isinstance(made.op, BlockedConvolution):
+        product, group = _of_any_lengths(group)
     host = _host(group)
     kernel = None if host is None else p.kernel(group, ((host, 0),))
     if (
@@ -56,6 +61,7 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
         or host is None
         or type(made.op) not in MULTIPLIED
         or (isinstance(made.op, Convolution) and kernel.rank > MOST_LOOPS)
+        or (isinstance(made.op, BlockedConvolution) and not made.op.weights)
         or not _runs_along(kernel, product)
         or not all(has_all_loops(group, kernel, k) for k in range(len(kernel.outputs)))
         or not all(o in p.needed for o in node.outputs)

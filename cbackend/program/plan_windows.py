@@ -63,7 +63,7 @@ def _checked(p: Planner, op: Convolution, x: Array, w: Array) -> tuple[Quantity,
     """How many outputs a group has, and how many windows there are along each axis."""
     p.guard("equal", x.lengths[1], p.product((w.lengths[1], op.groups)), failure=Outcome.LENGTHS, axis=1)
     each = _each(p, w.lengths[0], op.groups, 0)
-    return each, _counts(p, op, x.lengths[2:], w.lengths[2:])
+    return each, window_counts(p, op, x.lengths[2:], w.lengths[2:])
 
 
 def _kernels(p: Planner, w: Variable) -> tuple[Array, Quantity, Quantity]:
@@ -89,7 +89,7 @@ def plan_kernel_gradient(p: Planner, node: Apply) -> None:
         return
     kernel = p.lengths(node.inputs[2:])
     group, each = _each(p, x.lengths[1], op.groups, 1), _each(p, g.lengths[1], op.groups, 1)
-    counts = _counts(p, op, x.lengths[2:], kernel)
+    counts = window_counts(p, op, x.lengths[2:], kernel)
     for axis, (have, want) in enumerate(zip(g.lengths, (x.lengths[0], g.lengths[1], *counts), strict=True)):
         p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
     if _own_kernels(op, node.out.type.shape) and node.inputs[0].type.shape[1] == op.groups:
@@ -175,7 +175,7 @@ def _each(p: Planner, length: Quantity, groups: int, axis: int) -> Quantity:
     return part
 
 
-def _counts(p: Planner, op: Any, lengths: Lengths, kernel: Lengths, front: int = 2) -> Lengths:
+def window_counts(p: Planner, op: Any, lengths: Lengths, kernel: Lengths, front: int = 2) -> Lengths:
     """How many windows there are along each axis.  A kernel for which there is no room fails."""
     counts = []
     for k, (length, positions) in enumerate(zip(lengths, kernel, strict=True)):
@@ -205,7 +205,7 @@ def plan_pool(p: Planner, node: Apply) -> None:
         p.expand(node, [Cast("float16")(op(Cast("float32")(node.inputs[0])))])
         return
     front = len(x.lengths) - len(op.stride)  # type: ignore[attr-defined]
-    counts = _counts(p, op, x.lengths[front:], op.kernel, front)  # type: ignore[attr-defined]
+    counts = window_counts(p, op, x.lengths[front:], op.kernel, front)  # type: ignore[attr-defined]
     taps = _taps(p, op, x, counts, op.kernel, node.out.type)  # type: ignore[attr-defined]
     fold = maximum if isinstance(op, MaxPool) else add
     while len(taps) > 1:

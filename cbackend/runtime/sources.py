@@ -18,6 +18,7 @@ _GEMM = "../gemm/"
 _PRODUCTS = (
     *(_GEMM + name for name in ("arithmetic.c", "tile.c", "panels.c", "blocks.c", "little.c")),
     "linear_algebra.c",
+    _GEMM + "direct.c",
     _GEMM + "batch.c",
 )  # fmt: skip
 

@@ -8,7 +8,7 @@
 
    A child of fork has no threads but its own; its team is a new one. */
 
-enum { SPINS = 100, AWAKE_NS = 100000, MOST_THREADS = 256, STACK_BYTES = 1 << 20, LOG_COLUMNS = 3, LOG_ROOM = 1 << 14 };
+enum { SPINS = 100, AWAKE_NS = 300000, MOST_THREADS = 256, STACK_BYTES = 1 << 20, LOG_COLUMNS = 3, LOG_ROOM = 1 << 14 };
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAUSE() __builtin_ia32_pause()
@@ -102,7 +102,7 @@ static void *help(void *unused)
     for (;;) {
         job *j = job_to_help();
         if (!j) {
-            await_job(worked < AWAKE_NS ? worked : AWAKE_NS);
+            await_job(AWAKE_NS);
             worked = 0;
             continue;
         }

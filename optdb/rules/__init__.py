@@ -67,6 +67,7 @@ from . import (
     integers,
     inverses,
     joins,
+    layout,
     logic,
     normalization,
     pooling,
@@ -188,6 +189,8 @@ def default_db() -> SequenceDB:
     db.register("BlasOpt", blas_db(), *both, position=1.7)
     db.register("specialize", equilibrium(SPECIAL), *run, position=2)
     db.register("crossentropy_to_crossentropy_with_softmax", cross_entropy, *run, "xent", position=2.01)
+    db.register("channels_in_blocks", equilibrium((layout.LAYOUT,)), *run, "layout", position=2.5)
+    db.register("pack_weights", filled(TopoDB(), (layout.PACKED,)), *run, "layout", position=2.6)
     db.register("uncanonicalize", last_db(), *run, position=3)
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)

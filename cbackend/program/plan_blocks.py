@@ -1,0 +1,89 @@
+"""Convolutions on channels in blocks: one call each, which reads x and its weights where they lie."""
+
+from __future__ import annotations
+
+from ...graph import Apply
+from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from .outcome import Outcome
+from .plan_blas import Multiplication
+from .plan_windows import window_counts
+from .planner import Planner
+from .program import Array, Table, Vector
+
+
+def plan_blocked_convolution(p: Planner, node: Apply) -> None:
+    """One call."""
+    product = convolved_blocks(p, node)
+    result = p.result(node.out, product.lengths)
+    p.products[result.dtype] = None
+    nothing = (0, 0, 0, 0)  # follows
+    p.call(product.function, (*product.arguments, result, *nothing), (result,), product.reads, product.fallible)
+
+
+def has_call(node: Apply) -> bool:
+    """Whether C computes a change of layout, or a convolution: of whole blocks, and with weights in its order."""
+    op = node.op
+    if isinstance(op, BlockedConvolution):
+        return bool(op.weights)
+    size = op.size if isinstance(op, ToBlocks) else node.inputs[0].type.shape[4]
+    channels = op.channels if isinstance(op, FromBlocks) else node.inputs[0].type.shape[1]
+    return bool(size) and (isinstance(op, FromBlocks) or (channels is not None and channels % size == 0))
+
+
+def plan_to_blocks(p: Planner, node: Apply) -> None:
+    """A copy of the channels of each position side by side."""
+    (x,), size = p.inputs_of(node), node.op.size  # type: ignore[attr-defined]
+    (n, channels, *positions), (image, channel, *along) = x.lengths, x.strides
+    count = node.out.type.shape[1]
+    p.guard("equal", channels, count * size, failure=Outcome.LENGTHS, axis=1)
+    lengths = (n, count, *positions, size)
+    result = p.result(node.out, lengths)
+    p.copy(result, p.view(x, lengths, (image, p.product((size, channel)), *along, channel)))
+
+
+def plan_from_blocks(p: Planner, node: Apply) -> None:
+    """A copy of the positions of each channel side by side; of a last block that is not full, its first channels."""
+    (x,), channels = p.inputs_of(node), node.op.channels  # type: ignore[attr-defined]
+    size = node.inputs[0].type.shape[4]
+    (n, count, *positions, _), (image, block, *along, lane) = x.lengths, x.strides
+    p.guard("equal", count, -(-channels // size), failure=Outcome.LENGTHS, axis=1)
+    result = p.result(node.out, (n, channels, *positions))
+    first, next_channel, *steps = p.strides(result.lengths)
+    for start, width in ((0, size), (channels // size * size, channels % size)):
+        blocks = channels // size if width == size else 1
+        if not blocks or not width:
+            continue
+        lengths = (n, blocks, width, *positions)
+        to = (first, p.product((size, next_channel)), next_channel, *steps)
+        target = p.view(result, lengths, to, p.product((start, next_channel)))
+        source = p.view(x, lengths, (image, block, lane, *along), p.product((start // size, block)))
+        p.copy(target, source)
+
+
+def convolved_blocks(p: Planner, node: Apply) -> Multiplication:
+    """The call of a convolution in blocks, but for its result and what follows it."""
+    op, (x, w, bias) = node.op, p.inputs_of(node)
+    assert isinstance(op, BlockedConvolution)
+    outputs, each, *kernel = op.weights
+    channels, blocks = (outputs if op.own else each), -(-outputs // op.size)
+    in_blocks = len(x.lengths) == 5
+    if in_blocks:
+        x = _side_by_side(p, x)
+        p.guard("equal", x.lengths[1], -(-channels // op.size), failure=Outcome.LENGTHS, axis=1)
+    else:
+        p.guard("equal", x.lengths[1], channels, failure=Outcome.LENGTHS, axis=1)
+    around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
+    counts = window_counts(p, op, around, tuple(kernel))
+    before = tuple(pair[0] for pair in op.padding)
+    numbers = (
+        x.lengths[0], channels, op.size if in_blocks else 1, blocks, op.size, op.panel, int(op.own),
+        *x.lengths[2:4], *kernel, *op.stride, *op.dilation, *before, *counts,
+    )  # fmt: skip
+    arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), w, bias)
+    lengths = (x.lengths[0], blocks, *counts, op.size)
+    return Multiplication("convolve_blocks", lengths, arguments, (x, w, bias), fallible=False)
+
+
+def _side_by_side(p: Planner, x: Array) -> Array:
+    """x, or a copy, whose channels of a block are neighbours."""
+    return x if x.strides[4] == 1 else p.packed(x)

@@ -1,0 +1,263 @@
+"""Images whose channels lie in blocks as wide as a vector, and convolutions on them: the layout NCHWc.
+
+    to_blocks{size}(x)          images, channels, rows, columns  -->  images, blocks, rows, columns, channels of a block
+    from_blocks{channels}(x)    the way back; channels behind the last one are left out
+    blocked_convolution{...}(x, w, b)        convolution(pad(x), w) + b in blocks, of x in blocks or as it is
+
+A vector register holds the channels of one position, so rows of any length fill it, and zeros around x need no copy.
+The ops come from the optimizer of optdb/rules/layout.py.  Constant weights lie in the order in which the C reads them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Apply, Dim, TensorType, Variable, dims
+from ..record import record
+from .backward import pull_back_to
+from .checks import describe, require_count
+from .convolution import Convolution
+from .lengths import lengths_of
+from .shape import DimShuffle, reshape
+from .tensor import TensorOp, TensorVariable, constant
+from .windows import Lengths, Numbers, Windowed
+
+IN_BLOCKS = (0, 1, 3, 4, 2)
+"""The axes of split channels in the order of blocks; `OF_BLOCKS` is the way back."""
+OF_BLOCKS = (0, 1, 4, 2, 3)
+EVEN = 16
+"""So few panels of weights are an even number, so that two threads have equal shares."""
+
+
+def _require_rank(op: TensorOp, inputs: Sequence[Variable], rank: int) -> TensorType:
+    require_count(op.name, inputs, 1)
+    if inputs[0].ndim != rank:
+        raise TypeError(f"{op.name} takes a tensor of rank {rank}, got {describe(inputs[0])}")
+    found: TensorType = inputs[0].type
+    return found
+
+
+@record(repr=False)
+class ToBlocks(TensorOp):
+    """`to_blocks(x)`: channels in blocks of `size`, the last one filled up with zeros."""
+
+    size: int
+    name = "to_blocks"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        kind = _require_rank(self, inputs, 4)
+        n, channels, *positions = kind.shape
+        blocks = None if channels is None else -(-channels // self.size)
+        return (TensorType(kind.dtype, (n, blocks, *positions, self.size)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (in_blocks(values[0], self.size),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        n, channels, *positions = inputs[0]
+        return ((n, dims.floordiv(dims.add(channels, self.size - 1), self.size), *positions, self.size),)
+
+    def expand(self, x: Variable) -> Variable:
+        """The same by padding, `reshape` and `dimshuffle`."""
+        n, channels, *positions = lengths_of(x)
+        known = x.type.shape[1]
+        if known is None or known % self.size:
+            whole = T.mul(T.floor_div(T.add(channels, self.size - 1), self.size), self.size)
+            x = T.pad(x, ((0, 0), (0, T.sub(whole, channels)), (0, 0), (0, 0)))
+        blocks = T.floor_div(lengths_of(x)[1], self.size) if known is None else -(-known // self.size)
+        return DimShuffle(IN_BLOCKS)(reshape(x, (n, blocks, self.size, *positions)))
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return pull_back_to(node.inputs, [self.expand(node.inputs[0])], cotangents)
+
+
+@record(repr=False)
+class FromBlocks(TensorOp):
+    """`from_blocks(x)`: the first `channels` channels, side by side with rows and columns behind them."""
+
+    channels: int
+    name = "from_blocks"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        kind = _require_rank(self, inputs, 5)
+        n, _, *positions, _ = kind.shape
+        return (TensorType(kind.dtype, (n, self.channels, *positions)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (of_blocks(values[0], self.channels),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        n, _, *positions, _ = inputs[0]
+        return ((n, self.channels, *positions),)
+
+    def expand(self, x: Variable) -> Variable:
+        """The same by `dimshuffle`, `reshape` and a slice."""
+        n, blocks, *positions, size = lengths_of(x)
+        whole = reshape(DimShuffle(OF_BLOCKS)(x), (n, T.mul(blocks, size), *positions))
+        *_, lanes = x.type.shape
+        return whole if lanes and self.channels % lanes == 0 else whole[:, : self.channels]
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return pull_back_to(node.inputs, [self.expand(node.inputs[0])], cotangents)
+
+
+def in_blocks(x: np.ndarray, size: int) -> np.ndarray:
+    """The channels of NumPy's x in blocks."""
+    n, channels, *positions = x.shape
+    blocks = -(-channels // size)
+    filled = np.zeros((n, blocks * size, *positions), x.dtype)
+    filled[:, :channels] = x
+    return np.ascontiguousarray(filled.reshape(n, blocks, size, *positions).transpose(IN_BLOCKS))
+
+
+def of_blocks(x: np.ndarray, channels: int) -> np.ndarray:
+    """The way back."""
+    n, blocks, *positions, size = x.shape
+    return np.ascontiguousarray(x.transpose(OF_BLOCKS).reshape(n, blocks * size, *positions)[:, :channels])
+
+
+Pads = tuple[tuple[int, int], ...]
+
+
+@record(repr=False)
+class BlockedConvolution(Windowed):
+    """`blocked_convolution(x, w, b)`: the windows of x amid zeros times kernels, and a number an output.
+
+    x: images, channels, rows, columns, or in blocks.  w: the kernels of a convolution, or, where `weights` is their
+    shape, a vector in the order of `pack`.  b: a number an output, with zeros up to a whole block.  The result is in
+    blocks of `size`.  `own`: each channel has one kernel, and x is in blocks.  `panel`: blocks of outputs whose weights
+    lie side by side.
+    """
+
+    stride: Numbers
+    dilation: Numbers
+    padding: Pads
+    size: int
+    panel: int
+    own: bool = False
+    weights: Numbers = ()
+    name = "blocked_convolution"
+
+    def kernels(self, w: Variable) -> tuple[int | None, ...]:
+        """The shape of the kernels: outputs, channels of each, rows, columns."""
+        return self.weights or w.type.shape
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 3)
+        x, w, b = inputs
+        if x.ndim not in (4, 5) or w.ndim != (1 if self.weights else 4) or b.ndim != 1:
+            raise TypeError(f"{self.name} takes images, kernels and a vector, got {', '.join(map(describe, inputs))}")
+        if not x.dtype == w.dtype == b.dtype or x.dtype not in ("float32", "float64"):
+            raise TypeError(f"{self.name} takes float32 or float64, got {', '.join(map(describe, inputs))}")
+        if x.ndim == 5 and x.type.shape[4] != self.size:
+            raise TypeError(f"{self.name} takes blocks of {self.size} channels, got {describe(x)}")
+        outputs, _, *kernel = self.kernels(w)
+        blocks = None if outputs is None else -(-outputs // self.size)
+        counts = self.positions(self._around(x.type.shape), kernel)
+        return (TensorType(x.dtype, (x.type.shape[0], blocks, *counts, self.size)),)
+
+    def _around(self, shape: Sequence[int | None]) -> Lengths:
+        """The shape of x with the zeros around it, without the axis of blocks."""
+        lengths = [None if n is None else n + sum(p) for n, p in zip(shape[2:4], self.padding, strict=True)]
+        return (shape[0], shape[1], *lengths)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        x = inputs[0]
+        kernel = self.weights or inputs[1]
+        lengths = [dims.add(n, sum(p)) for n, p in zip(x[2:4], self.padding, strict=True)]
+        blocks = dims.floordiv(dims.add(kernel[0], self.size - 1), self.size)
+        return ((x[0], blocks, *self.position_dims(lengths, kernel[2:]), self.size),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        x, w, b = values
+        if self.weights:
+            w = unpack(w, self.weights, self.size, self.panel, x.ndim == 5, self.own)
+        channels = w.shape[0] if self.own else w.shape[1]
+        x = of_blocks(x, channels) if x.ndim == 5 else x
+        plain = Convolution(self.stride, self.dilation, channels if self.own else 1)
+        (y,) = plain.evaluate(np.pad(x, ((0, 0), (0, 0), *self.padding)), w)
+        return (in_blocks(y + b[: w.shape[0], None, None], self.size),)
+
+    def expand(self, inputs: Sequence[Variable]) -> Variable:
+        """The same by a convolution on channels that are side by side."""
+        x, w, b = inputs
+        if self.weights:
+            w = _unpacked(w, self.weights, self.size, self.panel, x.ndim == 5, self.own)
+        outputs, each = (n or 0 for n in w.type.shape[:2])
+        channels = outputs if self.own else each
+        x = FromBlocks(channels)(x) if x.ndim == 5 else x
+        around = T.pad(x, ((0, 0), (0, 0), *self.padding))
+        y = Convolution(self.stride, self.dilation, channels if self.own else 1)(around, w)
+        return ToBlocks(self.size)(T.add(y, DimShuffle(("x", 0, "x", "x"))(b[:outputs])))
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
+
+
+# --- weights in the order in which they are read
+
+
+def panels_of(blocks: int, panel: int) -> list[int]:
+    """The widths of panels, nearly equal, each of at most `panel` blocks; gemm/direct.c counts in the same way."""
+    count = -(-blocks // panel)
+    if 1 < count < EVEN:
+        count += count % 2
+    return [blocks // count + (k < blocks % count) for k in range(count)]
+
+
+def _parts(shape: Numbers, size: int, panel: int, in_blocks: bool) -> Iterator[tuple[slice, slice]]:
+    """The outputs and the channels of each part of the weights, in their order."""
+    outputs, channels = shape[:2]
+    block, first = size if in_blocks else 1, 0
+    whole = channels // block * block
+    for width in panels_of(-(-outputs // size), panel):
+        rows = slice(first * size, (first + width) * size)
+        first += width
+        for columns in (slice(0, whole), slice(whole, channels)):
+            if columns.start < columns.stop:
+                yield rows, columns
+
+
+def pack(w: np.ndarray, size: int, panel: int, in_blocks: bool, own: bool) -> np.ndarray:
+    """Kernels as a vector: panels, blocks of channels, rows, columns, channels, outputs; outputs filled up with zeros.
+
+    `in_blocks`: x is.  `own`: blocks, rows, columns, channels.
+    """
+    outputs, kernel = w.shape[0], w.shape[2:]
+    filled = np.zeros((-(-outputs // size) * size, *w.shape[1:]), w.dtype)
+    filled[:outputs] = w
+    if own:
+        return filled.reshape(-1, size, *kernel).transpose(0, 2, 3, 1).reshape(-1)
+    found = []
+    for rows, columns in _parts(w.shape, size, panel, in_blocks):
+        part = filled[rows, columns]
+        block = min(size, part.shape[1]) if in_blocks else 1
+        apart = part.reshape(part.shape[0], part.shape[1] // block, block, *kernel)
+        found.append(apart.transpose(1, 3, 4, 2, 0).reshape(-1))
+    return np.concatenate(found) if found else filled.reshape(-1)
+
+
+def unpack(w: np.ndarray, shape: Numbers, size: int, panel: int, in_blocks: bool, own: bool) -> np.ndarray:
+    """The way back from `pack` to kernels of this shape."""
+    outputs, _, *kernel = shape
+    whole = -(-outputs // size) * size
+    if own:
+        return w.reshape(-1, *kernel, size).transpose(0, 3, 1, 2).reshape(whole, 1, *kernel)[:outputs]
+    filled, at = np.zeros((whole, *shape[1:]), w.dtype), 0
+    for rows, columns in _parts(shape, size, panel, in_blocks):
+        width, depth = rows.stop - rows.start, columns.stop - columns.start
+        block = min(size, depth) if in_blocks else 1
+        part = w[at : at + width * depth * math.prod(kernel)].reshape(depth // block, *kernel, block, width)
+        filled[rows, columns] = part.transpose(4, 0, 3, 1, 2).reshape(width, depth, *kernel)
+        at += part.size
+    return filled[:outputs]
+
+
+def _unpacked(w: Variable, shape: Numbers, size: int, panel: int, in_blocks: bool, own: bool) -> TensorVariable:
+    """The same of a variable: each number of the kernels by its place in the vector."""
+    places = np.arange(math.prod((-(-shape[0] // size) * size, *shape[1:])), dtype="int64")
+    return T.take(w, constant(unpack(places, shape, size, panel, in_blocks, own)))

@@ -1,0 +1,257 @@
+"""Layouts: convolutions with constant kernels on channels in blocks, and all between them.
+
+    convolution(pad(x), w)            -->   from_blocks(blocked_convolution(x, w, 0))
+    f(from_blocks(x), from_blocks(y)) -->   from_blocks(f(x, y))     elementwise, pooled, padded, joined, reduced
+    blocked_convolution(from_blocks(x), w, b)   -->   blocked_convolution(x, w, b)
+
+What changes the layout so moves to the ends of a network and vanishes between its layers.  Blocks are as wide as the
+vectors of the target.  At the end constant weights are laid in the order in which they are read.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Constant, Variable, dims, dims_of
+from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks, pack
+from ...ops.convolution import Convolution
+from ...ops.creation import Alloc
+from ...ops.elementwise import Pointwise, add, maximum
+from ...ops.indexing import IncSubtensor, entries
+from ...ops.joining import Join
+from ...ops.lengths import lengths_of, tensor_to_dim
+from ...ops.pooling import MaxPool, SumPool
+from ...ops.reduce import Reduce
+from ...ops.shape import DimShuffle, reshape
+from ...ops.tensor import constant
+from ...targets.costs import ITEMS
+from ...targets.current import current
+from ..contract import exact, relaxes
+from ..patterns import Users
+from ..rule import Rule, node_rule
+from .facts import Node, is_number, number_of, producer
+
+DTYPES = ("float32", "float64")
+POSITIONS = (2, 3)
+"""The axes of rows and columns, in both layouts."""
+
+
+def convolution_in_blocks(node: Node) -> Variable | None:
+    """A convolution along two axes with finite constant kernels, of all channels or of each alone."""
+    op, (x, w) = node.op, node.inputs
+    if len(op.stride) != 2 or not isinstance(w, Constant) or node.out.dtype not in DTYPES or 0 in w.data.shape:
+        return None
+    outputs, each = w.data.shape[:2]
+    size = current().vector // ITEMS[node.out.dtype]
+    own = each == 1 and op.groups == outputs > 1
+    if not (own or op.groups == 1) or 2 * outputs <= size or not np.isfinite(w.data).all():
+        return None
+    inner, padding = without_padding(x)
+    blocks = producer(inner, FromBlocks)
+    if blocks is not None and blocks.inputs[0].type.shape[4] == size:
+        inner = blocks.inputs[0]
+    elif own:
+        return None
+    made = BlockedConvolution(op.stride, op.dilation, padding, size, current().registers // 8, own)
+    zeros = constant(np.zeros(outputs, w.dtype))
+    return FromBlocks(outputs)(made(inner, w, zeros))
+
+
+def without_padding(x: Variable) -> tuple[Variable, tuple[tuple[int, int], ...]]:
+    """What is written amid zeros along rows and columns, and how many of these stand before and behind it."""
+    none = ((0, 0), (0, 0))
+    write = producer(x, IncSubtensor)
+    if write is None or not is_padding(write) or not is_number(write.inputs[0].owner.inputs[0], 0):
+        return x, none
+    value, places = write.inputs[1], entries(write.op.spec, write.inputs[2:])[2:4]
+    found = []
+    for axis, place in zip(POSITIONS, places, strict=True):
+        start, stop = tensor_to_dim(place.start), tensor_to_dim(place.stop)
+        behind = dims.sub(dims_of(x)[axis], stop)
+        if not isinstance(start, int) or not isinstance(behind, int) or start < 0 or behind < 0:
+            return x, none
+        found.append((start, behind))
+    return value, tuple(found)
+
+
+def is_padding(write: Node) -> bool:
+    """Whether a value is written into one number stretched out, at places along rows and columns that it fills."""
+    filled, value = write.inputs[:2]
+    if not write.op.set or filled.owner is None or not isinstance(filled.owner.op, Alloc) or value.ndim not in (4, 5):
+        return False
+    if number_of(filled.owner.inputs[0]) is None or not all(entry in ("s000", "s110") for entry in write.op.spec):
+        return False
+    lengths, places = dims_of(value), entries(write.op.spec, write.inputs[2:])
+    for axis, length in enumerate(dims_of(filled)):
+        place = places[axis] if axis < len(places) else slice(None)
+        start = 0 if place.start is None else tensor_to_dim(place.start)
+        stop = length if place.stop is None else tensor_to_dim(place.stop)
+        if dims.sub(stop, start) != lengths[axis] or (axis not in POSITIONS and (start != 0 or stop != length)):
+            return False
+    return value.ndim == filled.ndim and all(places[axis].start is not None for axis in POSITIONS)
+
+
+def from_blocks(v: Variable) -> Node | None:
+    """The node that makes v of blocks."""
+    return producer(v, FromBlocks)
+
+
+def elementwise_in_blocks(node: Node) -> Variable | None:
+    """An elementwise op on blocks, where its other operands are in blocks or the same along rows and columns."""
+    made = [from_blocks(i) for i in node.inputs]
+    first = next((m for m in made if m is not None), None)
+    if first is None:
+        return None
+    blocks, channels = first.inputs[0], first.op.channels
+    operands = []
+    for i, m in zip(node.inputs, made, strict=True):
+        same = m is not None and m.op.channels == channels and m.inputs[0].type.shape[4] == blocks.type.shape[4]
+        operand = i if i.ndim == 0 else m.inputs[0] if same else None if m is not None else _in_blocks(i, channels, blocks)
+        if operand is None:
+            return None
+        operands.append(operand)
+    return FromBlocks(channels)(node.op(*operands))
+
+
+def _in_blocks(v: Variable, channels: int, blocks: Variable) -> Variable | None:
+    """An operand that is the same along rows and columns, in blocks; None for others."""
+    shape, size = (1,) * (4 - v.ndim) + v.type.shape, blocks.type.shape[4]
+    if len(shape) != 4 or any(shape[axis] != 1 for axis in POSITIONS):
+        return None
+    whole = v if v.ndim == 4 else DimShuffle((*"x" * (4 - v.ndim), *range(v.ndim)))(v)
+    if shape[1] == 1:
+        return DimShuffle((0, 1, 2, 3, "x"))(whole)
+    fits = shape[1] == channels and (isinstance(v, Constant) or channels % (size or 1) == 0)
+    return ToBlocks(size)(whole) if fits else None
+
+
+def bias_in_blocks(node: Node, users: Users) -> Variable | None:
+    """A constant number an output added to a convolution: part of it."""
+    for product, shift in (node.inputs, node.inputs[::-1]) if len(node.inputs) == 2 else ():
+        made = producer(product, BlockedConvolution)
+        if made is None or made.op.weights or not isinstance(shift, Constant) or len(users(product)) > 1:
+            continue
+        shape, (x, w, bias) = (1,) * (5 - shift.ndim) + shift.data.shape, made.inputs
+        if shape[0] != 1 or any(shape[axis] != 1 for axis in POSITIONS):
+            continue
+        blocks, size = product.type.shape[1], product.type.shape[4]
+        numbers = np.broadcast_to(shift.data, (1, blocks, 1, 1, size)).reshape(-1)[: w.type.shape[0]]
+        return made.op(x, w, add(bias, constant(numbers.copy())))  # type: ignore[no-any-return]
+    return None
+
+
+def padding_in_blocks(node: Node) -> Variable | None:
+    """A number around rows and columns, in blocks."""
+    made = from_blocks(node.inputs[1])
+    if made is None or not is_padding(node):
+        return None
+    (blocks,), number = made.inputs, node.inputs[0].owner.inputs[0]
+    lengths = [*lengths_of(blocks)[:2], *lengths_of(node.out)[2:], lengths_of(blocks)[4]]
+    places = (slice(None),) * 2 + tuple(entries(node.op.spec, node.inputs[2:])[2:])
+    return made.op(T.set_subtensor(Alloc()(number, *lengths)[places], blocks))  # type: ignore[no-any-return]
+
+
+def pool_in_blocks(node: Node) -> Variable | None:
+    """The largest of, or the sum of, as many parts of the blocks as a window has positions."""
+    op, made = node.op, from_blocks(node.inputs[0])
+    if made is None or len(op.kernel) != 2 or node.out.dtype not in DTYPES:
+        return None
+    (blocks,) = made.inputs
+    parts, counts = [], lengths_of(node.out)[2:]
+    for position in itertools.product(*map(range, op.kernel)):
+        starts = [p * d for p, d in zip(position, op.dilation, strict=True)]
+        stops = [T.add(T.mul(T.sub(n, 1), s), first + 1) for n, s, first in zip(counts, op.stride, starts, strict=True)]
+        parts.append(blocks[(slice(None), slice(None), *map(slice, starts, stops, op.stride))])
+    fold = maximum if isinstance(op, MaxPool) else add
+    return made.op(fold(*parts) if len(parts) > 1 else parts[0])  # type: ignore[no-any-return]
+
+
+def join_in_blocks(node: Node) -> Variable | None:
+    """Whole blocks laid one after the other."""
+    made = [from_blocks(i) for i in node.inputs]
+    if node.op.axis != 1 or any(m is None for m in made):
+        return None
+    sizes = {m.inputs[0].type.shape[4] for m in made}
+    channels = [m.op.channels for m in made]
+    if len(sizes) > 1 or any(n % next(iter(sizes)) for n in channels[:-1]):
+        return None
+    return FromBlocks(sum(channels))(node.op(*(m.inputs[0] for m in made)))
+
+
+def reduction_in_blocks(node: Node) -> Variable | None:
+    """A reduction along rows and columns: what is left has one number a channel."""
+    made = from_blocks(node.inputs[0])
+    if made is None or node.op.axis != POSITIONS:
+        return None
+    (blocks,) = made.inputs
+    reduced = node.op(blocks)
+    n, count, size = lengths_of(reduced)
+    channels, lanes = made.op.channels, blocks.type.shape[4]
+    whole = reshape(reduced, (n, T.mul(count, size)))
+    return whole if channels % lanes == 0 else whole[:, :channels]
+
+
+def input_in_blocks(node: Node) -> Variable | None:
+    """A convolution of what is in blocks, or amid zeros."""
+    x, w, bias = node.inputs
+    inner, padding = without_padding(x)
+    made = from_blocks(inner)
+    if made is not None and made.inputs[0].type.shape[4] == node.op.size:
+        inner = made.inputs[0]
+    if inner is x or node.op.weights:
+        return None
+    both = tuple((a + c, b + d) for (a, b), (c, d) in zip(node.op.padding, padding, strict=True))
+    return replace(node.op, padding=both)(inner, w, bias)
+
+
+def blocks_cancelled(node: Node) -> Variable | None:
+    """Blocks of what came from blocks of the same size."""
+    made = from_blocks(node.inputs[0])
+    same = made is not None and made.inputs[0].type.shape[4] == node.op.size
+    return made.inputs[0] if made is not None and same and made.op.channels % node.op.size == 0 else None
+
+
+def packed_weights(node: Node) -> Variable | None:
+    """A convolution whose kernels, and numbers to add, lie as it reads them."""
+    op, (x, w, bias) = node.op, node.inputs
+    if op.weights or not isinstance(w, Constant) or not isinstance(bias, Constant):
+        return None
+    blocks = -(-w.data.shape[0] // op.size)
+    laid = constant(pack(w.data, op.size, op.panel, x.ndim == 5, op.own))
+    numbers = np.zeros(blocks * op.size, bias.dtype)
+    numbers[: bias.data.size] = bias.data
+    return replace(op, weights=w.data.shape)(x, laid, constant(numbers))
+
+
+def _rule(name: str, ops: object, function: object, formula: str, *, uses: bool = False, rounds: bool = False) -> Rule:
+    contract = relaxes("rounding", "signed zero") if rounds else exact
+    return node_rule(name, ops, function, formula=formula, contract=contract, uses=uses)  # type: ignore[arg-type]
+
+
+LAYOUT: list[Rule] = [
+    _rule("local_convolution_in_blocks", Convolution, convolution_in_blocks, rounds=True,
+          formula="convolution(pad(x), w) -> from_blocks(blocked_convolution(x, w, 0))  for constant w"),
+    _rule("local_elementwise_in_blocks", Pointwise, elementwise_in_blocks,
+          formula="f(from_blocks(x), y) -> from_blocks(f(x, to_blocks(y)))"),
+    _rule("local_bias_in_blocks", add, bias_in_blocks, uses=True, rounds=True,
+          formula="blocked_convolution(x, w, b) + c -> blocked_convolution(x, w, b + c)  for constant c"),
+    _rule("local_padding_in_blocks", IncSubtensor, padding_in_blocks,
+          formula="pad(from_blocks(x)) -> from_blocks(pad(x))"),
+    _rule("local_pool_in_blocks", (MaxPool, SumPool), pool_in_blocks, rounds=True,
+          formula="max_pool(from_blocks(x)) -> from_blocks(maximum(x[...], ...))"),
+    _rule("local_join_in_blocks", Join, join_in_blocks,
+          formula="join(from_blocks(x), from_blocks(y)) -> from_blocks(join(x, y))"),
+    _rule("local_reduction_in_blocks", Reduce, reduction_in_blocks, rounds=True,
+          formula="sum{axes=(2, 3)}(from_blocks(x)) -> reshape(sum{axes=(2, 3)}(x))"),
+    _rule("local_input_in_blocks", BlockedConvolution, input_in_blocks,
+          formula="blocked_convolution(pad(from_blocks(x)), w, b) -> blocked_convolution(x, w, b)"),
+    _rule("local_blocks_of_blocks", ToBlocks, blocks_cancelled, formula="to_blocks(from_blocks(x)) -> x"),
+]  # fmt: skip
+PACKED: list[Rule] = [
+    _rule("local_pack_weights", BlockedConvolution, packed_weights,
+          formula="blocked_convolution(x, w, b) -> blocked_convolution{weights}(x, packed w, b)  for constant w, b"),
+]  # fmt: skip
