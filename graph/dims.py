@@ -118,7 +118,15 @@ def add(a: Dim, b: Dim) -> Dim:
 def sub(a: Dim, b: Dim) -> Dim:
     if isinstance(b, int):
         return add(a, -b)
-    return 0 if a is b else _symbol("sub", a, b)
+    (term, number), (other, less) = _with_number(a), _with_number(b)
+    return number - less if term is other else _symbol("sub", a, b)
+
+
+def _with_number(dim: Dim) -> tuple[Dim, int]:
+    """A dim as the sum of another one and a number."""
+    if isinstance(dim, Symbol) and dim.kind == "add" and isinstance(dim.args[1], int):
+        return dim.args[0], dim.args[1]  # type: ignore[return-value]
+    return dim, 0
 
 
 def mul(a: Dim, b: Dim) -> Dim:

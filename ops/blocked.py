@@ -23,17 +23,19 @@ from .checks import describe, require_count
 from .convolution import Convolution
 from .lengths import lengths_of
 from .shape import DimShuffle, reshape
-from .tensor import TensorOp, TensorVariable, constant
+from .tensor import TensorOp, TensorVariable, as_tensor, constant
 from .windows import Lengths, Numbers, Windowed
 
 IN_BLOCKS = (0, 1, 3, 4, 2)
 """The axes of split channels in the order of blocks; `OF_BLOCKS` is the way back."""
 OF_BLOCKS = (0, 1, 4, 2, 3)
+POSITIONS = (2, 3)
+"""The axes of rows and columns, in both layouts."""
 EVEN = 16
 """So few panels of weights are an even number, so that two threads have equal shares."""
 
 
-def _require_rank(op: TensorOp, inputs: Sequence[Variable], rank: int) -> TensorType:
+def _require_rank(op: TensorOp, inputs: tuple[Variable, ...], rank: int) -> TensorType:
     require_count(op.name, inputs, 1)
     if inputs[0].ndim != rank:
         raise TypeError(f"{op.name} takes a tensor of rank {rank}, got {describe(inputs[0])}")
@@ -192,7 +194,7 @@ class BlockedConvolution(Windowed):
         x = FromBlocks(channels)(x) if x.ndim == 5 else x
         around = T.pad(x, ((0, 0), (0, 0), *self.padding))
         y = Convolution(self.stride, self.dilation, channels if self.own else 1)(around, w)
-        return ToBlocks(self.size)(T.add(y, DimShuffle(("x", 0, "x", "x"))(b[:outputs])))
+        return ToBlocks(self.size)(T.add(y, DimShuffle(("x", 0, "x", "x"))(as_tensor(b)[:outputs])))
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)

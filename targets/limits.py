@@ -40,6 +40,8 @@ class Limits:
     pooled: int = 4
     """Positions of a window whose largest number one kernel finds; more are pooled axis by axis.  9 of 64x56x56 float32
     take 229 us at once and 55 us so."""
+    panel_registers: int = 8
+    """Vector registers for each block of outputs of a convolution whose weights lie side by side."""
     # --- a program
     long_program: int = 12
     """Nodes of a graph whose C may be long enough for two compilers."""

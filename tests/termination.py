@@ -59,6 +59,7 @@ GONE = {
     "bitwise_and": words("local_and_zero"),
     "bitwise_or": words("local_or_ones local_or_true"),
     "bitwise_xor": words("local_xor_self"),
+    "convolution": words("local_convolution_in_blocks"),
     "cos": words("local_cos_of_arccos"),
     "cosh": words("local_cosh_of_arccosh"),
     "dot": words("local_0_dot_x local_dot_to_dot22 local_integer_0_dot_x"),
@@ -120,6 +121,9 @@ INWARDS = {
 OUTWARDS = {
     "alloc": words("local_alloc_unary"),
     "fill": words("local_fill_sink"),
+    "from_blocks": words("""
+        local_elementwise_in_blocks local_pool_in_blocks local_reduction_in_blocks
+    """),
     "inc_subtensor": words("local_elemwise_of_padded"),
     "join": words("local_elemwise_of_join local_sum_of_join"),
 }
@@ -130,6 +134,7 @@ GUARDED = {
     "local_convert_negative_indices": "the index is not negative afterwards",
     "local_grad_log_erfc_neg": "the erfc that is left is of a number that was cut",
     "local_incsubtensor_of_zeros_to_setsubtensor": "it sets afterwards, and does not add",
+    "local_pack_weights": "the weights are a vector afterwards",
     "local_max_pool_by_axes": "each part has windows along fewer axes",
     "local_log_erfc": "the erfc that is left is of a number that was cut",
     "local_picked_log_softmax": "what is picked from is no log_softmax afterwards",

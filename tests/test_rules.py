@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import rule_rows
 import rule_rows_blas
+import rule_rows_layout
 import rule_rows_linalg
 import rule_rows_shapes
 from rewriting import graph_of, rewritten, tame, values_of
@@ -22,8 +23,9 @@ DB = default_db()
 RULES = {e.name: e.object for e in DB.entries() if isinstance(e.object, Rule)}
 ELSEWHERE = {name for name, *_ in rule_rows_linalg.ROWS}
 """Rules with tests of their own, in test_linalg_rules.py."""
-ROWS = [*rule_rows.ROWS, *rule_rows_shapes.ROWS, *rule_rows_blas.ROWS]
-UNCHANGED = [*rule_rows.UNCHANGED, *rule_rows_shapes.UNCHANGED, *rule_rows_blas.UNCHANGED]
+TABLES = rule_rows, rule_rows_shapes, rule_rows_blas, rule_rows_layout
+ROWS = [row for table in TABLES for row in table.ROWS]
+UNCHANGED = [row for table in TABLES for row in table.UNCHANGED]
 X = rule_rows.x
 
 

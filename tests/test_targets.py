@@ -56,6 +56,8 @@ BOUNDS = {
     "ops/selection.py": {"_SAMPLE", "_DEVIATIONS", "_NEAR"},
     "ops/special.py": {"_BERNOULLI", "_LARGE", "_P", "_Q", "_ROOT", "_TERMS", "_TURNS", "_Y"},
     "ops/windows.py": {"MOST"},
+    # Axes; and the order of weights, which the C knows.
+    "ops/blocked.py": {"EVEN", "IN_BLOCKS", "OF_BLOCKS", "POSITIONS"},
     "cbackend/program/plan_blas.py": {"SUMMED"},
     # Blocks of sums and products: the bits of results depend on them, on every target.
     "cbackend/lowering/blocks.py": {"BLOCK", "PRODUCTS"},

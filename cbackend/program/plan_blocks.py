@@ -25,9 +25,9 @@ def has_call(node: Apply) -> bool:
     op = node.op
     if isinstance(op, BlockedConvolution):
         return bool(op.weights)
-    size = op.size if isinstance(op, ToBlocks) else node.inputs[0].type.shape[4]
-    channels = op.channels if isinstance(op, FromBlocks) else node.inputs[0].type.shape[1]
-    return bool(size) and (isinstance(op, FromBlocks) or (channels is not None and channels % size == 0))
+    size: int | None = op.size if isinstance(op, ToBlocks) else node.inputs[0].type.shape[4]
+    channels = node.inputs[0].type.shape[1]
+    return bool(size) and (isinstance(op, FromBlocks) or (channels is not None and channels % (size or 1) == 0))
 
 
 def plan_to_blocks(p: Planner, node: Apply) -> None:
@@ -44,7 +44,7 @@ def plan_to_blocks(p: Planner, node: Apply) -> None:
 def plan_from_blocks(p: Planner, node: Apply) -> None:
     """A copy of the positions of each channel side by side; of a last block that is not full, its first channels."""
     (x,), channels = p.inputs_of(node), node.op.channels  # type: ignore[attr-defined]
-    size = node.inputs[0].type.shape[4]
+    size = node.inputs[0].type.shape[4] or 1
     (n, count, *positions, _), (image, block, *along, lane) = x.lengths, x.strides
     p.guard("equal", count, -(-channels // size), failure=Outcome.LENGTHS, axis=1)
     result = p.result(node.out, (n, channels, *positions))

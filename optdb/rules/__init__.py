@@ -22,6 +22,7 @@ Rules on matrices and networks:
     dots, blas, gemm, normalization        products, their BLAS forms, updates of matrices, factors folded into weights
     solving, factoring, structure          systems of equations, factorizations, known structure of matrices
     pooling                                windows axis by axis
+    layout                                 channels of images in blocks
 
 Passes over whole graphs:
 
@@ -166,9 +167,7 @@ HIDDEN = (
 def default_db() -> SequenceDB:
     """The database: what runs at which position, under which tags."""
     merge, run, both = MergeOptimizer(), ("fast_run",), ("fast_run", "fast_compile")
-    cross_entropy = filled(TopoDB(), (softmax.LOGARITHMS,))
-    in_place = (*run, "inplace")
-    fewer_errors = relaxes("errors").tags
+    in_place, fewer_errors = (*run, "inplace"), relaxes("errors").tags
     # Rules of users see the graph as it was written, unless they are registered elsewhere.
     db = SequenceDB("optdb", conform=TensorConform(), rules_at=0.5, hidden=HIDDEN)
     db.register("merge1", merge, *both, "merge", position=0)
@@ -188,9 +187,9 @@ def default_db() -> SequenceDB:
     db.register("useless_sum_to", SumToOptimizer(), *run, *fewer_errors, position=1.65)
     db.register("BlasOpt", blas_db(), *both, position=1.7)
     db.register("specialize", equilibrium(SPECIAL), *run, position=2)
-    db.register("crossentropy_to_crossentropy_with_softmax", cross_entropy, *run, "xent", position=2.01)
-    db.register("channels_in_blocks", equilibrium((layout.LAYOUT,)), *run, "layout", position=2.5)
-    db.register("pack_weights", filled(TopoDB(), (layout.PACKED,)), *run, "layout", position=2.6)
+    xent = filled(TopoDB(), (softmax.LOGARITHMS,))
+    db.register("crossentropy_to_crossentropy_with_softmax", xent, *run, "xent", position=2.01)
+    db.register("channel_layout", layout_db(), *run, "layout", position=2.5)
     db.register("uncanonicalize", last_db(), *run, position=3)
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
@@ -200,8 +199,8 @@ def default_db() -> SequenceDB:
     db.register("local_inplace_setsubtensor", inplace.inplace_setsubtensor(), *in_place, position=60)
     db.register("local_inplace_incsubtensor1", inplace.inplace_incsubtensor1(), *in_place, position=60)
     db.register("InplaceBlasOpt", inplace.inplace_blas(), *in_place, "blas_opt_inplace", position=70)
-    elemwise_tags = (*in_place, "inplace_elemwise_opt")
-    db.register("inplace_elemwise_optimizer", inplace.inplace_elemwise(), *elemwise_tags, position=75)
+    tags = (*in_place, "inplace_elemwise_opt")
+    db.register("inplace_elemwise_optimizer", inplace.inplace_elemwise(), *tags, position=75)
     db.register("merge3", merge, *run, "merge", position=100)
     db.known_elsewhere = known_elsewhere
     db.shown_queries = ("fast_run", "fast_compile", "fast_run -inplace", "fast_run -fusion", "fast_run unsafe")
@@ -233,6 +232,13 @@ def blas_db() -> SequenceDB:
         gemv.register(rule.name, rule, "fast_run")
     contract = reduce(or_, (rule.contract for rule in blas.GEMM_TO_GEMV))
     return db.register("local_gemm_to_gemv_db", gemv, "fast_run", "blas_c", position=15, contract=contract)
+
+
+def layout_db() -> SequenceDB:
+    """Channels of convolutions in blocks, and their weights in the order in which they are read."""
+    db = SequenceDB()
+    db.register("channels_in_blocks", equilibrium((layout.LAYOUT,)), "fast_run", "layout", position=0)
+    return db.register("pack_weights", filled(TopoDB(), (layout.PACKED,)), "fast_run", "layout", position=1)
 
 
 def fusion_db() -> SequenceDB:

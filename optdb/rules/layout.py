@@ -12,32 +12,33 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ... import ops as T
 from ...graph import Constant, Variable, dims, dims_of
-from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks, pack
+from ...ops.blocked import POSITIONS, BlockedConvolution, FromBlocks, ToBlocks, pack
 from ...ops.convolution import Convolution
 from ...ops.creation import Alloc
 from ...ops.elementwise import Pointwise, add, maximum
 from ...ops.indexing import IncSubtensor, entries
 from ...ops.joining import Join
-from ...ops.lengths import lengths_of, tensor_to_dim
-from ...ops.pooling import MaxPool, SumPool
+from ...ops.lengths import known_length, lengths_of, tensor_to_dim
+from ...ops.pooling import MaxPool, Pool, SumPool
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle, reshape
 from ...ops.tensor import constant
 from ...targets.costs import ITEMS
 from ...targets.current import current
-from ..contract import exact, relaxes
+from ..contract import relaxes
 from ..patterns import Users
 from ..rule import Rule, node_rule
 from .facts import Node, is_number, number_of, producer
+from .slicing import read, simplified
 
 DTYPES = ("float32", "float64")
-POSITIONS = (2, 3)
-"""The axes of rows and columns, in both layouts."""
+ROUNDED = relaxes("rounding", "signed zero")
 
 
 def convolution_in_blocks(node: Node) -> Variable | None:
@@ -56,13 +57,14 @@ def convolution_in_blocks(node: Node) -> Variable | None:
         inner = blocks.inputs[0]
     elif own:
         return None
-    made = BlockedConvolution(op.stride, op.dilation, padding, size, current().registers // 8, own)
+    panel = current().registers // current().limits.panel_registers
+    made = BlockedConvolution(op.stride, op.dilation, padding, size, panel, own)
     zeros = constant(np.zeros(outputs, w.dtype))
     return FromBlocks(outputs)(made(inner, w, zeros))
 
 
 def without_padding(x: Variable) -> tuple[Variable, tuple[tuple[int, int], ...]]:
-    """What is written amid zeros along rows and columns, and how many of these stand before and behind it."""
+    """The value that is written amid zeros along rows and columns, and how many of these stand before and behind it."""
     none = ((0, 0), (0, 0))
     write = producer(x, IncSubtensor)
     if write is None or not is_padding(write) or not is_number(write.inputs[0].owner.inputs[0], 0):
@@ -107,25 +109,29 @@ def elementwise_in_blocks(node: Node) -> Variable | None:
     if first is None:
         return None
     blocks, channels = first.inputs[0], first.op.channels
-    operands = []
-    for i, m in zip(node.inputs, made, strict=True):
-        same = m is not None and m.op.channels == channels and m.inputs[0].type.shape[4] == blocks.type.shape[4]
-        operand = i if i.ndim == 0 else m.inputs[0] if same else None if m is not None else _in_blocks(i, channels, blocks)
-        if operand is None:
-            return None
-        operands.append(operand)
-    return FromBlocks(channels)(node.op(*operands))
+    operands = [_operand(i, m, channels, blocks) for i, m in zip(node.inputs, made, strict=True)]
+    return None if any(o is None for o in operands) else FromBlocks(channels)(node.op(*operands))
+
+
+def _operand(v: Variable, made: Node | None, channels: int, blocks: Variable) -> Variable | None:
+    """An operand in blocks like these; None where it is in others, or has none."""
+    if v.ndim == 0:
+        return v
+    if made is None:
+        return _in_blocks(v, channels, blocks)
+    same = made.op.channels == channels and made.inputs[0].type.shape[4] == blocks.type.shape[4]
+    return made.inputs[0] if same else None
 
 
 def _in_blocks(v: Variable, channels: int, blocks: Variable) -> Variable | None:
     """An operand that is the same along rows and columns, in blocks; None for others."""
-    shape, size = (1,) * (4 - v.ndim) + v.type.shape, blocks.type.shape[4]
+    shape, size = (1,) * (4 - v.ndim) + v.type.shape, blocks.type.shape[4] or 1
     if len(shape) != 4 or any(shape[axis] != 1 for axis in POSITIONS):
         return None
     whole = v if v.ndim == 4 else DimShuffle((*"x" * (4 - v.ndim), *range(v.ndim)))(v)
     if shape[1] == 1:
         return DimShuffle((0, 1, 2, 3, "x"))(whole)
-    fits = shape[1] == channels and (isinstance(v, Constant) or channels % (size or 1) == 0)
+    fits = shape[1] == channels and (isinstance(v, Constant) or channels % size == 0)
     return ToBlocks(size)(whole) if fits else None
 
 
@@ -136,11 +142,11 @@ def bias_in_blocks(node: Node, users: Users) -> Variable | None:
         if made is None or made.op.weights or not isinstance(shift, Constant) or len(users(product)) > 1:
             continue
         shape, (x, w, bias) = (1,) * (5 - shift.ndim) + shift.data.shape, made.inputs
-        if shape[0] != 1 or any(shape[axis] != 1 for axis in POSITIONS):
+        if shape[0] != 1 or any(shape[axis] != 1 for axis in POSITIONS) or not isinstance(bias, Constant):
             continue
         blocks, size = product.type.shape[1], product.type.shape[4]
         numbers = np.broadcast_to(shift.data, (1, blocks, 1, 1, size)).reshape(-1)[: w.type.shape[0]]
-        return made.op(x, w, add(bias, constant(numbers.copy())))  # type: ignore[no-any-return]
+        return made.op(x, w, constant(bias.data + numbers))  # type: ignore[no-any-return]
     return None
 
 
@@ -161,19 +167,32 @@ def pool_in_blocks(node: Node) -> Variable | None:
     if made is None or len(op.kernel) != 2 or node.out.dtype not in DTYPES:
         return None
     (blocks,) = made.inputs
-    parts, counts = [], lengths_of(node.out)[2:]
-    for position in itertools.product(*map(range, op.kernel)):
-        starts = [p * d for p, d in zip(position, op.dilation, strict=True)]
-        stops = [T.add(T.mul(T.sub(n, 1), s), first + 1) for n, s, first in zip(counts, op.stride, starts, strict=True)]
-        parts.append(blocks[(slice(None), slice(None), *map(slice, starts, stops, op.stride))])
+    counts = lengths_of(node.out)[2:]
+    lengths = dims_of(blocks)[2:]
+    places = [
+        [simplified(_along(op, k, position, counts[k]), lengths[k]) for position in range(n)]
+        for k, n in enumerate(op.kernel)
+    ]
+    parts = [read(blocks, (slice(None), slice(None), *place)) for place in itertools.product(*places)]
     fold = maximum if isinstance(op, MaxPool) else add
     return made.op(fold(*parts) if len(parts) > 1 else parts[0])  # type: ignore[no-any-return]
 
 
+def _along(op: Pool, axis: int, position: int, count: Variable) -> slice:
+    """What a position of a window meets along an axis, for all windows."""
+    stride, start = op.stride[axis], position * op.dilation[axis]
+    if op.kernel[axis] == stride == 1:
+        return slice(None)
+    known = known_length(count)
+    stop = T.add(T.mul(T.sub(count, 1), stride), start + 1) if known is None else (known - 1) * stride + start + 1
+    bounds = (None if start == 0 else start, stop, None if stride == 1 else stride)
+    return slice(*(constant(b, "int64") if isinstance(b, int) else b for b in bounds))
+
+
 def join_in_blocks(node: Node) -> Variable | None:
     """Whole blocks laid one after the other."""
-    made = [from_blocks(i) for i in node.inputs]
-    if node.op.axis != 1 or any(m is None for m in made):
+    made = [m for i in node.inputs if (m := from_blocks(i)) is not None]
+    if node.op.axis != 1 or len(made) < len(node.inputs):
         return None
     sizes = {m.inputs[0].type.shape[4] for m in made}
     channels = [m.op.channels for m in made]
@@ -190,8 +209,8 @@ def reduction_in_blocks(node: Node) -> Variable | None:
     (blocks,) = made.inputs
     reduced = node.op(blocks)
     n, count, size = lengths_of(reduced)
-    channels, lanes = made.op.channels, blocks.type.shape[4]
-    whole = reshape(reduced, (n, T.mul(count, size)))
+    (_, known, lanes), channels = reduced.type.shape, made.op.channels
+    whole = reshape(reduced, (n, T.mul(count, size) if known is None else known * lanes))
     return whole if channels % lanes == 0 else whole[:, :channels]
 
 
@@ -205,7 +224,7 @@ def input_in_blocks(node: Node) -> Variable | None:
     if inner is x or node.op.weights:
         return None
     both = tuple((a + c, b + d) for (a, b), (c, d) in zip(node.op.padding, padding, strict=True))
-    return replace(node.op, padding=both)(inner, w, bias)
+    return replace(node.op, padding=both)(inner, w, bias)  # type: ignore[no-any-return]
 
 
 def blocks_cancelled(node: Node) -> Variable | None:
@@ -224,34 +243,33 @@ def packed_weights(node: Node) -> Variable | None:
     laid = constant(pack(w.data, op.size, op.panel, x.ndim == 5, op.own))
     numbers = np.zeros(blocks * op.size, bias.dtype)
     numbers[: bias.data.size] = bias.data
-    return replace(op, weights=w.data.shape)(x, laid, constant(numbers))
+    return replace(op, weights=w.data.shape)(x, laid, constant(numbers))  # type: ignore[no-any-return]
 
 
-def _rule(name: str, ops: object, function: object, formula: str, *, uses: bool = False, rounds: bool = False) -> Rule:
-    contract = relaxes("rounding", "signed zero") if rounds else exact
-    return node_rule(name, ops, function, formula=formula, contract=contract, uses=uses)  # type: ignore[arg-type]
+def _rule(name: str, ops: Any, function: Any, formula: str, having: Any = FromBlocks, **options: Any) -> Rule:
+    return node_rule(name, ops, function, formula=formula, having=having, **options)
 
 
 LAYOUT: list[Rule] = [
-    _rule("local_convolution_in_blocks", Convolution, convolution_in_blocks, rounds=True,
+    _rule("local_convolution_in_blocks", Convolution, convolution_in_blocks, having=(), contract=ROUNDED,
           formula="convolution(pad(x), w) -> from_blocks(blocked_convolution(x, w, 0))  for constant w"),
     _rule("local_elementwise_in_blocks", Pointwise, elementwise_in_blocks,
           formula="f(from_blocks(x), y) -> from_blocks(f(x, to_blocks(y)))"),
-    _rule("local_bias_in_blocks", add, bias_in_blocks, uses=True, rounds=True,
+    _rule("local_bias_in_blocks", add, bias_in_blocks, having=BlockedConvolution, uses=True, contract=ROUNDED,
           formula="blocked_convolution(x, w, b) + c -> blocked_convolution(x, w, b + c)  for constant c"),
     _rule("local_padding_in_blocks", IncSubtensor, padding_in_blocks,
           formula="pad(from_blocks(x)) -> from_blocks(pad(x))"),
-    _rule("local_pool_in_blocks", (MaxPool, SumPool), pool_in_blocks, rounds=True,
+    _rule("local_pool_in_blocks", (MaxPool, SumPool), pool_in_blocks, contract=ROUNDED,
           formula="max_pool(from_blocks(x)) -> from_blocks(maximum(x[...], ...))"),
     _rule("local_join_in_blocks", Join, join_in_blocks,
           formula="join(from_blocks(x), from_blocks(y)) -> from_blocks(join(x, y))"),
-    _rule("local_reduction_in_blocks", Reduce, reduction_in_blocks, rounds=True,
+    _rule("local_reduction_in_blocks", Reduce, reduction_in_blocks, contract=ROUNDED,
           formula="sum{axes=(2, 3)}(from_blocks(x)) -> reshape(sum{axes=(2, 3)}(x))"),
-    _rule("local_input_in_blocks", BlockedConvolution, input_in_blocks,
+    _rule("local_input_in_blocks", BlockedConvolution, input_in_blocks, having=(FromBlocks, IncSubtensor),
           formula="blocked_convolution(pad(from_blocks(x)), w, b) -> blocked_convolution(x, w, b)"),
     _rule("local_blocks_of_blocks", ToBlocks, blocks_cancelled, formula="to_blocks(from_blocks(x)) -> x"),
 ]  # fmt: skip
 PACKED: list[Rule] = [
-    _rule("local_pack_weights", BlockedConvolution, packed_weights,
+    _rule("local_pack_weights", BlockedConvolution, packed_weights, having=(), constants=True,
           formula="blocked_convolution(x, w, b) -> blocked_convolution{weights}(x, packed w, b)  for constant w, b"),
 ]  # fmt: skip

@@ -1,0 +1,130 @@
+"""What each rule on layouts does, in blocks as wide as the vectors of this machine: (name, before, after)."""
+
+import numpy as np
+
+from arignote import ops as T
+from arignote.ops.blocked import BlockedConvolution, FromBlocks, ToBlocks, pack
+from arignote.ops.convolution import Convolution
+from arignote.ops.creation import Alloc
+from arignote.ops.lengths import lengths_of
+from arignote.ops.pooling import MaxPool, SumPool
+from arignote.targets.current import current
+
+SIZE = current().vector // 8
+PANEL = current().registers // current().limits.panel_registers
+NONE = ((0, 0), (0, 0))
+N = 2 * SIZE
+
+image = T.tensor("image", "float64", (2, 3, 6, 5))
+blocks = T.tensor("blocks", "float64", (2, 2, 6, 5, SIZE))
+other = T.tensor("other", "float64", (2, 1, 6, 5, SIZE))
+x = FromBlocks(N)(blocks)
+each = T.tensor("each", "float64", (2, N, 1, 1))
+vector = T.constant(np.arange(1.0, N + 1))
+kernels = T.constant(np.arange(float(N * 3 * 2 * 2)).reshape(N, 3, 2, 2))
+square = T.constant(np.arange(float(N * N)).reshape(N, N, 1, 1))
+own = T.constant(np.arange(N * 6.0).reshape(N, 1, 3, 2))
+zeros = T.constant(np.zeros(N))
+plain = Convolution((1, 1), (1, 1))
+
+
+def blocked(padding=NONE, stride=(1, 1), **fields):
+    return BlockedConvolution(stride, (1, 1), padding, SIZE, PANEL, **fields)
+
+
+def in_blocks(v):
+    return ToBlocks(SIZE)(v)
+
+
+def padded(v, number=0.0):
+    return T.pad(v, ((0, 0), (0, 0), (1, 2), (0, 1)), constant_values=number)
+
+
+def padded_blocks(v, number):
+    n, count, *_, size = lengths_of(v)
+    whole = Alloc()(T.constant(number), n, count, T.constant(9, "int64"), T.constant(6, "int64"), size)
+    return T.set_subtensor(whole[:, :, 1:7, 0:5], v)
+
+
+AROUND = ((1, 2), (0, 1))
+ROWS = [
+    ("local_convolution_in_blocks", plain(image, kernels), FromBlocks(N)(blocked()(image, kernels, zeros))),
+    (
+        "local_convolution_in_blocks",
+        Convolution((2, 1), (1, 1))(padded(image), kernels),
+        FromBlocks(N)(blocked(AROUND, (2, 1))(image, kernels, zeros)),
+    ),
+    (
+        "local_convolution_in_blocks",
+        Convolution((1, 1), (1, 1), N)(x, own),
+        FromBlocks(N)(blocked(own=True)(blocks, own, zeros)),
+    ),
+    ("local_convolution_in_blocks", plain(x, square), FromBlocks(N)(blocked()(blocks, square, zeros))),
+    ("local_elementwise_in_blocks", T.exp(x), FromBlocks(N)(T.exp(blocks))),
+    ("local_elementwise_in_blocks", x * each, FromBlocks(N)(blocks * in_blocks(each))),
+    ("local_elementwise_in_blocks", T.maximum(x, 0.0), FromBlocks(N)(T.maximum(blocks, 0.0))),
+    ("local_elementwise_in_blocks", x + T.exp(x), FromBlocks(N)(blocks + T.exp(blocks))),
+    (
+        "local_bias_in_blocks",
+        blocked()(blocks, square, zeros) + T.constant(np.arange(1.0, N + 1).reshape(1, 2, 1, 1, SIZE)),
+        blocked()(blocks, square, vector),
+    ),
+    ("local_bias_in_blocks", T.constant(2.0) + blocked()(image, kernels, vector),
+     blocked()(image, kernels, T.constant(vector.data + 2))),
+    ("local_padding_in_blocks", padded(x, -1.5), FromBlocks(N)(padded_blocks(blocks, -1.5))),
+    (
+        "local_pool_in_blocks",
+        MaxPool((1, 2), (1, 2), (1, 1))(x),
+        FromBlocks(N)(T.maximum(blocks[:, :, :, :3:2], blocks[:, :, :, 1:4:2])),
+    ),
+    (
+        "local_pool_in_blocks",
+        SumPool((2, 1), (1, 1), (3, 1))(x),
+        FromBlocks(N)(T.add(blocks[:, :, :3], blocks[:, :, 3:])),
+    ),
+    (
+        "local_join_in_blocks",
+        T.join(1, x, FromBlocks(SIZE - 1)(other)),
+        FromBlocks(N + SIZE - 1)(T.join(1, blocks, other)),
+    ),
+    ("local_reduction_in_blocks", T.sum(x, axis=(2, 3)), T.reshape(T.sum(blocks, axis=(2, 3)), (2, N))),
+    (
+        "local_reduction_in_blocks",
+        T.max(FromBlocks(N - 1)(blocks), axis=(2, 3)),
+        T.reshape(T.max(blocks, axis=(2, 3)), (2, N))[:, : N - 1],
+    ),
+    ("local_input_in_blocks", blocked()(x, square, zeros), blocked()(blocks, square, zeros)),
+    ("local_input_in_blocks", blocked()(padded(x), square, zeros), blocked(AROUND)(blocks, square, zeros)),
+    ("local_input_in_blocks", blocked()(padded_blocks(blocks, 0.0), square, zeros),
+     blocked(AROUND)(blocks, square, zeros)),
+    ("local_blocks_of_blocks", in_blocks(x), blocks),
+    (
+        "local_pack_weights",
+        blocked()(image, kernels, vector),
+        blocked(weights=(N, 3, 2, 2))(image, T.constant(pack(kernels.data, SIZE, PANEL, False, False)), vector),
+    ),
+    (
+        "local_pack_weights",
+        blocked(own=True)(blocks, own, zeros),
+        blocked(own=True, weights=(N, 1, 3, 2))(
+            blocks, T.constant(pack(own.data, SIZE, PANEL, True, True)), zeros
+        ),
+    ),
+]  # fmt: skip
+
+UNCHANGED = [
+    ("local_convolution_in_blocks", plain(image, T.tensor("w", "float64", kernels.type.shape))),  # given in a call
+    ("local_convolution_in_blocks", plain(image, T.constant(np.full(kernels.data.shape, np.inf)))),  # 0 * inf is NaN
+    ("local_convolution_in_blocks", Convolution((1, 1), (1, 1), N)(T.tensor("y", "float64", (2, N, 6, 5)), own)),
+    ("local_convolution_in_blocks", Convolution((1, 1), (1, 1), 2)(x, T.constant(np.ones((4, SIZE, 1, 1))))),
+    ("local_convolution_in_blocks", Convolution((1,), (1,))(image[0], T.constant(np.ones((N, 6, 2))))),
+    ("local_elementwise_in_blocks", x + T.tensor("y", "float64", (2, N, 6, 5))),
+    ("local_elementwise_in_blocks", x + T.tensor("row", "float64", (5,))),
+    ("local_bias_in_blocks", blocked()(blocks, square, zeros) + T.constant(np.ones((6, 1, 1)))),  # of each row
+    ("local_padding_in_blocks", T.set_subtensor(T.zeros((2, N, 9, 6))[:, :, 1:7, 0:5], x[:, :, :1])),  # stretched
+    ("local_join_in_blocks", T.join(2, x, x)),
+    ("local_join_in_blocks", T.join(1, FromBlocks(N - 1)(blocks), x)),
+    ("local_reduction_in_blocks", T.sum(x, axis=(1, 2))),
+    ("local_blocks_of_blocks", in_blocks(FromBlocks(N - 1)(blocks))),  # whose last block is filled up
+    ("local_pack_weights", blocked()(image, T.tensor("w", "float64", kernels.type.shape), vector)),
+]
