@@ -81,7 +81,8 @@ def network(x):
     return T.dot(y.mean(axis=(2, 3)), W[5])
 
 
-W = [numbers(*s) for s in ((32, 3, 3, 3), (48, 32, 1, 1), (64, 32, 3, 3), (112, 112, 1, 1), (112, 112, 3, 3), (112, 9))]
+W = [numbers(*s) for s in ((32, 3, 3, 3), (48, 32, 1, 1), (64, 32, 3, 3), (112, 112, 1, 1), (112, 112, 3, 3), (112, 9),
+    (16, 144, 3, 3))]
 B = numbers(32)
 
 
@@ -97,6 +98,17 @@ def test_networks_of_any_length_run_in_one_function():
     for shape in ((1, 3, 16, 19), (3, 3, 50, 21), (0, 3, 16, 16)):
         value = numbers(*shape)
         np.testing.assert_allclose(f(value), plain(value), rtol=1e-5, atol=1e-3)
+
+
+def test_convolutions_of_one_image_are_computed_in_their_join():
+    def build(x):
+        y = T.nn.relu(conv(x, W[0], B))
+        return conv(T.concatenate([T.nn.relu(conv(y, W[1])), conv(y, W[2], padding=1), y], axis=1), W[6])
+
+    f = check(build, (1, 3, 9, 8), ops=("assembled",), without=("join",))
+    copies = [step for step in f.program.steps if getattr(step, "function", "") == "copy"]
+    assert len(copies) == 2  # y, which another node reads, and the result with channels side by side
+    check(build, (2, 3, 9, 8), ops=("join",), without=("assembled",))
 
 
 @pytest.mark.parametrize("mode", ["fast_run -layout", "fast_compile", "NUMPY"])

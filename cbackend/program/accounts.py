@@ -148,6 +148,15 @@ def of_kernels(program: Program, site: Site, steps: Sequence[Step]) -> list[Term
     return [(each, lengths, 1) for each, lengths in zip(costs, extents, strict=False) if each]
 
 
+_NO_LAUNCH = (BlockedConvolution, FusedProduct, Join)
+"""Parts of an assembly that no kernel of their own computes."""
+
+
+def _of_assembled(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    calls = [s for s in steps if isinstance(s, Call) and not s.kernel]
+    return [*of_kernels(program, site, steps), *_windows(site.node, calls)]
+
+
 def no_operations(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
     """The operations of a node that only describes, moves or compares elements, or whose bodies count their own."""
     return []
@@ -184,7 +193,7 @@ def _costs_of_parts(op: Assembled) -> list[int]:
     """Additions an element of each kernel of an assembly, in the order in which plan_assembly.py launches them."""
     order = op.graph.order
     written = {n.inputs[0].owner for n in order if isinstance(n.op, IncSubtensor)}
-    launched = (n for n in reversed(order) if not isinstance(n.op, Join) and n not in written)
+    launched = (n for n in reversed(order) if not isinstance(n.op, _NO_LAUNCH) and n not in written)
     return [0 if isinstance(n.op, (Alloc, IncSubtensor)) else cost(n) for n in launched]
 
 
@@ -265,5 +274,5 @@ COUNTS: dict[type[Op], Work] = {
     **dict.fromkeys((BlockedConvolution, Convolution, KernelGradient, SumPool), _of_windows),
     FusedProduct: _of_fused_product,
     Pipeline: _of_stages,
-    Assembled: of_kernels,
+    Assembled: _of_assembled,
 }

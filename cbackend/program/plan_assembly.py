@@ -10,22 +10,28 @@ from collections.abc import Sequence
 
 from ...graph import Apply, Variable
 from ...ops.assembled import Assembled
+from ...ops.blocked import BlockedConvolution
 from ...ops.creation import Alloc
+from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor
 from ...ops.joining import Join
 from ..ir.kernel import Kernel
+from .plan_blocks import convolved_blocks
 from .plan_creation import fill_with, joined_lengths, parts_of
 from .plan_indexing import fits
 from .plan_views import window
 from .planner import Planner, has_all_loops
 from .program import Array, Lengths
 
+PRODUCTS = (BlockedConvolution, FusedProduct)
+"""Parts that are calls, of one image, which fills its part evenly."""
+
 
 def plan_assembled(p: Planner, node: Apply) -> None:
     """The whole allocated and its parts computed in it; node by node where a part may turn out to be stretched."""
     assert isinstance(node.op, Assembled)
     nodes = node.op.over(node)
-    kernels = {n: p.kernel(n) for n in nodes if not isinstance(n.op, (Join, IncSubtensor, Alloc))}
+    kernels = {n: p.kernel(n) for n in nodes if not isinstance(n.op, (Join, IncSubtensor, Alloc, *PRODUCTS))}
     written = [n.inputs[1].owner for n in nodes if isinstance(n.op, IncSubtensor)]
     if not all(_fills(n, kernel, n in written) for n, kernel in kernels.items()):
         p.expand(node, nodes[-1].outputs)
@@ -56,6 +62,9 @@ def _lengths(p: Planner, node: Apply, kernels: dict[Apply, Kernel]) -> list[Leng
         return [p.lengths(node.inputs[1:])]
     if isinstance(node.op, IncSubtensor):
         return [p.arrays[node.inputs[0]].lengths]
+    if isinstance(node.op, PRODUCTS):
+        product = node.op.split(node.inputs)[0].owner if isinstance(node.op, FusedProduct) else node
+        return [convolved_blocks(p, product).lengths]  # type: ignore[arg-type]
     kernel = kernels[node]
     extents = p.extents(kernel, [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs])
     found = {o.source: tuple(1 if loop is None else extents[loop] for loop in o.axes) for o in kernel.outputs}
@@ -76,6 +85,12 @@ def _place(p: Planner, node: Apply, places: dict[Variable, Array], kernels: dict
     elif isinstance(node.op, Alloc):
         if node.out in places:
             fill_with(p, places[node.out], node.inputs[0])
+    elif isinstance(node.op, PRODUCTS):
+        p.needed.update(node.outputs)
+        place = p.places[node.out] = places[node.out]
+        p.plan_node(p, node)
+        if p.places.pop(node.out, None) is not None:
+            p.copy(place, p.arrays[node.out])
     else:
         kernel = kernels[node]
         results = [places[node.outputs[o.source]] for o in kernel.outputs]

@@ -69,6 +69,8 @@ class Planner:
         self.bodies: dict[FunctionGraph, Program] = {}
         """The inner graphs of loops and choices, planned."""
         self.site = 0
+        self.places: dict[Variable, Array] = {}
+        """Parts of larger arrays in which variables are to be computed."""
         self.taken: set[int] = set()
         """Outputs whose memory is in use."""
         self.shared: set[Memory] = set()
@@ -138,9 +140,7 @@ class Planner:
             names.append(number)
         return names[0] if len(names) == 1 else self.let("sum", *names)
 
-    def join(
-        self, lengths: Iterable[Quantity], axis: int = 0, failure: Outcome = Outcome.LENGTHS
-    ) -> Quantity:
+    def join(self, lengths: Iterable[Quantity], axis: int = 0, failure: Outcome = Outcome.LENGTHS) -> Quantity:
         """The joint length of axes that broadcast against one another.
 
         What was joined before is known by its parts: join(join(a, b), a) is join(a, b).
@@ -224,6 +224,8 @@ class Planner:
         self.keep_promises(variable, lengths)
         if variable not in self.needed:
             return self.put(variable, self.dense("", variable.dtype, lengths))
+        if variable in self.places:
+            return self.put(variable, self.places.pop(variable))
         return self.put(variable, self.fresh(variable.dtype, lengths, self.direct.get(variable)))
 
     def keep_promises(self, variable: Variable, lengths: Lengths) -> None:
@@ -285,14 +287,9 @@ class Planner:
 
     # --- work
     def call(
-        self,
-        function: str,
-        arguments: Sequence[Argument],
-        writes: Sequence[Array],
-        reads: Sequence[Array],
-        fallible: bool = False,
-        kernel: bool = False,
-    ) -> None:
+        self, function: str, arguments: Sequence[Argument], writes: Sequence[Array], reads: Sequence[Array],
+        fallible: bool = False, kernel: bool = False,
+    ) -> None:  # fmt: skip
         self.steps.append(Call(self.site, function, tuple(arguments), tuple(writes), tuple(reads), fallible, kernel))
 
     def kernel(self, node: Apply, pairs: tuple[tuple[int, int], ...] = ()) -> Kernel:

@@ -1,6 +1,7 @@
 """Joins, and values written into what is filled with a number, made one node with the work that computes their parts.
 
     join(exp(x), 2 * y)                      -->   assembled{exp, mul, join}(x, y)
+    join(blocked_convolution(x, w, b), y)    -->   assembled{blocked_convolution, join}(x, w, b, y)    of one image
     set_subtensor(alloc(0, n)[1:-1], 2 * x)  -->   assembled{alloc, mul, set_subtensor}(x, n)
 
 The parts are computed where they belong, and copied nowhere.  A part is taken in if nothing else reads it.  An array
@@ -15,9 +16,11 @@ from typing import ClassVar
 
 from ...graph import Apply, Door, FunctionGraph
 from ...ops.assembled import Assembled
+from ...ops.blocked import BlockedConvolution
 from ...ops.creation import Alloc
 from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused
+from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor
 from ...ops.joining import Join
 from ...ops.shape import DimShuffle
@@ -59,7 +62,8 @@ def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
                 continue
             if not _read_by_alone(part, node, graph):
                 continue
-            if isinstance(part.op, Alloc) or _is_elementwise(part):
+            joined = isinstance(node.op, Join)
+            if isinstance(part.op, Alloc) or _is_elementwise(part) or (joined and _is_blocked(part)):
                 tree.insert(0, part)
             elif isinstance(node.op, Join) and part in trees and len(tree) + len(trees[part]) <= most:
                 tree = [*trees.pop(part), *tree]
@@ -81,6 +85,19 @@ def _read_by_alone(part: Apply, node: Apply, graph: FunctionGraph) -> bool:
     """Whether each result of `part` is read by `node` and by nothing else, once."""
     uses = [graph.uses.get(o, []) for o in part.outputs]
     return all(len(found) == 1 and found[0][0] is node for found in uses)
+
+
+def _is_blocked(node: Apply) -> bool:
+    """Whether the node is a convolution of one image in blocks, perhaps with a group that does not stretch it."""
+    product = node.op.split(node.inputs)[0].owner if isinstance(node.op, FusedProduct) else node
+    return (
+        product is not None
+        and isinstance(product.op, BlockedConvolution)
+        and bool(product.op.weights)
+        and len(node.outputs) == 1
+        and node.out.type == product.out.type
+        and node.out.type.shape[0] == 1
+    )
 
 
 def _is_elementwise(node: Apply) -> bool:
