@@ -29,6 +29,8 @@ typedef struct strip {
     REAL *y;
     i64 row, end, width; /* width: of the panel */
     i64 first, last;     /* blocks of channels that are added now */
+    const char *ahead;   /* weights of the blocks that are added next: lines of memory are asked for ... */
+    i64 lines;           /* ... so many at each position of a kernel */
 } strip;
 
 /* A tile: `columns` columns of a row, and the vectors of a panel from one on. */
@@ -37,6 +39,8 @@ typedef struct tile_place {
     i64 column, step;      /* of x: the first one's window begins there; from one window to the next */
     i64 top, bottom;       /* rows of the kernel that lie within x */
     i64 first, last, width;
+    const char *ahead;     /* see strip */
+    i64 lines;
     i32 inside;            /* no window reaches over the left or right border */
 } tile_place;
 
@@ -86,6 +90,7 @@ INLINE void sum_columns(const int columns, const int vectors, const ag_convoluti
                         vector sums[][TILE_VECTORS])
 {
     const i64 rows = of->kernel[0], positions = of->kernel[1];
+    const char *ahead = at->ahead;
     for (i64 b = at->first; b < at->last; b++) {
         const i64 channels = at_most(of->block, of->channels - b * of->block);
         const REAL *w = at->w + (b * of->block * rows + at->top * channels) * positions * at->width;
@@ -95,6 +100,7 @@ INLINE void sum_columns(const int columns, const int vectors, const ag_convoluti
                 const i64 shift = j * of->dilation[1];
                 find_columns(columns, of, at, b * of->x_strides[1] + i * of->dilation[0] * of->x_strides[2]
                              + shift * of->x_strides[3], shift, from);
+                for (i64 line = 0; line < at->lines; line++, ahead += LINE_BYTES) __builtin_prefetch(ahead, 0, 2);
 #pragma GCC unroll 1
                 for (i64 c = 0; c < channels; c++, w += at->width) {
                     vector right[TILE_VECTORS];
@@ -214,7 +220,7 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
 }
 
 /* The first `count` columns of one row of y, for all outputs of a panel, in tiles of nearly equal length. */
-static void sum_row(const direct *work, const strip *part, i64 row, i64 count)
+static void sum_row(const direct *work, strip *part, i64 row, i64 count)
 {
     const ag_convolution *of = part->of;
     const i64 block = of->out_block, apart = work->total * block;
@@ -236,7 +242,8 @@ static void sum_row(const direct *work, const strip *part, i64 row, i64 count)
             at.inside = work->flat || (at.column >= 0 && at.column + (columns - 1) * of->stride[1]
                                        + (of->kernel[1] - 1) * of->dilation[1] < of->lengths[1]);
             at.x = part->x + start * of->x_strides[2] + at.column * work->spacing + (of->own ? v : 0);
-            at.w = part->w + v;
+            at.w = part->w + v, at.ahead = part->ahead, at.lines = part->lines;
+            part->ahead += at.lines * LINE_BYTES * (at.last - at.first) * (at.bottom - at.top) * of->kernel[1];
             REAL *y = part->y + (row * work->columns + done) * block + v / block * apart + v % block;
             if (by_numbers) tile_by_numbers(of, &at, columns, wide, part->bias, y, apart, block);
             else (of->own ? own_tiles[columns - 1] : tiles[vectors - 1][columns - 1])(of, &at, part->bias + v, y, apart, block);
@@ -264,6 +271,16 @@ static void follow_strip(const direct *work, const strip *part, i64 image, i64 b
     }
 }
 
+/* Ask for the weights of the next blocks, or of the next panel behind the last ones, while those of these are read: for
+   `blocks` blocks of `bytes`, as many lines at each position as spread them over the strip. */
+static void look_ahead(const direct *work, strip *part, i64 bytes, i64 blocks)
+{
+    const i64 tiles = (part->end - part->row) * parts(work->columns, TILE_COLUMNS);
+    const i64 times = tiles * (part->last - part->first) * part->of->kernel[0] * part->of->kernel[1];
+    part->ahead = (const char *)part->w + bytes * part->last;
+    part->lines = parts(bytes * blocks, LINE_BYTES * times);
+}
+
 static void convolve_task(void *context, i64 index)
 {
     const direct *work = context;
@@ -283,7 +300,9 @@ static void convolve_task(void *context, i64 index)
     const i64 near = WEIGHTS_NEAR / (i64)sizeof(REAL) / (positions * at_most(of->block, of->channels) * part.width);
     const i64 at_once = at_most(all, at_least(near, 1));
     for (part.first = 0; part.first < all; part.first = part.last) {
-        part.last = at_most(part.first + at_once, all);
+        part.last = at_most(part.first + at_once, all), part.lines = 0;
+        const i32 more = part.last < all || (work->strips == 1 && panel + 1 < work->panels);
+        if (more && !of->own) look_ahead(work, &part, of->block * positions * part.width * (i64)sizeof(REAL), at_once);
         for (i64 row = part.row; row < part.end; row++)
             sum_row(work, &part, row, at_most(work->columns, work->total - row * work->columns));
     }
