@@ -100,7 +100,8 @@ INLINE void sum_columns(const int columns, const int vectors, const ag_convoluti
                 const i64 shift = j * of->dilation[1];
                 find_columns(columns, of, at, b * of->x_strides[1] + i * of->dilation[0] * of->x_strides[2]
                              + shift * of->x_strides[3], shift, from);
-                for (i64 line = 0; line < at->lines; line++, ahead += LINE_BYTES) __builtin_prefetch(ahead, 0, 2);
+                if (at->lines)
+                    for (i64 line = 0; line < at->lines; line++, ahead += LINE_BYTES) __builtin_prefetch(ahead, 0, 2);
 #pragma GCC unroll 1
                 for (i64 c = 0; c < channels; c++, w += at->width) {
                     vector right[TILE_VECTORS];
@@ -118,20 +119,26 @@ INLINE void sum_columns(const int columns, const int vectors, const ag_convoluti
     }
 }
 
-/* sums += x times weights, channel by channel. */
-INLINE void sum_own(const int columns, const int vectors, const ag_convolution *of, const tile_place *at,
-                    vector sums[][TILE_VECTORS])
+/* sums += x times weights, channel by channel, for columns whose windows lie within x but for columns [left, right) of the
+   kernel.  Without pointers that are kept: there are too few registers. */
+INLINE void sum_own(const int columns, const ag_convolution *of, const tile_place *at, vector sums[][TILE_VECTORS])
 {
-    (void)vectors;
-    for (i64 i = at->top; i < at->bottom; i++)
-        for (i64 j = 0; j < of->kernel[1]; j++) {
-            const REAL *from[TILE_COLUMNS];
-            const i64 shift = j * of->dilation[1];
-            find_columns(columns, of, at, i * of->dilation[0] * of->x_strides[2] + shift * of->x_strides[3], shift, from);
-            const vector right = *(const unaligned *)(at->w + (i * of->kernel[1] + j) * at->width);
+    const i64 dilation = of->dilation[1], positions = of->kernel[1];
+    i64 left = 0, right = positions;
+    if (!at->inside) {
+        left = at->column < 0 ? at_most(parts(-at->column, dilation), positions) : 0;
+        right = at_most(positions, at_least(left, parts(of->lengths[1] - at->column, dilation)));
+    }
+    const i64 next_row = of->dilation[0] * of->x_strides[2], next = dilation * of->x_strides[3], step = at->step;
+    for (i64 i = at->top; i < at->bottom; i++) {
+        const REAL *from = at->x + i * next_row + left * next, *w = at->w + (i * positions + left) * at->width;
+        for (i64 j = left; j < right; j++, from += next, w += at->width) {
+            const vector factor = *(const unaligned *)w;
+            const REAL *number = from;
 #pragma GCC unroll 8
-            for (int p = 0; p < columns; p++) sums[p][0] += *(const unaligned *)from[p] * right;
+            for (int p = 0; p < columns; p++, number += step) sums[p][0] += *(const unaligned *)number * factor;
         }
+    }
 }
 
 /* One tile of y, whose blocks are `apart` numbers apart and `block` wide. */
@@ -146,7 +153,7 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int own, con
 #pragma GCC unroll 8
         for (int p = 0; p < columns; p++) sums[p][v] = at->first == 0 ? start : *(const unaligned *)(row + p * block);
     }
-    if (own) sum_own(columns, vectors, of, at, sums);
+    if (own) sum_own(columns, of, at, sums);
     else sum_columns(columns, vectors, of, at, sums);
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
@@ -219,35 +226,63 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
         }
 }
 
-/* The first `count` columns of one row of y, for all outputs of a panel, in tiles of nearly equal length. */
+/* Ask for the rows of x that the windows of the next row of y meet first: rows are too short for the processor to find
+   out. */
+static void look_below(const ag_convolution *of, const tile_place *at, i64 columns)
+{
+    const i64 line = LINE_BYTES / (i64)sizeof(REAL), down = (of->kernel[0] - 1) * of->dilation[0] + 1;
+    for (i64 r = down; r < down + of->stride[0]; r++)
+        for (i64 k = 0; k < columns * at->step; k += line) __builtin_prefetch(at->x + r * of->x_strides[2] + k, 0, 2);
+}
+
+/* Columns [*from, *to) are those, of the first `count` of a row, whose windows do not reach over the left or right border. */
+static void find_inside(const direct *work, i64 count, i64 *from, i64 *to)
+{
+    const ag_convolution *of = work->of;
+    const i64 room = of->lengths[1] - (of->kernel[1] - 1) * of->dilation[1] + of->before[1];
+    *from = work->flat ? 0 : at_most(parts(of->before[1], of->stride[1]), count);
+    *to = work->flat ? count : at_least(*from, room <= 0 ? 0 : at_most(count, parts(room, of->stride[1])));
+}
+
+/* Where the windows of the columns of a row begin. */
+static tile_place place_row(const direct *work, const strip *part, i64 start)
+{
+    const ag_convolution *of = part->of;
+    const i64 up = start < 0 ? parts(-start, of->dilation[0]) : 0, room = of->lengths[0] - start;
+    tile_place at = {.zeros = no_numbers, .width = part->width, .first = part->first, .last = part->last};
+    at.bottom = at_most(of->kernel[0], room <= 0 ? 0 : parts(room, of->dilation[0]));
+    at.top = at_most(up, at.bottom), at.step = of->stride[1] * work->spacing;
+    return at;
+}
+
+/* The first `count` columns of one row of y, for all outputs of a panel, in tiles of nearly equal length.  A channel's own
+   kernel meets borders column by column. */
 static void sum_row(const direct *work, strip *part, i64 row, i64 count)
 {
     const ag_convolution *of = part->of;
-    const i64 block = of->out_block, apart = work->total * block;
+    const i64 block = of->out_block, apart = work->total * block, left = work->flat ? row * work->columns : 0;
     const i64 start = work->flat ? 0 : row * of->stride[0] - of->before[0];
-    const i64 left = work->flat ? row * work->columns : 0;
-    const i64 up = start < 0 ? parts(-start, of->dilation[0]) : 0;
-    const i64 room = of->lengths[0] - start;
-    tile_place at = {.zeros = no_numbers, .top = up, .width = part->width, .first = part->first, .last = part->last};
-    at.bottom = at_most(of->kernel[0], room <= 0 ? 0 : parts(room, of->dilation[0]));
-    at.top = at_most(at.top, at.bottom), at.step = of->stride[1] * work->spacing;
+    const i32 by_numbers = block % LANES != 0;
+    tile_place at = place_row(work, part, start);
+    i64 inside, outside;
+    find_inside(work, count, &inside, &outside);
     for (i64 v = 0, wide; v < part->width; v += wide) {
         const i64 vectors = of->own ? 1 : at_most(TILE_VECTORS, (part->width - v) / LANES);
-        const i32 by_numbers = block % LANES != 0;
-        const i64 pieces = parts(count, at_most(TILE_COLUMNS, TILE_SUMS / at_least(vectors, 1)));
+        const i64 most = at_most(TILE_COLUMNS, TILE_SUMS / at_least(vectors, 1));
         wide = by_numbers ? part->width : vectors * LANES;
-        for (i64 k = 0, done = 0; k < pieces; k++) {
-            const i64 columns = count / pieces + (k < count % pieces);
-            at.column = (left + done) * of->stride[1] - of->before[1];
-            at.inside = work->flat || (at.column >= 0 && at.column + (columns - 1) * of->stride[1]
-                                       + (of->kernel[1] - 1) * of->dilation[1] < of->lengths[1]);
+        for (i64 column = 0, columns; column < count; column += columns) {
+            at.inside = column >= inside && column < outside;
+            const i64 rest = (of->own && at.inside ? outside : count) - column;
+            columns = of->own && !at.inside ? 1 : parts(rest, parts(rest, most));
+            at.inside &= column + columns <= outside;
+            at.column = (left + column) * of->stride[1] - of->before[1];
             at.x = part->x + start * of->x_strides[2] + at.column * work->spacing + (of->own ? v : 0);
             at.w = part->w + v, at.ahead = part->ahead, at.lines = part->lines;
             part->ahead += at.lines * LINE_BYTES * (at.last - at.first) * (at.bottom - at.top) * of->kernel[1];
-            REAL *y = part->y + (row * work->columns + done) * block + v / block * apart + v % block;
+            REAL *y = part->y + (row * work->columns + column) * block + v / block * apart + v % block;
+            if (of->own) look_below(of, &at, columns);
             if (by_numbers) tile_by_numbers(of, &at, columns, wide, part->bias, y, apart, block);
             else (of->own ? own_tiles[columns - 1] : tiles[vectors - 1][columns - 1])(of, &at, part->bias + v, y, apart, block);
-            done += columns;
         }
     }
 }
