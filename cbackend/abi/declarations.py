@@ -60,6 +60,7 @@ typedef struct ag_convolution {
     i64 own;                                            /* each channel has a kernel of its own */
     i64 lengths[2], kernel[2], stride[2], dilation[2], before[2], counts[2]; /* rows, columns; counts: of windows */
     const void *x, *w, *bias;
+    const void *low, *high;                             /* numbers that y is cut off at, NaN left as it is; or NULL */
     i64 x_strides[4];                                   /* from an image, a block, a row, a column to the next */
     void *y;
     const struct ag_nest *after;                        /* as for a product, with the five axes of y as loops */

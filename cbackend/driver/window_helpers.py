@@ -92,8 +92,8 @@ static i32 ag_multiply_windows(const ag_runtime *rt, const ag_blas *t, i32 rank,
 /* A convolution on channels in blocks (see ag_convolution, whose first members `of` lists).  after: NULL, or a kernel
    that reads y; where its arrays do not lie evenly it runs when all is done. */
 static void ag_convolve_blocks(const ag_runtime *rt, const ag_blas *t, const i64 *of, const void *x, const i64 *xs,
-                               const void *w, const void *bias, void *y, const ag_nest *after, const i64 *lengths,
-                               void *const *data, const i64 *strides)
+                               const void *w, const void *bias, const void *low, const void *high, void *y,
+                               const ag_nest *after, const i64 *lengths, void *const *data, const i64 *strides)
 {
     const i64 shape[] = {of[0], of[3], of[17], of[18], of[4]};
     i64 said[4];
@@ -101,7 +101,7 @@ static void ag_convolve_blocks(const ag_runtime *rt, const ag_blas *t, const i64
     for (i32 l = 0; together && l < 5; l++) together = lengths[l] == shape[l];
     const i32 followed = t->convolve(rt, &(const ag_convolution){
         of[0], of[1], of[2], of[3], of[4], of[5], of[6], {of[7], of[8]}, {of[9], of[10]}, {of[11], of[12]},
-        {of[13], of[14]}, {of[15], of[16]}, {of[17], of[18]}, x, w, bias, {xs[0], xs[1], xs[2], xs[3]}, y,
+        {of[13], of[14]}, {of[15], of[16]}, {of[17], of[18]}, x, w, bias, low, high, {xs[0], xs[1], xs[2], xs[3]}, y,
         together ? after : 0, data, strides
     });
     if (after && !followed) rt->launch(rt, after, lengths, data, strides, said);

@@ -41,6 +41,7 @@ typedef struct tile_place {
     i64 first, last, width;
     const char *ahead;     /* see strip */
     i64 lines;
+    i32 is_last;           /* nothing more is added */
     i32 inside;            /* no window reaches over the left or right border */
 } tile_place;
 
@@ -141,6 +142,10 @@ INLINE void sum_own(const int columns, const ag_convolution *of, const tile_plac
     }
 }
 
+typedef __typeof__((vector){0} < (vector){0}) mask;
+/* The numbers of a where the mask is set, else those of b. */
+INLINE vector choose(mask set, vector a, vector b) { return (vector)((set & (mask)a) | (~set & (mask)b)); }
+
 /* One tile of y, whose blocks are `apart` numbers apart and `block` wide. */
 INLINE void sum_tile_of(const int columns, const int vectors, const int own, const ag_convolution *of,
                         const tile_place *at, const REAL *bias, REAL *y, i64 apart, i64 block)
@@ -155,6 +160,20 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int own, con
     }
     if (own) sum_own(columns, of, at, sums);
     else sum_columns(columns, vectors, of, at, sums);
+    if (at->is_last && of->low) {
+        const vector low = *(const REAL *)of->low - (vector){0};
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++)
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; v++) sums[p][v] = choose(low > sums[p][v], low, sums[p][v]);
+    }
+    if (at->is_last && of->high) {
+        const vector high = *(const REAL *)of->high - (vector){0};
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++)
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; v++) sums[p][v] = choose(high < sums[p][v], high, sums[p][v]);
+    }
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
         REAL *row = y + v * LANES / block * apart + v * LANES % block;
@@ -222,6 +241,8 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
                             sum += from[c] * w[((i * of->kernel[1] + j) * channels + c) * at->width];
                     }
             }
+            if (at->is_last && of->low && *(const REAL *)of->low > sum) sum = *(const REAL *)of->low;
+            if (at->is_last && of->high && *(const REAL *)of->high < sum) sum = *(const REAL *)of->high;
             *to = sum;
         }
 }
@@ -250,6 +271,7 @@ static tile_place place_row(const direct *work, const strip *part, i64 start)
     const ag_convolution *of = part->of;
     const i64 up = start < 0 ? parts(-start, of->dilation[0]) : 0, room = of->lengths[0] - start;
     tile_place at = {.zeros = no_numbers, .width = part->width, .first = part->first, .last = part->last};
+    at.is_last = of->own || part->last * of->block >= of->channels;
     at.bottom = at_most(of->kernel[0], room <= 0 ? 0 : parts(room, of->dilation[0]));
     at.top = at_most(up, at.bottom), at.step = of->stride[1] * work->spacing;
     return at;

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ...graph import Apply
+from ...graph import Apply, FunctionGraph, Variable
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from ...ops.elementwise import maximum, minimum
+from ...ops.fused_product import FusedProduct
 from .outcome import Outcome
 from .plan_blas import Multiplication
 from .plan_windows import window_counts
@@ -13,11 +15,41 @@ from .program import Array, Table, Vector
 
 def plan_blocked_convolution(p: Planner, node: Apply) -> None:
     """One call."""
-    product = convolved_blocks(p, node)
-    result = p.result(node.out, product.lengths)
+    _call(p, convolved_blocks(p, node), node.out)
+
+
+def _call(p: Planner, product: Multiplication, out: Variable) -> None:
+    result = p.result(out, product.lengths)
     p.products[result.dtype] = None
     nothing = (0, 0, 0, 0)  # follows
     p.call(product.function, (*product.arguments, result, *nothing), (result,), product.reads, product.fallible)
+
+
+def plan_cut_off(p: Planner, node: Apply) -> bool:
+    """Plan a convolution whose numbers are cut off at one or two others as one call; whether the node is such a one."""
+    assert isinstance(node.op, FusedProduct)
+    product, others = node.op.split(node.inputs)
+    bounds = _bounds(node.op.graph)
+    if bounds is None or product.owner is None or node.out.type != product.type:
+        return False
+    low, high = (None if k is None else p.arrays[others[k - 1]] for k in bounds)
+    _call(p, convolved_blocks(p, product.owner, low, high), node.out)
+    return True
+
+
+def _bounds(graph: FunctionGraph) -> tuple[int | None, int | None] | None:
+    """The inputs at which a graph cuts the first one off, from below and from above; None if it does something else."""
+    found: list[int | None] = [None, None]
+    value, after = graph.inputs[0], 0
+    for node in graph.order:
+        side = 0 if node.op == maximum else 1 if node.op == minimum else None
+        other = [i for i in node.inputs if i is not value]
+        if side is None or side < after or len(other) != 1 or len(node.inputs) != 2 or found[side] is not None:
+            return None
+        if other[0] not in graph.inputs or other[0].ndim or other[0].dtype != value.dtype:
+            return None
+        found[side], value, after = graph.inputs.index(other[0]), node.out, side
+    return (found[0], found[1]) if [value] == list(graph.outputs) and graph.order else None
 
 
 def has_call(node: Apply) -> bool:
@@ -60,8 +92,10 @@ def plan_from_blocks(p: Planner, node: Apply) -> None:
         p.copy(target, source)
 
 
-def convolved_blocks(p: Planner, node: Apply) -> Multiplication:
-    """The call of a convolution in blocks, but for its result and what follows it."""
+def convolved_blocks(
+    p: Planner, node: Apply, low: Array | None = None, high: Array | None = None
+) -> Multiplication:
+    """The call of a convolution in blocks, perhaps cut off at `low` and `high`, but for its result and what follows."""
     op, (x, w, bias) = node.op, p.inputs_of(node)
     assert isinstance(op, BlockedConvolution)
     outputs, each, *kernel = op.weights
@@ -79,9 +113,10 @@ def convolved_blocks(p: Planner, node: Apply) -> Multiplication:
         x.lengths[0], channels, op.size if in_blocks else 1, blocks, op.size, op.panel, int(op.own),
         *x.lengths[2:4], *kernel, *op.stride, *op.dilation, *before, *counts,
     )  # fmt: skip
-    arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), w, bias)
+    arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), w, bias, low or 0, high or 0)
     lengths = (x.lengths[0], blocks, *counts, op.size)
-    return Multiplication("convolve_blocks", lengths, arguments, (x, w, bias), fallible=False)
+    reads = tuple(a for a in arguments if isinstance(a, Array))
+    return Multiplication("convolve_blocks", lengths, arguments, reads, fallible=False)
 
 
 def _side_by_side(p: Planner, x: Array) -> Array:

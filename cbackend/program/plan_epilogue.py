@@ -23,7 +23,7 @@ from ...ops.tensor import TensorVariable
 from ..ir.kernel import Kernel
 from .launches import is_launched
 from .plan_blas import Multiplication, multiplication
-from .plan_blocks import convolved_blocks
+from .plan_blocks import convolved_blocks, plan_cut_off
 from .plan_windows import MOST_LOOPS, convolved, has_own_kernels, own_kernels, plan_as
 from .planner import Planner, has_all_loops
 from .program import After, Array, Lengths, Quantity
@@ -53,6 +53,8 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
             return
         product, group = _of_any_lengths(group)
     elif isinstance(made.op, BlockedConvolution):
+        if made.op.weights and plan_cut_off(p, node):
+            return
         product, group = _of_any_lengths(group)
     host = _host(group)
     kernel = None if host is None else p.kernel(group, ((host, 0),))
