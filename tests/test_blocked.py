@@ -145,6 +145,26 @@ def test_numbers_that_are_not_finite_reach_what_they_do_in_numpy():
     check(lambda x: conv(T.nn.relu(conv(x, w, padding=1)), v), value.shape, values=value)
 
 
+@pytest.mark.parametrize(
+    ("cut", "calls"),
+    [
+        (lambda y: T.clip(y, -0.25, 0.5), 1),
+        (lambda y: T.maximum(y, 0), 1),
+        (lambda y: T.minimum(0.25, y), 1),
+        (lambda y: T.maximum(T.minimum(y, -0.25), 0.5), 2),  # from above first: a kernel follows
+        (lambda y: T.maximum(y, y * 0.5), 2),
+        (lambda y: T.maximum(y, np.float32(np.nan)), 2),
+    ],
+)
+def test_bounds_are_met_in_registers(cut, calls):
+    w = numbers(37, 20, 3, 2)
+    value = numbers(2, 20, 5, 19)
+    value[0, 3, 2, 2], value[1, 19, 0, 18] = np.nan, -np.inf
+    f = check(lambda x: cut(conv(x, w, padding=1)), value.shape, values=value)
+    kernels = [k for k in f.program.kernels if "imum" in k.title or "clip" in k.title]
+    assert len(kernels) == calls - 1, [k.title for k in kernels]
+
+
 def test_weights_that_are_not_finite_meet_the_zeros_around_an_image():
     w = numbers(20, 3, 3, 3)
     w[4, 1, 0, 0] = np.inf

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...graph import Apply, FunctionGraph, Variable
+from ...graph import Apply, Constant, FunctionGraph, Variable
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
-from ...ops.elementwise import maximum, minimum
+from ...ops.elementwise import clip, maximum, minimum
 from ...ops.fused_product import FusedProduct
 from .outcome import Outcome
 from .plan_blas import Multiplication
@@ -32,7 +32,10 @@ def plan_cut_off(p: Planner, node: Apply) -> bool:
     bounds = _bounds(node.op.graph)
     if bounds is None or product.owner is None or node.out.type != product.type:
         return False
-    low, high = (None if k is None else p.arrays[others[k - 1]] for k in bounds)
+    found = [None if k is None else others[k - 1] for k in bounds]
+    if any(v is not None and not (isinstance(v, Constant) and v.data == v.data) for v in found):
+        return False  # a bound that is NaN makes every number NaN
+    low, high = (None if v is None else p.arrays[v] for v in found)
     _call(p, convolved_blocks(p, product.owner, low, high), node.out)
     return True
 
@@ -40,15 +43,18 @@ def plan_cut_off(p: Planner, node: Apply) -> bool:
 def _bounds(graph: FunctionGraph) -> tuple[int | None, int | None] | None:
     """The inputs at which a graph cuts the first one off, from below and from above; None if it does something else."""
     found: list[int | None] = [None, None]
-    value, after = graph.inputs[0], 0
+    value = graph.inputs[0]
     for node in graph.order:
-        side = 0 if node.op == maximum else 1 if node.op == minimum else None
-        other = [i for i in node.inputs if i is not value]
-        if side is None or side < after or len(other) != 1 or len(node.inputs) != 2 or found[side] is not None:
+        sides = {maximum: (0,), minimum: (1,), clip: (0, 1)}.get(node.op, ())  # type: ignore[call-overload]
+        others = [i for i in node.inputs if i is not value]
+        in_turn = all(n is None for n in found[min(sides, default=0) :])
+        if not sides or not in_turn or len(others) != len(sides) or len(node.inputs) != 1 + len(sides):
             return None
-        if other[0] not in graph.inputs or other[0].ndim or other[0].dtype != value.dtype:
-            return None
-        found[side], value, after = graph.inputs.index(other[0]), node.out, side
+        for side, other in zip(sides, others, strict=True):
+            if other not in graph.inputs or other.ndim or other.dtype != value.dtype:
+                return None
+            found[side] = graph.inputs.index(other)
+        value = node.out
     return (found[0], found[1]) if [value] == list(graph.outputs) and graph.order else None
 
 
