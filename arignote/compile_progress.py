@@ -1,6 +1,7 @@
 """Progress of a compilation that takes long: one line, from half a second on, in terminals and notebooks.
 
-    arignote: compiling step: making C 3.1 s
+    arignote: compiling step: optimizing: canonicalize, 6 of 27 0.7 s
+    arignote: compiling step: compiling 840 lines of C 3.1 s
 
 Nothing is said where nobody looks (neither a terminal nor a notebook's cell), nor under ARIGNOTE_PROGRESS=0.
 """
@@ -12,10 +13,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TextIO
 
 from .options import process_options
 from .record.ending import interpreter_ends
+from .record.stages import told
 
 PATIENCE = 0.5
 """Seconds of silence."""
@@ -69,7 +72,8 @@ def progress(name: str, verb: str = "compiling") -> Iterator[Progress | Silence]
         return
     shown = Progress(name, show, verb)
     try:
-        yield shown
+        with told(partial(setattr, shown, "stage")):
+            yield shown
     finally:
         shown.end()
 

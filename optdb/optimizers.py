@@ -18,6 +18,7 @@ from ..graph import Door, FunctionGraph, InconsistencyError, collector_at_rest, 
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
 from ..record import record
 from ..record.clock import processor_clock
+from ..record.stages import in_turn
 from .applier import Applier, Divergence, Failures, RuleError, endless
 from .conform import Conform
 from .contract import Contract, exact
@@ -107,9 +108,11 @@ class SeqOptimizer(Optimizer):
     def optimize(self, graph: FunctionGraph, door: Door) -> Result:
         failures = Failures(self.strict)
         children: list[OptimizerProfile] = []
-        for member in self.optimizers:
-            graph, profile = attempted(member, graph, door, failures)
-            children.append(profile)
+        with in_turn() as report:
+            for number, member in enumerate(self.optimizers, start=1):
+                report(f"optimizing: {member.name or type(member).__name__}", number, len(self.optimizers))
+                graph, profile = attempted(member, graph, door, failures)
+                children.append(profile)
         total = sum(child.time for child in children)
         return graph, SeqProfile(time=total, children=tuple(children), failures=failures.all())
 

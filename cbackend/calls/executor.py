@@ -16,6 +16,7 @@ import numpy as np
 from ...graph import FunctionGraph
 from ...profiling import Roofline, RunProfile
 from ...record.cached import cached_property
+from ...record.stages import report
 from ...targets.current import using
 from ...targets.target import Target
 from ..build.ahead import compiler_ahead
@@ -149,9 +150,11 @@ def compile_graph(
     choices = Choices(schedule, Measured(toolchain, cache))
     toolchain = toolchain.debugging if debug_info else toolchain
     with using(target), _compiler_beside(graph, toolchain, cache):
+        report(f"planning {len(graph)} nodes")
         program = plan(graph, choices, strict)
         source = c_file(program, profile is not None)
         source = with_lines(source, program) if debug_info else source
+        report(f"compiling {source.text.count(chr(10))} lines of C")
         library, runtime = build_program(source.text, program.products, toolchain, cache, program.solvers)
     caller = Caller(
         name, interface_of(program), lambda: program, library, runtime, shared, profile, allow_input_downcast, threads

@@ -1,0 +1,48 @@
+"""Stages of long work, told to whoever shows its progress in this thread.
+
+    with told(show):          show("optimizing: canonicalize, 3 of 19"), show("compiling 840 lines of C") ...
+        compile()
+
+Where nobody listens, a report costs one look at a variable of the thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class _Listeners(threading.local):
+    tell: Callable[[str], None] | None = None
+    depth = 0
+
+
+_of_this_thread = _Listeners()
+
+
+@contextmanager
+def told(tell: Callable[[str], None]) -> Iterator[None]:
+    """A block whose stages `tell` is told."""
+    before, _of_this_thread.tell = _of_this_thread.tell, tell
+    try:
+        yield
+    finally:
+        _of_this_thread.tell = before
+
+
+def report(stage: str) -> None:
+    """Say which stage begins."""
+    if _of_this_thread.tell is not None:
+        _of_this_thread.tell(stage)
+
+
+@contextmanager
+def in_turn() -> Iterator[Callable[[str, int, int], None]]:
+    """A function that reports steps of a sequence by name, number and count; not those of a sequence within another."""
+    _of_this_thread.depth += 1
+    is_outermost = _of_this_thread.depth == 1
+    try:
+        yield lambda name, number, count: report(f"{name}, {number} of {count}") if is_outermost else None
+    finally:
+        _of_this_thread.depth -= 1
