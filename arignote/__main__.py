@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"arignote: {error}", file=sys.stderr)
         return 2
     if chosen.command == "demo":
-        return demo.main(chosen.full, chosen.picture)
+        return _demonstrate(chosen)
     if chosen.command == "doctor":
         return doctor.main()
     if chosen.command == "opt":
@@ -60,9 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser("python -m arignote", description="Arignote: symbolic expressions compiled to C")
     parser.add_argument("--version", action="version", version=f"arignote {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    show = commands.add_parser("demo", help="train two classifiers of handwritten digits and show what that cost")
-    show.add_argument("--full", action="store_true", help="print the whole profiles")
-    show.add_argument("--picture", type=Path, help="the SVG file for the losses; default: in the temporary folder")
+    _add_demo(commands.add_parser("demo", help="train classifiers of handwritten digits and show what that cost"))
     commands.add_parser("doctor", help="say what compiler, BLAS and cache were found, and what would help")
     cache = commands.add_parser("cache", help="look at the cache of compiled code, or clear it")
     told = "; ".join(f"{name}: {does}" for name, does in cache_command.ACTIONS.items())
@@ -85,6 +83,21 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("--exact", action="store_true", help="take every change of a bit for one, not for rounding")
     _add_onnx(commands.add_parser("onnx", help="show, run, profile or export an ONNX model"))
     return parser
+
+
+def _demonstrate(chosen: argparse.Namespace) -> int:
+    """Run the demonstration that was chosen."""
+    if chosen.network == "cnn":
+        return int(import_module(".demo_cnn", __package__).main(chosen.full, chosen.picture, chosen.onnx))
+    return demo.main(chosen.full, chosen.picture)
+
+
+def _add_demo(show: argparse.ArgumentParser) -> None:
+    networks = "dense: logistic regression and a perceptron; cnn: a convolutional network, exported as ONNX"
+    show.add_argument("network", nargs="?", default="dense", choices=("dense", "cnn"), help=networks)
+    show.add_argument("--full", action="store_true", help="print the whole profiles")
+    show.add_argument("--picture", type=Path, help="the SVG file for the losses; default: in the temporary folder")
+    show.add_argument("--onnx", type=Path, help="the file for the trained cnn; default: in the temporary folder")
 
 
 def _add_onnx(model: argparse.ArgumentParser) -> None:

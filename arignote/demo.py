@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -137,8 +137,10 @@ class Trained(NamedTuple):
     losses: list[float]
 
 
-def train(model: Model, digits: Digits) -> Trained:
-    """Train a model on the digits, with its progress in the terminal."""
+def train(
+    model: Model, digits: Digits, distort: Callable[[np.ndarray, np.random.Generator], np.ndarray] = moved
+) -> Trained:
+    """Train a model on the digits, distorted anew in each epoch, with its progress in the terminal."""
     rng = np.random.default_rng(1)
     images, labels = shared_digits(digits)
     start = time.perf_counter()
@@ -147,7 +149,7 @@ def train(model: Model, digits: Digits) -> Trained:
     losses: list[float] = []
     for epoch in (bar := progress(range(model.epochs), f"   training {model.name}")):
         order = rng.permutation(len(digits.train_images))
-        images.set_value(moved(digits.train_images[order], rng))
+        images.set_value(distort(digits.train_images[order], rng))
         labels.set_value(digits.train_labels[order])
         rate = np.float32(model.learning_rate * (1 - epoch / model.epochs))
         losses.append(float(np.mean([step(i, rate) for i in range(len(order) // BATCH)])))
@@ -193,9 +195,15 @@ def seconds_per_call(call: Callable[[], Any], calls: int = 100) -> float:
     return (time.perf_counter() - start) / calls
 
 
-def compare_with_numpy(model: Model, digits: Digits) -> float:
+class ByHand(Protocol):
+    """A model's step in NumPy: an update by the images and labels at a rate; returns the loss before it."""
+
+    def step(self, x: np.ndarray, y: np.ndarray, rate: np.float32) -> float: ...
+
+
+def compare_with_numpy(model: Model, digits: Digits, by_hand: ByHand) -> float:
     """Our time per step over NumPy's, printed with both; the two take turns."""
-    step, by_hand, rate = model.train_step(*shared_digits(digits)), NumpyPerceptron(model), np.float32(0.01)
+    step, rate = model.train_step(*shared_digits(digits)), np.float32(0.01)
     x, y = digits.train_images[:BATCH], digits.train_labels[:BATCH]
     first, expected = float(step(0, rate)), by_hand.step(x, y, rate)
     if not np.isclose(first, expected, rtol=1e-4):
@@ -237,13 +245,13 @@ def compile_times() -> dict[str, float]:
     return times
 
 
-def profiles(step: Function, full: bool = False) -> str:
+def profiles(step: Function, full: bool = False, model: str = "perceptron", command: str = "demo") -> str:
     """The profiles of optimizing and running the step: two screens, or all of it."""
     optimizer, run = step.optimizer_profile, step.profile
-    more = "" if full else "\n\n(the whole profiles, Theano's text among them: python -m arignote demo --full)"
+    more = "" if full else f"\n\n(the whole profiles, Theano's text among them: python -m arignote {command} --full)"
     return (
-        f"\n== optimizer profile of the perceptron's step\n\n{optimizer if full else optimizer.summary()}\n"
-        f"\n== run profile of the perceptron's step\n\n{run if full else run.summary()}{more}"
+        f"\n== optimizer profile of the {model}'s step\n\n{optimizer if full else optimizer.summary()}\n"
+        f"\n== run profile of the {model}'s step\n\n{run if full else run.summary()}{more}"
     )
 
 
@@ -275,6 +283,6 @@ def main(full: bool = False, picture: Path | None = None) -> int:
     print(f"   compiling it in a new process: {cold:.3f} s cold, {warm:.3f} s from the cache on disk")
     print(profiles(step, full))
     print("\n== time")
-    compare_with_numpy(model, digits)
+    compare_with_numpy(model, digits, NumpyPerceptron(model))
     print(f"\naccuracy of the perceptron: {accuracy:.3f}")
     return 0 if accuracy >= 0.95 else 1
