@@ -37,7 +37,7 @@ from .matrix_ops import MatrixOp
 from .nn import AlongAxis
 from .pipeline import Pipeline
 from .pointwise import Broadcasting
-from .pooling import Pool
+from .pooling import MaxPoolGradient, Pool
 from .reduce import ArgReduce, Reduce
 from .row_passes import Top
 from .scan_ops import Scan
@@ -70,6 +70,11 @@ def _batched_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Exa
     """Ops on the last axes of their first input; what else they take is the same for all examples."""
     require_shared(flags[1:], "its second operand")
     return node.op(*inputs)
+
+
+def _stretched_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    """Ops on the last axes of their inputs, whose leading ones are the same."""
+    return node.op(*all_stretched(inputs, flags, examples))
 
 
 def _aligned_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
@@ -268,6 +273,7 @@ _RULES: dict[type[Op], Rule] = {
     Convolution: convolution,
     KernelGradient: kernel_gradient,
     Pool: _batched_op,
+    MaxPoolGradient: _stretched_op,
     Diagonal: _batched_op,
     DiagonalMatrix: _batched_op,
     Triangle: _batched_op,

@@ -2,8 +2,9 @@
 
     MaxPool(kernel, stride, dilation)(x)      over the last axes of x, as many as the kernel has
     SumPool(kernel, stride, dilation)(x)
+    MaxPoolGradient(kernel, stride, dilation)(x, y, g)      the cotangent of x where y = MaxPool(...)(x) has that of g
 
-Their derivatives are written back window position by window position, in ops that have derivatives themselves.
+The derivative of a sum is written back window position by window position, in ops that have derivatives themselves.
 """
 
 from __future__ import annotations
@@ -63,13 +64,17 @@ class Pool(Windowed):
 
     def taps(self, x: Any) -> Iterator[tuple[TensorVariable, tuple[slice, ...]]]:
         """For each position in a window its slice of x, and that in the brackets of x."""
-        front = (slice(None),) * (x.ndim - len(self.kernel))
-        counts: Sequence[Any] = lengths_of(self(x))[len(front) :]
+        for place in self.places(lengths_of(self(x))):
+            yield x[place], place
+
+    def places(self, lengths: Sequence[Any]) -> Iterator[tuple[slice, ...]]:
+        """For each position in a window the brackets of x for it; `lengths`: those of the result of pooling."""
+        front = (slice(None),) * (len(lengths) - len(self.kernel))
+        counts = lengths[len(front) :]
         for position in itertools.product(*map(range, self.kernel)):
             starts = [p * d for p, d in zip(position, self.dilation, strict=True)]
             stops = [(n - 1) * s + (first + 1) for n, s, first in zip(counts, self.stride, starts, strict=True)]
-            place = (*front, *map(slice, starts, stops, self.stride))
-            yield x[place], place
+            yield (*front, *map(slice, starts, stops, self.stride))
 
 
 @record(repr=False)
@@ -88,13 +93,69 @@ class MaxPool(Pool):
         (g,), (x,) = cotangents, node.inputs
         if g is None or x.type.kind != "f":
             return [None]
-        taps = list(self.taps(x))
-        reached = [T.eq(part, node.out) for part, _ in taps]
-        share = g if len(taps) == 1 else T.true_div(g, T.add(*(T.cast(r, g.dtype) for r in reached)))
-        zero, back = constant(0, g.dtype), T.zeros_like(x)
-        for (_, place), r in zip(taps, reached, strict=True):
-            back = T.inc_subtensor(back[place], T.switch(r, share, zero))
-        return [back]
+        return [MaxPoolGradient(self.kernel, self.stride, self.dilation)(x, node.out, g)]
+
+
+@record(repr=False)
+class MaxPoolGradient(Pool):
+    """`max_pool_gradient(x, y, g)`: each number of g, in equal shares, where x is y, the largest of its window.
+
+    Nothing goes to a window whose largest number is NaN.
+    """
+
+    name = "max_pool_gradient"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 3)
+        (pooled,) = super().infer(inputs[:1])
+        for role, given in zip("yg", inputs[1:], strict=True):
+            pairs = zip(given.type.shape, pooled.shape, strict=False)
+            differ = any(None not in pair and pair[0] != pair[1] for pair in pairs)
+            if given.dtype != pooled.dtype or given.ndim != len(pooled.shape) or pooled.kind != "f" or differ:
+                raise TypeError(f"{self.name}: {role} is {describe(given)}, expected {pooled}, floating-point numbers")
+        return (inputs[0].type,)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        x, y, g = values
+        reached = self.windows(x, self.kernel) == np.expand_dims(y, self.within)
+        with np.errstate(all="ignore"):
+            share = g / reached.sum(axis=self.within).astype(g.dtype)
+        back = np.zeros_like(x, order="C")
+        places = np.moveaxis(reached, self.within, range(len(self.kernel))).reshape(-1, *g.shape)
+        for here, place in zip(places, self.places(g.shape), strict=True):
+            back[place] += np.where(here, share, g.dtype.type(0))
+        return (back,)
+
+    def meaning(self, x: Any, y: Any, g: Any) -> TensorVariable:
+        """The same in other ops, window position by window position."""
+        places = list(self.places(lengths_of(y)))
+        reached = [T.eq(x[place], y) for place in places]
+        share = T.true_div(g, _how_many(reached, g.dtype))
+        back = T.zeros_like(x)
+        for place, r in zip(places, reached, strict=True):
+            back = T.inc_subtensor(back[place], T.switch(r, share, constant(0, g.dtype)))
+        return back
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        """It is linear in g, and constant in x and y almost everywhere."""
+        k: Any = cotangents[0]
+        x, y = map(as_tensor, node.inputs[:2])
+        if k is None:
+            return [None, None, None]
+        places = list(self.places(lengths_of(y)))
+        reached = [T.eq(x[place], y) for place in places]
+        parts = [T.switch(r, k[place], constant(0, k.dtype)) for r, place in zip(reached, places, strict=True)]
+        total = parts[0] if len(parts) == 1 else T.add(*parts)
+        return [None, None, T.true_div(total, T.maximum(_how_many(reached, k.dtype), constant(1, k.dtype)))]
+
+
+def _how_many(reached: Sequence[Variable], dtype: str) -> Any:
+    """How many positions of each window are its largest."""
+    flags = [T.cast(r, dtype) for r in reached]
+    return flags[0] if len(flags) == 1 else T.add(*flags)
 
 
 @record(repr=False)

@@ -27,7 +27,7 @@ from .joining import Join, RepeatedPositions
 from .lengths import MakeVector, Shape, ShapeI
 from .nn import LogSoftmax, LogSumExp, Softmax
 from .pipeline import Pipeline
-from .pooling import MaxPool, SumPool
+from .pooling import MaxPool, MaxPoolGradient, SumPool
 from .reduce import REDUCTIONS, ArgReduce, Reduce
 from .row_passes import Top
 from .scan_ops import Scan, While
@@ -50,7 +50,7 @@ _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, BlockedConvolution, Cast,
     CheckLengths, Cond, Convolution, DimShuffle,
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
-    MaskedShape, MaxPool, Pipeline,
+    MaskedShape, MaxPool, MaxPoolGradient, Pipeline,
     Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, SpecifyShape,
     Subtensor, SumPool, ToBlocks, Top, Triangle, Unique, UniqueParts, While,
 )  # fmt: skip

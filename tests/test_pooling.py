@@ -137,6 +137,77 @@ def test_positions_that_tie_share_the_gradient(mode):
     np.testing.assert_array_equal(f(np.array([[[[1.0, 3], [3, 2]]]])), [[[[0, 0.5], [0.5, 0]]]])
 
 
+def shares(x, y, g, kernel, stride, dilation):
+    """The cotangent of x, window by window."""
+    back = np.zeros_like(x)
+    for j in itertools.product(*(range(n) for n in y.shape[1:])):
+        rows = [range(a * s, a * s + d * (k - 1) + 1, d) for a, k, s, d in zip(j, kernel, stride, dilation)]
+        place = (slice(None), *np.ix_(*rows))
+        reached = x[place] == y[(slice(None), *j)].reshape(-1, *(1,) * len(j))
+        count = reached.reshape(len(x), -1).sum(1).astype(g.dtype)
+        with np.errstate(all="ignore"):
+            share = (g[(slice(None), *j)] / count).reshape(-1, *(1,) * len(j))
+        back[place] += np.where(reached, share, g.dtype.type(0))
+    return back
+
+
+WINDOWS = [
+    ((2, 2), (2, 2), (1, 1)), ((3, 3), (2, 2), (1, 1)), ((2, 3), (2, 4), (1, 1)), ((2, 2), (1, 1), (2, 2)),
+    ((3, 1), (3, 1), (1, 1)), ((1, 2), (2, 2), (1, 1)), ((2,), (3,), (2,)), ((6, 6), (6, 6), (1, 1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_cotangents_with_ties_and_nan(dtype):
+    """Whole numbers, so that equal shares of 1, 2, 4 or 12 are exact enough; one function for all windows."""
+    rng = np.random.default_rng(0)
+    value = rng.integers(0, 3, (3, 7, 8)).astype(dtype)
+    value[0, 2, 3], value[1, 0, 0], value[2, 6, 7], value[2, 1] = np.nan, np.inf, -np.inf, -0.0
+    x = T.tensor3("x", dtype)
+    pairs, cases = [], []
+    for kernel, stride, dilation in WINDOWS:
+        y = T.MaxPool(kernel, stride, dilation).evaluate(value)[0]
+        g = (12 * rng.integers(-3, 4, y.shape)).astype(dtype)
+        g.flat[-1] = np.inf
+        back = T.MaxPoolGradient(kernel, stride, dilation)(x, T.MaxPool(kernel, stride, dilation)(x), T.constant(g))
+        pairs.append((back, shares(value, y, g, (1,) * (2 - len(kernel)) + kernel, (1,) * (2 - len(kernel)) + stride,
+                                   (1,) * (2 - len(kernel)) + dilation)))  # fmt: skip
+        cases.append(back)
+    for mode in MODES:
+        f = ag.function([x], cases, mode=mode)
+        for given in (value, np.asfortranarray(value), np.repeat(value, 2, 2)[..., ::2]):
+            for found, (_, expected) in zip(f(given), pairs, strict=True):
+                assert found.dtype == dtype
+                np.testing.assert_allclose(found, expected, rtol=2e-3 if dtype == "float16" else 1e-6)
+
+
+def test_cotangents_of_known_lengths_on_threads():
+    """Windows that cover everything, and others, in images of known lengths: large enough for several threads."""
+    value = np.random.default_rng(0).integers(0, 9, (40, 4, 24, 20)).astype("float32")
+    x = T.tensor("x", "float32", (None, 4, 24, 20))
+    for kernel, stride in ((2, 2), (3, 2), ((2, 3), (3, 2))):
+        pooled = T.nn.max_pool2d(x, kernel, stride)
+        g = np.random.default_rng(1).normal(size=pooled.owner.op.evaluate(value)[0].shape).astype("float32")
+        back = ag.grad(T.sum(pooled * g), x)
+        op = back.owner.op
+        fast, reference = (ag.function([x], back, mode=mode, threads=2)(value) for mode in ("FAST_RUN", "NUMPY"))
+        np.testing.assert_allclose(fast, reference, atol=1e-6)
+        expanded = op.meaning(*back.owner.inputs)
+        np.testing.assert_allclose(ag.function([x], expanded)(value), reference, atol=1e-6)
+
+
+def test_cotangents_that_do_not_fit_are_refused():
+    x, y = T.tensor("x", "float32", (2, 8, 8)), T.tensor("y", "float32", (2, 4, 4))
+    op = T.MaxPoolGradient((2, 2), (2, 2), (1, 1))
+    with pytest.raises(TypeError, match=r"max_pool_gradient: g is .*expected"):
+        op(x, y, T.tensor("g", "float32", (2, 4, 3)))
+    with pytest.raises(TypeError, match="max_pool_gradient: y is"):
+        op(x, T.tensor("y", "float64", (2, 4, 4)), y)
+    free = T.ftensor3("g")
+    with pytest.raises(ValueError, match="4"):
+        ag.function([x, y, free], op(x, y, free))(*(np.zeros(s, "float32") for s in ((2, 8, 8), (2, 4, 4), (2, 4, 5))))
+
+
 def test_second_derivatives():
     value = np.random.default_rng(1).normal(size=(1, 1, 6, 6))
     x = T.tensor4("x")

@@ -104,6 +104,10 @@ CASES = {
         lambda x, w: ag.grad(T.sum(T.tanh(T.nn.conv1d(x, w, groups=2))), w), [(F, (2, 4, 6)), (F, (6, 2, 3))]
     ),
     "pooling": (lambda x: T.nn.max_pool2d(x, 2) + T.nn.avg_pool2d(x, 2), [(F, (1, 2, 4, 5))]),
+    "pooling back": (
+        lambda x, g: T.MaxPoolGradient((2, 2), (1, 2), (1, 1))(x, T.MaxPool((2, 2), (1, 2), (1, 1))(x), g),
+        [(F, (1, 2, 4, 5)), (F, (1, 2, 3, 2))],
+    ),
     "gradient of a stretched row": (lambda x, y: ag.grad(T.sum(T.exp(x * y)), y), [(F, (4, 3)), (F, (3,))]),
     "gradient of a stretched column": (lambda x, y: ag.grad(T.sum(T.exp(x * y)), y), [(F, (4, 3)), (F, (4, 1))]),
     "gradient of a gather": (lambda x, i: ag.grad(T.sum(T.exp(x[i])), x), [(F, (4, 2)), (I, (3,))]),

@@ -16,6 +16,7 @@ from ...graph import Apply, Variable
 from ...graph.types import numpy_dtype
 from ...ops.costs import element
 from ...ops.elementwise import Pointwise
+from ...ops.pooling import Pool
 from ...targets.current import current
 from ..ir.operands import Cutting
 from ..ir.schedule import DEFAULT, Schedule
@@ -55,7 +56,7 @@ def _picoseconds(group: Group, operands: Operands, in_rows: bool) -> int:
     arrays = (*operands.outputs, *operands.inputs)
     moved = sum(numpy_dtype(o.dtype).itemsize for o in arrays if len(o.loops) == group.rank)
     costs = current().costs
-    computed = sum(element(node) for node in _nodes(group) if isinstance(node.op, Pointwise))
+    computed = sum(element(node) for node in _nodes(group) if isinstance(node.op, (Pointwise, Pool)))
     if in_rows:
         computed += sum(costs.row_byte * numpy_dtype(r.dtype).itemsize for r in group.results)
     return costs.step(moved, computed)

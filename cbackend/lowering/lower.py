@@ -15,6 +15,7 @@ from ...graph.text import op_text
 from ...ops.cumulative import Cumulative
 from ...ops.fused import Fused, InPlace
 from ...ops.nn import AlongAxis
+from ...ops.pooling import Pool
 from ...ops.row_passes import is_row_graph
 from ..ir.kernel import Kernel, Status
 from ..ir.loops import ZERO, Body, Const, Expr, If, Outlined, Return, Statement, Var, equal, index
@@ -28,6 +29,7 @@ from .fold import folded_loops
 from .group import Group, Result, group_of
 from .lower_columns import column_group, column_nest
 from .lower_cumulative import cumulative_group, cumulative_nest
+from .lower_pool import pool_kernel
 from .lower_position import ORDER_OF, POSITIONS
 from .lower_reduce import nest_order, reduction_nest
 from .lower_rows import Rows, row_body, rows_of
@@ -84,13 +86,15 @@ _Pieces = tuple[Body, Group, Operands, str, frozenset[int]]
 
 def _pieces(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> _Pieces:
     in_rows = isinstance(node.op, Fused) and is_row_graph(node.op.graph)
-    if not in_rows and not isinstance(node.op, (Cumulative, AlongAxis)):
+    if not in_rows and not isinstance(node.op, (Cumulative, AlongAxis, Pool)):
         return _group_kernel(node, aliases, schedule)
     check(schedule, 0, frozenset(), movable=False)
     if in_rows:
         if aliases:
             raise ValueError("a kernel that reads rows again cannot overwrite them")
         return _row_kernel(node)
+    if isinstance(node.op, Pool):
+        return pool_kernel(node)
     if isinstance(node.op, AlongAxis) and node.op.axis == node.inputs[0].ndim - 1:
         return _row_kernel(node)
     return _along_kernel(node)

@@ -185,8 +185,15 @@ def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
             found.append((2, (*s.writes[0].lengths, channels, *numbers[KERNEL]), 1))
         elif isinstance(s, Call) and s.kernel and node.out.type.kind in "fc":
             views = len(dict.fromkeys(a.base for a in s.reads))
-            found.append((views - isinstance(node.op, SumPool), s.writes[0].lengths, 1))
+            found.append((views, s.writes[0].lengths, 1))
     return found
+
+
+def _of_sums(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    """Additions of the positions of each window; comparisons are none."""
+    op, written = site.node.op, [s.writes[0].lengths for s in steps if isinstance(s, Call) and s.kernel and s.writes]
+    assert isinstance(op, SumPool)
+    return [(math.prod(op.kernel) - 1, written[-1], 1)] if written and site.node.out.type.kind == "f" else []
 
 
 def _costs_of_parts(op: Assembled) -> list[int]:
@@ -271,7 +278,8 @@ def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple
 COUNTS: dict[type[Op], Work] = {
     **dict.fromkeys(PRODUCTS, _of_product),
     **dict.fromkeys(THIRDS, _of_system),
-    **dict.fromkeys((BlockedConvolution, Convolution, KernelGradient, SumPool), _of_windows),
+    **dict.fromkeys((BlockedConvolution, Convolution, KernelGradient), _of_windows),
+    SumPool: _of_sums,
     FusedProduct: _of_fused_product,
     Pipeline: _of_stages,
     Assembled: _of_assembled,

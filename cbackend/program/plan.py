@@ -6,7 +6,7 @@ in-place work.
     Alloc, Join, Arange, Eye, SumTo                          copies and kernels    lower_creation.py
     IncSubtensor, AdvancedSubtensor ...                      copies and kernels    lower_indexing.py
     Dot, MatMul, Gemm, Gemv, Ger ...                         the runtime's BLAS    plan_blas.py
-    Convolution, KernelGradient, MaxPool, SumPool            products, kernels     plan_windows.py
+    Convolution, KernelGradient, MaxPool, SumPool, ...       products, kernels     plan_windows.py
     Diagonal, Triangle, DiagonalMatrix, Assume               descriptors, kernels  plan_matrices.py
     Solve, SolveTriangular, Inverse, Cholesky, Det, SlogDet  the runtime's LAPACK  plan_solvers.py
     Scan, While, Cond                                        programs of their own plan_loops.py
@@ -46,7 +46,7 @@ from ...ops.joining import Join, RepeatedPositions
 from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.pipeline import Pipeline
-from ...ops.pooling import MaxPool, SumPool
+from ...ops.pooling import MaxPool, MaxPoolGradient, SumPool
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.row_passes import Top
 from ...ops.scan_ops import Scan, While
@@ -322,6 +322,7 @@ _PLANS: dict[type[Op], Plan] = {
     FromBlocks: plan_blocks.plan_from_blocks,
     KernelGradient: plan_windows.plan_kernel_gradient,
     MaxPool: plan_windows.plan_pool,
+    MaxPoolGradient: plan_windows.plan_pool_gradient,
     SumPool: plan_windows.plan_pool,
     Assume: plan_matrices.plan_assume,
     Diagonal: plan_matrices.plan_diagonal,

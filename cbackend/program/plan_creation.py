@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...graph import Apply, Constant, TensorType, Variable
+from ...graph import Apply, Constant, FunctionGraph, TensorType, Variable
 from ...ops.elementwise import Cast, add, fill, mul, sub, true_div
+from ...ops.fused import Fused
 from ...ops.reduce import Reduce
-from ...ops.tensor import TensorVariable
+from ...ops.tensor import TensorVariable, constant
 from .outcome import Outcome
 from .plan_views import stretched
 from .planner import Planner
@@ -28,6 +29,14 @@ def fill_with(p: Planner, target: Array, value: Variable) -> None:
     kernel = p.kernel(Apply(fill, (like, TensorVariable(value.type))))
     own = Array(source.base, source.dtype, p.arrays[value].lengths, p.arrays[value].strides, False, source.memory)
     p.launch(kernel, target.lengths, (target,), tuple((target, own)[o.source] for o in kernel.inputs))
+
+
+def fill_with_zeros(p: Planner, target: Array) -> None:
+    """Write zeros over `target`."""
+    like = TensorVariable(TensorType(target.dtype, (None,) * len(target.lengths)))
+    inner = TensorVariable(like.type)
+    kernel = p.kernel(Apply(Fused(FunctionGraph([inner], [fill(inner, constant(0, target.dtype))])), (like,)))
+    p.launch(kernel, target.lengths, (target,), (target,) * len(kernel.inputs))
 
 
 def plan_join(p: Planner, node: Apply) -> None:

@@ -18,13 +18,14 @@ from ...ops.elementwise import Cast, add, maximum, mul
 from ...ops.fused import Fused
 from ...ops.indexing import Subtensor
 from ...ops.joining import Join
-from ...ops.pooling import MaxPool
+from ...ops.pooling import MaxPool, MaxPoolGradient, Pool
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
 from ...targets.current import current
 from .outcome import Outcome
 from .plan_blas import Multiplication
+from .plan_creation import fill_with_zeros
 from .plan_views import slice_of
 from .planner import Planner
 from .program import Argument, Array, Lengths, Number, Quantity, Table, Vector
@@ -199,13 +200,54 @@ def _steps(p: Planner, op: Any, x: Array) -> tuple[Lengths, Lengths]:
 
 
 def plan_pool(p: Planner, node: Apply) -> None:
-    """The largest of, or the sum of, as many views of x as a window has positions."""
+    """The largest of, or the sum of, the positions of each window: one kernel, but for large windows."""
     op, (x,) = node.op, p.inputs_of(node)
+    assert isinstance(op, Pool)
     if node.out.dtype == "float16" and not isinstance(op, MaxPool):
         p.expand(node, [Cast("float16")(op(Cast("float32")(node.inputs[0])))])
         return
-    front = len(x.lengths) - len(op.stride)  # type: ignore[attr-defined]
-    counts = window_counts(p, op, x.lengths[front:], op.kernel, front)  # type: ignore[attr-defined]
+    front = len(x.lengths) - len(op.stride)
+    counts = window_counts(p, op, x.lengths[front:], op.kernel, front)
+    if math.prod(op.kernel) > current().limits.taps:
+        _plan_large_pool(p, node, counts)
+        return
+    lengths = (*x.lengths[:front], *counts)
+    result = p.result(node.out, lengths)
+    p.launch(p.kernel(node), (*lengths, *op.kernel), [result], [_windows(p, op, x, counts)])
+
+
+def plan_pool_gradient(p: Planner, node: Apply) -> None:
+    """One kernel that writes the positions of each window; zeros first, unless the windows cover each position once."""
+    op, (x, y, g) = node.op, p.inputs_of(node)
+    assert isinstance(op, MaxPoolGradient)
+    front = len(x.lengths) - len(op.stride)
+    lengths = (*x.lengths[:front], *window_counts(p, op, x.lengths[front:], op.kernel, front))
+    for given in (y, g):
+        for axis, (have, want) in enumerate(zip(given.lengths, lengths, strict=True)):
+            p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
+    result = p.result(node.out, x.lengths)
+    if not _is_covered(op, node.inputs[0].type.shape[front:]):
+        fill_with_zeros(p, result)
+    back, read = (_windows(p, op, array, lengths[front:]) for array in (result, x))
+    p.launch(p.kernel(node), (*lengths, *op.kernel), [back], [read, y, g])
+
+
+def _is_covered(op: Pool, lengths: Sequence[int | None]) -> bool:
+    """Whether each position certainly belongs to one window."""
+    numbers = zip(lengths, op.kernel, op.stride, op.dilation, strict=True)
+    return all(n is not None and n % k == 0 and k == s and (d == 1 or k == 1) for n, k, s, d in numbers)
+
+
+def _windows(p: Planner, op: Pool, x: Array, counts: Lengths) -> Array:
+    """An array as its windows: axes for these, then axes within one."""
+    within, between = _steps(p, op, x)
+    front = len(x.lengths) - len(counts)
+    return p.view(x, (*x.lengths[:front], *counts, *op.kernel), (*x.strides[:front], *between, *within))
+
+
+def _plan_large_pool(p: Planner, node: Apply, counts: Lengths) -> None:
+    """Views of x, one for each position of a window, folded by as many as a kernel takes."""
+    op, x = node.op, p.arrays[node.inputs[0]]
     taps = _taps(p, op, x, counts, op.kernel, node.out.type)  # type: ignore[attr-defined]
     fold = maximum if isinstance(op, MaxPool) else add
     while len(taps) > 1:

@@ -18,7 +18,7 @@ from ...ops.fused import GraphOp, InPlace
 from ...ops.joining import Join
 from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
-from ...ops.pooling import MaxPool, SumPool
+from ...ops.pooling import MaxPool, MaxPoolGradient, SumPool
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.row_passes import Top
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
@@ -249,6 +249,11 @@ def kernel_gradient(w: Writer, node: Apply) -> str:
     axes = list(range(2, x.ndim))
     found = w.op("Slice", found, w.const([0] * len(axes)), w.vector(lengths), w.const(axes))
     return w.op("Transpose", found, perm=order)
+
+
+@means(MaxPoolGradient)
+def pool_gradient(op: Any, x: Any, y: Any, g: Any) -> Any:
+    return op.meaning(x, y, g)
 
 
 @writes(MaxPool, SumPool)
