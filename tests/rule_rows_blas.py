@@ -5,6 +5,7 @@ from rule_rows import A, B, s
 
 from arignote import ops as T
 from arignote.ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from arignote.ops.convolution import Convolution
 from arignote.ops.lengths import lengths_of
 from arignote.ops.pooling import MaxPool
 from arignote.ops.shape import DimShuffle, Reshape
@@ -29,6 +30,7 @@ def rows(x):
 weights = T.constant(np.array([[1.0, 2.0], [3.0, 4.0]]))
 kernels = T.constant(np.arange(1.0, 9.0).reshape(2, 1, 2, 2))
 image = T.tensor4("image")
+still, count = T.tensor("still", shape=(None, 1, 6, 7)), T.lscalar("count")
 factor, shift = np.array([2.0, -0.5]), np.array([1.0, 4.0])
 doubled = T.constant(weights.data * factor)
 conv, channels = T.nn.conv2d, (2, 1, 1)
@@ -45,6 +47,19 @@ ROWS = [
         "local_max_pool_by_axes",
         MaxPool((3, 2), (2, 1), (1, 2))(image),
         MaxPool((1, 2), (1, 1), (1, 2))(MaxPool((3, 1), (2, 1), (1, 1))(image)),
+    ),
+    (
+        "local_subtensor_of_convolution",
+        Convolution((2, 1), (1, 2))(still, kernels)[:, :, 1:, 1:3],
+        Convolution((2, 1), (1, 2))(still[:, :, 2 : 6, 1 : 5], kernels),
+    ),
+    (
+        "local_subtensor_of_padding",
+        T.set_subtensor(T.zeros((count, 1, 9, 8))[:, :, 2:8, 1:8], still)[:, :, 1:8, 3:],
+        T.set_subtensor(
+            T.zeros((count, 1, 7, 5))[:, :, 1 : 7, 0 : 5],
+            still[:, :, 0 : 6, 2 : 7],
+        ),
     ),
     (
         "local_merge_shifts_of_product",
@@ -97,6 +112,10 @@ ROWS = [
 UNCHANGED = [
     ("local_max_pool_by_axes", MaxPool((2, 2), (2, 2), (1, 1))(image)),
     ("local_max_pool_by_axes", MaxPool((1, 9), (1, 1), (1, 1))(image)),
+    ("local_subtensor_of_convolution", conv(image, kernels)[:, :, 1:]),  # perhaps nothing is left
+    ("local_subtensor_of_convolution", conv(still, kernels)[:, 1:]),
+    ("local_subtensor_of_padding", T.pad(still, ((0, 0), (0, 0), (2, 0), (0, 0)))[:, :, :2]),  # nothing but padding
+    ("local_subtensor_of_padding", T.set_subtensor(T.zeros((count, 1, 9, 8))[:, :, 2:8, 1:8], 1.0)[:, :, 1:]),
     ("local_merge_shifts_of_product", Dot()(A, B) + T.constant(shift) - T.constant(factor)),
     ("local_merge_shifts_of_product", Dot()(A, weights) + B - T.constant(factor)),
     ("local_fold_factor_into_weights", Dot()(A, B) * T.constant(factor)),  # weights that a call gives

@@ -110,6 +110,7 @@ INWARDS = {
     "reshape": words("local_reshape_lift"),
     "subtensor": words("""
         local_subtensor_lift local_subtensor_of_dot local_subtensor_of_reduce local_subtensor_of_softmax
+        local_subtensor_of_convolution local_subtensor_of_padding
     """),
     "sum": words("""
         local_integer_sum_mul_by_scalar local_sum_div_dimshuffle local_sum_mul_by_scalar local_sum_of_neg

@@ -110,6 +110,22 @@ def test_numbers_of_the_graph():
     assert_gradient(lambda e, v: T.pad(v, 3, "linear_ramp", end_values=e), np.array(2.0), sample(3))
 
 
+def test_parts_of_padded_arrays_and_of_convolutions_of_them():
+    """Every part of known positions, from the padding alone to bounds beyond the end."""
+    value, weights = sample((2, 1, 5, 6)), sample((3, 1, 2, 3))
+    x, w = T.tensor("x", shape=(None, 1, 5, 6)), T.tensor("w", shape=(3, 1, 2, 3))
+    wide = T.pad(x, ((0, 0), (0, 0), (3, 2), (1, 4)), constant_values=2.5)
+    slices = [slice(1, -1), slice(4, 99), slice(-3, None), slice(0, 2), slice(3, 3), slice(None, None, 2), slice(5, 1)]
+    parts = [wide[:, :, a, b] for a in slices for b in (slice(2, 7), slice(None))]
+    y = T.Convolution((2, 1), (1, 2))(wide, w)
+    parts += [y[:, :, a, b] for a in slices for b in (slice(1, 5), slice(-2, None))]
+    f, plain = (ag.function([x, w], parts, mode=mode) for mode in ("FAST_RUN", ag.Mode("merge", backend="numpy")))
+    for k, (found, expected) in enumerate(zip(f(value, weights), plain(value, weights), strict=True)):
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13, err_msg=str(parts[k]))
+    back = ag.rewrite(ag.grad(T.sum(T.nn.conv2d(x, w, padding=1) ** 2), x))
+    assert back.owner.op.name == "convolution" and back.owner.inputs[0].type.shape[2:] == (6, 8)  # nothing is cut off
+
+
 def by_hand(vector, width, axis, options):
     vector[:] = 0
 

@@ -21,7 +21,7 @@ Rules on matrices and networks:
 
     dots, blas, gemm, normalization        products, their BLAS forms, updates of matrices, factors folded into weights
     solving, factoring, structure          systems of equations, factorizations, known structure of matrices
-    pooling                                windows axis by axis
+    pooling, cropping                      windows axis by axis, parts of convolutions and of padded arrays
     layout                                 channels of images in blocks
 
 Passes over whole graphs:
@@ -58,6 +58,7 @@ from . import (
     canonizer,
     casts,
     constants,
+    cropping,
     dimshuffles,
     dots,
     dropping,
@@ -108,7 +109,7 @@ IDENTITIES = (
 """What removes nodes."""
 CARRIED = (
     fills.THROUGH, shapes.LENGTHS, shapes.RESHAPES, dimshuffles.DIMSHUFFLES, indexing.MERGED, indexing.LIFTED,
-    dropping.DROPPED,    writing.WRITING, reductions.STRETCHED,
+    cropping.CROPPED, dropping.DROPPED, writing.WRITING, reductions.STRETCHED,
 )  # fmt: skip
 """What carries axes, parts and lengths towards the inputs, where they meet and vanish."""
 CANONICAL = (
