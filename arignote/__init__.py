@@ -12,7 +12,7 @@ Files, by subject:
     optimization, rewriting, database      optimizers of a mode, optimizing without compiling, `ag.optdb`
     remembered, stages, schedules          keys of cached functions, text of each stage, schedules of kernels
     compiled, way, bind, later             `ag.Function`, its calls, bound arguments, parts loaded on demand
-    jit, export                            the decorator form of `function`; C that runs without Python
+    jit, export, sources                   the decorator form of `function`; C without Python; graphs for other formats
     calculus, differentiated, optim        derivatives, the variables they were taken by, gradient descent
     vmap, vectorizing                      expressions of one example as expressions of many
     scan, scanned, bodies, cond            loops and branches, results of loops, checks of their functions
@@ -74,8 +74,8 @@ finally:
 
 def __getattr__(name: str) -> object:
     """Parts that few programs need, each loaded when it is first asked for."""
-    if name == "from_nnef":
-        return _import_module(".frontends.nnef", __name__).from_nnef
+    if name in ("from_nnef", "to_nnef"):
+        return getattr(_import_module(".frontends.nnef", __name__), name)
     if name in ("from_onnx", "to_onnx"):
         return getattr(_import_module(".frontends.onnx", __name__), name)
     if name == "elementwise_op":
@@ -86,6 +86,6 @@ def __getattr__(name: str) -> object:
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "Target", "bisect", "cond", "dprint", "elementwise_op", "engines",
     "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "optdb", "optim", "parse",
-    "pprint", "profile", "profile_diff", "progress", "register_op", "rewrite", "scan", "shared", "to_onnx", "tune",
-    "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
+    "pprint", "profile", "profile_diff", "progress", "register_op", "rewrite", "scan", "shared", "to_nnef", "to_onnx",
+    "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...compiled import Function
-from ...graph import Constant, FunctionGraph, Variable, dims_of
+from ...graph import FunctionGraph, Variable, dims_of
 from ...graph.dims import Symbol
-from ...graph.walk import leaves
 from ...ops.shared import SharedVariable
 from ...rewriting import rewrite
+from ...sources import graph_of_source, graph_over, output_names
 from . import write_arrays, write_control, write_elementwise, write_indexing  # noqa: F401  # they register themselves
 from .edges import EdgeFunction
 from .loading import nodes_of
@@ -62,29 +61,10 @@ def _graph_of(source: Any, inputs: Sequence[Variable] | None) -> tuple[str, Func
     """The name of what is written, its graph, and the names of its outputs."""
     if isinstance(source, EdgeFunction) or (isinstance(source, OnnxModel) and source.is_wide):
         raise OnnxError("to_onnx: models with sequences or dtypes of few bits cannot be written")
-    if isinstance(source, Function):
-        return source.name, source.unoptimized_graph, source._signature.keys
-    if isinstance(source, FunctionGraph):
-        return "graph", source, ()
     if isinstance(source, OnnxModel):
         outputs: Any = source.outputs
-        return source.name, _made(list(source.inputs.values()), list(outputs.values())), list(outputs)
-    named = source if isinstance(source, dict) else {}
-    values = list(source.values()) if named else list(source) if isinstance(source, (list, tuple)) else [source]
-    if not values or not all(isinstance(v, Variable) for v in values):
-        raise TypeError(f"to_onnx: expected a function, expressions or a FunctionGraph, got {type(source).__name__}")
-    given = list(inputs) if inputs is not None else [v for v in leaves(values) if _is_input(v)]
-    return "expressions", _made(given, values), list(named)
-
-
-def _is_input(variable: Variable) -> bool:
-    return not isinstance(variable, (Constant, SharedVariable))
-
-
-def _made(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
-    """A graph whose further inputs are the shared variables that it reads."""
-    own = [v for v in leaves(outputs) if isinstance(v, SharedVariable)]
-    return FunctionGraph([*inputs, *(v for v in own if v not in inputs)], list(outputs))
+        return source.name, graph_over(list(source.inputs.values()), list(outputs.values())), list(outputs)
+    return graph_of_source(source, inputs, "to_onnx")
 
 
 def _written(w: Writer, name: str, graph: FunctionGraph, keys: Sequence[str]) -> Any:
@@ -100,7 +80,7 @@ def _written(w: Writer, name: str, graph: FunctionGraph, keys: Sequence[str]) ->
         _refuse_complex(variable)
         infos.append(w.info(w.names[variable], variable.type, axes.of_input(variable, w.names[variable])))
     results = []
-    for variable, wanted in zip(graph.outputs, _output_names(graph, keys), strict=True):
+    for variable, wanted in zip(graph.outputs, output_names(graph, keys), strict=True):
         _refuse_complex(variable)
         found, output = w.value(variable), w.name(wanted)
         w.nodes.append(w.onnx.helper.make_node("Identity", [found], [output]))
@@ -119,14 +99,6 @@ def _written(w: Writer, name: str, graph: FunctionGraph, keys: Sequence[str]) ->
 def _refuse_complex(variable: Variable) -> None:
     if variable.dtype not in NUMBER_OF or variable.type.kind == "c":
         raise OnnxError(f"to_onnx: {variable} of {variable.dtype} cannot be an input or output of an ONNX model")
-
-
-def _output_names(graph: FunctionGraph, keys: Sequence[str]) -> list[str]:
-    """Names of outputs: their keys, their own, or numbers; updates after the variables that they change."""
-    count = len(graph.outputs) - len(graph.updates)
-    named = [keys[k] if k < len(keys) else graph.outputs[k].name or f"output_{k}" for k in range(count)]
-    changed = {o: graph.inputs[i].name or f"input_{i}" for i, o in graph.updates}
-    return named + [f"{changed[k]}_next" for k in range(count, len(graph.outputs))]
 
 
 class _Axes:

@@ -1,0 +1,49 @@
+"""The graph of what is exported, as the writers of other formats take it: of a function, a graph or expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .compiled import Function
+from .graph import Constant, FunctionGraph, Variable
+from .graph.walk import leaves
+from .ops.shared import SharedVariable
+
+
+def graph_of_source(
+    source: Any, inputs: Sequence[Variable] | None, writer: str
+) -> tuple[str, FunctionGraph, Sequence[str]]:
+    """Name, unoptimized graph and names of outputs of a function, a FunctionGraph, an expression, a list or a dict.
+
+    `inputs`: the inputs of expressions, in order; None: all variables that they read.  The graph of expressions has the
+    shared variables that they read as further inputs.  Raises TypeError, naming the `writer`, for anything else.
+    """
+    if isinstance(source, Function):
+        return source.name, source.unoptimized_graph, source._signature.keys
+    if isinstance(source, FunctionGraph):
+        return "graph", source, ()
+    named = source if isinstance(source, dict) else {}
+    values = list(source.values()) if named else list(source) if isinstance(source, (list, tuple)) else [source]
+    if not values or not all(isinstance(v, Variable) for v in values):
+        raise TypeError(f"{writer}: expected a function, expressions or a FunctionGraph, got {type(source).__name__}")
+    given = list(inputs) if inputs is not None else [v for v in leaves(values) if _is_input(v)]
+    return "expressions", graph_over(given, values), list(named)
+
+
+def _is_input(variable: Variable) -> bool:
+    return not isinstance(variable, (Constant, SharedVariable))
+
+
+def graph_over(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
+    """A graph whose further inputs are the shared variables that it reads."""
+    own = [v for v in leaves(outputs) if isinstance(v, SharedVariable)]
+    return FunctionGraph([*inputs, *(v for v in own if v not in inputs)], list(outputs))
+
+
+def output_names(graph: FunctionGraph, keys: Sequence[str]) -> list[str]:
+    """Names of outputs: their keys, their own, or numbers; updates after the variables that they change."""
+    count = len(graph.outputs) - len(graph.updates)
+    named = [keys[k] if k < len(keys) else graph.outputs[k].name or f"output_{k}" for k in range(count)]
+    changed = {o: graph.inputs[i].name or f"input_{i}" for i, o in graph.updates}
+    return named + [f"{changed[k]}_next" for k in range(count, len(graph.outputs))]
