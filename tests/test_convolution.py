@@ -355,6 +355,22 @@ def test_one_compiled_function_takes_all_lengths():
     assert f.c_source() == text
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_of_all_widths(dtype):
+    """Numbers of windows that are neighbours in memory in groups of 2, 4, 8 or not at all, whatever the lengths."""
+    x, w = T.tensor4("x", dtype), T.tensor4("w", dtype)
+    y = T.nn.conv2d(x, w)
+    f = ag.function([x, w], [y, *ag.grad(T.sum(y * T.sin(y)), [x, w])])
+    plain = ag.function([x, w], [y, *ag.grad(T.sum(y * T.sin(y)), [x, w])], mode="NUMPY")
+    rng = np.random.default_rng(0)
+    for width, k in itertools.product((2, 3, 4, 6, 7, 8, 12, 14, 16, 18, 20), (1, 2, 3, 5)):
+        given = rng.normal(size=(3, 4, 5 + k, width + k - 1)), rng.normal(size=(9, 4, k, k))
+        arrays = [a.astype(dtype) for a in given]
+        for found, expected in zip(f(*arrays), plain(*arrays), strict=True):
+            scale = np.abs(expected).max()
+            np.testing.assert_allclose(found, expected, atol=scale * (2e-5 if dtype == "float32" else 1e-13))
+
+
 def test_results_that_have_no_room():
     """They are views of one number, which exist."""
     x, w = (np.broadcast_to(np.float32(1), s) for s in ((1, 2**20, 2**20, 1), (2**20, 2**20, 1, 1)))

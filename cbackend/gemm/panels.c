@@ -3,6 +3,7 @@
 #if !COMPLEX && defined(__AVX512F__) && defined(__GNUC__) && (defined(__clang__) || __GNUC__ >= 12)
 #define TRANSPOSES 1
 typedef REAL eight __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL))));
+typedef REAL four __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL))));
 /* Blocks of 1, 2 or 4 numbers change places between two rows: the odd ones of x with the even ones of y. */
 #define EXCHANGE(x, y, even, odd) \
     do { \
@@ -17,12 +18,19 @@ typedef REAL eight __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(
 #define EVEN_4 0, 1, 2, 3, 8, 9, 10, 11
 #define ODD_4 4, 5, 6, 7, 12, 13, 14, 15
 
-/* Eight columns of eight rows, each column `step` numbers after the other. */
-INLINE void transpose_eight(const T *const *row, i64 at, REAL *to, i64 step)
+/* Four columns of eight rows from `at` on, and four from `next` on, each column `step` numbers after the other. */
+INLINE void transpose_eight(const T *const *row, i64 at, i64 next, REAL *to, i64 step)
 {
     eight r[8];
+    if (next == at + 4)
 #pragma GCC unroll 8
-    for (int i = 0; i < 8; i++) r[i] = *(const eight *)(row[i] + at);
+        for (int i = 0; i < 8; i++) r[i] = *(const eight *)(row[i] + at);
+    else
+#pragma GCC unroll 8
+        for (int i = 0; i < 8; i++) {
+            const four low = *(const four *)(row[i] + at), high = *(const four *)(row[i] + next);
+            r[i] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+        }
 #pragma GCC unroll 4
     for (int i = 0; i < 8; i += 2) EXCHANGE(r[i], r[i + 1], EVEN_1, ODD_1);
 #pragma GCC unroll 4
@@ -47,7 +55,7 @@ static void pack_rows(i64 m, i64 k, const T *a, i64 a0, i64 a1, REAL *restrict t
         for (; p < k; p++, to += ROWS) __builtin_memcpy(to, a + p * a1, ROWS * sizeof(REAL));
 #if TRANSPOSES
     if (a1 == 1)
-        for (; p + 8 <= k; p += 8, to += 8 * ROWS) transpose_eight(row, p, to, 8);
+        for (; p + 8 <= k; p += 8, to += 8 * ROWS) transpose_eight(row, p, p + 4, to, 8);
 #endif
     for (; p < k; p++, to += (1 + COMPLEX) * ROWS)
         for (i64 i = 0; i < ROWS; i++) {
@@ -75,19 +83,35 @@ static void pack_columns(i64 k, i64 n, i64 width, const T *b, i64 b0, i64 b1, RE
 }
 
 #if !COMPLEX
-/* Numbers of a vector's columns that are no neighbours, in k rows: eight rows at once where these are. */
+/* Whether the columns of a vector are neighbours in memory in groups of so many. */
+static i32 in_groups(const i64 *column, i64 group)
+{
+    for (i64 j = 0; j < LANES; j++)
+        if (column[j] != column[j - j % group] + j % group) return 0;
+    return 1;
+}
+
+/* Columns of a vector that are neighbours in memory in groups of `group`, in k rows. */
+INLINE void copy_groups(i64 k, i64 group, i64 width, const T *b, const i64 *rows, const i64 *column, REAL *out)
+{
+    for (i64 p = 0; p < k; p++, out += width)
+        for (i64 j = 0; j < LANES; j += group)
+            __builtin_memcpy(out + j, b + rows[p] + column[j], (unsigned long)group * sizeof(REAL));
+}
+
+/* Numbers of a vector's columns that are no neighbours, in k rows: eight rows at once where they are, four by four. */
 static void gather_columns(i64 k, i64 count, i64 width, const T *b, const i64 *rows, const i64 *column, REAL *out)
 {
     i64 p = 0;
     while (p < k) {
 #if TRANSPOSES
-        i32 beside = count == LANES && p + 8 <= k && rows[p + 7] == rows[p] + 7;
-        for (i64 i = 1; beside && i < 8; i++) beside = rows[p + i] == rows[p] + i;
+        i32 beside = count == LANES && p + 8 <= k;
+        for (i64 i = 0; beside && i < 8; i++) beside = rows[p + i] == rows[p + i / 4 * 4] + i % 4;
         if (beside) {
             for (i64 j = 0; j < LANES; j += 8) {
                 const T *from[8];
                 for (i64 i = 0; i < 8; i++) from[i] = b + column[j + i];
-                transpose_eight(from, rows[p], out + j, width);
+                transpose_eight(from, rows[p], rows[p + 4], out + j, width);
             }
             p += 8, out += 8 * width;
             continue;
@@ -123,6 +147,8 @@ static void pack_by_tables(i64 k, i64 n, i64 width, const T *b, const i64 *rows,
         const T *from = b + column[0];
         if (beside == LANES)
             for (i64 p = 0; p < k; p++, out += width) *(vector *)out = *(const unaligned *)(from + rows[p]);
+        else if (count == LANES && LANES % 4 == 0 && in_groups(column, 4)) copy_groups(k, 4, width, b, rows, column, out);
+        else if (count == LANES && LANES % 2 == 0 && in_groups(column, 2)) copy_groups(k, 2, width, b, rows, column, out);
         else gather_columns(k, count, width, b, rows, column, out);
     }
 #endif
