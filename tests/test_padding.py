@@ -126,6 +126,17 @@ def test_parts_of_padded_arrays_and_of_convolutions_of_them():
     assert back.owner.op.name == "convolution" and back.owner.inputs[0].type.shape[2:] == (6, 8)  # nothing is cut off
 
 
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", "complex128"])
+def test_rows_of_all_lengths_and_strides(dtype):
+    x = T.tensor4("x", dtype)
+    f = ag.function([x], T.pad(x, ((0, 0), (1, 0), (0, 2), (1, 1))))
+    for width in (1, 2, 3, 4, 5, 7, 8, 9, 14, 16, 17, 31, 33, 40):
+        value = (100 * sample((2, 3, 2, width))).astype(dtype)
+        for given in (value, value[:, ::-1], value[..., ::-1], value.transpose(0, 2, 1, 3), value.T, value[:1, :, :1]):
+            expected = np.pad(given, ((0, 0), (1, 0), (0, 2), (1, 1)))
+            np.testing.assert_array_equal(f(given), expected, err_msg=str((width, given.strides)))
+
+
 def by_hand(vector, width, axis, options):
     vector[:] = 0
 

@@ -105,23 +105,65 @@ static void ag_copy_row(i64 item, i64 n, char *y, i64 ys, const char *x, i64 xs)
     else AG_COPY(c128);
 #undef AG_COPY
 }
-static void ag_copy(i64 item, i32 rank, const i64 *n, void *y, const i64 *ys, const void *x, const i64 *xs)
+/* Planes of rows of so many bytes; short rows are copied as two blocks, which may overlap, without a call. */
+#if defined(__GNUC__) && !defined(__clang__)
+__attribute__((optimize("O2")))
+#endif
+static void ag_copy_rows(const i64 *n, i64 bytes, char *y, const i64 *ys, const char *x, const i64 *xs)
 {
+#define AG_ROWS(COPY) \
+    for (i64 j = 0; j < n[0]; j++) { \
+        char *to = y + j * ys[0]; \
+        const char *from = x + j * xs[0]; \
+        for (i64 i = 0; i < n[1]; i++, to += ys[1], from += xs[1]) { COPY; } \
+    }
+#define AG_BLOCKS(N) \
+    AG_ROWS(__builtin_memcpy(to, from, N); __builtin_memcpy(to + bytes - (N), from + bytes - (N), N))
+    if (bytes < 8 || bytes > 128) AG_ROWS(__builtin_memcpy(to, from, (u64)bytes))
+    else if (bytes < 16) AG_BLOCKS(8)
+    else if (bytes < 32) AG_BLOCKS(16)
+    else if (bytes < 64) AG_BLOCKS(32)
+    else AG_BLOCKS(64)
+#undef AG_BLOCKS
+#undef AG_ROWS
+}
+/* Axes without those of length 1, neighbours as one where both arrays allow it; how many there are. */
+static i32 ag_fold_axes(i32 rank, const i64 *n, const i64 *ys, const i64 *xs, i64 *m, i64 *yt, i64 *xt)
+{
+    i32 count = 0;
+    for (i32 k = 0; k < rank; k++) {
+        if (n[k] == 1) continue;
+        if (count && yt[count - 1] == n[k] * ys[k] && xt[count - 1] == n[k] * xs[k]) m[count - 1] *= n[k];
+        else m[count++] = n[k];
+        yt[count - 1] = ys[k], xt[count - 1] = xs[k];
+    }
+    return count;
+}
+static void ag_copy(i64 item, i32 rank, const i64 *lengths, void *y, const i64 *y_steps, const void *x,
+                    const i64 *x_steps)
+{
+    i64 n[64], ys[64], xs[64], at[64] = {0};
     for (i32 k = 0; k < rank; k++)
-        if (n[k] == 0) return;
+        if (lengths[k] == 0) return;
+    rank = ag_fold_axes(rank, lengths, y_steps, x_steps, n, ys, xs);
     if (rank == 0) {
         ag_copy_row(item, 1, y, 1, x, 1);
         return;
     }
-    i64 at[64] = {0};
     char *to = y;
     const char *from = x;
     i32 inner = rank - 1; /* the loop that runs inside: along the target's smallest stride */
     for (i32 k = 0; k < rank; k++)
-        if (n[k] > 1 && (n[inner] == 1 || (ys[k] < ys[inner] && ys[k] > 0))) inner = k;
+        if (ys[k] < ys[inner] && ys[k] > 0) inner = k;
+    const i32 beside = inner == rank - 1 && xs[inner] == 1 && ys[inner] == 1;
+    i64 planes[] = {1, 1}, y_planes[] = {0, 0}, x_planes[] = {0, 0}; /* the loops around it, where rows lie beside */
+    i32 left = beside ? rank - 1 : rank;
+    for (i32 k = 1; beside && k >= 0 && left > 0; k--)
+        left--, planes[k] = n[left], y_planes[k] = ys[left] * item, x_planes[k] = xs[left] * item;
     for (;;) {
-        ag_copy_row(item, n[inner], to, ys[inner], from, xs[inner]);
-        i32 k = rank - 1;
+        if (beside) ag_copy_rows(planes, n[inner] * item, to, y_planes, from, x_planes);
+        else ag_copy_row(item, n[inner], to, ys[inner], from, xs[inner]);
+        i32 k = left - 1;
         for (; k >= 0; k--) {
             if (k == inner) continue;
             to += item * ys[k], from += item * xs[k];

@@ -68,9 +68,10 @@ static i32 ag_multiply_windows(const ag_runtime *rt, const ag_blas *t, i32 rank,
     i64 joined[AG_MOST_ARRAYS * 5];
     const i32 is_even = ag_even(row_rank, row_lengths, row_steps, right + rank)
                      && ag_even(column_rank, column_lengths, column_steps, right + rank + 1);
-    const i32 together = ag_follows(after, batch, m, column_rank, column_lengths, lengths, strides, joined);
+    i32 together = ag_follows(after, batch, m, column_rank, column_lengths, lengths, strides, joined);
     for (i32 axis = 0; axis < row_rank; axis++) k *= row_lengths[axis];
     for (i32 axis = 0; axis < column_rank; axis++) n *= column_lengths[axis];
+    together = together && n >= 32; /* else the calls take longer than their work */
     if (!is_even) {
         rows = ag_offsets(rt, row_rank, row_lengths, row_steps, k);
         columns = ag_offsets(rt, column_rank, column_lengths, column_steps, n);
