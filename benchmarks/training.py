@@ -36,13 +36,13 @@ FIRST_STEPS = 5
 Step = Callable[[np.ndarray, np.ndarray], float]
 
 
-def ours(form: Form, threads: int) -> tuple[Step, Any]:
+def ours(form: Form, threads: int, profile: bool) -> tuple[Step, Any]:
     """Our step, and its function."""
     model = demo_cnn.lenet(form)
     x, y = T.matrix("x", "float32"), T.lvector("y")
     loss = T.nn.categorical_crossentropy(T.nn.softmax(model.logits(x)), y).mean()
     updates = optim.momentum(model.parameters, ag.grad(loss, model.parameters), RATE, MOMENTUM)
-    f = ag.function([x, y], loss, updates=updates, threads=threads, profile=True, name="training step")
+    f = ag.function([x, y], loss, updates=updates, threads=threads, profile=profile, name="training step")
     return lambda images, labels: float(f(images, labels)), f
 
 
@@ -91,7 +91,7 @@ def measured(form: Form, threads: int, rounds: int, calls: int, profile: bool) -
     """The line of one network."""
     rng = np.random.default_rng(0)
     batch = rng.uniform(0, 4, (BATCH, form.side**2)).astype("float32"), rng.integers(0, 10, BATCH)
-    mine, function = ours(form, threads)
+    mine, function = ours(form, threads, profile)
     steps = {"ours": mine, "NumPy": by_hand(form, threads)}
     if find_spec("torch"):
         steps["torch"] = torch_eager(form, threads)

@@ -105,6 +105,17 @@ class MaxPoolGradient(Pool):
 
     name = "max_pool_gradient"
 
+    @property
+    def overlaps(self) -> bool:
+        """Whether some number may belong to several windows."""
+        numbers = zip(self.kernel, self.stride, self.dilation, strict=True)
+        return any(dilation * (kernel - 1) >= stride for kernel, stride, dilation in numbers)
+
+    @property
+    def cost(self) -> int:
+        """Additions that take as long as a position of a window: vectors of windows, or one window after the other."""
+        return 24 if self.overlaps else 4
+
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 3)
         (pooled,) = super().infer(inputs[:1])

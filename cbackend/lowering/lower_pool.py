@@ -49,12 +49,6 @@ from .group import Group, Result
 from .nest import Nest, Operands
 
 
-def windows_overlap(op: Pool) -> bool:
-    """Whether some number may belong to several windows."""
-    numbers = zip(op.kernel, op.stride, op.dilation, strict=True)
-    return any(dilation * (kernel - 1) >= stride for kernel, stride, dilation in numbers)
-
-
 class Windows(Operands):
     """The operands of a pooling kernel: the results' axes have loops, those of a window have extents alone."""
 
@@ -89,7 +83,7 @@ def pool_kernel(node: Apply) -> tuple[Body, Group, Windows, str, frozenset[int]]
     assert isinstance(op, Pool)
     order = range(operands.rank)
     nest = Nest(order, operands, (f"v{n}" for n in itertools.count()))
-    adds = isinstance(op, MaxPoolGradient) and windows_overlap(op)
+    adds = isinstance(op, MaxPoolGradient) and op.overlaps
     is_large = math.prod(op.kernel) > current().limits.taps
     if not isinstance(op, MaxPoolGradient):
         stores = _folded(nest, op, node.out.dtype)
