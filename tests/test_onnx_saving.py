@@ -225,3 +225,10 @@ def test_a_step_of_training_runs_elsewhere():
     found = runtime(ag.to_onnx(step, optimized=True), [a, digits])
     for theirs, ours in zip(found, [step(a, digits), w.get_value(), b.get_value()], strict=True):
         np.testing.assert_allclose(theirs, ours, rtol=1e-5, atol=1e-6)
+
+
+def test_an_optimized_convolution_keeps_the_layout_of_onnx():
+    x = T.tensor("x", "float32", (1, 3, 8, 8))
+    y = T.nn.relu(T.nn.conv2d(x, np.ones((32, 3, 3, 3), "float32"), padding=1))
+    made = ag.to_onnx({"y": y}, optimized=True)
+    assert [node.op_type for node in made.graph.node if node.op_type == "Conv"] == ["Conv"]

@@ -90,11 +90,13 @@ INLINE void find_columns(const int columns, const ag_convolution *of, const tile
 INLINE void sum_columns(const int columns, const int vectors, const ag_convolution *of, const tile_place *at,
                         vector sums[][TILE_VECTORS])
 {
-    const i64 rows = of->kernel[0], positions = of->kernel[1];
+    /* Where channels are apart the numbers beside each other are those of a row of the kernel. */
+    const i32 by_rows = of->block == 1 && at->inside && of->dilation[1] == 1 && of->x_strides[3] == 1;
+    const i64 rows = of->kernel[0], positions = by_rows ? 1 : of->kernel[1];
     const char *ahead = at->ahead;
     for (i64 b = at->first; b < at->last; b++) {
-        const i64 channels = at_most(of->block, of->channels - b * of->block);
-        const REAL *w = at->w + (b * of->block * rows + at->top * channels) * positions * at->width;
+        const i64 deep = at_most(of->block, of->channels - b * of->block), channels = by_rows ? of->kernel[1] : deep;
+        const REAL *w = at->w + (b * of->block * rows + at->top * deep) * of->kernel[1] * at->width;
         for (i64 i = at->top; i < at->bottom; i++)
             for (i64 j = 0; j < positions; j++) {
                 const REAL *from[TILE_COLUMNS];
