@@ -86,10 +86,17 @@ class FromBlocks(TensorOp):
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         kind = _require_rank(self, inputs, 5)
-        n, _, *positions, _ = kind.shape
+        n, blocks, *positions, size = kind.shape
+        if blocks is not None and size is not None:
+            self._require_fit(blocks, size)
         return (TensorType(kind.dtype, (n, self.channels, *positions)),)
 
+    def _require_fit(self, blocks: int, size: int) -> None:
+        if blocks != -(-self.channels // max(size, 1)):
+            raise ValueError(f"{self.name}: {self.channels} channels do not fill {blocks} blocks of {size}")
+
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        self._require_fit(values[0].shape[1], values[0].shape[4])
         return (of_blocks(values[0], self.channels),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:

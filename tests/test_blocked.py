@@ -264,6 +264,12 @@ def test_wrong_operands():
         ToBlocks(4)(x)
     with pytest.raises(TypeError, match="from_blocks takes a tensor of rank 5"):
         FromBlocks(4)(w)
+    with pytest.raises(ValueError, match="from_blocks: 4 channels do not fill 2 blocks of 8"):
+        FromBlocks(4)(x)
+    open_ended = T.tensor("x", "float32", (None,) * 5)
+    for mode, error in (("NUMPY", ValueError), ("fast_run", ValueError)):
+        with pytest.raises(error, match="from_blocks"):
+            ag.function([open_ended], FromBlocks(4)(open_ended), mode=mode)(numbers(1, 2, 3, 3, 8))
 
 
 def test_the_profile_counts_operations():

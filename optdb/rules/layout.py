@@ -52,7 +52,7 @@ def convolution_in_blocks(node: Node) -> Variable | None:
     if not (own or op.groups == 1) or 2 * outputs <= size or not np.isfinite(w.data).all():
         return None
     inner, padding = without_padding(x)
-    blocks = producer(inner, FromBlocks)
+    blocks = from_blocks(inner)
     if blocks is not None and blocks.inputs[0].type.shape[4] == size:
         inner = blocks.inputs[0]
     elif own:
@@ -98,8 +98,11 @@ def is_padding(write: Node) -> bool:
 
 
 def from_blocks(v: Variable) -> Node | None:
-    """The node that makes v of blocks."""
-    return producer(v, FromBlocks)
+    """The node that makes v of blocks of which number and size are known."""
+    made = producer(v, FromBlocks)
+    if made is None or None in (made.inputs[0].type.shape[1], made.inputs[0].type.shape[4]):
+        return None
+    return made
 
 
 def elementwise_in_blocks(node: Node) -> Variable | None:
