@@ -49,7 +49,7 @@ typedef struct tile_place {
 typedef struct direct {
     const ag_runtime *rt;
     const ag_convolution *of;
-    i64 panels, strips;
+    i64 panels, groups, strips; /* groups: of panels, each a task */
     i64 rows, columns, total, height; /* rows of `columns` of `total` columns; height: rows of a strip */
     i64 spacing, position; /* numbers from one column of x to the next; numbers of x for a position of the kernel */
     i32 flat;              /* kernels of one position: rows of y are segments of all its columns */
@@ -340,12 +340,10 @@ static void look_ahead(const direct *work, strip *part, i64 bytes, i64 blocks)
     part->lines = parts(bytes * blocks, LINE_BYTES * times);
 }
 
-static void convolve_task(void *context, i64 index)
+/* One strip of a panel. */
+static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
 {
-    const direct *work = context;
     const ag_convolution *of = work->of;
-    const i64 number = index % work->strips, panel = index / work->strips % work->panels;
-    const i64 image = index / work->strips / work->panels;
     const i64 wide = of->blocks % work->panels, usual = of->blocks / work->panels;
     const i64 block = panel * usual + at_most(panel, wide), blocks = panel_blocks(of, work->panels, panel);
     const i64 positions = of->kernel[0] * of->kernel[1], weights = of->own ? positions : of->channels * positions;
@@ -366,6 +364,15 @@ static void convolve_task(void *context, i64 index)
             sum_row(work, &part, row, at_most(work->columns, work->total - row * work->columns));
     }
     follow_strip(work, &part, image, block, blocks);
+}
+
+static void convolve_task(void *context, i64 index)
+{
+    const direct *work = context;
+    const i64 number = index % work->strips, group = index / work->strips % work->groups;
+    const i64 image = index / work->strips / work->groups, each = parts(work->panels, work->groups);
+    for (i64 panel = group * each; panel < at_most((group + 1) * each, work->panels); panel++)
+        convolve_strip(work, image, panel, number);
 }
 
 /* Whether each array of what follows lies evenly along rows, columns and outputs side by side: then one loop runs over
@@ -392,19 +399,22 @@ static i32 convolve(const ag_runtime *rt, const ag_convolution *of)
     if (of->kernel[0] * of->kernel[1] == 1 && of->stride[0] * of->stride[1] == 1
         && of->x_strides[2] == of->lengths[1] * of->x_strides[3] && !of->before[0] && !of->before[1]
         && of->counts[0] == of->lengths[0] && of->counts[1] == of->lengths[1])
-        work.flat = 1, work.rows = parts(work.total, SEGMENT), work.columns = parts(work.total, work.rows);
+        work.flat = 1, work.rows = parts(work.total, SEGMENT), work.rows += work.rows > 1 && work.rows % 2,
+        work.columns = parts(work.total, work.rows), work.rows = parts(work.total, work.columns);
     const i64 most = of->own ? 1 : of->panel;
     work.panels = parts(of->blocks, most);
     if (!of->own && work.panels > 1 && work.panels < EVEN) work.panels += work.panels % 2;
     const double each = (double)of->images * (double)(of->blocks * of->out_block) * (double)work.total;
     const double all = each * (double)(of->kernel[0] * of->kernel[1] * (of->own ? 1 : of->channels) + STORED / 2);
-    const i64 tasks = all < ALONE ? 1 : at_most((i64)(all / ALONE), 4 * rt->threads);
+    const i64 tasks = all < ALONE ? 1 : at_most((i64)(all / ALONE), 8 * rt->threads);
     const i64 bytes = work.total * parts(of->blocks, work.panels) * of->out_block * (i64)sizeof(REAL);
     i64 strips = at_least(parts(tasks, of->images * work.panels), bytes / STRIP_BYTES);
     strips = at_least(1, at_most(at_most(strips, work.rows), work.total / STRIP));
     work.height = parts(work.rows, strips), work.strips = parts(work.rows, work.height);
+    const i64 enough = at_least(1, parts(4 * rt->threads, of->images)); /* a channel's own kernel takes little time */
+    work.groups = of->own && work.strips == 1 ? at_most(work.panels, enough) : work.panels;
     if (all > LONG) rt->listen();
-    const i64 count = of->images * work.panels * work.strips;
+    const i64 count = of->images * work.groups * work.strips;
     if (rt->threads > 1 && all >= ALONE) rt->parallel(rt, count, convolve_task, &work);
     else
         for (i64 k = 0; k < count && !(all > LONG && k % 64 == 0 && rt->stopped()); k++) convolve_task(&work, k);
