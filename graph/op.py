@@ -71,6 +71,9 @@ class Op:
     fallible: ClassVar[bool] = False
     """Whether it can raise for values of the right type and shape (an index out of range, a singular matrix)."""
 
+    restorable: ClassVar[bool] = False
+    """Whether a call that fails restores the part that this op has overwritten in place."""
+
     unread: ClassVar[int | None] = None
     """The input of which only the shape is read, if there is one."""
 

@@ -117,8 +117,8 @@ class Destroyers:
         return [reader for root in victims for reader in self.readers[root] if reader is not node]
 
     def overwrites_input(self, node: Apply) -> bool:
-        """Whether `node` writes over the memory of an input of the graph."""
-        return any(self.storage_of(node.inputs[i]).owner is None for i in node.op.destroys().values())
+        """Whether `node` writes over the memory of an input of the graph, and a failing call does not restore it."""
+        return not node.op.restorable and any(self.storage_of(node.inputs[i]).owner is None for i in node.op.destroys().values())
 
     def _scheduled(self) -> list[Apply]:
         before = {node: self.before(node) for node in dict.fromkeys(self.destroyer.values())}

@@ -124,6 +124,10 @@ class InPlace(TensorOp):
     def fallible(self) -> bool:  # type: ignore[override]
         return self.op.fallible
 
+    @property
+    def restorable(self) -> bool:  # type: ignore[override]
+        return self.op.restorable
+
 
 def unmarked(op: Op) -> Any:
     """The op itself, without the leave to write in place."""

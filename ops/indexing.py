@@ -148,6 +148,7 @@ class IncSubtensor(TensorOp):
     spec: Spec
     set: bool
     name = "inc_subtensor"
+    restorable = True
 
     @property
     def fallible(self) -> bool:  # type: ignore[override]

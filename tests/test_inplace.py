@@ -188,9 +188,10 @@ def test_lengths_that_may_not_agree_can_fail():
     assert len(marks(ELEMWISE(agreed)[0])) == 2
 
 
-def test_an_update_that_may_itself_fail_does_not_overwrite():
-    i = T.lscalar("i")
-    assert marked([A, i], [T.inc_subtensor(A[i], 1.0)], by=SET, updates=[(0, 0)]) == []
+def test_an_update_that_may_itself_fail_overwrites_where_it_is_restored():
+    i, rows = T.lscalar("i"), T.lvector("rows")
+    assert marked([A, i], [T.inc_subtensor(A[i], 1.0)], by=SET, updates=[(0, 0)]) == [("inc_subtensor", ((0, 0),))]
+    assert marked([A, rows], [T.inc_subtensor(A[rows], 1.0)], by=INC, updates=[(0, 0)]) == []
     t = T.exp(A)
     assert marked([A, i], [T.inc_subtensor(t[i], 1.0)], by=SET) == [("inc_subtensor", ((0, 0),))]
 
@@ -342,15 +343,24 @@ def test_wrong_updates_are_refused(updates, message):
 def simulate(graph, arrays):
     """The outputs of a run in the order of `schedule`, where views share memory and marks are obeyed.
 
-    Inputs without update cannot be written; the others are written where the graph says so.
+    Inputs without update cannot be written; the others are written where the graph says so, and restored after an
+    error where the op is restorable.
     """
     known = dict(zip(graph.inputs, arrays))
     replaced = {graph.inputs[i] for i, _ in graph.updates}
     for variable, array in known.items():
         array.flags.writeable = variable in replaced
+    kept = []
     for node in execution_order(graph):
         operands = [i.data if isinstance(i, Constant) else known[i] for i in node.inputs]
-        results = node.op.evaluate(*operands)
+        try:
+            results = node.op.evaluate(*operands)
+        except (ValueError, IndexError):
+            for array, before in reversed(kept):
+                np.copyto(array, before)
+            raise
+        if node.op.restorable:
+            kept += [(operands[n], operands[n].copy()) for n in node.op.destroys().values()]
         fresh = [r if n in node.op.views() else np.array(r) for n, r in enumerate(results)]
         for output, n in node.op.destroys().items():
             check_operands(node, n, operands)

@@ -39,6 +39,7 @@ from ..program.program import (
     Step,
     bodies_of,
 )
+from . import undo
 from .body_calls import body_name
 from .helpers import driver_helpers
 from .nests import folds_of, nest_lines
@@ -161,6 +162,7 @@ class _Driver:
         yield f"    void *o[{max(len(self.program.graph.outputs), 1)}]; /* outputs */"
         if self.slots:
             yield f"    void *b[{self.slots}]; /* buffers */"
+        yield from ("    " + line for line in undo.fields(self.program))
         if self.long:
             yield from (line for _, line in self._declarations())
         yield "};"
@@ -316,6 +318,7 @@ class _Driver:
         yield f"    i32 outcome = {self.part}_0(call, f);"
         for number in range(1, len(self.parts)):
             yield f"    if (!outcome) outcome = {self.part}_{number}(call, f);"
+        yield from (f"    if (outcome) {{ {line} }}" for line in undo.restored(self.text))
         buffers = f"{self.slots}, {'f->b' if self.slots else '0'}"
         yield f"    {self.text.helper('ag_leave')}(rt, call, outcome, {buffers}, {outputs}, f->o, {first});"
         yield "    if (!outcome) outcome = f->outcome;"

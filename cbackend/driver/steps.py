@@ -39,6 +39,7 @@ from ..program.program import (
     Quantity,
     Read,
     Release,
+    Restore,
     Said,
     Select,
     Solvers,
@@ -51,6 +52,7 @@ from ..program.program import (
 from .body_calls import choice_lines, loop_lines
 from .spelling import FAILS_IF, FORMS, FUNCTIONS, spelled
 from .step_accounts import StepAccounts
+from .undo import noted
 
 DETAIL = 64
 """The length of ag_call.detail."""
@@ -387,6 +389,7 @@ _PRINTERS: dict[type[Any], Callable[[StepText, Any], Iterator[str]]] = {
     Pack: StepText.pack,
     Call: StepText.call,
     Commit: StepText.commit,
+    Restore: noted,
     Host: StepText.host,
     Loop: StepText.loop,
     Choice: StepText.choice,

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from ...graph.types import numpy_dtype
-from .program import Allocate, Buffer, Choice, Finish, Loop, Pack, Release, Step, arrays_of
+from .program import Allocate, Buffer, Choice, Finish, Loop, Pack, Release, Restore, Step, arrays_of
 
 Size = tuple[object, ...]
 
@@ -56,6 +56,7 @@ def _last_uses(steps: Sequence[Step]) -> list[list[Buffer]]:
         for array in arrays_of(step):
             at.update(dict.fromkeys(array.buffers, k))
     handed_over = {step.array.base for step in steps if isinstance(step, Finish)}
+    handed_over.update(step.kept.base for step in steps if isinstance(step, Restore))  # the end of the call frees it
     ends: list[list[Buffer]] = [[] for _ in steps]
     for buffer, k in at.items():
         if buffer.output is None and buffer not in handed_over:

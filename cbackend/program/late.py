@@ -1,9 +1,10 @@
-"""Programs that overwrite inputs: whatever can fail is done before the first element of an input is changed.
+"""Programs that overwrite inputs: whatever can fail is done before an input is changed for good.
 
         allocate a; overwrite in2; check lengths; allocate b; overwrite in3    -->
         allocate a; check lengths; allocate b; commit; overwrite in2; overwrite in3
 
-The order of the nodes is such already (graph/ordering.py); this is about the steps inside them.
+The order of the nodes is such already (graph/ordering.py); this is about the steps inside them.  A part that a
+failing call restores (`Restore`) may be overwritten at any time.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from .program import (
     Allocate,
+    Array,
     Call,
     Choice,
     Commit,
@@ -26,6 +28,7 @@ from .program import (
     Pack,
     Quantity,
     Read,
+    Restore,
     Select,
     Step,
     arrays_of,
@@ -33,7 +36,7 @@ from .program import (
 
 
 def cannot_fail_late(steps: Sequence[Step], mutable: Collection[str]) -> bool:
-    """Whether no step can fail once an input has been written to."""
+    """Whether no step can fail once an input has been written to for good."""
     return not any(can_fail(step) for step in steps[_first_overwrite(steps, mutable) + 1 :])
 
 
@@ -41,7 +44,7 @@ _MOVED = (Compute, Guard, Allocate, Offset, Read, Pack, Fill, Order)
 
 
 def checks_first(steps: Sequence[Step], mutable: Collection[str]) -> list[Step]:
-    """The steps with checks, lengths and allocations moved in front of the first that overwrites an input."""
+    """The steps with checks, lengths and allocations moved in front of the first that overwrites an input for good."""
     start = _first_overwrite(steps, mutable)
     moved: list[Step] = []
     rest: list[Step] = []
@@ -57,10 +60,23 @@ def checks_first(steps: Sequence[Step], mutable: Collection[str]) -> list[Step]:
 
 
 def _first_overwrite(steps: Sequence[Step], mutable: Collection[str]) -> int:
+    return next((at for at, _ in _overwrites(steps, mutable)), len(steps))
+
+
+def overwritten_for_good(steps: Sequence[Step], mutable: Collection[str]) -> set[Memory]:
+    """The inputs in which a part is overwritten that a failing call does not restore."""
+    return {memory for _, memory in _overwrites(steps, mutable)}
+
+
+def _overwrites(steps: Sequence[Step], mutable: Collection[str]) -> Iterator[tuple[int, Memory]]:
+    """The numbers of the steps that overwrite an input for good, and these inputs."""
+    restored: set[Array] = set()
     for at, step in enumerate(steps):
-        if isinstance(step, Call) and any(m in mutable for array in step.writes for m in array.memory):
-            return at
-    return len(steps)
+        if isinstance(step, Restore):
+            restored.add(step.array)
+        elif isinstance(step, Call):
+            written = (array for array in step.writes if array not in restored)
+            yield from ((at, m) for array in written for m in array.memory if m in mutable)
 
 
 def can_fail(step: Step) -> bool:

@@ -39,6 +39,7 @@ from .program import (
     Quantity,
     Read,
     Release,
+    Restore,
     Select,
     Site,
     Step,
@@ -337,6 +338,11 @@ class _Parser(OperandParser):
         self.r.expect("output")
         return Finish(self.site, self.r.integer(), self.array())
 
+    def _restore(self) -> Step:
+        array = self.array()
+        self.r.expect("from")
+        return Restore(self.site, array, self.array())
+
     def _release(self) -> Step:
         self.r.expect("slot")
         return Release(self.r.integer())
@@ -362,6 +368,7 @@ _STEPS: dict[str, Callable[[_Parser], Step]] = {
     "launch": _Parser._launch,
     "call": _Parser._call,
     "commit": lambda p: Commit(p.site),
+    "restore": _Parser._restore,
     "loop": _Parser._loop,
     "choice": _Parser._choice,
     "finish": _Parser._finish,

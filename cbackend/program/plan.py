@@ -73,7 +73,7 @@ from . import plan_indexing as lower_indexing
 from .accounts import COUNTS, no_operations, of_kernels
 from .buffers import assign_slots
 from .choices import Choices
-from .late import cannot_fail_late, checks_first
+from .late import cannot_fail_late, checks_first, overwritten_for_good
 from .plan_host import plan_host
 from .plan_kernels import plan_kernel
 from .planner import Planner
@@ -90,16 +90,18 @@ def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = Fa
     `choices`: the schedules of its kernels.  `strict`: verify the program and its kernels; what breaks a rule raises
     InvalidKernel or InvalidProgram.
 
-    An input that the graph overwrites (it has an update) is overwritten only if nothing can fail from then on, so that
-    a call that raises has changed nothing; otherwise its new value is made elsewhere.  Raises InconsistencyError if the
-    graph overwrites what is still needed, ScheduleError for a schedule that does not fit its kernel.
+    An input that the graph overwrites (it has an update) is overwritten only if nothing can fail from then on, or if a
+    failing call restores it, so that a call that raises has changed nothing; otherwise its new value is made elsewhere.
+    Raises InconsistencyError if the graph overwrites what is still needed, ScheduleError for a schedule that does not
+    fit its kernel.
     """
     nodes = execution_order(graph)
     mutable = _overwritten_inputs(graph)
     choices = choices or Choices()
     program = _planned(graph, nodes, mutable, choices)
     if mutable and not cannot_fail_late(program.steps, mutable):
-        program = _planned(graph, nodes, {}, choices)
+        lasting = overwritten_for_good(program.steps, mutable)
+        program = _planned(graph, nodes, {i: o for i, o in mutable.items() if i not in lasting}, choices)
     choices.check()
     if strict:
         for kernel in program.kernels:

@@ -19,14 +19,19 @@ from ..lowering.lower_indexing import ADD, GATHER, SET, Indexing, indexing_kerne
 from .outcome import Outcome
 from .plan_views import window
 from .planner import Planner
-from .program import Argument, Array, Lengths, Quantity, Said, Vector
+from .program import Allocate, Argument, Array, Lengths, Quantity, Restore, Said, Vector
 
 
 def plan_inc_subtensor(p: Planner, node: Apply) -> None:
-    """`x` (copied unless it may be overwritten) with a view of it set or added to."""
+    """`x` (copied unless it may be overwritten) with a view of it set or added to.
+
+    The part of an input that is overwritten is kept until the call has succeeded: see graph/op.py, `restorable`.
+    """
     value = p.arrays[node.inputs[1]]
     part = window(p, p.modifiable(node, 0), node, node.inputs[2:])
     fits(p, value, part.lengths)
+    if not p.mutable.keys().isdisjoint(part.memory):
+        _keep(p, part)
     if unmarked(node.op).set:
         p.copy(part, value)
         return
@@ -34,6 +39,15 @@ def plan_inc_subtensor(p: Planner, node: Apply) -> None:
     plus = logical_or if part.dtype == "bool" else add
     kernel = p.kernel(Apply(plus, operands), ((0, 0),))
     p.launch(kernel, part.lengths, (part,), tuple((part, value)[o.source] for o in kernel.inputs))
+
+
+def _keep(p: Planner, part: Array) -> None:
+    """Copy a part that is about to be overwritten to a buffer, from where a call that fails restores it."""
+    buffer = p.buffer()  # the stack of a part of the driver does not last until then
+    p.steps.append(Allocate(p.site, buffer, part.lengths, part.dtype))
+    kept = p.dense(buffer, part.dtype, part.lengths)
+    p.copy(kept, part)
+    p.steps.append(Restore(p.site, part, kept))
 
 
 def fits(p: Planner, value: Array, lengths: Lengths) -> None:

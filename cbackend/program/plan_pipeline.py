@@ -44,7 +44,7 @@ def plan_pipeline(p: Planner, node: Apply) -> None:
         p.expand(node, nodes[-1].outputs)
         return
     places = {o: Rows(ring, 0, 0) for o, ring in rings.items()}
-    stages, memory = [], dict.fromkeys(node.inputs)
+    stages = []
     for inner in nodes[:-1]:
         if isinstance(inner.op, Subtensor):
             places[inner.out] = _part(p, inner, places[inner.inputs[0]])
@@ -53,7 +53,9 @@ def plan_pipeline(p: Planner, node: Apply) -> None:
     p.needed.update(nodes[-1].outputs)
     stages.append(_stage(p, nodes[-1], places))
     results = [p.put(o, p.arrays[mine]) for mine, o in own.items()]
-    p.call("pipeline", (Stages(tuple(stages), len(rings)),), results, [p.arrays[i] for i in memory], fallible=True)
+    touched = dict.fromkeys(a for stage in stages for a in stage.arguments if isinstance(a, Array) and a.base != "")
+    reads = [a for a in touched if a not in results]
+    p.call("pipeline", (Stages(tuple(stages), len(rings)),), results, reads, fallible=True)
 
 
 def _goes_along_rows(p: Planner, stage: Apply, read: dict[Variable, Variable]) -> bool:

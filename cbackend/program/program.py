@@ -10,6 +10,8 @@ equal C.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...graph import Apply, Constant, FunctionGraph
 from ...record import record
 from ..ir.kernel import Kernel
@@ -242,6 +244,15 @@ class Commit:
 
 
 @record(slots=True)
+class Restore:
+    """If the call fails from here on, `kept` is written back over `array`, a part of an input."""
+
+    site: int
+    array: Array
+    kept: Array
+
+
+@record(slots=True)
 class Host:
     """Runs the node's op in Python.  `results` become pointers, `lengths` the names of the lengths of all results in a
     row.
@@ -302,33 +313,27 @@ class Release:
 
 
 Step = (
-    Compute | Guard | Read | Fill | Order | Allocate | Offset | Select | Pack | Call | Commit | Host | Loop | Choice
-    | Finish | Release
+    Compute | Guard | Read | Fill | Order | Allocate | Offset | Select | Pack | Call | Commit | Restore | Host | Loop
+    | Choice | Finish | Release
 )  # fmt: skip
 
 
 def arrays_of(step: Step) -> tuple[Array, ...]:
     """The arrays whose memory a step touches."""
-    if isinstance(step, Call):
-        return step.writes + step.reads
-    if isinstance(step, Host):
-        return step.reads
-    if isinstance(step, Loop):
-        return step.sequences + step.states + step.others + step.results
-    if isinstance(step, Choice):
-        return step.operands + step.results
-    if isinstance(step, Select):
-        return (step.first, step.second)
-    if isinstance(step, (Read, Offset, Pack, Finish)):
-        return (step.array,)
-    return ()
+    found: tuple[Array, ...] = _ARRAYS.get(type(step), lambda _: ())(step)
+    return found
+
+
+_ARRAYS: dict[type[Any], Any] = {
+    Call: lambda s: s.writes + s.reads, Host: lambda s: s.reads, Choice: lambda s: s.operands + s.results,
+    Loop: lambda s: s.sequences + s.states + s.others + s.results, Restore: lambda s: (s.array, s.kept),
+    Select: lambda s: (s.first, s.second), **dict.fromkeys((Read, Offset, Pack, Finish), lambda s: (s.array,)),
+}  # fmt: skip
 
 
 def bodies_of(step: Step) -> tuple[int, ...]:
     """The numbers of the bodies that a step runs."""
-    if isinstance(step, Choice):
-        return step.bodies
-    return (step.body,) if isinstance(step, Loop) else ()
+    return step.bodies if isinstance(step, Choice) else (step.body,) if isinstance(step, Loop) else ()
 
 
 # --- the whole

@@ -20,7 +20,7 @@
                 | NAME "=" "select" quantity "?" array "or" array
                 | NAME "=" "pack" array "into" BUFFER
                 | ("launch" | "call") FUNCTION "(" argument, ... ")" ["may" "fail"] [effects]
-                | "commit" | "release" "slot" INT | "finish" "output" INT array
+                | "commit" | "restore" array "from" array | "release" "slot" INT | "finish" "output" INT array
                 | NAME, ... "=" "host" "(" array, ... ")"
                 | [NAME "="] "loop" "body" INT "steps" quantity "along" arrays "from" arrays "with" arrays results
                   "traced" "[" INT, ... "]"
@@ -76,6 +76,7 @@ from .program import (
     Program,
     Read,
     Release,
+    Restore,
     Said,
     Select,
     Solvers,
@@ -260,6 +261,7 @@ _STEPS: dict[type[Any], Callable[[Printer, Any], str]] = {
     Pack: lambda p, s: f"{s.result} = pack {p.array(s.array)} into {memory_name(s.buffer)}",
     Call: Printer.call,
     Commit: lambda p, s: "commit",
+    Restore: lambda p, s: f"restore {p.array(s.array)} from {p.array(s.kept)}",
     Host: Printer.host,
     Loop: Printer.loop,
     Choice: Printer.choice,

@@ -6,7 +6,7 @@ Planning runs it under ARIGNOTE_STRICT and in the tests.  The rules:
 
     names      an integer or a pointer gets its value once, before it is read
     memory     a buffer is allocated before it is touched and not after its slot is released; two live buffers share no
-               slot; constants are never written, inputs only behind `commit` and only those that an output replaces
+               slot; constants are never written, inputs if an output replaces them, behind `commit` or after `restore`
     shapes     an array has one stride for each length; quantities stand where integers are expected
     calls      kernels and intrinsics are known; a kernel gets the arguments of its signature, arrays of its dtypes; the
                effects are those of its arguments; an array that it reads may lie in one that it writes only element for
@@ -48,6 +48,7 @@ from .program import (
     Quantity,
     Read,
     Release,
+    Restore,
     Select,
     Stages,
     Step,
@@ -97,6 +98,7 @@ class _Verifier:
         """Buffers that have been allocated, or have taken over a slot."""
         self.finished: set[int] = set(program.in_place)
         self.committed = False
+        self.restored: set[Array] = set()
         self.step: Step | None = None
         for array in (*program.inputs, *program.constants):
             quantities = array.lengths if array.dense else array.lengths + array.strides
@@ -190,7 +192,8 @@ class _Verifier:
         for memory in array.memory:
             if memory in self.fixed:
                 self.fail(f"{memory} is a constant")
-            if memory in self.given and not (memory in self.replaced and self.committed):
+            allowed = memory in self.replaced and (self.committed or array in self.restored)
+            if memory in self.given and not allowed:
                 self.fail(f"{memory} is an input that is not to be overwritten here")
 
     # --- steps
@@ -301,6 +304,11 @@ class _Verifier:
     def commit(self, step: Commit) -> None:
         self.committed = True
 
+    def restore(self, step: Restore) -> None:
+        for array in arrays_of(step):
+            self.touches(array)
+        self.restored.add(step.array)
+
     def host(self, step: Host) -> None:
         for array in step.reads:
             self.touches(array)
@@ -383,6 +391,7 @@ _RULES: dict[type[Any], Callable[[_Verifier, Any], None]] = {
     Pack: _Verifier.pack,
     Call: _Verifier.call,
     Commit: _Verifier.commit,
+    Restore: _Verifier.restore,
     Host: _Verifier.host,
     Loop: _Verifier.loop,
     Choice: _Verifier.choice,

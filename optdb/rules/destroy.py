@@ -1,8 +1,8 @@
 """Alias and liveness analysis behind the in-place optimizers.
 
 A value may be overwritten by the node that reads it last, if it is no output, no constant, no view of another value and
-has no live views.  An input may be overwritten by the update that replaces it, and only when nothing can fail any more:
-after an error the caller finds every shared value as it was.
+has no live views.  An input may be overwritten by the update that replaces it, and only when nothing can fail any more
+or by an op whose overwritten part a failing call restores: after an error the caller finds every shared value as it was.
 
 The analysis fixes one order of the nodes and asks who reads a value last in it; so whatever is marked, that order stays
 legal, and no mark has to be taken back.
@@ -85,7 +85,7 @@ class Liveness:
         if victim.owner is not None:
             return same_shape(victim, result)
         # By now every product has run, so what products demand of lengths is known to hold.
-        may_write = self.updated_by.get(victim) is result and node in self._late
+        may_write = self.updated_by.get(victim) is result and (node.op.restorable or node in self._late)
         return may_write and self.agreement.same_shape(victim, result)
 
     def replaced_by(self, variable: Variable) -> list[Variable]:
