@@ -118,7 +118,8 @@ class Destroyers:
 
     def overwrites_input(self, node: Apply) -> bool:
         """Whether `node` writes over the memory of an input of the graph, and a failing call does not restore it."""
-        return not node.op.restorable and any(self.storage_of(node.inputs[i]).owner is None for i in node.op.destroys().values())
+        victims = (node.inputs[i] for i in node.op.destroys().values())
+        return not node.op.restorable and any(self.storage_of(victim).owner is None for victim in victims)
 
     def _scheduled(self) -> list[Apply]:
         before = {node: self.before(node) for node in dict.fromkeys(self.destroyer.values())}

@@ -288,8 +288,8 @@ def test_special_values_go_through(products):
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (2, 1), (-0.5, 3), (0, 2), (0, 0)])
 @pytest.mark.parametrize("step", [1, 2, -1, -3])
 def test_gemv(products, trans, alpha, beta, step):
-    for m, n in [(1, 1), (5, 1), (1, 5), (13, 17), (130, 70)]:
-        a = numbers((m, n), products.dtype, 1)
+    for m, n in [(1, 1), (5, 1), (1, 5), (13, 17), (130, 70), (7, 601), (300, 277)]:
+        a = numbers((m, n + 3), products.dtype, 1)[:, :n]
         x = numbers((m if trans else n) * abs(step), products.dtype, 2)[::step]
         y = numbers((n if trans else m) * abs(step), products.dtype, 3)[::step]
         if beta == 0:
@@ -297,6 +297,18 @@ def test_gemv(products, trans, alpha, beta, step):
         p, q, r, ps, qs, rs = wide(a.T if trans else a, x, np.nan_to_num(y))
         products.gemv(a, x, y, alpha, beta, trans)
         close(y, alpha * (p @ q) + beta * r, max(m, n), abs(alpha) * (ps @ qs) + abs(beta) * rs)
+
+
+@pytest.mark.parametrize("trans", [0, 1])
+def test_gemv_has_the_same_bits_on_any_number_of_threads(products, trans):
+    a, x = numbers((701, 643), products.dtype, 1), numbers(701 if trans else 643, products.dtype, 2)
+    before, found = products.runtime.table.threads, []
+    for threads in (1, 2, 3):
+        products.runtime.table.threads = threads
+        found.append(np.zeros(643 if trans else 701, products.dtype))
+        products.gemv(a, x, found[-1], 1, 0, trans)
+    products.runtime.table.threads = before
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
 
 
 @pytest.mark.parametrize("trans", [0, 1])

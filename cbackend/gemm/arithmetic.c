@@ -1,6 +1,6 @@
 /* What all files of the matrix products share.  In front of it stand the declarations, T (the dtype), REAL (the dtype
    of its parts), COMPLEX, FALLBACK and BLAS_FIRST (0 or 1); tile.c, panels.c, blocks.c, little.c,
-   ../runtime/linear_algebra.c and batch.c follow in the same unit. */
+   vector.c, ../runtime/linear_algebra.c and batch.c follow in the same unit. */
 
 #define EXPORT __attribute__((visibility("default")))
 #define INLINE static inline __attribute__((always_inline))

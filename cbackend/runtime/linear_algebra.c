@@ -239,6 +239,14 @@ static void gemv(const ag_runtime *rt, i32 trans, i64 m, i64 n, const void *alph
         return;
     }
     if (m == 1) lda = n;
+#if !COMPLEX
+    const vector_work own = {trans, m, n, lda, incx, incy, 0, *alpha, a, x, y};
+    if (OWN_LOOPS && fills_vectors(&own)) {
+        scale(trans ? n : m, *beta, y, incy);
+        add_product(rt, own);
+        return;
+    }
+#endif
     if (symbols[1] && *alpha != 0 && lda >= n && incx > 0 && incy > 0 && fits(m, n, lda, incx, incy, 0))
         blas_gemv(rt, (gemv_work){.trans = trans, .m = m, .n = n, .lda = lda, .incx = incx, .incy = incy, .alpha = alpha,
                                   .a = a, .x = x, .beta = beta, .y = y});

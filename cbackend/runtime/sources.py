@@ -17,6 +17,7 @@ _CORE = ("runtime.c", "interrupt.c", "team.c", "launch.c", "pipeline.c", "blas_g
 _GEMM = "../gemm/"
 _PRODUCTS = (
     *(_GEMM + name for name in ("arithmetic.c", "tile.c", "panels.c", "blocks.c", "little.c")),
+    _GEMM + "vector.c",
     "linear_algebra.c",
     _GEMM + "direct.c",
     _GEMM + "batch.c",

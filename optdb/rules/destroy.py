@@ -2,7 +2,7 @@
 
 A value may be overwritten by the node that reads it last, if it is no output, no constant, no view of another value and
 has no live views.  An input may be overwritten by the update that replaces it, and only when nothing can fail any more
-or by an op whose overwritten part a failing call restores: after an error the caller finds every shared value as it was.
+or by an op whose overwritten part a failing call restores: after an error every shared value is as it was.
 
 The analysis fixes one order of the nodes and asks who reads a value last in it; so whatever is marked, that order stays
 legal, and no mark has to be taken back.
