@@ -105,7 +105,7 @@ class Destroyers:
                 continue
             if first not in replaced_by:
                 raise InconsistencyError(f"{node!r} would overwrite the input {name(first)}, which has no update")
-            if self.storage_of(replaced_by[first]) is not first:
+            if self.storage_of(replaced_by[first]) is not first and not node.op.restorable:
                 raise InconsistencyError(
                     f"{node!r} would overwrite the input {name(first)}, whose update lies elsewhere"
                 )

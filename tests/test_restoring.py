@@ -70,3 +70,27 @@ def test_a_container_read_as_it_was_is_copied():
     np.testing.assert_array_equal(other, [1, 0, 0, 0])
     other[:] = 9
     np.testing.assert_array_equal(a.get_value(), [1, 0, 0, 0])
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_several_parts_of_one_container(is_read):
+    """The cache of all layers as one array: each layer writes its part and reads it."""
+    a, t, w = ag.shared(BEFORE), T.lscalar("t"), T.vector("w")
+    place, new, found = address(a), a, []
+    for layer in range(3):
+        before, new = new, T.set_subtensor(new[layer, t], T.sum(new[layer]) + layer)
+        found.append(T.exp(T.sum(new[layer]) * -0.001))
+    more = [T.exp(before * 0.01)[::-1]] if is_read else []
+    f = ag.function([t, w], [T.dot(T.stack(found), w), *more], updates={a: new})
+    expected, kept = BEFORE.copy(), BEFORE.copy()
+    for layer in range(3):
+        kept = expected.copy()
+        expected[layer, 1] = expected[layer].sum() + layer
+    with pytest.raises(ValueError):
+        f(1, np.ones(2))
+    np.testing.assert_array_equal(a.get_value(), BEFORE)
+    total, *other = f(1, np.ones(3))
+    np.testing.assert_allclose(total, np.exp(expected.sum((1, 2)) * -0.001).sum())
+    np.testing.assert_array_equal(a.get_value(), expected)
+    assert all(np.allclose(o, np.exp(kept * 0.01)[::-1]) for o in other)
+    assert (address(a) == place) or is_read

@@ -85,8 +85,16 @@ class Liveness:
         if victim.owner is not None:
             return same_shape(victim, result)
         # By now every product has run, so what products demand of lengths is known to hold.
-        may_write = self.updated_by.get(victim) is result and (node.op.restorable or node in self._late)
+        is_update = self.updated_by.get(victim) is result and node in self._late
+        may_write = is_update or (node.op.restorable and self._becomes_update(victim, result))
         return may_write and self.agreement.same_shape(victim, result)
+
+    def _becomes_update(self, victim: Variable, result: Variable) -> bool:
+        """Whether `result` is the value that replaces the input `victim`, or further restorable writes make it that."""
+        new = self.updated_by.get(victim)
+        while new is not None and new is not result:
+            new = new.owner.inputs[0] if new.owner is not None and new.owner.op.restorable else None
+        return new is result
 
     def replaced_by(self, variable: Variable) -> list[Variable]:
         """The inputs whose value `variable` is after the run."""
