@@ -333,7 +333,7 @@ class Replay:
 
     @collector_at_rest
     def lines(self) -> list[str]:
-        """The text of the graph of now, a line a node, in names that stay."""
+        """The text of the current graph, a line a node; a value has the same name in every step."""
         return [*(node.line for node in self.order()), self._returned]
 
     @property

@@ -100,5 +100,5 @@ class UserC:
     functions: str = ""
 
     def text(self, dtype: str) -> str:
-        """The expression or body for operands of a dtype."""
+        """The C of an elementwise op for operands of a dtype: an expression, or the body of a function."""
         return self.texts["f" if dtype == "float16" else numpy_dtype(dtype).kind]

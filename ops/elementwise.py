@@ -64,7 +64,7 @@ def by_symbol(symbol: str) -> ElementwiseRecord | None:
 
 
 def blamed(said: str) -> str | None:
-    """The error for a compiler's message about the C of an op from outside; None if it is about no such C."""
+    """The text of an error for a compiler's message about the C of a user's op; None for messages about other C."""
     for line in said.splitlines():
         place, _, complaint = line.partition(": ")
         where, _, rest = place.partition(" of ")

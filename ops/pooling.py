@@ -284,7 +284,7 @@ class _Window:
         return kind((rows, 1), (down, 1), (far, 1))(kind((1, columns), (1, across), (1, wide))(x))
 
     def counted(self, with_padding: bool) -> TensorVariable:
-        """How many positions of each window count, as a number or a matrix of the dtype of x."""
+        """The divisors of an average pool: one number, or a matrix with the positions of each window."""
         exact = all(isinstance(b, int) and b == p for b, p in zip(self.behind, self.padding, strict=True))
         if exact and (with_padding or max(self.padding) == 0):
             return constant(math.prod(self.kernel), self.x.dtype)

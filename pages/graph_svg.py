@@ -16,7 +16,7 @@ MARGIN = 14.0
 
 
 def graph_svg(boxes: Sequence[Box], title: str = "graph", *, limit: int = 120, style: bool = True) -> str:
-    """The SVG text of a graph; more than `limit` boxes are folded.
+    """The SVG text of a graph; of more than `limit` boxes, chains or neighbouring rows become one box each.
 
     Each box is a group of class "box" whose `data-box` is its position in the drawing; a folded one has the positions
     of its members in `data-members`, if they are not too many to be looked at.

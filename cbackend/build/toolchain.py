@@ -88,7 +88,7 @@ class Toolchain:
         return replace(self, flags=(*self.flags, "-g"), linker=())
 
     def argv(self, source: str, target: str, bare: bool = False) -> list[str]:
-        """The command that compiles the C file `source` to the library `target`; `bare`: with `bare_link`."""
+        """The command that compiles the C file `source` to the library `target`; `bare`: without the C library."""
         told = (BUILT_AHEAD,) if bare else ()
         return [*self.command, *self.all_flags, *told, "-shared", "-fPIC", "-o", target, source, *self._link(bare)]
 

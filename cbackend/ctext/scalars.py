@@ -62,7 +62,7 @@ _NARROW = ("int8", "int16", "uint8", "uint16")
 
 
 def kind_of(dtype: str) -> str:
-    """The letter of the table: b, i, u, f or c; e for float16, which has no rows of its own; p for a sum in pairs."""
+    """The key of a dtype in the table of C forms: NumPy's kind, `e` for float16, `p` for a pairwise sum."""
     return _KINDS.get(dtype) or numpy_dtype(dtype).kind
 
 

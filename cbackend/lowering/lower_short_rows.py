@@ -63,7 +63,7 @@ BLOCK = 8
 
 
 def short_rows(rows: Rows, operands: Operands) -> Body | None:
-    """The statements for short rows; None if rows are longer, or hold too many arrays for a tile."""
+    """The loops over short rows, many of them at a time; None if rows are too long, or read too many arrays."""
     rank = rows.group.rank
     length = _length(rows.reductions)
     known = max(r.value.type.shape[-1] or 0 for r in rows.reductions)

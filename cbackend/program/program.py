@@ -85,7 +85,7 @@ class Solvers:
 
 @record(slots=True)
 class Number:
-    """The address of a number of a dtype, as an argument."""
+    """An argument of a call: the address of a constant number of a dtype."""
 
     dtype: str
     value: int

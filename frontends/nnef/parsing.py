@@ -42,7 +42,7 @@ class Name(NamedTuple):
 
 
 class Call(NamedTuple):
-    """An op, its type argument, and its arguments by position and by name."""
+    """A call in the text of a graph: the op, its type in angle brackets, and its arguments by position and by name."""
 
     op: str
     kind: str

@@ -40,7 +40,7 @@ def stretched(v: Variable) -> Node | None:
 
 
 def without_fill(v: Variable) -> Value:
-    """The value under a fill; v itself where there is none."""
+    """The value that `fill(like, value)` stretches; v itself if it is no such node."""
     made = filled(v)
     return v if made is None else made.inputs[1]
 

@@ -19,7 +19,7 @@ from .fusion_groups import Facts, Group, GroupOf, fits, highest, is_pointwise, m
 
 
 def join_hoped(graph: FunctionGraph, groups: Sequence[Group], facts: Facts) -> list[Group]:
-    """`groups`, each after those whose results it reads, with more of them joined, in such an order again.
+    """The groups after joining pairs that gain from one loop, each after those whose results it reads.
 
     As when nodes are grouped, the level of a group is the longest way to an output: one that joins all its readers of
     the highest level closes no circle.
