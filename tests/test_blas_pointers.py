@@ -299,6 +299,19 @@ def test_gemv(products, trans, alpha, beta, step):
         close(y, alpha * (p @ q) + beta * r, max(m, n), abs(alpha) * (ps @ qs) + abs(beta) * rs)
 
 
+@pytest.mark.parametrize("trans_b", [0, 1])
+@pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (-0.5, 2), (0, 0)])
+def test_few_rows_by_a_large_matrix(products, trans_b, alpha, beta):
+    for m, k, n in [(2, 301, 883), (4, 1100, 270), (3, 517, 517), (8, 513, 600)]:
+        a, b = numbers((m, k + 2), products.dtype, 1)[:, :k], numbers((n, k) if trans_b else (k, n), products.dtype, 2)
+        c = numbers((m, n), products.dtype, 3)
+        if beta == 0:
+            c[:] = np.nan
+        p, q, r, ps, qs, rs = wide(a, b.T if trans_b else b, np.nan_to_num(c))
+        products.gemm(a, b, c, alpha, beta, 0, trans_b)
+        close(c, alpha * (p @ q) + beta * r, k, abs(alpha) * (ps @ qs) + abs(beta) * rs)
+
+
 @pytest.mark.parametrize("trans", [0, 1])
 def test_gemv_has_the_same_bits_on_any_number_of_threads(products, trans):
     a, x = numbers((701, 643), products.dtype, 1), numbers(701 if trans else 643, products.dtype, 2)

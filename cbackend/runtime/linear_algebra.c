@@ -240,7 +240,7 @@ static void gemv(const ag_runtime *rt, i32 trans, i64 m, i64 n, const void *alph
     }
     if (m == 1) lda = n;
 #if !COMPLEX
-    const vector_work own = {trans, m, n, lda, incx, incy, 0, *alpha, a, x, y};
+    const vector_work own = {trans, m, n, lda, incx, incy, 0, *alpha, a, x, y, 1, 0, 0};
     if (OWN_LOOPS && fills_vectors(&own)) {
         scale(trans ? n : m, *beta, y, incy);
         add_product(rt, own);
