@@ -88,7 +88,7 @@ def ours(arrays: dict[str, np.ndarray], threads: int, constants: bool, profile: 
 
 
 def by_numpy(w: dict[str, np.ndarray]) -> Callable[[int, int], np.ndarray]:
-    """The same step by NumPy."""
+    """The same step by NumPy, whose BLAS chooses its threads; NumPy has no erf, so Python computes it, some 1 ms."""
     erf = np.vectorize(__import__("math").erf, otypes=["float32"])
     caches = np.zeros((LAYERS, 2, HEADS, CONTEXT, DEEP), "float32")
 
