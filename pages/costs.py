@@ -11,7 +11,7 @@ from .markup import element, escaped
 from .memory import Life, Step, memory
 from .roofline import Kernel, roofline
 from .script_data import works_of
-from .tables import counted, seconds, table
+from .tables import amount, counted, seconds, table
 from .threads import Bar, Lane, threads
 from .timeline import Span, timeline
 
@@ -182,6 +182,8 @@ def memory_parts(record: Record) -> Iterator[str]:
     lives = [Life(str(b["slot"]), int(b["first"]), int(b["last"]), str(b["name"])) for b in program["lives"]]
     slots = len({life.slot for life in lives})
     facts = f"{counted(len(lives), 'buffer')} in {counted(slots, 'piece')} of memory; {counted(len(steps), 'step')}."
+    if planned := _planned(record):
+        facts += f"  The pieces share one block of {amount(planned)}, planned from their lives and sizes."
     yield element("p", facts, class_="facts")
     shared = element("div", memory(steps, lives, style=False), class_="figure")
     measured = _held(program, record.get("call"))
@@ -190,6 +192,12 @@ def memory_parts(record: Record) -> Iterator[str]:
         return
     yield element("div", held(measured, style=False), class_="figure")
     yield element("details", [element("summary", "Which buffers share a piece of memory"), shared])
+
+
+def _planned(record: Record) -> int:
+    """Bytes of the block that the buffers share, by the run profile; 0 without one."""
+    profile = record.get("run")
+    return int(profile["memory"].get("planned", 0)) if profile else 0
 
 
 def _held(program: Record, call: Record | None) -> list[Held]:

@@ -1,5 +1,6 @@
 """Profiles of optimization and of runs.  Standard library and NumPy only; anyone may call it."""
 
+from .memory import MemoryProfile
 from .not_profiled import NotProfiled
 from .optimizer import Failure, OptimizerProfile, RuleProfile
 from .passes import (
@@ -12,7 +13,7 @@ from .passes import (
     SeqProfile,
     TopoProfile,
 )
-from .run import Cost, KernelProfile, MemoryProfile, Roofline, RunProfile, StepProfile
+from .run import Cost, KernelProfile, Roofline, RunProfile, StepProfile
 
 __all__ = [
     "Cost", "EquilibriumProfile", "Failure", "FusionProfile", "GemmProfile", "InplaceProfile", "KernelProfile",

@@ -18,6 +18,7 @@ from ..record import record
 from ..record.forks import ProcessLock
 from .advice import advice
 from .last_call import CallReader, LastCall
+from .memory import MemoryProfile, memory_of
 from .run_text import run_lines, summary_lines
 
 COLUMNS = 4
@@ -137,18 +138,6 @@ class KernelProfile:
     seconds: float
     bytes: int
     flops: int = 0
-
-
-@record
-class MemoryProfile:
-    """The most bytes of intermediate values that a call held at once, and what it would be without in-place work."""
-
-    peak: int = 0
-    without_in_place: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures as plain data."""
-        return {"peak": self.peak, "without_in_place": self.without_in_place}
 
 
 class RunProfile:
@@ -301,8 +290,7 @@ class RunProfile:
         """The peak of memory for intermediate values, over all calls."""
         at = COLUMNS * (len(self._nodes) + 1)
         with self._lock:
-            found = [counters[at + 1 : at + 3].tolist() for counters in self._counters]
-        return MemoryProfile(*(max(column) for column in zip(*found, strict=True))) if found else MemoryProfile()
+            return memory_of([counters[at:] for counters in self._counters])
 
     @property
     def strided_inputs(self) -> dict[str, int]:

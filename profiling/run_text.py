@@ -110,8 +110,9 @@ def _sums(profile: RunProfile, title: str, costs: Sequence[Cost], roofline: Roof
 def _memory(profile: RunProfile) -> Iterator[str]:
     memory = profile.memory
     if memory.without_in_place:
-        saved = f", {_bytes(memory.without_in_place)} if nothing were done in place"
-        yield f" memory: {_bytes(memory.peak)} of intermediate values at the peak{saved}"
+        planned = f", planned in one block of {_bytes(memory.planned)}" if memory.planned else ""
+        saved = f"; {_bytes(memory.without_in_place)} if nothing were done in place"
+        yield f" memory: {_bytes(memory.peak)} of intermediate values at the peak{planned}{saved}"
     else:
         yield " memory: no intermediate value needs a block of its own"
 

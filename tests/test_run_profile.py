@@ -296,7 +296,7 @@ def test_the_text_of_a_run(golden):
     ]
     p.begin(nodes, 0.25, lambda: Roofline(2, 30.0, 400.0, 200.0))
     counts = [4, 30_000_000, 240_000_000, 4_000_000_000, 4, 10_000_000, 60_000_000, 84_000_000, 0, 0, 0, 0]
-    p.attach(np.array([*counts, 4, 42_000_000, 0, 0, 0, 3_200_000, 4_800_000, 0]))
+    p.attach(np.array([*counts, 4, 42_000_000, 0, 0, 0, 3_200_000, 4_800_000, 0, 3_400_000]))
     for _ in range(4):
         p.note_strided(["x"])
     golden("run_profile.txt", f"{p}\n")

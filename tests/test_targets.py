@@ -48,6 +48,7 @@ BOUNDS = {
     "ops/pooling.py": {"MOST_TAPS"},
     "ops/slices.py": {"_LOOKED_INTO"},
     "cbackend/driver/rerolling.py": {"WORTH_A_LOOP"},
+    "cbackend/program/buffers.py": {"MOST_PLACES"},
     "cbackend/program/planner.py": {"_PARTS"},
     # A number of mathematics, of a type or of an algorithm.
     "optdb/rules/scan_products.py": {"_TURNED"},
@@ -68,13 +69,14 @@ BOUNDS = {
     # Room in the structures of our own runtime, and columns of its tables.
     "cbackend/driver/driver.py": {"CALLS_BETWEEN_LOOKS"},
     "cbackend/driver/steps.py": {"DETAIL"},
-    "cbackend/program/accounts.py": {"COLUMNS", "TOTALS", "ROW_ADDITIONS", "ROW_LENGTHS"},
+    "cbackend/program/accounts.py": {"COLUMNS", "TOTALS", "PLANNED", "ROW_ADDITIONS", "ROW_LENGTHS"},
     "cbackend/program/plan_epilogue.py": {"MAX_ARRAYS"},
     "cbackend/program/plan_pipeline.py": {"MAX_ARRAYS", "MAX_LOOPS", "MAX_RINGS"},
     "cbackend/program/plan_windows.py": {"MOST_LOOPS"},
     # Lengths of texts.
     "optdb/why_not.py": {"SHOWN"},
     "ops/latex.py": {"LARGEST", "_LONGEST", "_SUM", "_ATOM", "_PREFIX", "_PRODUCT", "_POWER"},
+    "cbackend/driver/arena.py": {"A_LINE"},
     "cbackend/driver/listing.py": {"LINES"},
     "cbackend/lowering/describe.py": {"LIMIT"},
 }

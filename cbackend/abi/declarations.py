@@ -136,10 +136,33 @@ typedef struct ag_stage {
     const ag_rows *rows;          /* of each array */
 } ag_stage;
 
+/* The buffers of a function in one block.  What a call needs of each shows when it has ended, so the places of a call
+   are those that earlier calls asked for. */
+typedef struct ag_plan {
+    i32 slots;
+    const i32 *lives;             /* of each slot the step that takes it and the one that gives it back; -1: no place */
+    i64 *rooms;                   /* of each slot its bytes, then of each its place; the runtime's lock guards them */
+    i64 bytes;                    /* of the block; 0: nothing is planned yet */
+    i32 idle;                     /* calls in a row that needed far less */
+} ag_plan;
+
+/* The block of one call. */
+typedef struct ag_arena {
+    char *block;                  /* NULL: there is none */
+    i64 bytes;
+    void *const *slots;           /* the buffers of the call */
+    i64 count, beside;            /* how many; the bytes that found no place */
+    i64 *rooms;                   /* as the plan had them when the call began */
+    i64 *sizes;                   /* the bytes that each slot was asked for */
+} ag_arena;
+
 /* What a generated library may call; one for each setting of `threads`. */
 typedef struct ag_runtime {
     void *(*alloc)(i64 bytes);    /* 64-byte aligned, contents undefined; NULL when memory is exhausted */
     void (*release)(void *block); /* hands a block back to the pool; NULL is allowed */
+    void (*open)(ag_plan *plan, ag_arena *arena); /* take the block of a call */
+    /* Give it back; `learn`: plan again if a buffer did not fit, or if far less is needed.  The bytes of the plan. */
+    i64 (*close)(ag_plan *plan, ag_arena *arena, i32 learn);
     i64 (*clock)(void);           /* monotonic, for profiles: nanoseconds, or ticks of the processor */
     volatile i32 *stop;           /* nonzero: Ctrl-C was pressed during a call of the main thread */
     i32 threads;                  /* how many a call may use */
@@ -177,6 +200,8 @@ typedef struct ag_runtime {
     i32 (*copy_in_parts)(const struct ag_runtime *rt, i64 item, i32 rank, const i64 *n, void *y, const i64 *ys, void *x,
                          const i64 *xs);
     void *(*pack)(const struct ag_runtime *rt, void **block, i64 item, i32 rank, const i64 *n, void *x, const i64 *s);
+    void *(*place)(const struct ag_runtime *rt, ag_arena *arena, void *const *slot, i64 item, i32 rank, const i64 *n);
+    void (*drop)(const struct ag_runtime *rt, const ag_arena *arena, void **slot);
     i32 (*iota)(const struct ag_runtime *rt, i64 n, i64 *y);
     i32 (*eye)(const struct ag_runtime *rt, i64 item, i64 n, i64 m, i64 d, char *y, const void *one);
     i64 (*slice_first)(i64 length, i64 given, i64 start, i64 stop, i64 step);
@@ -269,6 +294,7 @@ typedef struct ag_python {
 LIBRARY_DECLARATIONS = """\
 ag_runtime *ag_runtime_table(uint64_t main_thread, i32 threads);
 void ag_pool(i64 keep, i64 *out);
+i64 ag_places(i32 slots, const i32 *lives, i64 *rooms);
 void ag_team(i32 *out);
 i64 *ag_log_team(i32 *room);
 void ag_blas_threads(void *get, void *set, i32 found);

@@ -355,6 +355,27 @@ static void *ag_pack(const ag_runtime *rt, void **block, i64 item, i32 rank, con
     return *block;
 }
 """,
+    "ag_place": """\
+/* Memory for the array of a slot: its place in the block of the call, or a block of the pool if it does not fit there;
+   NULL if there is none. */
+static void *ag_place(const ag_runtime *rt, ag_arena *arena, void *const *slot, i64 item, i32 rank, const i64 *n)
+{
+    const i64 bytes = ag_bytes(item, rank, n), k = slot - arena->slots;
+    if (bytes < 0) return 0;
+    arena->sizes[k] = bytes;
+    if (bytes && bytes <= arena->rooms[k]) return arena->block + arena->rooms[arena->count + k];
+    arena->beside += bytes;
+    return rt->alloc(bytes);
+}
+""",
+    "ag_drop": """\
+/* A slot is empty from now on; its memory goes back unless it is a part of the block of the call. */
+static void ag_drop(const ag_runtime *rt, const ag_arena *arena, void **slot)
+{
+    if ((u64)((char *)*slot - arena->block) >= (u64)arena->bytes) rt->release(*slot);
+    *slot = 0;
+}
+""",
 }  # fmt: skip
 """The text of each by name, in an order in which each uses earlier ones alone."""
 

@@ -23,6 +23,7 @@ from ..ctext.emit import helpers
 from ..ctext.helper import storage_type
 from ..ctext.preamble import preamble
 from ..program.accounts import memory_at, moment_of, whole_call
+from ..program.buffers import lives_of
 from ..program.outcome import Outcome
 from ..program.program import (
     INTEGER,
@@ -39,7 +40,7 @@ from ..program.program import (
     Step,
     bodies_of,
 )
-from . import undo
+from . import arena, undo
 from .body_calls import body_name
 from .helpers import driver_helpers
 from .nests import folds_of, nest_lines
@@ -126,7 +127,9 @@ class _Driver:
         self.part = f"{body}_part" if body else "part"
         self.parts = _parts(_by_site(program.steps))
         self.long = len(self.parts) > 1
-        self.text = StepText(program, self.long, base)
+        self.lives = [] if body else lives_of(program)
+        """The life of each slot, if the buffers of a call share a block."""
+        self.text = StepText(program, self.long, base, bool(self.lives))
         self.slots = max(program.slots.values(), default=-1) + 1
         self.helpers: dict[str, None] = {}
         """The helpers that the lines so far call."""
@@ -157,11 +160,13 @@ class _Driver:
 
     # --- the frame
     def _frame(self) -> Iterator[Line]:
+        yield from arena.plan(self.lives)
         yield f"struct {self.frame} {{"
         yield "    i32 outcome;"
         yield f"    void *o[{max(len(self.program.graph.outputs), 1)}]; /* outputs */"
         if self.slots:
             yield f"    void *b[{self.slots}]; /* buffers */"
+        yield from ("    " + line for line in arena.fields(self.lives))
         yield from ("    " + line for line in undo.fields(self.program))
         if self.long:
             yield from (line for _, line in self._declarations())
@@ -315,12 +320,15 @@ class _Driver:
             yield "    __builtin_memset(f, 0, sizeof *f);"
         else:
             yield f"    struct {self.frame} frame = {{0}}, *const f = &frame;"
+        yield from ("    " + line for line in arena.opened(self.lives))
         yield f"    i32 outcome = {self.part}_0(call, f);"
         for number in range(1, len(self.parts)):
             yield f"    if (!outcome) outcome = {self.part}_{number}(call, f);"
         yield from (f"    if (outcome) {{ {line} }}" for line in undo.restored(self.text))
+        yield from ("    " + line for line in arena.emptied(self.text, self.lives))
         buffers = f"{self.slots}, {'f->b' if self.slots else '0'}"
         yield f"    {self.text.helper('ag_leave')}(rt, call, outcome, {buffers}, {outputs}, f->o, {first});"
+        yield from ("    " + line for line in arena.closed(self.lives, self.program, self.profile))
         yield "    if (!outcome) outcome = f->outcome;"
         if not self.body and any(isinstance(step, (Call, Commit, Loop, Choice)) for step in self.program.steps):
             yield "    rt->end();"

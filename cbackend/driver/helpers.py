@@ -104,14 +104,14 @@ static void ag_begin(ag_call *call, i64 at, i32 slots)
 {
     i64 *const memory = call->profile + at;
     memory[0] = memory[3] = 0;
-    for (i32 k = 0; k < slots; k++) memory[4 + k] = 0;
+    for (i32 k = 0; k < slots; k++) memory[5 + k] = 0;
 }
 """),
     Helper("ag_hold", """\
 /* A slot holds so many bytes from now on.  memory: held now, the peak, the peak without in-place work, spared. */
 static void ag_hold(ag_call *call, i64 at, i32 slot, i64 bytes)
 {
-    i64 *const memory = call->profile + at, *const held = memory + 4 + slot;
+    i64 *const memory = call->profile + at, *const held = memory + 5 + slot;
     memory[0] += bytes - *held;
     *held = bytes;
     if (memory[0] > memory[1]) memory[1] = memory[0];

@@ -49,6 +49,7 @@ from ..program.program import (
     Table,
     Vector,
 )
+from . import arena
 from .body_calls import choice_lines, loop_lines
 from .spelling import FAILS_IF, FORMS, FUNCTIONS, spelled
 from .step_accounts import StepAccounts
@@ -65,8 +66,9 @@ TABLES = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": 
 class StepText(StepAccounts):
     """Prints steps.  Locals are declared where they get their value, or else (`in_frame`) are fields of the frame."""
 
-    def __init__(self, program: Program, in_frame: bool, base: int = 0) -> None:
+    def __init__(self, program: Program, in_frame: bool, base: int = 0, has_places: bool = False) -> None:
         self.program = program
+        self.has_places = has_places  # the buffers of a call share a block
         self.base = base
         """The number that messages give the first node."""
         self.prefix = "f->" if in_frame else ""
@@ -219,7 +221,7 @@ class StepText(StepAccounts):
         item, lengths = numpy_dtype(step.dtype).itemsize, self.vector(step.lengths)
         address = self.memory(step.buffer)
         if step.buffer.output is None:
-            yield f"{address} = {self.helper('ag_take')}(rt, {item}, {len(step.lengths)}, {lengths});"
+            yield f"{address} = {arena.taking(self, address)}{item}, {len(step.lengths)}, {lengths});"
         else:
             k = step.buffer.output
             at = self.output_lengths[k]
@@ -369,7 +371,7 @@ class StepText(StepAccounts):
         yield f"if ({self.helper('ag_finish')}(call, f->o[{k}], {place})) f->outcome = {int(Outcome.OTHER_OUTPUTS)};"
 
     def release(self, step: Release) -> Iterator[str]:
-        yield f"rt->release(f->b[{step.slot}]), f->b[{step.slot}] = 0;"
+        yield arena.released(self, step.slot)
 
 
 def _bits(number: Number) -> int:

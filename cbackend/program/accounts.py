@@ -6,8 +6,9 @@
     called   row, done, moment                    when the call ends
 
 `call->profile` holds COLUMNS numbers for each node and for the whole call, and from `at` on: bytes held now, their
-peak, the peak as it would be if nothing were done in place, bytes spared for the rest of the call; then the bytes of
-each slot.  What follows is about the last call: begin and end of each row, and the bytes of each buffer.
+peak, the peak as it would be if nothing were done in place, bytes spared for the rest of the call, bytes of the block
+that is planned for all buffers; then the bytes of each slot.  What follows is about the last call: begin and end of
+each row, and the bytes of each buffer.
 
 An operation counts as many additions as take as long by the cost model (a division 2, an exp some 25), a product of
 matrices 2 a multiplication, a factorization what its textbook algorithm does (LU 2/3 n^3, Cholesky 1/3 n^3; Golub and
@@ -45,8 +46,8 @@ from .program import Allocate, Array, Buffer, Call, Pack, Program, Quantity, Rel
 
 COLUMNS = 4
 """Numbers a node: runs, ticks of the clock, bytes, floating-point operations; of the call the first two."""
-TOTALS = 4
-"""Numbers about memory: held now, the peak, the peak without in-place work, spared for good."""
+TOTALS, PLANNED = 5, 4
+"""Numbers about memory: held now, the peak, the peak without in-place work, spared for good; number 4: planned."""
 
 Term = tuple[int, tuple[Quantity, ...], int]
 """A number times lengths, divided by another number."""

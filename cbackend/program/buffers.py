@@ -1,21 +1,25 @@
 """How long buffers live, and which of them share a pointer: memory is given back after its last use, or used again at
 once.
 
-A buffer whose life is over serves the next one of the same size (the same lengths in any order, the same item size): in
-steady state a chain of elementwise ops runs in two blocks.  What nobody takes over goes back to the pool at its last
-use.
+A buffer whose life is over serves the next one of the same size (the same lengths in any order, the same item size) if
+no other buffer begins between: in steady state a chain of elementwise ops runs in two slots.  A slot that no buffer
+takes over is released after its last use.
+
+Slots of different sizes share memory too: the driver asks the runtime for one block with a place for each
+(runtime/arena.c), and `lives_of` tells it which slots live at the same time.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from ...graph.types import numpy_dtype
-from .program import Allocate, Buffer, Choice, Finish, Loop, Pack, Release, Restore, Step, arrays_of
+from .program import Allocate, Buffer, Choice, Finish, Loop, Pack, Program, Release, Restore, Step, arrays_of
 
 Size = tuple[object, ...]
+MOST_PLACES = 2048
+"""Slots of a function that get places; to find them takes time that grows with their square."""
 
 
 def assign_slots(steps: Sequence[Step]) -> tuple[tuple[Step, ...], dict[Buffer, int]]:
@@ -26,8 +30,8 @@ def assign_slots(steps: Sequence[Step]) -> tuple[tuple[Step, ...], dict[Buffer, 
     """
     last = _last_uses(steps)
     slots: dict[Buffer, int] = {}
-    count = itertools.count()
-    free: defaultdict[Size, list[tuple[int, int]]] = defaultdict(list)  # by size: (slot, where its last use was)
+    free: defaultdict[Size, list[tuple[int, int, int]]] = defaultdict(list)  # by size: (slot, its last use, slots then)
+    begun = 0
     sizes: dict[Buffer, Size] = {}
     releases: dict[int, list[int]] = defaultdict(list)  # step -> slots given back after it
     inherited: set[int] = set()  # steps that allocate nothing, since they take over a slot
@@ -35,17 +39,46 @@ def assign_slots(steps: Sequence[Step]) -> tuple[tuple[Step, ...], dict[Buffer, 
         for made in _made_by(step):
             size = sizes[made] = _size(step)
             waiting = free[size] if size else []
-            if waiting:
-                slots[made], died = waiting.pop()
+            if waiting and waiting[-1][2] == begun:  # to keep it for this buffer has raised no peak
+                slots[made], died, _ = waiting.pop()
                 releases[died].remove(slots[made])
                 inherited.add(at)
             else:
-                slots[made] = next(count)
+                slots[made] = begun
+                begun += 1
         for buffer in last[at]:
             releases[at].append(slots[buffer])
             if sizes[buffer]:
-                free[sizes[buffer]].append((slots[buffer], at))
+                free[sizes[buffer]].append((slots[buffer], at, begun))
     return tuple(_with_releases(steps, releases, inherited)), slots
+
+
+def lives_of(program: Program) -> list[tuple[int, int] | None]:
+    """The first and the last step of each slot that may have a place in a block that several share; None for others.
+
+    Empty if no two such slots could share bytes, or if there are too many of them.  Blocks of packed arrays, of outputs
+    and of loops and choices come from elsewhere or go elsewhere.
+    """
+    found: dict[int, tuple[int, int]] = {}
+    lives: list[tuple[int, int] | None] = [None] * (max(program.slots.values(), default=-1) + 1)
+    if not 2 <= len(lives) <= MOST_PLACES:
+        return []
+    elsewhere = {b for step in program.steps if isinstance(step, (Loop, Choice, Pack)) for b in _touched(step)}
+    barred = {program.slots[b] for b in elsewhere if b in program.slots}
+    for at, step in enumerate(program.steps):
+        if isinstance(step, Allocate) and step.buffer in program.slots:
+            found[program.slots[step.buffer]] = at, at
+        elif isinstance(step, Release) and step.slot in found and step.slot not in barred:
+            lives[step.slot] = found[step.slot][0], at
+    placed = [life for life in lives if life is not None]
+    earliest_end = min((last for _, last in placed), default=0)
+    return lives if any(first > earliest_end for first, _ in placed) else []
+
+
+def _touched(step: Loop | Choice | Pack) -> list[Buffer]:
+    """The buffers that a step makes or hands to its bodies."""
+    handed = () if isinstance(step, Pack) else arrays_of(step)
+    return [*_made_by(step), *(b for array in handed for b in array.buffers)]
 
 
 def _last_uses(steps: Sequence[Step]) -> list[list[Buffer]]:

@@ -1,5 +1,5 @@
-/* The runtime of generated code: a pool of memory blocks and a clock; interrupt.c, team.c, launch.c, blas_gate.c and
-   table.c follow in the same unit.
+/* The runtime of generated code: a pool of memory blocks and a clock; arena.c, interrupt.c, team.c, launch.c,
+   blas_gate.c and table.c follow in the same unit.
 
    Built once for a compiler and processor, through the same cache as everything else; runtime.py puts the declarations
    in front. */

@@ -13,7 +13,7 @@ from ..build.compiler_process import CompileError
 _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
 """Where what was built of them ahead lies in an installed package; see prebuilt.py."""
-_CORE = ("runtime.c", "interrupt.c", "team.c", "launch.c", "pipeline.c", "blas_gate.c")
+_CORE = ("runtime.c", "arena.c", "interrupt.c", "team.c", "launch.c", "pipeline.c", "blas_gate.c")
 _GEMM = "../gemm/"
 _PRODUCTS = (
     *(_GEMM + name for name in ("arithmetic.c", "tile.c", "panels.c", "blocks.c", "little.c")),
