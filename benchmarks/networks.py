@@ -150,11 +150,11 @@ MODELS: dict[str, Callable[[], Any]] = {
 }  # fmt: skip
 
 
-def compared(model: Any, shape: tuple[int, ...], threads: int, rounds: int) -> str:
+def compared(model: Any, shape: tuple[int, ...], threads: int, rounds: int, mode: str) -> str:
     """The line of one model."""
     value = np.random.default_rng(1).standard_normal(shape).astype("float32")
     begun = time.perf_counter()
-    ours = ag.from_onnx(model).function(threads=threads)
+    ours = ag.from_onnx(model).function(threads=threads, mode=mode)
     got = ours(value)
     first = time.perf_counter() - begun
     options = onnxruntime.SessionOptions()
@@ -179,12 +179,13 @@ def main() -> None:
     parser.add_argument("--models", nargs="*", default=list(MODELS), choices=MODELS, metavar="MODEL")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--mode", default="fast_run", help="a query of optdb, such as 'fast_run winograd'")
     arguments = parser.parse_args()
     print(f"{'network':14} {'ours':>12} {'ORT':>12} {'ratio':>7} {'first':>11} {'error':>9}")
     for name in arguments.models:
         model = MODELS[name]()
         shape = tuple(d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim)
-        print(f"{name:14} {compared(model, shape, arguments.threads, arguments.rounds)}", flush=True)
+        print(f"{name:14} {compared(model, shape, arguments.threads, arguments.rounds, arguments.mode)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ Computation:
     sorting, selection                           order and search
     blas, products, einsum, linalg               products of matrices, NumPy's names for them
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
-    convolution, blocked, pooling, nn            networks
+    convolution, blocked, weights, pooling, nn   networks
     random                                       streams of random numbers
 
 Ops made of ops:

@@ -10,8 +10,7 @@ The ops come from the optimizer of optdb/rules/layout.py.  Constant weights lie 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from .convolution import Convolution
 from .lengths import lengths_of
 from .shape import DimShuffle, reshape
 from .tensor import TensorOp, TensorVariable, as_tensor, constant
+from .weights import kernels_of_tiles, pack, pack_tiles, spread, unpack, unpack_tiles
 from .windows import Lengths, Numbers, Windowed
 
 IN_BLOCKS = (0, 1, 3, 4, 2)
@@ -31,8 +31,6 @@ IN_BLOCKS = (0, 1, 3, 4, 2)
 OF_BLOCKS = (0, 1, 4, 2, 3)
 POSITIONS = (2, 3)
 """The axes of rows and columns, in both layouts."""
-EVEN = 16
-"""So few panels of weights are an even number, so that two threads have equal shares."""
 
 
 def _require_rank(op: TensorOp, inputs: tuple[Variable, ...], rank: int) -> TensorType:
@@ -139,7 +137,8 @@ class BlockedConvolution(Windowed):
     x: images, channels, rows, columns, or in blocks.  w: the kernels of a convolution, or, where `weights` is their
     shape, a vector in the order of `pack`.  b: a number an output, with zeros up to a whole block.  The result is in
     blocks of `size`.  `own`: each channel has one kernel, and x is in blocks.  `panel`: blocks of outputs whose weights
-    lie side by side.
+    lie side by side.  `tile`: C computes so many rows and columns at once by Winograd's algorithm, and `weights` are
+    those of winograd.py; 0: it computes each number for itself.
     """
 
     stride: Numbers
@@ -149,6 +148,7 @@ class BlockedConvolution(Windowed):
     panel: int
     own: bool = False
     weights: Numbers = ()
+    tile: int = 0
     name = "blocked_convolution"
 
     def kernels(self, w: Variable) -> tuple[int | None, ...]:
@@ -184,7 +184,8 @@ class BlockedConvolution(Windowed):
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         x, w, b = values
         if self.weights:
-            w = unpack(w, self.weights, self.size, self.panel, x.ndim == 5, self.own)
+            w = self._unpacked(w, x.ndim == 5)
+            w = kernels_of_tiles(w, self.tile) if self.tile else w
         channels = w.shape[0] if self.own else w.shape[1]
         x = of_blocks(x, channels) if x.ndim == 5 else x
         plain = Convolution(self.stride, self.dilation, channels if self.own else 1)
@@ -195,7 +196,7 @@ class BlockedConvolution(Windowed):
         """The same by a convolution on channels that are side by side."""
         x, w, b = inputs
         if self.weights:
-            w = _unpacked(w, self.weights, self.size, self.panel, x.ndim == 5, self.own)
+            w = self._kernels_of(w, x.ndim == 5)
         outputs, each = (n or 0 for n in w.type.shape[:2])
         channels = outputs if self.own else each
         x = FromBlocks(channels)(x) if x.ndim == 5 else x
@@ -206,67 +207,23 @@ class BlockedConvolution(Windowed):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
+    def packed(self, w: np.ndarray, in_blocks: bool) -> np.ndarray:
+        """Kernels as a vector in the order in which the C reads them; `in_blocks`: x is."""
+        if self.tile:
+            return pack_tiles(w, self.size, self.panel, self.tile)
+        return pack(w, self.size, self.panel, in_blocks, self.own)
 
-# --- weights in the order in which they are read
+    def _unpacked(self, w: np.ndarray, in_blocks: bool) -> np.ndarray:
+        """The way back to kernels, or to what they are for tiles."""
+        if self.tile:
+            return unpack_tiles(w, self.weights, self.size, self.panel, self.tile)
+        return unpack(w, self.weights, self.size, self.panel, in_blocks, self.own)
 
-
-def panels_of(blocks: int, panel: int) -> list[int]:
-    """The widths of panels, nearly equal, each of at most `panel` blocks; gemm/direct.c counts in the same way."""
-    count = -(-blocks // panel)
-    if 1 < count < EVEN:
-        count += count % 2
-    return [blocks // count + (k < blocks % count) for k in range(count)]
-
-
-def _parts(shape: Numbers, size: int, panel: int, in_blocks: bool) -> Iterator[tuple[slice, slice]]:
-    """The outputs and the channels of each part of the weights, in their order."""
-    outputs, channels = shape[:2]
-    block, first = size if in_blocks else 1, 0
-    whole = channels // block * block
-    for width in panels_of(-(-outputs // size), panel):
-        rows = slice(first * size, (first + width) * size)
-        first += width
-        for columns in (slice(0, whole), slice(whole, channels)):
-            if columns.start < columns.stop:
-                yield rows, columns
-
-
-def pack(w: np.ndarray, size: int, panel: int, in_blocks: bool, own: bool) -> np.ndarray:
-    """Kernels as a vector: panels, blocks of channels, rows, columns, channels, outputs; outputs filled up with zeros.
-
-    `in_blocks`: x is.  `own`: blocks, rows, columns, channels.
-    """
-    outputs, kernel = w.shape[0], w.shape[2:]
-    filled = np.zeros((-(-outputs // size) * size, *w.shape[1:]), w.dtype)
-    filled[:outputs] = w
-    if own:
-        return filled.reshape(-1, size, *kernel).transpose(0, 2, 3, 1).reshape(-1)
-    found = []
-    for rows, columns in _parts(w.shape, size, panel, in_blocks):
-        part = filled[rows, columns]
-        block = min(size, part.shape[1]) if in_blocks else 1
-        apart = part.reshape(part.shape[0], part.shape[1] // block, block, *kernel)
-        found.append(apart.transpose(1, 3, 4, 2, 0).reshape(-1))
-    return np.concatenate(found) if found else filled.reshape(-1)
-
-
-def unpack(w: np.ndarray, shape: Numbers, size: int, panel: int, in_blocks: bool, own: bool) -> np.ndarray:
-    """The way back from `pack` to kernels of this shape."""
-    outputs, _, *kernel = shape
-    whole = -(-outputs // size) * size
-    if own:
-        return w.reshape(-1, *kernel, size).transpose(0, 3, 1, 2).reshape(whole, 1, *kernel)[:outputs]
-    filled, at = np.zeros((whole, *shape[1:]), w.dtype), 0
-    for rows, columns in _parts(shape, size, panel, in_blocks):
-        width, depth = rows.stop - rows.start, columns.stop - columns.start
-        block = min(size, depth) if in_blocks else 1
-        part = w[at : at + width * depth * math.prod(kernel)].reshape(depth // block, *kernel, block, width)
-        filled[rows, columns] = part.transpose(4, 0, 3, 1, 2).reshape(width, depth, *kernel)
-        at += part.size
-    return filled[:outputs]
-
-
-def _unpacked(w: Variable, shape: Numbers, size: int, panel: int, in_blocks: bool, own: bool) -> TensorVariable:
-    """The same of a variable: each number of the kernels by its place in the vector."""
-    places = np.arange(math.prod((-(-shape[0] // size) * size, *shape[1:])), dtype="int64")
-    return T.take(w, constant(unpack(places, shape, size, panel, in_blocks, own)))
+    def _kernels_of(self, w: Variable, in_blocks: bool) -> TensorVariable:
+        """The kernels of a variable: each number by its place in the vector."""
+        places = self._unpacked(np.arange(w.type.shape[0] or 0, dtype="int64"), in_blocks)
+        found = T.take(w, constant(places))
+        if not self.tile:
+            return found
+        back = constant(spread(self.tile).astype(w.dtype))
+        return T.einsum("ai,bj,ijoc->ocab", back, back, found)

@@ -45,6 +45,14 @@ class Limits:
     take 229 us at once and 55 us so."""
     panel_registers: int = 8
     """Vector registers for each block of outputs of a convolution whose weights lie side by side."""
+    tiles: tuple[int, ...] = (2, 4)
+    """Outputs along a side of the tiles of Winograd's algorithm that are considered."""
+    tiled_number: int = 16
+    """Products in the time of a number's way into a tile of Winograd's algorithm, or out of it."""
+    read_weight: int = 16
+    """Products in the time in which a weight comes from memory."""
+    unknown_side: int = 56
+    """Rows and columns of images of which the graph does not say how many there are."""
     # --- a program
     long_program: int = 12
     """Nodes of a graph whose C may be long enough for two compilers."""

@@ -3,11 +3,12 @@
 import numpy as np
 
 from arignote import ops as T
-from arignote.ops.blocked import BlockedConvolution, FromBlocks, ToBlocks, pack
+from arignote.ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from arignote.ops.convolution import Convolution
 from arignote.ops.creation import Alloc
 from arignote.ops.lengths import lengths_of
 from arignote.ops.pooling import MaxPool, SumPool
+from arignote.ops.weights import pack, pack_tiles
 from arignote.targets.current import current
 
 SIZE = current().vector // 8
@@ -25,6 +26,8 @@ kernels = T.constant(np.arange(float(N * 3 * 2 * 2)).reshape(N, 3, 2, 2))
 square = T.constant(np.arange(float(N * N)).reshape(N, N, 1, 1))
 own = T.constant(np.arange(N * 6.0).reshape(N, 1, 3, 2))
 zeros = T.constant(np.zeros(N))
+long = T.tensor("long", "float64", (2, 2, None, None, SIZE))
+by_three = T.constant(np.arange(float(N * N * 9)).reshape(N, N, 3, 3))
 plain = Convolution((1, 1), (1, 1))
 
 
@@ -99,6 +102,13 @@ ROWS = [
      blocked(AROUND)(blocks, square, zeros)),
     ("local_blocks_of_blocks", in_blocks(x), blocks),
     (
+        "local_winograd",
+        blocked(AROUND)(long, by_three, vector),
+        blocked(AROUND, tile=4, weights=(N, N, 3, 3))(
+            long, T.constant(pack_tiles(by_three.data, SIZE, PANEL, 4)), vector
+        ),
+    ),
+    (
         "local_pack_weights",
         blocked()(image, kernels, vector),
         blocked(weights=(N, 3, 2, 2))(image, T.constant(pack(kernels.data, SIZE, PANEL, False, False)), vector),
@@ -126,5 +136,8 @@ UNCHANGED = [
     ("local_join_in_blocks", T.join(1, FromBlocks(N - 1)(blocks), x)),
     ("local_reduction_in_blocks", T.sum(x, axis=(1, 2))),
     ("local_blocks_of_blocks", in_blocks(FromBlocks(N - 1)(blocks))),  # whose last block is filled up
+    ("local_winograd", blocked(AROUND, (2, 1))(long, by_three, vector)),
+    ("local_winograd", blocked()(long, square, vector)),
+    ("local_winograd", blocked()(blocks, by_three, vector)),  # so few tiles cost more than they save
     ("local_pack_weights", blocked()(image, T.tensor("w", "float64", kernels.type.shape), vector)),
 ]

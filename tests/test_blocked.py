@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.blocked import BlockedConvolution, FromBlocks, ToBlocks, in_blocks, of_blocks, pack, unpack
+from arignote.ops.blocked import BlockedConvolution, FromBlocks, ToBlocks, in_blocks, of_blocks
+from arignote.ops.weights import pack, unpack
 from arignote.targets.current import current
 
 RNG = np.random.default_rng(8)

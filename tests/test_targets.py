@@ -52,13 +52,15 @@ BOUNDS = {
     "cbackend/program/planner.py": {"_PARTS"},
     # A number of mathematics, of a type or of an algorithm.
     "optdb/rules/scan_products.py": {"_TURNED"},
+    "optdb/rules/winograd.py": {"SIDE"},
     "optdb/rules/stability.py": {"_COEFFICIENTS"},
     "ops/scan_ops.py": {"ENDLESS"},
     "ops/selection.py": {"_SAMPLE", "_DEVIATIONS", "_NEAR"},
     "ops/special.py": {"_BERNOULLI", "_LARGE", "_P", "_Q", "_ROOT", "_TERMS", "_TURNS", "_Y"},
     "ops/windows.py": {"MOST"},
     # Axes; and the order of weights, which the C knows.
-    "ops/blocked.py": {"EVEN", "IN_BLOCKS", "OF_BLOCKS", "POSITIONS"},
+    "ops/blocked.py": {"IN_BLOCKS", "OF_BLOCKS", "POSITIONS"},
+    "ops/weights.py": {"EVEN"},
     "cbackend/program/plan_blas.py": {"SUMMED"},
     # Blocks of sums and products: the bits of results depend on them, on every target.
     "cbackend/lowering/blocks.py": {"BLOCK", "PRODUCTS"},

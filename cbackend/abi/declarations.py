@@ -58,11 +58,12 @@ typedef struct ag_convolution {
     i64 images, channels, block, blocks, out_block;
     i64 panel;                                          /* the most blocks of outputs whose weights lie side by side */
     i64 own;                                            /* each channel has a kernel of its own */
+    i64 tile;                                           /* by Winograd's algorithm: numbers of y along a tile; or 0 */
     i64 lengths[2], kernel[2], stride[2], dilation[2], before[2], counts[2]; /* rows, columns; counts: of windows */
     const void *x, *w, *bias;
     const void *low, *high;                             /* numbers that y is cut off at, NaN left as it is; or NULL */
     i64 x_strides[4];                                   /* from an image, a block, a row, a column to the next */
-    void *y;
+    void *room, *y;                                     /* room: for the tiles of x, if there are any */
     const struct ag_nest *after;                        /* as for a product, with the five axes of y as loops */
     void *const *data;
     const i64 *strides;

@@ -8,6 +8,26 @@ from __future__ import annotations
 
 from ..ctext.helper import Helper
 
+_CONVOLVE = """\
+/* {about}  after: NULL, or a
+   kernel that reads y; where its arrays do not lie evenly it runs when all is done. */
+static void {name}(const ag_runtime *rt, const ag_blas *t, const i64 *of, const void *x, const i64 *xs, const void *w,
+                   const void *bias, const void *low, const void *high, {room}void *y, const ag_nest *after,
+                   const i64 *lengths, void *const *data, const i64 *strides)
+{{
+    const i64 shape[] = {{of[0], of[3], of[18], of[19], of[4]}};
+    i64 said[4];
+    i32 together = after != 0;
+    for (i32 l = 0; together && l < 5; l++) together = lengths[l] == shape[l];
+    const i32 followed = t->convolve(rt, &(const ag_convolution){{
+        of[0], of[1], of[2], of[3], of[4], of[5], of[6], of[7], {{of[8], of[9]}}, {{of[10], of[11]}},
+        {{of[12], of[13]}}, {{of[14], of[15]}}, {{of[16], of[17]}}, {{of[18], of[19]}}, x, w, bias, low, high,
+        {{xs[0], xs[1], xs[2], xs[3]}}, {given}, y, together ? after : 0, data, strides
+    }});
+    if (after && !followed) rt->launch(rt, after, lengths, data, strides, said);
+}}
+"""
+
 WINDOWS = (
     Helper("ag_offsets", """\
 /* The distances of all places along some axes from the first, the last axis fastest; NULL if there is no memory. */
@@ -89,23 +109,12 @@ static i32 ag_multiply_windows(const ag_runtime *rt, const ag_blas *t, i32 rank,
     return failed;
 }
 """),
-    Helper("ag_convolve_blocks", """\
-/* A convolution on channels in blocks (see ag_convolution, whose first members `of` lists).  after: NULL, or a kernel
-   that reads y; where its arrays do not lie evenly it runs when all is done. */
-static void ag_convolve_blocks(const ag_runtime *rt, const ag_blas *t, const i64 *of, const void *x, const i64 *xs,
-                               const void *w, const void *bias, const void *low, const void *high, void *y,
-                               const ag_nest *after, const i64 *lengths, void *const *data, const i64 *strides)
-{
-    const i64 shape[] = {of[0], of[3], of[17], of[18], of[4]};
-    i64 said[4];
-    i32 together = after != 0;
-    for (i32 l = 0; together && l < 5; l++) together = lengths[l] == shape[l];
-    const i32 followed = t->convolve(rt, &(const ag_convolution){
-        of[0], of[1], of[2], of[3], of[4], of[5], of[6], {of[7], of[8]}, {of[9], of[10]}, {of[11], of[12]},
-        {of[13], of[14]}, {of[15], of[16]}, {of[17], of[18]}, x, w, bias, low, high, {xs[0], xs[1], xs[2], xs[3]}, y,
-        together ? after : 0, data, strides
-    });
-    if (after && !followed) rt->launch(rt, after, lengths, data, strides, said);
-}
-"""),
+    Helper("ag_convolve_blocks", _CONVOLVE.format(
+        name="ag_convolve_blocks", room="", given="0",
+        about="A convolution on channels in blocks (see ag_convolution, whose first members `of` lists)."
+    )),
+    Helper("ag_convolve_tiles", _CONVOLVE.format(
+        name="ag_convolve_tiles", room="void *room, ", given="room",
+        about="A convolution on channels in blocks by Winograd's algorithm.  room: for the tiles of x."
+    )),
 )  # fmt: skip

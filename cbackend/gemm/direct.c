@@ -420,7 +420,4 @@ static i32 convolve(const ag_runtime *rt, const ag_convolution *of)
         for (i64 k = 0; k < count && !(all > LONG && k % 64 == 0 && rt->stopped()); k++) convolve_task(&work, k);
     return work.together;
 }
-#define CONVOLVE convolve
-#else
-#define CONVOLVE 0
 #endif

@@ -61,8 +61,8 @@ Work = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """The operations of a node, from its site and its steps; the facet `work` of its class."""
 ROW_LENGTHS = 3
 """Which of the vectors of multiply_windows has the lengths that are summed over."""
-CHANNELS, OWN, KERNEL = 1, 6, slice(9, 11)
-"""Places among the numbers of a call of `convolve_blocks`."""
+CHANNELS, OWN, KERNEL = 1, 6, slice(10, 12)
+"""Places among the numbers of a call of `convolve_blocks` or `convolve_tiles`."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
 """Operations on each element of a row, beside the largest found, subtracted, and what is summed up."""
 ROW_ADDITIONS = 3
@@ -166,7 +166,7 @@ def no_operations(program: Program, site: Site, steps: Sequence[Step]) -> list[T
 def _convolution_then(op: FusedProduct, node: Apply, steps: Sequence[Step]) -> list[Term]:
     """Of a convolution, as a product or as a kernel over views, and of what follows it."""
     calls = [s for s in steps if isinstance(s, Call) and s.writes]
-    lengths = calls[-1].writes[0].lengths
+    lengths = calls[-1].writes[-1].lengths
     each = sum(cost(inner) for inner in op.graph.order)
     product = _windows(node, [s for s in calls if not s.kernel])
     positions = math.prod(n or 0 for n in node.inputs[1].type.shape[2:])
@@ -180,10 +180,10 @@ def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
         if isinstance(s, Call) and s.function == "multiply_windows":
             rows = [a for a in s.arguments if isinstance(a, Vector)][ROW_LENGTHS]
             found.append((2, (*s.writes[0].lengths, *rows.values), 1))
-        elif isinstance(s, Call) and s.function == "convolve_blocks":
+        elif isinstance(s, Call) and s.function in ("convolve_blocks", "convolve_tiles"):
             numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
             channels = 1 if numbers[OWN] else numbers[CHANNELS]
-            found.append((2, (*s.writes[0].lengths, channels, *numbers[KERNEL]), 1))
+            found.append((2, (*s.writes[-1].lengths, channels, *numbers[KERNEL]), 1))
         elif isinstance(s, Call) and s.kernel and node.out.type.kind in "fc":
             views = len(dict.fromkeys(a.base for a in s.reads))
             found.append((views, s.writes[0].lengths, 1))

@@ -10,6 +10,7 @@
     multiply_windows(products, ..., result, then kernel)               a product of windows, and its epilogue
     convolve_blocks(products, [...], x, [s, ...], w, bias, low, high, result, then kernel)
                                                                        a convolution on channels in blocks
+    convolve_tiles(products, ..., high, room, result, then kernel)     the same by tiles, which are laid in `room`
     solve, solve_triangular, cholesky, slogdet(solvers, ..., result)   factorizations
     pipeline({stages})                                                 kernels, some rows of each at a time
 
@@ -58,6 +59,7 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("product_then", "t q v q q q na a v a v n a f"),
         Intrinsic("multiply_windows", "t q v q n a v a v q v v q v v n a f"),
         Intrinsic("convolve_blocks", "t v a v a a qa qa a f"),
+        Intrinsic("convolve_tiles", "t v a v a a qa qa a a f", (-2, -1)),
         Intrinsic("solve", "l q q v q q a v aq v n a"),
         Intrinsic("solve_triangular", "l q q q q v q q a v a v a"),
         Intrinsic("cholesky", "l q q v q a v a"),

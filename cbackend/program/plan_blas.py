@@ -26,13 +26,17 @@ SUMMED = -1
 
 @record(slots=True)
 class Multiplication:
-    """A product of matrices that another step follows: the function, its arguments up to the place of the result."""
+    """A product of matrices that another step follows: the function, its arguments up to the place of the result.
+
+    `writes`: what it writes beside the result.
+    """
 
     function: str
     lengths: Lengths
     arguments: tuple[Argument, ...]
     reads: tuple[Array, ...]
     fallible: bool = False
+    writes: tuple[Array, ...] = ()
 
 
 def multiplication(p: Planner, node: Apply) -> Multiplication:

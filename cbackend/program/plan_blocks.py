@@ -6,11 +6,13 @@ from ...graph import Apply, Constant, FunctionGraph, Variable
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from ...ops.elementwise import clip, maximum, minimum
 from ...ops.fused_product import FusedProduct
+from ...record import record
 from .outcome import Outcome
 from .plan_blas import Multiplication
+from .plan_views import slice_of
 from .plan_windows import window_counts
 from .planner import Planner
-from .program import Array, Table, Vector
+from .program import Array, Lengths, Table, Vector
 
 
 def plan_blocked_convolution(p: Planner, node: Apply) -> None:
@@ -22,7 +24,8 @@ def _call(p: Planner, product: Multiplication, out: Variable) -> None:
     result = p.result(out, product.lengths)
     p.products[result.dtype] = None
     nothing = (0, 0, 0, 0)  # follows
-    p.call(product.function, (*product.arguments, result, *nothing), (result,), product.reads, product.fallible)
+    arguments, writes = (*product.arguments, result, *nothing), (*product.writes, result)
+    p.call(product.function, arguments, writes, product.reads, product.fallible)
 
 
 def plan_cut_off(p: Planner, node: Apply) -> bool:
@@ -98,31 +101,57 @@ def plan_from_blocks(p: Planner, node: Apply) -> None:
         p.copy(target, source)
 
 
+@record
+class _Found:
+    """The input of a convolution, channels of a block side by side; its windows along rows and columns; its result."""
+
+    x: Array
+    counts: Lengths
+    lengths: Lengths
+
+
+def _found(p: Planner, node: Apply) -> _Found:
+    op, x = node.op, p.arrays[node.inputs[0]]
+    assert isinstance(op, BlockedConvolution)
+    channels = op.weights[0] if op.own else op.weights[1]
+    in_blocks = len(x.lengths) == 5
+    if in_blocks:
+        x = _side_by_side(p, x)
+    p.guard("equal", x.lengths[1], -(-channels // op.size) if in_blocks else channels, failure=Outcome.LENGTHS, axis=1)
+    around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
+    counts = window_counts(p, op, around, op.weights[2:])
+    return _Found(x, counts, (x.lengths[0], -(-op.weights[0] // op.size), *counts, op.size))
+
+
+def blocked_lengths(p: Planner, node: Apply) -> Lengths:
+    """The lengths of the result of a convolution in blocks."""
+    return _found(p, node).lengths
+
+
 def convolved_blocks(
     p: Planner, node: Apply, low: Array | None = None, high: Array | None = None
 ) -> Multiplication:
     """The call of a convolution in blocks, perhaps cut off at `low` and `high`, but for its result and what follows."""
-    op, (x, w, bias) = node.op, p.inputs_of(node)
+    op, found, (_, w, bias) = node.op, _found(p, node), p.inputs_of(node)
     assert isinstance(op, BlockedConvolution)
-    outputs, each, *kernel = op.weights
-    channels, blocks = (outputs if op.own else each), -(-outputs // op.size)
-    in_blocks = len(x.lengths) == 5
-    if in_blocks:
-        x = _side_by_side(p, x)
-        p.guard("equal", x.lengths[1], -(-channels // op.size), failure=Outcome.LENGTHS, axis=1)
-    else:
-        p.guard("equal", x.lengths[1], channels, failure=Outcome.LENGTHS, axis=1)
-    around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
-    counts = window_counts(p, op, around, tuple(kernel))
-    before = tuple(pair[0] for pair in op.padding)
+    x, channels = found.x, op.weights[0] if op.own else op.weights[1]
     numbers = (
-        x.lengths[0], channels, op.size if in_blocks else 1, blocks, op.size, op.panel, int(op.own),
-        *x.lengths[2:4], *kernel, *op.stride, *op.dilation, *before, *counts,
+        x.lengths[0], channels, op.size if len(x.lengths) == 5 else 1, found.lengths[1], op.size, op.panel, int(op.own),
+        op.tile, *x.lengths[2:4], *op.weights[2:], *op.stride, *op.dilation, *(pair[0] for pair in op.padding),
+        *found.counts,
     )  # fmt: skip
     arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), w, bias, low or 0, high or 0)
-    lengths = (x.lengths[0], blocks, *counts, op.size)
     reads = tuple(a for a in arguments if isinstance(a, Array))
-    return Multiplication("convolve_blocks", lengths, arguments, reads, fallible=False)
+    if not op.tile:
+        return Multiplication("convolve_blocks", found.lengths, arguments, reads)
+    room = _room(p, found, op.tile)
+    return Multiplication("convolve_tiles", found.lengths, (*arguments, room), reads, writes=(room,))
+
+
+def _room(p: Planner, found: _Found, tile: int) -> Array:
+    """Memory for the tiles of x."""
+    tiles = (slice_of(p, n, None, n, tile, 2 + axis)[1] for axis, n in enumerate(found.counts))
+    return p.fresh(found.x.dtype, (found.x.lengths[0], *tiles, (tile + 2) ** 2, found.x.lengths[1], found.x.lengths[4]))
 
 
 def _side_by_side(p: Planner, x: Array) -> Array:

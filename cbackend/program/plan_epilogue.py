@@ -119,7 +119,7 @@ def _plan_fused(p: Planner, node: Apply, group: Apply, kernel: Kernel, made: App
     after = After(kernel.name, tuple(p.kernel_arguments(kernel, extents, results, inputs)))
     p.products[made.out.dtype] = None
     arguments, reads = (*multiply.arguments, place, after), (*multiply.reads, *inputs)
-    p.call(multiply.function, arguments, (*results, place), reads, multiply.fallible)
+    p.call(multiply.function, arguments, (*results, *multiply.writes, place), reads, multiply.fallible)
 
 
 def _place(p: Planner, made: Apply, shape: Lengths, extents: Lengths, result: Array) -> Array:

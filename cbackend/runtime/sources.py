@@ -20,6 +20,7 @@ _PRODUCTS = (
     _GEMM + "vector.c",
     "linear_algebra.c",
     _GEMM + "direct.c",
+    _GEMM + "winograd.c",
     _GEMM + "batch.c",
 )  # fmt: skip
 

@@ -22,7 +22,7 @@ Rules on matrices and networks:
     dots, blas, gemm, normalization        products, their BLAS forms, updates of matrices, factors folded into weights
     solving, factoring, structure          systems of equations, factorizations, known structure of matrices
     pooling, cropping                      windows axis by axis, parts of convolutions and of padded arrays
-    layout                                 channels of images in blocks
+    layout, winograd                       channels of images in blocks, their convolutions by tiles
 
 Passes over whole graphs:
 
@@ -80,6 +80,7 @@ from . import (
     solving,
     stability,
     switches,
+    winograd,
     writing,
 )
 from .absent import Absent, absent
@@ -239,6 +240,10 @@ def layout_db() -> SequenceDB:
     """Channels of convolutions in blocks, and their weights in the order in which they are read."""
     db = SequenceDB()
     db.register("channels_in_blocks", equilibrium((layout.LAYOUT,)), "fast_run", "layout", position=0)
+    tiles = TopoDB()
+    for rule in winograd.WINOGRAD:  # for queries that name the tag
+        tiles.register(rule.name, rule, "winograd", "unsafe")
+    db.register("tiles", tiles, "winograd", position=0.5)
     return db.register("pack_weights", filled(TopoDB(), (layout.PACKED,)), "fast_run", "layout", position=1)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Constant, Variable, dims, dims_of
-from ...ops.blocked import POSITIONS, BlockedConvolution, FromBlocks, ToBlocks, pack
+from ...ops.blocked import POSITIONS, BlockedConvolution, FromBlocks, ToBlocks
 from ...ops.convolution import Convolution
 from ...ops.creation import Alloc
 from ...ops.elementwise import Pointwise, add, maximum
@@ -243,7 +243,7 @@ def packed_weights(node: Node) -> Variable | None:
     if op.weights or not isinstance(w, Constant) or not isinstance(bias, Constant):
         return None
     blocks = -(-w.data.shape[0] // op.size)
-    laid = constant(pack(w.data, op.size, op.panel, x.ndim == 5, op.own))
+    laid = constant(op.packed(w.data, x.ndim == 5))
     numbers = np.zeros(blocks * op.size, bias.dtype)
     numbers[: bias.data.size] = bias.data
     return replace(op, weights=w.data.shape)(x, laid, constant(numbers))  # type: ignore[no-any-return]

@@ -1,0 +1,127 @@
+"""Constant weights of convolutions in blocks, as vectors in the order in which the C reads them.
+
+By Winograd's algorithm a tile of `tile` x `tile` outputs comes from `edge` x `edge` inputs, edge = tile + 2, by
+products with G w G' (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016):
+
+    pack(w, ...)          panels, blocks of channels, rows, columns, channels, outputs     gemm/direct.c
+    pack_tiles(w, ...)    panels, rows and columns of G w G', channels, outputs            gemm/winograd.c
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from .windows import Numbers
+
+EVEN = 16
+"""So few panels of weights are an even number, so that two threads have equal shares."""
+
+
+def panels_of(blocks: int, panel: int) -> list[int]:
+    """The widths of panels, nearly equal, each of at most `panel` blocks; gemm/direct.c counts in the same way."""
+    count = -(-blocks // panel)
+    if 1 < count < EVEN:
+        count += count % 2
+    return [blocks // count + (k < blocks % count) for k in range(count)]
+
+
+def _parts(shape: Numbers, size: int, panel: int, in_blocks: bool) -> Iterator[tuple[slice, slice]]:
+    """The outputs and the channels of each part of the weights, in their order."""
+    outputs, channels = shape[:2]
+    block, first = size if in_blocks else 1, 0
+    whole = channels // block * block
+    for width in panels_of(-(-outputs // size), panel):
+        rows = slice(first * size, (first + width) * size)
+        first += width
+        for columns in (slice(0, whole), slice(whole, channels)):
+            if columns.start < columns.stop:
+                yield rows, columns
+
+
+def pack(w: np.ndarray, size: int, panel: int, in_blocks: bool, own: bool) -> np.ndarray:
+    """Kernels as a vector: panels, blocks of channels, rows, columns, channels, outputs; outputs filled up with zeros.
+
+    `in_blocks`: x is.  `own`: blocks, rows, columns, channels.
+    """
+    outputs, kernel = w.shape[0], w.shape[2:]
+    filled = np.zeros((-(-outputs // size) * size, *w.shape[1:]), w.dtype)
+    filled[:outputs] = w
+    if own:
+        return filled.reshape(-1, size, *kernel).transpose(0, 2, 3, 1).reshape(-1)
+    found = []
+    for rows, columns in _parts(w.shape, size, panel, in_blocks):
+        part = filled[rows, columns]
+        block = min(size, part.shape[1]) if in_blocks else 1
+        apart = part.reshape(part.shape[0], part.shape[1] // block, block, *kernel)
+        found.append(apart.transpose(1, 3, 4, 2, 0).reshape(-1))
+    return np.concatenate(found) if found else filled.reshape(-1)
+
+
+def unpack(w: np.ndarray, shape: Numbers, size: int, panel: int, in_blocks: bool, own: bool) -> np.ndarray:
+    """The way back from `pack` to kernels of this shape."""
+    outputs, _, *kernel = shape
+    whole = -(-outputs // size) * size
+    if own:
+        return w.reshape(-1, *kernel, size).transpose(0, 3, 1, 2).reshape(whole, 1, *kernel)[:outputs]
+    filled, at = np.zeros((whole, *shape[1:]), w.dtype), 0
+    for rows, columns in _parts(shape, size, panel, in_blocks):
+        width, depth = rows.stop - rows.start, columns.stop - columns.start
+        block = min(size, depth) if in_blocks else 1
+        part = w[at : at + width * depth * math.prod(kernel)].reshape(depth // block, *kernel, block, width)
+        filled[rows, columns] = part.transpose(4, 0, 3, 1, 2).reshape(width, depth, *kernel)
+        at += part.size
+    return filled[:outputs]
+
+
+# --- tiles
+
+GROWN = {
+    2: np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]]),
+    4: np.array([
+        [1 / 4, 0, 0], [-1 / 6, -1 / 6, -1 / 6], [-1 / 6, 1 / 6, -1 / 6], [1 / 24, 1 / 12, 1 / 6],
+        [1 / 24, -1 / 12, 1 / 6], [0, 0, 1],
+    ]),
+}  # fmt: skip
+"""G for each tile: polynomials of degree 2 at 0, 1, -1, (2, -2,) and infinity."""
+
+
+def tiles_across(length: int, tile: int) -> int:
+    """How many tiles cover `length` outputs."""
+    return -(-length // tile)
+
+
+def spread(tile: int) -> np.ndarray:
+    """The way back from G: a left inverse."""
+    found: np.ndarray = np.linalg.pinv(GROWN[tile])
+    return found
+
+
+def pack_tiles(w: np.ndarray, size: int, panel: int, tile: int) -> np.ndarray:
+    """G w G' of kernels of 3 x 3 as a vector; outputs filled up with zeros.  Computed in float64."""
+    outputs, channels = w.shape[:2]
+    grown = GROWN[tile]
+    filled = np.zeros((len(grown), len(grown), channels, -(-outputs // size) * size), w.dtype)
+    filled[..., :outputs] = np.einsum("ia,jb,ocab->ijco", grown, grown, w.astype("float64"), optimize=True)
+    ends = np.cumsum([size * width for width in panels_of(filled.shape[-1] // size, panel)])[:-1]
+    return np.concatenate([part.reshape(-1) for part in np.split(filled, ends, axis=-1)])
+
+
+def unpack_tiles(w: np.ndarray, shape: Numbers, size: int, panel: int, tile: int) -> np.ndarray:
+    """G w G' of kernels of this shape from their vector: rows, columns, outputs, channels."""
+    outputs, channels = shape[:2]
+    edge, at, parts = tile + 2, 0, []
+    for width in panels_of(-(-outputs // size), panel):
+        count = edge * edge * channels * width * size
+        parts.append(w[at : at + count].reshape(edge, edge, channels, width * size))
+        at += count
+    return np.concatenate(parts, axis=-1)[..., :outputs].swapaxes(2, 3)
+
+
+def kernels_of_tiles(grown: np.ndarray, tile: int) -> np.ndarray:
+    """The kernels of 3 x 3 whose G w G' this is."""
+    back = spread(tile)
+    found = np.einsum("ai,bj,ijoc->ocab", back, back, grown.astype("float64"), optimize=True)
+    return found.astype(grown.dtype)  # type: ignore[no-any-return]
