@@ -1,12 +1,12 @@
-"""Networks as ONNX models with random weights: our time of a call beside ONNX Runtime's, on the same threads.
+"""Networks as ONNX models: our time of a call beside those of ONNX Runtime and OpenVINO, on the same threads.
 
     python -m benchmarks.networks                          every network
     python -m benchmarks.networks --models resnet18 --threads 1 --rounds 9
 
-The two take turns, round by round, and the least time of each counts.  Before a turn there is a pause: threads of ONNX
+Weights are random, or those of the light models in the package `onnx`.  `winograd` is ours with that tag; a peer that
+is not installed is left out.  All take turns, round by round, and the least time of each counts.  Before a turn there is a pause: threads of ONNX
 Runtime keep their processors busy for milliseconds after a run, in which ours would have one processor less.  `error`
-is the largest difference of the results, over the largest result.  `peak` is the processor's: `python -m
-benchmarks.products` measures it.
+is the largest difference from the result of ONNX Runtime, over its largest number.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+import onnx.backend.test
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
@@ -145,33 +148,83 @@ def _head(b: Builder, x: str, c: int) -> str:
     return b.node("Gemm", x, b.weight(c, 1000), b.weight(1000, scale=0.1))
 
 
+def light(name: str) -> Any:
+    """A light model of the package `onnx`: its weights are constant or small."""
+    return onnx.load(Path(onnx.backend.test.__file__).parent / "data" / "light" / f"light_{name}.onnx")
+
+
+LIGHT = ("resnet50", "densenet121", "shufflenet", "inception_v1", "inception_v2")
 MODELS: dict[str, Callable[[], Any]] = {
     "resnet18": resnet18, "mobilenet_v2": mobilenet_v2, "squeezenet": squeezenet, "encoder": encoder,
+    **{name: partial(light, name) for name in LIGHT},
 }  # fmt: skip
+Call = Callable[[np.ndarray], np.ndarray]
 
 
-def compared(model: Any, shape: tuple[int, ...], threads: int, rounds: int, mode: str) -> str:
-    """The line of one model."""
-    value = np.random.default_rng(1).standard_normal(shape).astype("float32")
-    begun = time.perf_counter()
-    ours = ag.from_onnx(model).function(threads=threads, mode=mode)
-    got = ours(value)
-    first = time.perf_counter() - begun
+def input_of(model: Any) -> tuple[str, tuple[int, ...]]:
+    """The name and the shape of the input that is no weight."""
+    weights = {w.name for w in model.graph.initializer}
+    (found,) = (v for v in model.graph.input if v.name not in weights)
+    return found.name, tuple(d.dim_value for d in found.type.tensor_type.shape.dim)
+
+
+def ours(model: Any, threads: int, mode: str = "fast_run") -> Call:
+    f = ag.from_onnx(model).function(threads=threads, mode=mode)
+    return lambda value: f(value)  # type: ignore[no-any-return]
+
+
+def onnx_runtime(model: Any, threads: int) -> Call:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    (expected,) = session.run(None, {"x": value})
-    error = float(np.abs(got - expected).max() / np.abs(expected).max())
-    best = [float("inf")] * 2
+    name, _ = input_of(model)
+    return lambda value: session.run(None, {name: value})[0]  # type: ignore[no-any-return]
+
+
+def open_vino(model: Any, threads: int) -> Call:
+    import openvino
+
+    core = openvino.Core()
+    options = {
+        "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32",
+    }  # fmt: skip
+    compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", options)
+    request, name = compiled.create_infer_request(), input_of(model)[0]
+    return lambda value: request.infer({name: value})[compiled.output(0)]  # type: ignore[no-any-return]
+
+
+MADE = {"ours": ours, "winograd": partial(ours, mode="fast_run winograd"), "ORT": onnx_runtime, "OpenVINO": open_vino}
+OURS = ("ours", "winograd")
+
+
+def compared(model: Any, threads: int, rounds: int) -> str:
+    """The line of one model."""
+    value = np.random.default_rng(1).standard_normal(input_of(model)[1]).astype("float32")
+    calls: dict[str, Call] = {}
+    results: dict[str, np.ndarray] = {}
+    first = 0.0
+    for name, make in MADE.items():
+        begun = time.perf_counter()
+        try:
+            calls[name] = make(model, threads)
+        except ImportError:
+            continue
+        results[name] = np.array(calls[name](value))
+        first = first or time.perf_counter() - begun
+    best = dict.fromkeys(calls, float("inf"))
     for _ in range(rounds):
-        for k, run in enumerate((lambda: ours(value), lambda: session.run(None, {"x": value}))):
+        for name, call in calls.items():
             time.sleep(PAUSE)
             for _ in range(10):
                 begun = time.perf_counter()
-                run()
-                best[k] = min(best[k], time.perf_counter() - begun)
-    mine, theirs = (1e3 * seconds for seconds in best)
-    return f"{mine:9.2f} ms {theirs:9.2f} ms {mine / theirs:7.2f} {first:9.1f} s {error:9.1e}"
+                call(value)
+                best[name] = min(best[name], time.perf_counter() - begun)
+    peer = min(seconds for name, seconds in best.items() if name not in OURS)
+    times = " ".join(f"{1e3 * best[name]:8.2f}" if name in best else f"{'-':>8}" for name in MADE)
+    largest = np.abs(results["ORT"]).max()
+    errors = " ".join(f"{np.abs(results[name] - results['ORT']).max() / largest:8.1e}" for name in OURS)
+    ratios = " ".join(f"{best[name] / peer:8.2f}" for name in OURS)
+    return f"{times} {ratios} {first:7.1f} s {errors}"
 
 
 def main() -> None:
@@ -179,13 +232,12 @@ def main() -> None:
     parser.add_argument("--models", nargs="*", default=list(MODELS), choices=MODELS, metavar="MODEL")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--mode", default="fast_run", help="a query of optdb, such as 'fast_run winograd'")
     arguments = parser.parse_args()
-    print(f"{'network':14} {'ours':>12} {'ORT':>12} {'ratio':>7} {'first':>11} {'error':>9}")
+    print("times in ms; ratios to the best peer; errors from ONNX Runtime, over the largest result")
+    heads = " ".join(f"{name:>8}" for name in (*MADE, "ratio", "ratio w"))
+    print(f"{'network':14} {heads} {'first':>9} {'error':>8} {'error w':>8}")
     for name in arguments.models:
-        model = MODELS[name]()
-        shape = tuple(d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim)
-        print(f"{name:14} {compared(model, shape, arguments.threads, arguments.rounds, arguments.mode)}", flush=True)
+        print(f"{name:14} {compared(MODELS[name](), arguments.threads, arguments.rounds)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -106,6 +106,8 @@ ARITHMETIC = [
     ("local_pow_two", x**2, square(x)),
     ("local_pow_two", i**2, square(i)),
     ("local_pow_half", x**0.5, T.sqrt(x)),
+    ("local_pow_quarter", x**0.25, T.sqrt(T.sqrt(x))),
+    ("local_pow_three_quarters", x**0.75, T.sqrt(x) * T.sqrt(T.sqrt(x))),
     ("local_pow_minus_one", x**-1, T.reciprocal(x)),
     ("local_pow_minus_two", x**-2, square(T.reciprocal(x))),
     ("local_pow_minus_half", x**-0.5, T.reciprocal(T.sqrt(x))),
