@@ -4,9 +4,9 @@
     python -m benchmarks.networks --models resnet18 --threads 1 --rounds 9
 
 Weights are random, or those of the light models in the package `onnx`.  `winograd` is ours with that tag; a peer that
-is not installed is left out.  All take turns, round by round, and the least time of each counts.  Before a turn there is a pause: threads of ONNX
-Runtime keep their processors busy for milliseconds after a run, in which ours would have one processor less.  `error`
-is the largest difference from the result of ONNX Runtime, over its largest number.
+is not installed is left out.  All take turns, round by round, and the least time of each counts.  Before a turn there
+is a pause: threads of ONNX Runtime keep their processors busy for milliseconds after a run, in which ours would have
+one processor less.  `error` is the largest difference from the result of ONNX Runtime, over its largest number.
 """
 
 from __future__ import annotations
@@ -169,8 +169,8 @@ def input_of(model: Any) -> tuple[str, tuple[int, ...]]:
 
 
 def ours(model: Any, threads: int, mode: str = "fast_run") -> Call:
-    f = ag.from_onnx(model).function(threads=threads, mode=mode)
-    return lambda value: f(value)  # type: ignore[no-any-return]
+    f: Call = ag.from_onnx(model).function(threads=threads, mode=mode)
+    return f
 
 
 def onnx_runtime(model: Any, threads: int) -> Call:

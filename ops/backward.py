@@ -45,7 +45,7 @@ def pull_back(
                 continue
             lines.origin = node.origin
             for i, sent in zip(node.inputs, _send_back(node, received), strict=True):
-                if sent is not None and i in active and i not in known and i not in constant and i.type.kind in "fc":
+                if sent is not None and i in active and i not in known and i not in constant and _moves(i):
                     _check(node, i, sent)
                     _accumulate(sums, i, sent)
     return [sums.get(v) for v in wrt]
@@ -62,6 +62,11 @@ def pull_back_to(
     distinct = list(dict.fromkeys(inputs))
     found = dict(zip(distinct, pull_back(outputs, cotangents, distinct, stop_at=distinct), strict=True))
     return [found.pop(i, None) for i in inputs]
+
+
+def _moves(v: Variable) -> bool:
+    """Whether a value moves by a little: a number that is no integer, or that stands for one (see quantized.py)."""
+    return v.type.kind in "fc" or (v.owner is not None and getattr(v.owner.op, "straight_through", False))
 
 
 def _dependents(order: Sequence[Apply], sources: Sequence[Variable]) -> set[Variable]:
@@ -94,6 +99,6 @@ def _built_at(origin: Origin) -> str:
 
 def _check(node: Apply, variable: Variable, cotangent: Variable) -> None:
     mine, theirs = variable.type.shape, cotangent.type.shape
-    same_rank = len(mine) == len(theirs) and cotangent.dtype == variable.dtype
+    same_rank = len(mine) == len(theirs) and (cotangent.dtype == variable.dtype or variable.type.kind not in "fc")
     if not same_rank or any(None not in (a, b) and a != b for a, b in zip(mine, theirs, strict=True)):
         raise TypeError(f"the vjp of {node.op} gave {cotangent.type} for its input {describe(variable)}")

@@ -28,6 +28,7 @@ from .lengths import MakeVector, Shape, ShapeI
 from .nn import LogSoftmax, LogSumExp, Softmax
 from .pipeline import Pipeline
 from .pooling import MaxPool, MaxPoolGradient, SumPool
+from .quantized import Dequantize, Quantize
 from .reduce import REDUCTIONS, ArgReduce, Reduce
 from .row_passes import Top
 from .scan_ops import Scan, While
@@ -42,15 +43,16 @@ Entry = Union[Op, Callable[..., Op]]
 """An op without fields, or what makes an op of its fields."""
 
 _WITHOUT_FIELDS = (
-    Alloc(), Arange(), BroadcastTo(), Cholesky(), Det(), Diagonal(), DiagonalMatrix(), Dot(), Dot22(), Dot22Scalar(),
-    Eigh(), Eigvalsh(), Gemm(), Gemv(), Ger(), Inverse(), MakeVector(), MatMul(), Nonzero(), PseudoInverse(),
+    Alloc(), Arange(), BroadcastTo(), Cholesky(), Det(), Diagonal(), DiagonalMatrix(), Dot(),
+    Dequantize(), Dot22(), Dot22Scalar(), Eigh(), Eigvalsh(), Gemm(), Gemv(), Ger(), Inverse(), MakeVector(), MatMul(),
+    Nonzero(), PseudoInverse(),
     RepeatedPositions(), Reshape(), Shape(), SingularValues(), SlogDet(), SumTo(), OrderStatistics(),
 )  # fmt: skip
 _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, BlockedConvolution, Cast,
     CheckLengths, Cond, Convolution, DimShuffle,
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
-    MaskedShape, MaxPool, MaxPoolGradient, Pipeline,
+    MaskedShape, MaxPool, MaxPoolGradient, Pipeline, Quantize,
     Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, SpecifyShape,
     Subtensor, SumPool, ToBlocks, Top, Triangle, Unique, UniqueParts, While,
 )  # fmt: skip

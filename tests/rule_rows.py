@@ -21,6 +21,14 @@ w = T.vector("w", dtype="complex128")
 f = T.vector("f", dtype="float32")
 
 
+small = T.tensor("small", "int8", (None,))
+bytes_of_x = T.quantize(x, 0.5, 3)
+
+
+def _expanded(v):
+    return v.owner.op.expand(v.owner.inputs)
+
+
 def everywhere(like, number):
     """The number in the shape of `like`, as the engine writes it for a rule whose right side is a number."""
     value = T.constant(number, like.dtype)
@@ -106,6 +114,9 @@ ARITHMETIC = [
     ("local_pow_two", x**2, square(x)),
     ("local_pow_two", i**2, square(i)),
     ("local_pow_half", x**0.5, T.sqrt(x)),
+    ("local_quantize_of_dequantize", T.quantize(T.dequantize(bytes_of_x, 0.25, 7), 0.25, 7), bytes_of_x),
+    ("local_quantize_elementwise", bytes_of_x, _expanded(bytes_of_x)),
+    ("local_dequantize_elementwise", T.dequantize(small, 0.5, 3), _expanded(T.dequantize(small, 0.5, 3))),
     ("local_pow_quarter", x**0.25, T.sqrt(T.sqrt(x))),
     ("local_pow_three_quarters", x**0.75, T.sqrt(x) * T.sqrt(T.sqrt(x))),
     ("local_pow_minus_one", x**-1, T.reciprocal(x)),

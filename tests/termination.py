@@ -90,8 +90,11 @@ GONE = {
     "mod": words("local_mod_by_one local_zero_mod"),
     "mul": words("local_integer_mul_zero local_mul_zero"),
     "ne": words("local_ne_with_itself"),
+    "dequantize": words("local_dequantize_elementwise"),
+    "quantize": words("local_quantize_elementwise"),
     "pow": words("""
-        local_one_pow local_pow_minus_half local_pow_quarter local_pow_three_quarters local_pow_minus_two local_pow_to_nested_squaring local_pow_zero
+        local_one_pow local_pow_minus_half local_pow_quarter local_pow_three_quarters
+        local_pow_minus_two local_pow_to_nested_squaring local_pow_zero
     """),
     "shape": words("local_shape_to_shape_i"),
     "sigmoid": words("local_hard_sigmoid local_ultra_fast_sigmoid logsigm_to_softplus"),

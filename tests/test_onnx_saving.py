@@ -54,6 +54,11 @@ CASES = {
         )),
         *(f(up) for f in (T.log, T.log1p, T.log2, T.log10, T.sqrt)), T.arccosh(up + 1), T.log1mexp(-up),
     ],
+    "quantized": [
+        T.quantize(x, 0.05, 128), T.quantize(x, [0.1, 0.2, 0.3], [1, 0, -3], "int8", axis=0),
+        T.quantize(x, 0.1, 3, "int32"),
+        T.dequantize(small, 0.5, 3), T.dequantize(unsigned, T.exp(x[0, 0]), 7), *T.dynamic_quantize(y),
+    ],
     "pairs": [
         x + y, x - y, x * y, x / y, x // y, x % y, T.fmod(x, y), T.maximum(x, y), T.hypot(x, y), T.arctan2(y, x), up**y,
         T.logaddexp(x, y), T.copysign(x, y), x < y, T.ne(x, y), T.where(x < y, x, 2 * y), T.clip(x, -0.5, y),

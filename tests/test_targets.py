@@ -39,6 +39,7 @@ BOUNDS = {
     "optdb/rules/fills.py": {"MOST_STEPS"},
     "optdb/rules/fusion_rows.py": {"OPEN"},
     "optdb/rules/joins.py": {"MOST_PARTS"},
+    "optdb/rules/quantization.py": {"SAFE"},
     "optdb/rules/powers.py": {"LONGEST_PRODUCT", "LONGEST_INTEGER_PRODUCT"},
     "optdb/rules/products.py": {"MOST_FACTORS"},
     "optdb/rules/structure.py": {"_LARGEST_CONSTANT"},

@@ -61,6 +61,8 @@ ZOO = [
     T.MaxPool((2, 3), (1, 2), (2, 1))(X), T.SumPool((2,), (1,), (2,))(X),
     T.MaxPoolGradient((2, 3), (1, 2), (2, 1))(X, Y, Y), T.constant([1.5, np.nan]) + V,
     T.constant(np.zeros((0, 3))) + X[0, :3], T.constant(np.arange(40.0)) * A, T.constant(1 + 2j) * A, ~(X > 0),
+    T.quantize(X, 0.5, 3, "int8"),
+    T.dequantize(T.quantize(X, 0.5), 0.25),
     T.FromBlocks(3)(T.ToBlocks(4)(X[None, None])),
     T.BlockedConvolution((1, 2), (2, 1), ((0, 1), (2, 0)), 4, 2)(X[None, None], X[None, None], V),
     T.BlockedConvolution((1, 1), (1, 1), ((0, 0), (0, 0)), 4, 2, weights=(3, 1, 1, 1))(X[None, None], V, V),

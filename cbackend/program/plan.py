@@ -47,6 +47,7 @@ from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.pipeline import Pipeline
 from ...ops.pooling import MaxPool, MaxPoolGradient, SumPool
+from ...ops.quantized import Dequantize, Quantize
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.row_passes import Top
 from ...ops.scan_ops import Scan, While
@@ -75,7 +76,7 @@ from .buffers import assign_slots
 from .choices import Choices
 from .late import cannot_fail_late, checks_first, overwritten_for_good
 from .plan_host import plan_host
-from .plan_kernels import plan_kernel
+from .plan_kernels import plan_kernel, plan_scaled
 from .planner import Planner
 from .program import Array, Buffer, Finish, Lengths, Program, Site
 from .verify import verify_program
@@ -326,6 +327,8 @@ _PLANS: dict[type[Op], Plan] = {
     MaxPool: plan_windows.plan_pool,
     MaxPoolGradient: plan_windows.plan_pool_gradient,
     SumPool: plan_windows.plan_pool,
+    Quantize: plan_scaled,
+    Dequantize: plan_scaled,
     Assume: plan_matrices.plan_assume,
     Diagonal: plan_matrices.plan_diagonal,
     DiagonalMatrix: plan_matrices.plan_diagonal_matrix,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...graph import Apply, same_shape
-from ...ops.fused import InPlace
+from ...graph import Apply, FunctionGraph, same_shape
+from ...ops.fused import Fused, InPlace
+from ...ops.tensor import TensorVariable
 from ..ir.kernel import Kernel
 from .launches import runs_in_any_order
 from .outcome import Outcome
@@ -39,6 +40,13 @@ def plan_kernel(p: Planner, node: Apply) -> None:
             outputs.append(victim or p.result(node.outputs[operand.source], lengths))
     if any(o in p.needed for o in node.outputs):
         p.launch(kernel, extents, outputs, inputs)
+
+
+def plan_scaled(p: Planner, node: Apply) -> None:
+    """One kernel of the arithmetic of scales and zero points."""
+    leaves = [TensorVariable(i.type) for i in node.inputs]
+    group = FunctionGraph(leaves, [node.op.expand(leaves)])  # type: ignore[attr-defined]
+    p.expand(node, [Fused(group)(*node.inputs)])  # type: ignore[list-item]
 
 
 def _own_lengths(p: Planner, kernel: Kernel, output: int, inputs: Sequence[Array], extents: Lengths) -> Lengths:

@@ -20,7 +20,7 @@
     convert_windows, convert_normalization, convert_images, convert_recurrent, convert_quantized, convert_control,
     convert_sequences                            converters of ops, a file a subject
     narrow, edges, host_ops                      dtypes of few bits, edges of a model, ops that NumPy runs
-    saving, writing, write_elementwise, write_arrays, write_indexing, write_control    expressions as ONNX
+    saving, writing, write_elementwise, write_arrays, write_indexing, write_control, write_quantized    to ONNX
     command                                      `python -m arignote onnx`
 """
 

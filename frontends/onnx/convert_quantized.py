@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Variable
+from ...ops.quantized import FLOATS, INTEGERS
 from .convert_elementwise import like
 from .convert_windows import convolved
 from .narrow import FORMATS, Float
@@ -40,6 +41,9 @@ def quantize_linear(node: Node, x: Any, scale: Any, zero: Any = None) -> Any:
     number = node.attr("output_dtype", 0)
     form = node.format(2) if zero is not None else FORMATS.get(number)
     dtype = zero.dtype if zero is not None else dtype_of(number, node.error) if number else "uint8"
+    if form is None and dtype in INTEGERS and not node.attr("precision", 0) and x.dtype == scale.dtype in FLOATS:
+        zero = T.constant(0, dtype) if zero is None else zero
+        return T.Quantize(dtype)(x, _along(scale, x, node), _along(zero, x, node))
     y = _quotient(node, x, scale)
     if isinstance(form, Float):
         return form.rounded(y, bool(node.attr("saturate", 1)))
@@ -61,6 +65,9 @@ def _quotient(node: Node, x: Any, scale: Any) -> Any:
 def dequantize_linear(node: Node, x: Any, scale: Any, zero: Any = None) -> Any:
     number = node.attr("output_dtype", 0)
     dtype = dtype_of(number, node.error) if number else scale.dtype
+    if x.dtype in INTEGERS and dtype == scale.dtype in FLOATS and node.format(0) is None:
+        zero = T.constant(0, x.dtype) if zero is None else zero
+        return T.Dequantize()(x, _along(scale, x, node), _along(zero, x, node))
     kind = x.dtype if x.type.kind == "f" else "int32" if x.dtype != "int32" else "int64"
     y = T.cast(x, kind)
     y = y if zero is None else y - T.cast(_along(zero, x, node), y.dtype)

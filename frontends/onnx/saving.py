@@ -14,7 +14,13 @@ from ...graph.dims import Symbol
 from ...ops.shared import SharedVariable
 from ...rewriting import rewrite
 from ...sources import graph_of_source, graph_over, output_names
-from . import write_arrays, write_control, write_elementwise, write_indexing  # noqa: F401  # they register themselves
+from . import (  # noqa: F401  (they register themselves)
+    write_arrays,
+    write_control,
+    write_elementwise,
+    write_indexing,
+    write_quantized,
+)
 from .edges import EdgeFunction
 from .loading import nodes_of
 from .model import OnnxModel

@@ -23,6 +23,7 @@ Rules on matrices and networks:
     solving, factoring, structure          systems of equations, factorizations, known structure of matrices
     pooling, cropping                      windows axis by axis, parts of convolutions and of padded arrays
     layout, winograd                       channels of images in blocks, their convolutions by tiles
+    quantization                           numbers in few bits
 
 Passes over whole graphs:
 
@@ -74,6 +75,7 @@ from . import (
     normalization,
     pooling,
     powers,
+    quantization,
     reductions,
     shapes,
     softmax,
@@ -115,7 +117,7 @@ CARRIED = (
 """What carries axes, parts and lengths towards the inputs, where they meet and vanish."""
 CANONICAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.LIFTED, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST],
-    *CARRIED, reductions.FACTORS, dots.DOTS, normalization.FOLDED,
+    *CARRIED, reductions.FACTORS, dots.DOTS, normalization.FOLDED, quantization.CANCELLED,
 )  # fmt: skip
 STABLE = (
     softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, stability.LOGISTIC, stability.ERROR_FUNCTION,
@@ -124,6 +126,7 @@ STABLE = (
 SPECIAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, canonizer.CANONICAL, *CARRIED,
     softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, reductions.EXTREMA, joins.BY_PARTS, pooling.BY_AXES,
+    quantization.EXPANDED,
 )  # fmt: skip
 UNSAFE = (
     arithmetic.UNSAFE, powers.UNSAFE, stability.UNSAFE, canonizer.UNSAFE, switches.UNSAFE, reductions.UNSAFE,

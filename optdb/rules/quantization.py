@@ -1,0 +1,52 @@
+"""Numbers in few bits: what cancels, and elementwise ops for what is left, which fuse with their neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...graph import Constant, Variable
+from ...ops.quantized import Dequantize, Quantize
+from ..rule import Rule, node_rule
+from .facts import Node, producer
+
+SAFE = (1e-30, 1e30)
+"""Scales for which no quotient of a small integer times the scale leaves the numbers of float32."""
+
+
+def back_again(node: Node) -> Variable | None:
+    """Integers of 8 bits that were numbers in between, with one scale and one zero point."""
+    made = producer(node.inputs[0], Dequantize)
+    if made is None or not node.op.dtype.endswith("int8") or node.inputs[0].dtype == "float16":
+        return None
+    (q, *before), (_, *after) = made.inputs, node.inputs
+    scale = before[0]
+    same = q.dtype == node.op.dtype and all(_equal(v, w) for v, w in zip(before, after, strict=True))
+    if not same or q.type.shape != node.out.type.shape or not isinstance(scale, Constant):
+        return None
+    safe = bool(((scale.data > SAFE[0]) & (scale.data < SAFE[1])).all())
+    return q if safe else None
+
+
+def _equal(v: Variable, w: Variable) -> bool:
+    if v is w:
+        return True
+    if not (isinstance(v, Constant) and isinstance(w, Constant)):
+        return False
+    return v.type == w.type and bool(np.array_equal(v.data, w.data))
+
+
+def elementwise(node: Node) -> Variable:
+    """The arithmetic of scales and zero points."""
+    return node.op.expand(node.inputs)  # type: ignore[no-any-return]
+
+
+CANCELLED: list[Rule] = [
+    node_rule("local_quantize_of_dequantize", Quantize, back_again, having=Dequantize,
+              formula="quantize(dequantize(q, s, z), s, z) -> q  for constant s and q of 8 bits"),
+]  # fmt: skip
+EXPANDED: list[Rule] = [
+    node_rule("local_quantize_elementwise", Quantize, elementwise, having=(),
+              formula="quantize(x, s, z) -> cast(minimum(maximum(rint(x / s) + z, least), largest))"),
+    node_rule("local_dequantize_elementwise", Dequantize, elementwise, having=(),
+              formula="dequantize(q, s, z) -> (q - z) * s"),
+]  # fmt: skip
