@@ -1,4 +1,4 @@
-"""The command line: `python -m arignote demo | doctor | cache | opt | report | bisect | onnx`."""
+"""The command line: `python -m arignote demo | doctor | cache | opt | report | bisect | onnx | theano`."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
         return bisect_command.main(chosen.graph, chosen.inputs, chosen.mode, chosen.exact)
     if chosen.command == "onnx":
         return int(import_module(".frontends.onnx.command", __package__).main(chosen))
+    if chosen.command == "theano":
+        return int(import_module(".frontends.theano.command", __package__).main(chosen))
     if chosen.command == "report":
         return report.main(chosen.trace, chosen.output)
     return cache_command.main(chosen.action)
@@ -73,6 +75,9 @@ def _parser() -> argparse.ArgumentParser:
     opt.add_argument("--from", dest="begin", default="graph", choices=begins, help="the stage that the file holds")
     opt.add_argument("--print-changed", action="store_true", help="show what each pass changed")
     opt.add_argument("--time", action="store_true", help="show what each pass and rule cost")
+    program = commands.add_parser("theano", help="run a program that was written for Theano, as it is")
+    program.add_argument("script", help="the Python file")
+    program.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
     page = commands.add_parser("report", help="make an HTML page of what ARIGNOTE_TRACE=folder recorded")
     page.add_argument("trace", help="a trace file, or a folder of them")
     page.add_argument("-o", "--output", default="report.html", help="the page to write")

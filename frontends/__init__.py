@@ -1,4 +1,6 @@
 """Front ends: models and programs of other systems as expressions of this one.
 
     onnx/    models in the ONNX format
+    nnef/    models in the NNEF format
+    theano/  programs that were written for Theano
 """

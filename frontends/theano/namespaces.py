@@ -1,0 +1,178 @@
+"""The modules of Theano: their names, and `install`, which lets programs import them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from difflib import get_close_matches
+from types import ModuleType
+from typing import Any
+
+from . import (
+    dtypes,
+    functions,
+    gradients,
+    graphs,
+    loops,
+    methods,
+    modes,
+    nnet,
+    printing,
+    products,
+    shapes,
+    tensors,
+    variables,
+    windows,
+)  # fmt: skip
+from . import shared as shared_variables
+from . import types as tensor_types
+from .config import change_flags, config
+from .elementwise import FUNCTIONS
+from .indexing import EXTRA
+from .refusals import REFUSED
+
+
+class Namespace(ModuleType):
+    """A module of Theano.  A name that does not exist says which is near."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in REFUSED:
+            return REFUSED[name]
+        near = get_close_matches(name, list(self.__dict__), 1)
+        raise AttributeError(
+            f"module {self.__name__!r} has no attribute {name!r}"
+            + (f"; did you mean {near[0]!r}?" if near else "; docs/theano.md lists the names that exist")
+        )
+
+
+def _names(module: Any, *names: str) -> dict[str, Any]:
+    """Names of one of our files, all public ones that it defines if none are given."""
+    if names:
+        return {name: getattr(module, name) for name in names}
+    return {
+        name: value for name, value in vars(module).items()
+        if not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
+    }  # fmt: skip
+
+
+GRAPH = _names(graphs)
+GOF = {
+    **_names(variables, "Apply", "Variable"), "Constant": variables.TensorConstant,
+    **_names(tensor_types, "Type", "Generic", "generic"), "FunctionGraph": functions.FunctionGraph,
+}  # fmt: skip
+GRADIENT = {
+    **_names(gradients), "consider_constant": tensors.consider_constant, "undefined_grad": gradients.zero_grad,
+}  # fmt: skip
+SHARED = {**_names(shared_variables), "TensorSharedVariable": shared_variables.TensorSharedVariable}
+BASIC = {
+    **FUNCTIONS, **methods.constructors(), **_names(tensors),
+    **_names(variables, "TensorVariable", "TensorConstant", "Variable", "Apply", "as_tensor_variable", "constant"),
+    "as_tensor": variables.as_tensor_variable, "TensorType": tensor_types.TensorType, "Type": tensor_types.Type,
+    "Tensor": tensor_types.TensorType, "Constant": variables.TensorConstant, "mgrid": shapes.mgrid,
+    "ogrid": shapes.ogrid, "div_proxy": FUNCTIONS["true_div"],
+    **{name: getattr(gradients, name) for name in ("grad", "jacobian", "hessian", "Lop", "Rop", "verify_grad")},
+    "numeric_grad": gradients.numeric_grad,
+    "all_dtypes": dtypes.ALL, "float_dtypes": dtypes.FLOATS, "int_dtypes": dtypes.INTEGERS,
+    "integer_dtypes": (*dtypes.INTEGERS, *dtypes.UNSIGNED), "uint_dtypes": dtypes.UNSIGNED,
+    "discrete_dtypes": dtypes.DISCRETE, "continuous_dtypes": dtypes.CONTINUOUS, "complex_dtypes": dtypes.COMPLEX,
+    "pprint": printing.pp, "min_informative_str": printing.min_informative_str,
+}  # fmt: skip
+POOLS = _names(windows, "pool_2d", "pool_3d", "max_pool_2d", "max_pool_2d_same_size")
+CONVOLUTIONS = _names(
+    windows, "conv2d", "conv3d", "conv2d_grad_wrt_inputs", "conv2d_grad_wrt_weights", "conv2d_transpose",
+    "separable_conv2d",
+)  # fmt: skip
+COMPILE = {
+    **_names(functions, "Function", "In", "Out", "SymbolicInput", "SymbolicOutput", "function", "UnusedInputError"),
+    **_names(modes, "Mode", "DebugMode", "NanGuardMode", "MonitorMode", "get_mode", "get_default_mode",
+             "predefined_modes"),
+    "shared": shared_variables.shared, "SharedVariable": shared_variables.SharedVariable,
+    "shared_constructor": shared_variables.shared_constructor,
+}  # fmt: skip
+PRINTING = {
+    **_names(printing, "debugprint", "pp", "Print", "pydotprint", "pydotprint_variables", "min_informative_str"),
+    "pprint": printing.pp,
+}  # fmt: skip
+SCAN = _names(loops, "scan", "map", "reduce", "foldl", "foldr", "scan_checkpoints", "until") | {"clone": graphs.clone}
+TOP = {
+    **COMPILE, **GOF, **SCAN, "Param": functions.Param, "config": config, "change_flags": change_flags,
+    **_names(gradients, "grad", "Lop", "Rop", "subgraph_grad"), **_names(printing, "pp"), "dot": FUNCTIONS["dot"],
+    "pprint": printing.pp, "OrderedUpdates": loops.OrderedUpdates, "version": "1.0.5",
+    "get_scalar_constant_value": tensors.get_scalar_constant_value,
+}  # fmt: skip
+MODULES: dict[str, dict[str, Any]] = {
+    "theano": TOP,
+    "theano.tensor": BASIC | CONVOLUTIONS | {"nnet": None},
+    "theano.tensor.basic": BASIC,
+    "theano.tensor.elemwise": {},
+    "theano.tensor.extra_ops": EXTRA,
+    "theano.tensor.inplace": {f"{name}_inplace": f for name, f in FUNCTIONS.items()},
+    "theano.tensor.nlinalg": products.NLINALG,
+    "theano.tensor.slinalg": products.SLINALG,
+    "theano.tensor.sharedvar": SHARED,
+    "theano.tensor.subtensor": _names(tensors) | {n: FUNCTIONS[n] for n in ("set_subtensor", "inc_subtensor", "take")},
+    "theano.tensor.type": {"TensorType": tensor_types.TensorType},
+    "theano.tensor.var": _names(variables, "TensorVariable", "TensorConstant"),
+    "theano.tensor.sort": {n: FUNCTIONS[n] for n in ("sort", "argsort", "topk", "argtopk", "topk_and_argtopk")},
+    "theano.tensor.nnet": nnet.NNET | CONVOLUTIONS,
+    "theano.tensor.nnet.nnet": nnet.NNET,
+    "theano.tensor.nnet.sigm": {n: nnet.NNET[n] for n in ("sigmoid", "hard_sigmoid", "ultra_fast_sigmoid", "softplus")},
+    "theano.tensor.nnet.conv": CONVOLUTIONS,
+    "theano.tensor.nnet.abstract_conv": CONVOLUTIONS,
+    "theano.tensor.signal": {},
+    "theano.tensor.signal.pool": POOLS,
+    "theano.tensor.signal.downsample": POOLS,
+    "theano.gradient": GRADIENT,
+    "theano.ifelse": {"ifelse": loops.ifelse},
+    "theano.printing": PRINTING,
+    "theano.scan_module": SCAN,
+    "theano.scan_module.scan_utils": {"until": loops.until, "clone": graphs.clone, "map_variables": None},
+    "theano.updates": {"OrderedUpdates": loops.OrderedUpdates},
+    "theano.compile": COMPILE,
+    "theano.compile.function": {"function": functions.function},
+    "theano.compile.function_module": COMPILE | _names(functions, "MissingInputError"),
+    "theano.compile.mode": COMPILE,
+    "theano.compile.sharedvalue": SHARED,
+    "theano.compile.io": COMPILE,
+    "theano.compile.debugmode": {"DebugMode": modes.DebugMode},
+    "theano.compile.nanguardmode": {"NanGuardMode": modes.NanGuardMode},
+    "theano.gof": GOF,
+    "theano.gof.graph": GRAPH | GOF,
+    "theano.gof.fg": {"FunctionGraph": functions.FunctionGraph, "MissingInputError": functions.MissingInputError},
+    "theano.gof.type": GOF,
+    "theano.configparser": {"change_flags": change_flags},
+    "theano.scalar": {"upcast": dtypes.upcast},
+    "theano.sandbox": {},
+}
+"""Each module and its names."""
+
+
+def _build(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Namespace]:
+    """The modules, each an attribute of the one around it unless a name of that one stands there."""
+    made = {}
+    for full, names in tables.items():
+        module = made[full] = Namespace(full)
+        module.__dict__.update({name: value for name, value in names.items() if value is not None})
+        module.__dict__.update(__path__=[], __file__=__file__, __package__=full)
+        outer, _, name = full.rpartition(".")
+        if outer:
+            made[outer].__dict__.setdefault(name, module)
+    made["theano.tensor"].__dict__.update(nnet=made["theano.tensor.nnet"])
+    return made
+
+
+modules = _build(MODULES)
+
+
+def install() -> None:
+    """Let `import theano`, `import theano.tensor as T` and the like give these modules in this process.
+
+    Raises RuntimeError if another Theano is imported already.
+    """
+    there = sys.modules.get("theano")
+    if there is not None and there is not modules["theano"]:
+        raise RuntimeError(
+            "theano is imported already, from "
+            f"{getattr(there, '__file__', 'somewhere')}; call install() before the first import of it"
+        )
+    sys.modules.update(modules)
