@@ -50,8 +50,9 @@ def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_
     results = [*results, *new_values.values()]
     replaced = _givens(givens)
     promises = _promises(replaced, results, variables)
-    results = rebuild(results, _kept(replaced)) if replaced else results
-    moved_on = default_updates(results, new_values, _default_update)
+    images = _kept(replaced)
+    results = rebuild(results, images) if replaced else results
+    moved_on = default_updates(results, new_values, lambda v, new: rebuild([_default_update(v, new)], images)[0])
     new_values.update(moved_on)
     results = [*results, *moved_on.values()]
     results[:1] = [anchored(first, promises) for first in results[:1]]

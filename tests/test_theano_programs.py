@@ -67,3 +67,38 @@ def test_the_command_runs_a_script_with_its_arguments(tmp_path):
     missing = subprocess.run([*command[:-2], "nowhere.py"], capture_output=True, text=True, check=False)
     assert missing.returncode == 2
     assert "nowhere.py" in missing.stderr
+
+
+# Losses below are those that Theano 1.0.5 itself prints for the same program; they agree in 10 digits.
+
+
+def test_lenet(run):
+    found = run("lenet", epochs=1)
+    assert found["losses"] == pytest.approx([2.28838813842356], rel=1e-9)
+
+
+def test_denoising_autoencoders(run):
+    found = run("autoencoders", epochs=(1, 3))
+    assert found["costs"] == [[pytest.approx(23.72884942682502)], [pytest.approx(25.0, abs=1.0)]]
+    assert found["losses"][-1] < found["losses"][0]
+
+
+def test_rbm(run):
+    found = run("rbm", epochs=3)
+    assert found["costs"][-1] > found["costs"][0] > -30
+    first, second = found["samples"]
+    assert first.shape == (20, 64)
+    assert ((first > 0) & (first < 1)).all()
+    assert not np.array_equal(first, second)  # the chain moved on
+
+
+def test_lstm(run):
+    found = run("lstm", epochs=2, dim=8, examples=96)
+    assert found["costs"][-1] < found["costs"][0] < 0.75
+
+
+def test_hmc(run):
+    found = run("hmc", samples=150)
+    assert found["mean error"] < 0.2
+    assert found["covariance error"] < 0.5
+    assert found["acceptance"] > 0.8

@@ -81,7 +81,7 @@ class _Step:
 
     def __call__(self, *arguments: Any) -> Any:
         self.arguments = arguments
-        found = _for_core(self.fn(*map(wrap, arguments)))
+        found = _for_core(self.fn(*[wrap(a) for a in arguments]))
         if self.strict:
             self._require_given(found)
         return found

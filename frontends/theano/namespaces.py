@@ -16,10 +16,12 @@ from . import (
     loops,
     methods,
     modes,
+    mrg,
     nnet,
     printing,
     products,
     shapes,
+    streams,
     tensors,
     variables,
     windows,
@@ -143,6 +145,9 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.configparser": {"change_flags": change_flags},
     "theano.scalar": {"upcast": dtypes.upcast},
     "theano.sandbox": {},
+    "theano.sandbox.rng_mrg": _names(mrg) | {"RandomStreams": mrg.MRG_RandomStreams, "M1": mrg.M1, "M2": mrg.M2},
+    "theano.tensor.shared_randomstreams": _names(streams, "RandomStreams", "RandomStateSharedVariable"),
+    "theano.tensor.raw_random": _names(streams, "Draw"),
 }
 """Each module and its names."""
 

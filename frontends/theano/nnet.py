@@ -88,12 +88,12 @@ def softsign(x: Any) -> Any:
 
 @_listed
 def relu(x: Any, alpha: Any = 0) -> Any:
-    """max(x, alpha x), for `alpha` of at most 1."""
+    """max(x, alpha x) for `alpha` of at most 1; the derivative at 0 is the mean of both sides."""
     x = as_tensor_variable(x)
     if isinstance(alpha, (int, float)) and alpha == 0:
-        return FUNCTIONS["switch"](FUNCTIONS["gt"](x, 0), x, 0) if x.dtype in DISCRETE else wrap(T.relu(x.core), x)
+        return 0.5 * (x + abs(x))
     slope = as_tensor_variable(alpha)
-    return FUNCTIONS["switch"](FUNCTIONS["gt"](x, 0), x, slope * x)
+    return 0.5 * (1 + slope) * x + 0.5 * (1 - slope) * abs(x)
 
 
 @_listed

@@ -8,7 +8,8 @@ import numpy as np
 
 from ... import ops as T
 from ...ops.backward import pull_back
-from ...ops.pooling import MaxPool, SumPool
+from ...ops.lengths import lengths_of
+from ...ops.pooling import MaxPool, MaxPoolGradient, SumPool
 from .config import warn_once
 from .dtypes import upcast
 from .shapes import length
@@ -184,6 +185,22 @@ def separable_conv2d(
 # --- pools
 
 
+class FullMaxPool(MaxPool):
+    """A maximum whose derivative goes, in full, to each number that is the largest of its window."""
+
+    def vjp(self, node: Any, cotangents: Any) -> Any:
+        (g,), (x,) = cotangents, node.inputs
+        if g is None or x.type.kind != "f":
+            return [None]
+        reached = [T.cast(T.eq(part, node.out), g.dtype) for part in self._parts(x, node.out)]
+        count = reached[0] if len(reached) == 1 else T.add(*reached)
+        return [MaxPoolGradient(self.kernel, self.stride, self.dilation)(x, node.out, T.mul(g, count))]
+
+    def _parts(self, x: Any, y: Any) -> list[Any]:
+        """For each position in a window the numbers that stand there."""
+        return [x[place] for place in self.places(lengths_of(y))]
+
+
 def pool_2d(
     input: Any, ws: Any = None, ignore_border: bool | None = None, stride: Any = None, pad: Any = (0, 0),
     mode: str = "max", ds: Any = None, st: Any = None, padding: Any = None,
@@ -253,7 +270,7 @@ def _windows(x: Any, kernel: Any, steps: Any, around: Any, ignore: bool, mode: s
     pairs: list[Any] = [(p, p) for p in around]
     if not ignore:
         pairs = [(0, _hanging(x, n + 2, kernel[n], steps[n])) for n in range(axes)]
-    kind = MaxPool if mode == "max" else SumPool
+    kind = FullMaxPool if mode == "max" else SumPool
     pool = kind(kernel, steps, (1,) * axes)
     full = [(0, 0), (0, 0), *pairs]
     plain = all(isinstance(n, int) and not n for pair in pairs for n in pair)
