@@ -178,6 +178,15 @@ def test_mistakes_in_the_definition(xy, arguments, error, message):
         ag.function(inputs, outputs, mode=mode[0] if mode else None)
 
 
+def test_default_updates_follow_the_givens(xy):
+    x, y = xy
+    state = ag.shared(0.0, name="state")
+    state.default_update = state + (x * 2).sum()
+    f = ag.function([y], state + x.sum(), givens={x: y}, mode="NUMPY")
+    assert [f([1.0, 2.0]), f([3.0]), state.get_value()] == [3, 9, 12]
+
+
+
 def test_mistakes_in_updates_and_givens(xy):
     x, y = xy
     w = ag.shared(np.zeros(3, "float32"), name="w")

@@ -1,11 +1,16 @@
 """Theano programs, unchanged: `import arignote.frontends.theano as theano`, or `install()` and `import theano`.
 
-namespaces, refusals, config                 Theano's modules and their names, refused names, flags
-types, variables, methods, shared, tensors   types, wrappers of variables, their methods, shared values, constants
-dtypes, elementwise, reductions, shapes, indexing, products    functions of `theano.tensor`
-nnet, windows                                networks: activations, losses, convolutions, pools
-functions, modes, gradients, loops           `theano.function`, its modes, gradients, scans and choices
-graphs, printing                             walks, copies and text of expressions
+    namespaces, refusals, flags         Theano's modules and their names, refused names, flags
+    types, variables, methods           types, wrappers of variables, their operators and methods
+    shared_values, tensors              shared variables, constants
+    dtypes, elementwise, reductions, shapes, indexing, products    functions of `theano.tensor`
+    slopes                              ops with the derivatives that Theano gives them
+    nnet, windows                       networks: activations, losses, convolutions, pools
+    functions, modes                    `theano.function` and its modes
+    gradients, loops                    gradients, scans and choices
+    graphs, texts                       walks and copies of expressions, expressions as text
+    mrg, streams                        random streams: MRG31k3p, NumPy's Mersenne Twister
+    command                             `python -m arignote theano`
 """
 
 import sys

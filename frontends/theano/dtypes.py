@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .config import config
+from .flags import config
 
 BOOL = ("bool",)
 INTEGERS = tuple(f"int{n}" for n in (8, 16, 32, 64))

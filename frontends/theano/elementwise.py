@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import ops as T
-from .config import config
 from .dtypes import DISCRETE, autocast, float_x, upcast, upgraded_to_float
+from .flags import config
+from .slopes import EXTREMA
 from .variables import NUMPY, as_tensor_variable, lower, wrap
 
 SAME = {
     "abs_": "abs", "add": "add", "sub": "sub", "mul": "mul", "neg": "neg", "pow": "pow", "int_div": "floor_div",
-    "floor_div": "floor_div", "mod": "mod", "sqr": "square", "sgn": "sign", "maximum": "maximum", "minimum": "minimum",
+    "floor_div": "floor_div", "mod": "mod", "sqr": "square", "sgn": "sign",
     "ceil": "ceil", "floor": "floor", "trunc": "trunc", "round_half_to_even": "rint", "conj": "conj",
     "real": "real", "imag": "imag", "angle": "angle", "and_": "bitwise_and", "or_": "bitwise_or", "xor": "bitwise_xor",
     "invert": "bitwise_not", "fill": "fill",
@@ -201,6 +202,18 @@ def xlogx(x: Any) -> Any:
     return wrap(T.xlogy(x.core, x.core), x)
 
 
+def _extreme(name: str, doc: str) -> None:
+    def function(a: Any, b: Any) -> Any:
+        x, y = as_tensor_variable(a), as_tensor_variable(b)
+        return wrap(EXTREMA[name](x.core, y.core), x, y)
+
+    function.__doc__ = doc
+    function.__name__ = function.__qualname__ = name
+    exported(function)
+
+
+_extreme("maximum", "The larger of two numbers; for equal ones the derivative goes to the first.")
+_extreme("minimum", "The smaller of two numbers; for equal ones the derivative goes to the first.")
 FUNCTIONS["second"] = FUNCTIONS["fill"]
 FUNCTIONS["square"] = FUNCTIONS["sqr"]
 FUNCTIONS["power"] = FUNCTIONS["pow"]

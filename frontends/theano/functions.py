@@ -9,12 +9,15 @@ import numpy as np
 
 from ...compiled import Function as CoreFunction
 from ...function import function as core_function
+from ...graph import Variable as CoreVariable
 from ...graph import leaves
+from ...ops.interpret import default_updates
 from ...ops.shared import Container
 from ...ops.shared import SharedVariable as CoreShared
-from .config import config
 from .dtypes import autocast
+from .flags import config
 from .modes import get_mode
+from .slopes import plain
 from .variables import Variable, as_tensor_variable, lower, wrap
 
 
@@ -253,6 +256,7 @@ def function(
     for state in states:
         _keep(state, new, replaced)
     _hold_still(no_default_updates, results, new, replaced)
+    results, new = _without_slopes(results, new, replaced)
     unused = config.on_unused_input if on_unused_input is None else on_unused_input
     called = [i for i in given if i.update is None]
     try:
@@ -267,6 +271,21 @@ def function(
             raise
         raise kind(str(error).replace("function:", "theano.function:", 1)) from None
     return Function(core, called, name, states)
+
+
+def _without_slopes(results: Any, new: dict[Any, Any], replaced: Mapping[Any, Any]) -> tuple[Any, dict[Any, Any]]:
+    """Results and updates by the core's own ops; as they are where a computed value is replaced."""
+    if any(old.owner is not None for old in replaced):
+        return results, new
+    values = list(results.values()) if isinstance(results, dict) else results
+    listed = values if isinstance(values, list) else [] if values is None else [values]
+    symbolic = {k: v for k, v in new.items() if isinstance(v, CoreVariable)}
+    moved = default_updates([*listed, *symbolic.values()], new, lambda _, update: update)
+    found = plain([*listed, *symbolic.values(), *moved.values()])
+    updated = {**new, **dict(zip([*symbolic, *moved], found[len(listed) :], strict=True))}
+    if isinstance(results, dict):
+        return dict(zip(results, found, strict=False)), updated
+    return (found[: len(listed)] if isinstance(results, list) else found[0] if listed else None), updated
 
 
 def _downcast(asked: bool | None, inputs: Sequence[In]) -> bool | None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,9 +13,9 @@ from ...calculus import jacobian as core_jacobian
 from ...calculus import jvp, vjp
 from ...graph import NoGradient
 from ...ops.backward import pull_back
-from ...ops.user_ops import elementwise_op
-from .config import config
+from . import slopes
 from .dtypes import DISCRETE
+from .flags import config
 from .functions import function
 from .variables import Variable, as_tensor_variable, lower, wrap, wrapped
 
@@ -203,54 +201,22 @@ def disconnected_grad(x: Any) -> Any:
     return wrap(T.stop_gradient(x.core), x)
 
 
-def _passing(name: str, derivative: Callable[..., Any]) -> Any:
-    """The identity with a derivative of its own."""
-    return elementwise_op(
-        name, _itself, c="x", derivative=derivative, dtypes=("float64", "float32", "float16"), cost=0,
-        doc="The value of x; its derivative is changed.",
-    )  # fmt: skip
-
-
-def _itself(x: Any) -> Any:
-    return np.copy(x)
-
-
-@cache
-def _clipping(low: float, high: float) -> Any:
-    return _passing(_identifier("grad_clip", low, high), lambda g, y, x: T.clip(g, low, high))
-
-
-@cache
-def _scaling(factor: float) -> Any:
-    return _passing(_identifier("grad_scale", factor), lambda g, y, x: T.mul(g, factor))
-
-
-@cache
-def _zeroing() -> Any:
-    return _passing("zero_grad", lambda g, y, x: T.zeros_like(g))
-
-
-def _identifier(name: str, *numbers: float) -> str:
-    """A name that tells ops of different numbers apart."""
-    return "_".join([name, *(re.sub(r"\W", lambda found: f"_{ord(found[0])}_", repr(n)) for n in numbers)])
-
-
 def grad_clip(x: Any, lower_bound: Any, upper_bound: Any) -> Any:
     """`x`, whose derivative is clipped."""
     x = as_tensor_variable(x)
-    return wrap(_clipping(float(lower_bound), float(upper_bound))(x.core), x)
+    return wrap(slopes.clipping(float(lower_bound), float(upper_bound))(x.core), x)
 
 
 def grad_scale(x: Any, multiplier: Any) -> Any:
     """`x`, whose derivative is multiplied."""
     x = as_tensor_variable(x)
-    return wrap(_scaling(float(multiplier))(x.core), x)
+    return wrap(slopes.scaling(float(multiplier))(x.core), x)
 
 
 def zero_grad(x: Any) -> Any:
     """`x`, whose derivative is zero."""
     x = as_tensor_variable(x)
-    return wrap(_zeroing()(x.core), x)
+    return wrap(slopes.zeroing()(x.core), x)
 
 
 # --- checks

@@ -171,13 +171,13 @@ def inverse_permutation(perm: Any) -> Any:
 def cumsum(x: Any, axis: int | None = None) -> Any:
     """Sums of the elements up to each."""
     x = as_tensor_variable(x)
-    return wrap(T.cumsum(x.core, axis), x)
+    return wrap(T.cumsum(x.core, axis, x.dtype), x)
 
 
 def cumprod(x: Any, axis: int | None = None) -> Any:
     """Products of the elements up to each."""
     x = as_tensor_variable(x)
-    return wrap(T.cumprod(x.core, axis), x)
+    return wrap(T.cumprod(x.core, axis, x.dtype), x)
 
 
 def diff(x: Any, n: int = 1, axis: int = -1) -> Any:

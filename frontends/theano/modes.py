@@ -6,7 +6,7 @@ from typing import Any
 
 from ...mode import Mode as CoreMode
 from ...optdb import Query
-from .config import config
+from .flags import config
 
 PYTHON_LINKERS = ("py", "vm_nogc", "vm", "c&py")
 LINKERS = ("cvm", "c|py", "c|py_nogc", "c", "cvm_nogc", *PYTHON_LINKERS)

@@ -19,7 +19,7 @@ from ...scan import scan
 from .dtypes import float_x, upcast
 from .elementwise import FUNCTIONS, cast
 from .shapes import length, lengths
-from .shared import shared
+from .shared_values import shared
 from .variables import Variable, as_tensor_variable, lower, wrap
 
 M1, M2 = 2**31 - 1, 2**31 - 21069

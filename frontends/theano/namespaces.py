@@ -18,18 +18,18 @@ from . import (
     modes,
     mrg,
     nnet,
-    printing,
     products,
     shapes,
     streams,
     tensors,
+    texts,
     variables,
     windows,
 )  # fmt: skip
-from . import shared as shared_variables
+from . import shared_values as shared_variables
 from . import types as tensor_types
-from .config import change_flags, config
 from .elementwise import FUNCTIONS
+from .flags import change_flags, config
 from .indexing import EXTRA
 from .refusals import REFUSED
 
@@ -77,7 +77,7 @@ BASIC = {
     "all_dtypes": dtypes.ALL, "float_dtypes": dtypes.FLOATS, "int_dtypes": dtypes.INTEGERS,
     "integer_dtypes": (*dtypes.INTEGERS, *dtypes.UNSIGNED), "uint_dtypes": dtypes.UNSIGNED,
     "discrete_dtypes": dtypes.DISCRETE, "continuous_dtypes": dtypes.CONTINUOUS, "complex_dtypes": dtypes.COMPLEX,
-    "pprint": printing.pp, "min_informative_str": printing.min_informative_str,
+    "pprint": texts.pp, "min_informative_str": texts.min_informative_str,
 }  # fmt: skip
 POOLS = _names(windows, "pool_2d", "pool_3d", "max_pool_2d", "max_pool_2d_same_size")
 CONVOLUTIONS = _names(
@@ -92,14 +92,14 @@ COMPILE = {
     "shared_constructor": shared_variables.shared_constructor,
 }  # fmt: skip
 PRINTING = {
-    **_names(printing, "debugprint", "pp", "Print", "pydotprint", "pydotprint_variables", "min_informative_str"),
-    "pprint": printing.pp,
+    **_names(texts, "debugprint", "pp", "Print", "pydotprint", "pydotprint_variables", "min_informative_str"),
+    "pprint": texts.pp,
 }  # fmt: skip
 SCAN = _names(loops, "scan", "map", "reduce", "foldl", "foldr", "scan_checkpoints", "until") | {"clone": graphs.clone}
 TOP = {
     **COMPILE, **GOF, **SCAN, "Param": functions.Param, "config": config, "change_flags": change_flags,
-    **_names(gradients, "grad", "Lop", "Rop", "subgraph_grad"), **_names(printing, "pp"), "dot": FUNCTIONS["dot"],
-    "pprint": printing.pp, "OrderedUpdates": loops.OrderedUpdates, "version": "1.0.5",
+    **_names(gradients, "grad", "Lop", "Rop", "subgraph_grad"), **_names(texts, "pp"), "dot": FUNCTIONS["dot"],
+    "pprint": texts.pp, "OrderedUpdates": loops.OrderedUpdates, "version": "1.0.5",
     "get_scalar_constant_value": tensors.get_scalar_constant_value,
 }  # fmt: skip
 MODULES: dict[str, dict[str, Any]] = {

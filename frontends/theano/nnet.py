@@ -123,7 +123,7 @@ def binary_crossentropy(output: Any, target: Any) -> Any:
 def sigmoid_binary_crossentropy(output: Any, target: Any) -> Any:
     """`binary_crossentropy(sigmoid(output), target)`, exact for all numbers."""
     x, t = as_tensor_variable(output), as_tensor_variable(target)
-    return softplus(-abs(x)) + x * ((x > 0) - t)
+    return softplus(x) - x * t
 
 
 @_listed

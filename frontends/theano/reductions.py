@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
+from ...ops.reduce import with_kept_axes
 from .dtypes import DISCRETE, float_x
 from .elementwise import FUNCTIONS, exported
+from .slopes import extremum
 from .variables import as_tensor_variable, constant, lower, wrap
 
 
@@ -81,15 +83,22 @@ def std(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False, cor
 def _extremum(name: str, doc: str) -> None:
     def function(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         x = as_tensor_variable(x)
-        return wrap(getattr(T, name)(x.core, _axis(axis), keepdims=keepdims), x)
+        if name in ("all", "any"):
+            return wrap(getattr(T, name)(x.core, _axis(axis), keepdims=keepdims), x)
+        axis = _axis(axis)
+        found = extremum(name, x.core, axis)
+        if keepdims:
+            axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+            found = with_kept_axes(found, tuple(sorted(n % x.ndim for n in axes)), x.ndim)
+        return wrap(found, x)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     exported(function)
 
 
-_extremum("max", "The largest number.")
-_extremum("min", "The smallest number.")
+_extremum("max", "The largest number; each number that is it gets the whole derivative.")
+_extremum("min", "The smallest number; each number that is it gets the whole derivative.")
 _extremum("all", "Whether all elements are true.")
 _extremum("any", "Whether an element is true.")
 

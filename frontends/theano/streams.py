@@ -16,7 +16,7 @@ from ...record import record
 from .dtypes import float_x, upcast
 from .indexing import permute_row_elements
 from .shapes import lengths
-from .shared import SharedVariable, shared_constructor
+from .shared_values import SharedVariable, shared_constructor
 from .variables import as_tensor_variable, shared_kind, wrap
 
 KEYS = 624

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ... import graph
-from .config import config
 from .dtypes import ALL, autocast, float_x
+from .flags import config
 
 
 class Type:

@@ -8,11 +8,11 @@ import numpy as np
 
 from ... import ops as T
 from ...ops.backward import pull_back
-from ...ops.lengths import lengths_of
-from ...ops.pooling import MaxPool, MaxPoolGradient, SumPool
-from .config import warn_once
+from ...ops.pooling import SumPool
 from .dtypes import upcast
+from .flags import warn_once
 from .shapes import length
+from .slopes import FullMaxPool
 from .variables import TensorConstant, as_tensor_variable, wrap
 
 LETTERS = {1: "conv1d", 2: "conv2d", 3: "conv3d"}
@@ -41,7 +41,7 @@ def _around(border: Any, kernel: Any, apart: tuple[int, ...], what: str) -> list
         return [0] * axes
     if border in ("full", "half"):
         reach = [(_known(kernel, n + kernel.ndim - axes) - 1) * apart[n] for n in range(axes)]
-        return [(r if border == "full" else r // 2) for r in reach]
+        return [(r if border == "full" else (r + 1) // 2) for r in reach]
     if isinstance(border, str):
         raise ValueError(f"{what}: border_mode is {border!r}; expected 'valid', 'full', 'half', integers or pairs")
     given = (border,) * axes if isinstance(border, (int, np.integer)) else tuple(border)
@@ -183,22 +183,6 @@ def separable_conv2d(
 
 
 # --- pools
-
-
-class FullMaxPool(MaxPool):
-    """A maximum whose derivative goes, in full, to each number that is the largest of its window."""
-
-    def vjp(self, node: Any, cotangents: Any) -> Any:
-        (g,), (x,) = cotangents, node.inputs
-        if g is None or x.type.kind != "f":
-            return [None]
-        reached = [T.cast(T.eq(part, node.out), g.dtype) for part in self._parts(x, node.out)]
-        count = reached[0] if len(reached) == 1 else T.add(*reached)
-        return [MaxPoolGradient(self.kernel, self.stride, self.dilation)(x, node.out, T.mul(g, count))]
-
-    def _parts(self, x: Any, y: Any) -> list[Any]:
-        """For each position in a window the numbers that stand there."""
-        return [x[place] for place in self.places(lengths_of(y))]
 
 
 def pool_2d(
