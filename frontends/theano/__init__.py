@@ -8,6 +8,7 @@
     nnet, windows                       networks: activations, losses, convolutions, pools
     functions, modes                    `theano.function` and its modes
     gradients, loops                    gradients, scans and choices
+    user_ops, optimizers, kinds         ops and rules of programs, classes of Theano's ops
     graphs, texts                       walks and copies of expressions, expressions as text
     mrg, streams                        random streams: MRG31k3p, NumPy's Mersenne Twister
     command                             `python -m arignote theano`

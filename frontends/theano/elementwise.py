@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 from ... import ops as T
@@ -43,6 +44,38 @@ METHODS = {
 """NumPy's ufuncs under other names."""
 
 
+class ElementwiseFunction:
+    """A function of `theano.tensor`, and the op of the core whose nodes it makes: `node.op == T.exp` holds."""
+
+    def __init__(self, name: str, call: Callable[..., Any], *ops: Any, doc: str = "") -> None:
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = doc
+        self.ops = ops
+        self._call = call
+
+    def __call__(self, *values: Any, **options: Any) -> Any:
+        return self._call(*values, **options)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or any(other is op for op in self.ops)
+
+    def __hash__(self) -> int:
+        return hash(self.ops[0])
+
+    def __repr__(self) -> str:
+        return f"Elemwise{{{self.__name__}}}"
+
+    def __reduce__(self) -> Any:
+        return _by_name, (self.__name__,)
+
+
+def _by_name(name: str) -> Any:
+    return FUNCTIONS[name]
+
+
 def _operands(values: tuple[Any, ...]) -> list[Any]:
     return [as_tensor_variable(v) for v in values]
 
@@ -52,7 +85,7 @@ def _same(name: str, core: str) -> Callable[..., Any]:
         operands = _operands(values)
         return wrap(T.ELEMENTWISE[core](*map(lower, operands)), *operands)
 
-    return _documented(function, name, core)
+    return _named(name, function, core)
 
 
 def _real(name: str, core: str) -> Callable[..., Any]:
@@ -62,13 +95,12 @@ def _real(name: str, core: str) -> Callable[..., Any]:
         given = [v.core if v.dtype == dtype else T.cast(v.core, dtype) for v in operands]
         return wrap(T.ELEMENTWISE[core](*given), *operands)
 
-    return _documented(function, name, core)
+    return _named(name, function, core)
 
 
-def _documented(function: Callable[..., Any], name: str, core: str) -> Callable[..., Any]:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"The elementwise op `{core}` of `arignote.ops`, with Theano's dtypes."
-    return function
+def _named(name: str, function: Callable[..., Any], core: str) -> ElementwiseFunction:
+    doc = f"The elementwise op `{core}` of `arignote.ops`, with Theano's dtypes."
+    return ElementwiseFunction(name, function, T.ELEMENTWISE[core], doc=doc)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -207,9 +239,7 @@ def _extreme(name: str, doc: str) -> None:
         x, y = as_tensor_variable(a), as_tensor_variable(b)
         return wrap(EXTREMA[name](x.core, y.core), x, y)
 
-    function.__doc__ = doc
-    function.__name__ = function.__qualname__ = name
-    exported(function)
+    FUNCTIONS[name] = ElementwiseFunction(name, function, T.ELEMENTWISE[name], EXTREMA[name], doc=doc)
 
 
 _extreme("maximum", "The larger of two numbers; for equal ones the derivative goes to the first.")
@@ -217,10 +247,14 @@ _extreme("minimum", "The smaller of two numbers; for equal ones the derivative g
 FUNCTIONS["second"] = FUNCTIONS["fill"]
 FUNCTIONS["square"] = FUNCTIONS["sqr"]
 FUNCTIONS["power"] = FUNCTIONS["pow"]
-FUNCTIONS["where"] = FUNCTIONS["switch"]
 FUNCTIONS["bitwise_and"], FUNCTIONS["bitwise_or"] = FUNCTIONS["and_"], FUNCTIONS["or_"]
 FUNCTIONS["bitwise_xor"], FUNCTIONS["bitwise_not"] = FUNCTIONS["xor"], FUNCTIONS["invert"]
 FUNCTIONS["isnan_"], FUNCTIONS["isinf_"] = FUNCTIONS["isnan"], FUNCTIONS["isinf"]
+for _name in ("true_div", "switch", "clip"):
+    FUNCTIONS[_name] = ElementwiseFunction(
+        _name, FUNCTIONS[_name], T.ELEMENTWISE[_name], doc=FUNCTIONS[_name].__doc__ or ""
+    )
+FUNCTIONS["where"] = FUNCTIONS["switch"]
 FUNCTIONS["tri_gamma"] = lambda x: wrap(T.ELEMENTWISE["polygamma"](1, as_tensor_variable(x).core), x)
 NUMPY.update(FUNCTIONS)
 NUMPY.update({name: FUNCTIONS[ours] for name, ours in METHODS.items()})

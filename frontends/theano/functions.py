@@ -17,6 +17,7 @@ from ...ops.shared import SharedVariable as CoreShared
 from .dtypes import autocast
 from .flags import config
 from .modes import get_mode
+from .optimizers import with_registered
 from .slopes import plain
 from .variables import Variable, as_tensor_variable, lower, wrap
 
@@ -261,7 +262,8 @@ def function(
     called = [i for i in given if i.update is None]
     try:
         core = core_function(
-            [i.variable.core for i in called], results, updates=new, givens=replaced, mode=get_mode(mode), name=name,
+            [i.variable.core for i in called], results, updates=new, givens=replaced,
+            mode=with_registered(get_mode(mode)), name=name,
             profile=bool(profile) if profile is not None else None, on_unused_input=unused,
             allow_input_downcast=_downcast(allow_input_downcast, called),
         )  # fmt: skip

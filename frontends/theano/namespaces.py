@@ -8,21 +8,25 @@ from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
 
+from ...optdb import Query
 from . import (
     dtypes,
     functions,
     gradients,
     graphs,
+    kinds,
     loops,
     methods,
     modes,
     mrg,
     nnet,
+    optimizers,
     products,
     shapes,
     streams,
     tensors,
     texts,
+    user_ops,
     variables,
     windows,
 )  # fmt: skip
@@ -58,15 +62,34 @@ def _names(module: Any, *names: str) -> dict[str, Any]:
 
 
 GRAPH = _names(graphs)
+OPS = _names(
+    user_ops, "Op", "MethodNotDefined", "grad_undefined", "grad_not_implemented", "DisconnectedType"
+) | {"PureOp": user_ops.Op}
+OPTIMIZERS = {
+    **_names(optimizers, "local_optimizer", "PatternSub", "OpSub", "OpRemove", "LocalOptimizer", "optdb"),
+    **dict.fromkeys(
+        ("TopoOptimizer", "EquilibriumOptimizer", "SeqOptimizer", "LocalOptGroup", "in2out", "out2in",
+         "NavigatorOptimizer", "OpKeyOptimizer"),
+        optimizers.several,
+    ),
+    **{f"register_{group}": optimizers.register_into(group) for group in
+       ("canonicalize", "stabilize", "specialize", "uncanonicalize")},
+    "Query": Query,
+}  # fmt: skip
 GOF = {
+    **OPS, **OPTIMIZERS,
     **_names(variables, "Apply", "Variable"), "Constant": variables.TensorConstant,
     **_names(tensor_types, "Type", "Generic", "generic"), "FunctionGraph": functions.FunctionGraph,
 }  # fmt: skip
 GRADIENT = {
-    **_names(gradients), "consider_constant": tensors.consider_constant, "undefined_grad": gradients.zero_grad,
+    **_names(gradients), **OPS, "consider_constant": tensors.consider_constant,
+    "consider_constant_": tensors.consider_constant, "zero_grad_": gradients.zero_grad,
+    "disconnected_grad_": gradients.disconnected_grad, "undefined_grad": gradients.zero_grad,
+    "undefined_grad_": gradients.zero_grad,
 }  # fmt: skip
 SHARED = {**_names(shared_variables), "TensorSharedVariable": shared_variables.TensorSharedVariable}
 BASIC = {
+    **kinds.KINDS, **OPS,
     **FUNCTIONS, **methods.constructors(), **_names(tensors),
     **_names(variables, "TensorVariable", "TensorConstant", "Variable", "Apply", "as_tensor_variable", "constant"),
     "as_tensor": variables.as_tensor_variable, "TensorType": tensor_types.TensorType, "Type": tensor_types.Type,
@@ -89,7 +112,9 @@ COMPILE = {
     **_names(modes, "Mode", "DebugMode", "NanGuardMode", "MonitorMode", "get_mode", "get_default_mode",
              "predefined_modes"),
     "shared": shared_variables.shared, "SharedVariable": shared_variables.SharedVariable,
-    "shared_constructor": shared_variables.shared_constructor,
+    "shared_constructor": shared_variables.shared_constructor, "optdb": optimizers.optdb,
+    **_names(user_ops, "as_op", "OpFromGraph"), "Param": functions.Param, "pfunc": functions.function,
+    "orig_function": functions.function,
 }  # fmt: skip
 PRINTING = {
     **_names(texts, "debugprint", "pp", "Print", "pydotprint", "pydotprint_variables", "min_informative_str"),
@@ -106,7 +131,8 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano": TOP,
     "theano.tensor": BASIC | CONVOLUTIONS | {"nnet": None},
     "theano.tensor.basic": BASIC,
-    "theano.tensor.elemwise": {},
+    "theano.tensor.elemwise": kinds.KINDS,
+    "theano.tensor.opt": OPTIMIZERS,
     "theano.tensor.extra_ops": EXTRA,
     "theano.tensor.inplace": {f"{name}_inplace": f for name, f in FUNCTIONS.items()},
     "theano.tensor.nlinalg": products.NLINALG,
@@ -131,7 +157,10 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.scan_module.scan_utils": {"until": loops.until, "clone": graphs.clone, "map_variables": None},
     "theano.updates": {"OrderedUpdates": loops.OrderedUpdates},
     "theano.compile": COMPILE,
-    "theano.compile.function": {"function": functions.function},
+    "theano.compile.function": {n: COMPILE[n] for n in ("function", "pfunc", "orig_function")},
+    "theano.compile.pfunc": {n: COMPILE[n] for n in ("pfunc", "Param", "In", "Out", "shared")},
+    "theano.compile.ops": _names(user_ops, "as_op"),
+    "theano.compile.builders": _names(user_ops, "OpFromGraph"),
     "theano.compile.function_module": COMPILE | _names(functions, "MissingInputError"),
     "theano.compile.mode": COMPILE,
     "theano.compile.sharedvalue": SHARED,
@@ -142,6 +171,10 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.gof.graph": GRAPH | GOF,
     "theano.gof.fg": {"FunctionGraph": functions.FunctionGraph, "MissingInputError": functions.MissingInputError},
     "theano.gof.type": GOF,
+    "theano.gof.op": OPS,
+    "theano.gof.opt": OPTIMIZERS,
+    "theano.gof.null_type": {"NullType": user_ops.NullGradient},
+    "theano.gof.utils": {"MethodNotDefined": user_ops.MethodNotDefined, "hashtype": hash},
     "theano.configparser": {"change_flags": change_flags},
     "theano.scalar": {"upcast": dtypes.upcast},
     "theano.sandbox": {},
