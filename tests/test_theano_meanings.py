@@ -264,3 +264,38 @@ def test_unknown_and_refused_names():
         modules["theano.tensor.nnet"].sigmoit  # noqa: B018
     with pytest.raises(NotImplementedError, match="no tensors are sent between processes"):
         T.MPISend(1, 2)
+
+
+def test_batch_normalization():
+    rng = np.random.default_rng(1)
+    data, gamma, beta = rng.standard_normal((4, 3, 2, 2)), np.array([1.0, 2, 3]), np.array([0.5, 0, -1])
+    x, bn = T.dtensor4("x"), T.nnet.bn
+    trained = bn.batch_normalization_train(
+        x, gamma, beta, "spatial", epsilon=1e-3, running_mean=np.zeros(3), running_var=np.ones(3)
+    )
+    tested = bn.batch_normalization_test(x, gamma, beta, np.zeros(3), np.ones(3), "spatial")
+    y, mean, inverse, new_mean, new_var, plain = theano.function([x], [*trained, tested], mode="FAST_COMPILE")(data)
+    m, v = data.mean((0, 2, 3)), data.var((0, 2, 3))
+    np.testing.assert_allclose(mean.ravel(), m)
+    np.testing.assert_allclose(inverse.ravel(), 1 / np.sqrt(v + 1e-3))
+    each = [a[None, :, None, None] for a in (m, v, gamma, beta)]
+    np.testing.assert_allclose(y, (data - each[0]) / np.sqrt(each[1] + 1e-3) * each[2] + each[3])
+    np.testing.assert_allclose(new_mean.ravel(), 0.1 * m)
+    np.testing.assert_allclose(new_var.ravel(), 0.9 + 0.1 * v * 16 / 15)
+    np.testing.assert_allclose(plain, data / np.sqrt(1.0001) * each[2] + each[3])
+    with pytest.raises(ValueError, match="expected 'per-activation'"):
+        bn.batch_normalization_test(x, 1, 1, 1, 1, "nowhere")
+
+
+def test_windows_as_rows_and_shapes_of_convolutions():
+    x = T.dtensor4("x")
+    data = np.arange(32.0).reshape(1, 2, 4, 4)
+    f = theano.function([x], T.nnet.neighbours.images2neibs(x, (2, 2)), mode="FAST_COMPILE")
+    assert f(data)[[0, 1, 4]].tolist() == [[0, 1, 4, 5], [2, 3, 6, 7], [16, 17, 20, 21]]
+    shape = T.nnet.abstract_conv.get_conv_output_shape
+    assert shape((2, 3, 7, 6), (4, 3, 3, 2), "half", (2, 1)) == (2, 4, 4, 7)
+    assert shape((2, 3, 7, None), (4, 3, 3, 2), (1, 0), (1, 1), (2, 1)) == (2, 4, 5, None)
+    v, w = T.dtensor3("v"), T.dtensor3("w")
+    causal = T.nnet.abstract_conv.causal_conv1d(v, w, (1, 1, 2))
+    found = theano.function([v, w], causal, mode="FAST_COMPILE")([[[1.0, 2, 3]]], [[[1.0, 10]]])
+    assert found.tolist() == [[[1, 12, 23]]]

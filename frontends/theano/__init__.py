@@ -5,7 +5,7 @@
     shared_values, tensors              shared variables, constants
     dtypes, elementwise, reductions, shapes, indexing, products    functions of `theano.tensor`
     slopes                              ops with the derivatives that Theano gives them
-    nnet, windows                       networks: activations, losses, convolutions, pools
+    nnet, windows, normalization        networks: activations, losses, convolutions, pools, batch normalization
     functions, modes                    `theano.function` and its modes
     gradients, loops                    gradients, scans and choices
     user_ops, optimizers, kinds         ops and rules of programs, classes of Theano's ops

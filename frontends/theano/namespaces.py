@@ -20,6 +20,7 @@ from . import (
     modes,
     mrg,
     nnet,
+    normalization,
     optimizers,
     products,
     shapes,
@@ -35,15 +36,22 @@ from . import types as tensor_types
 from .elementwise import FUNCTIONS
 from .flags import change_flags, config
 from .indexing import EXTRA
-from .refusals import REFUSED
+from .refusals import ABSENT, REFUSED, WHOLE, refused
 
 
 class Namespace(ModuleType):
     """A module of Theano.  A name that does not exist says which is near."""
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         if name in REFUSED:
             return REFUSED[name]
+        if self.__name__ in WHOLE:
+            return refused(name, WHOLE[self.__name__])
+        for table in () if self.__name__ in ("theano", "theano.tensor") else (BASIC, GOF, COMPILE, GRADIENT):
+            if name in table:  # the files of Theano import one another's names
+                return table[name]
         near = get_close_matches(name, list(self.__dict__), 1)
         raise AttributeError(
             f"module {self.__name__!r} has no attribute {name!r}"
@@ -80,12 +88,15 @@ GOF = {
     **OPS, **OPTIMIZERS,
     **_names(variables, "Apply", "Variable"), "Constant": variables.TensorConstant,
     **_names(tensor_types, "Type", "Generic", "generic"), "FunctionGraph": functions.FunctionGraph,
+    "MissingInputError": functions.MissingInputError,
 }  # fmt: skip
 GRADIENT = {
     **_names(gradients), **OPS, "consider_constant": tensors.consider_constant,
     "consider_constant_": tensors.consider_constant, "zero_grad_": gradients.zero_grad,
     "disconnected_grad_": gradients.disconnected_grad, "undefined_grad": gradients.zero_grad,
     "undefined_grad_": gradients.zero_grad,
+    "NullType": user_ops.NullGradient, "disconnected_type": user_ops.DisconnectedType(),
+    "null_type": user_ops.NullGradient("no derivative"), "FAST_RUN": modes.NAMES["FAST_RUN"],
 }  # fmt: skip
 SHARED = {**_names(shared_variables), "TensorSharedVariable": shared_variables.TensorSharedVariable}
 BASIC = {
@@ -97,6 +108,11 @@ BASIC = {
     "ogrid": shapes.ogrid, "div_proxy": FUNCTIONS["true_div"],
     **{name: getattr(gradients, name) for name in ("grad", "jacobian", "hessian", "Lop", "Rop", "verify_grad")},
     "numeric_grad": gradients.numeric_grad,
+    **tensors.TOLERANCES, **{name: [methods.constructors()[t] for t in ts] for name, ts in tensors.TYPES.items()},
+    "config": config, "generic": tensor_types.generic, "Generic": tensor_types.Generic,
+    **dict.fromkeys(("advanced_subtensor1", "advanced_boolean_subtensor"), tensors.advanced_subtensor),
+    **dict.fromkeys(("advanced_set_subtensor1", "advanced_boolean_set_subtensor"), tensors.advanced_set_subtensor),
+    **dict.fromkeys(("advanced_inc_subtensor1", "advanced_boolean_inc_subtensor"), tensors.advanced_inc_subtensor),
     "all_dtypes": dtypes.ALL, "float_dtypes": dtypes.FLOATS, "int_dtypes": dtypes.INTEGERS,
     "integer_dtypes": (*dtypes.INTEGERS, *dtypes.UNSIGNED), "uint_dtypes": dtypes.UNSIGNED,
     "discrete_dtypes": dtypes.DISCRETE, "continuous_dtypes": dtypes.CONTINUOUS, "complex_dtypes": dtypes.COMPLEX,
@@ -132,7 +148,7 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.tensor": BASIC | CONVOLUTIONS | {"nnet": None},
     "theano.tensor.basic": BASIC,
     "theano.tensor.elemwise": kinds.KINDS,
-    "theano.tensor.opt": OPTIMIZERS,
+    "theano.tensor.opt": OPTIMIZERS | _names(tensors, "Assert") | {"assert_op": tensors.assert_op},
     "theano.tensor.extra_ops": EXTRA,
     "theano.tensor.inplace": {f"{name}_inplace": f for name, f in FUNCTIONS.items()},
     "theano.tensor.nlinalg": products.NLINALG,
@@ -142,11 +158,13 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.tensor.type": {"TensorType": tensor_types.TensorType},
     "theano.tensor.var": _names(variables, "TensorVariable", "TensorConstant"),
     "theano.tensor.sort": {n: FUNCTIONS[n] for n in ("sort", "argsort", "topk", "argtopk", "topk_and_argtopk")},
-    "theano.tensor.nnet": nnet.NNET | CONVOLUTIONS,
-    "theano.tensor.nnet.nnet": nnet.NNET,
+    "theano.tensor.nnet": kinds.KINDS | nnet.NNET | CONVOLUTIONS | normalization.BATCHES,
+    "theano.tensor.nnet.bn": normalization.BATCHES,
+    "theano.tensor.nnet.neighbours": {"images2neibs": normalization.images2neibs},
+    "theano.tensor.nnet.nnet": kinds.KINDS | nnet.NNET,
     "theano.tensor.nnet.sigm": {n: nnet.NNET[n] for n in ("sigmoid", "hard_sigmoid", "ultra_fast_sigmoid", "softplus")},
     "theano.tensor.nnet.conv": CONVOLUTIONS,
-    "theano.tensor.nnet.abstract_conv": CONVOLUTIONS,
+    "theano.tensor.nnet.abstract_conv": kinds.KINDS | CONVOLUTIONS | normalization.CONVOLUTIONS,
     "theano.tensor.signal": {},
     "theano.tensor.signal.pool": POOLS,
     "theano.tensor.signal.downsample": POOLS,
@@ -183,6 +201,10 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.tensor.raw_random": _names(streams, "Draw"),
 }
 """Each module and its names."""
+MODULES.update({name: dict.fromkeys(ABSENT.get(name, ()), False) for name in WHOLE})
+MODULES["theano.gpuarray.dnn"] = MODULES["theano.sandbox.cuda.dnn"] = {
+    "dnn_available": lambda *_: False, "dnn_present": lambda: False
+}  # fmt: skip
 
 
 def _build(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Namespace]:

@@ -21,7 +21,7 @@ class LocalOptimizer(NodeRule):
     """A rule that is a function of Theano's view of a node."""
 
     def transform(self, node: Any) -> Any:
-        """What stands for the outputs of a node; False or None if nothing does."""
+        """Replacements of the outputs of a node; False or None if there are none."""
         view: Any = self.function
         return view.transform(node)
 

@@ -124,6 +124,7 @@ NLINALG = {
     "eigh": _lifted(T.linalg.eigh, "eigh", "Eigenvalues and eigenvectors of a symmetric matrix."),
     "matrix_dot": _lifted(lambda *m: T.linalg.multi_dot(m), "matrix_dot", "The product of several matrices."),
     "kron": _lifted(T.kron, "kron", "The Kronecker product."),
+    "norm": lambda x, ord: wrap(T.linalg.norm(as_tensor_variable(x).core, ord)),
     "svd": svd, "qr": qr, "matrix_power": matrix_power, "trace": trace,
     "diag": FUNCTIONS["diag"], "alloc_diag": FUNCTIONS["diag"], "extract_diag": FUNCTIONS["diagonal"],
 }  # fmt: skip

@@ -8,6 +8,60 @@ REASONS = {
     "no tensors are sent between processes; call MPI around the function":
         "MPIRecv MPIRecvWait MPISend MPISendWait isend irecv send recv mpi_send_wait_cmp mpi_tag_cmp mpi_cmps "
         "mpi_enabled mpi_keys mpi_send_wait_key mpi_tag_key comm",
+    "this special function has no op here; make one of SciPy's by theano.compile.ops.as_op":
+        "chi2sf erfcinv erfcx erfinv gammainc gammaincc gammal gammau i0 i1 iv j0 j1 jv",
+    "an index is written x[...]; slices and None are no variables":
+        "MakeSlice SliceConstant SliceType make_slice slicetype NoneConst NoneTypeT none_type_t as_int_none_variable",
+    "scalars are tensors of rank 0":
+        "ScalarFromTensor TensorFromScalar numpy_scalar int32 int32_t ScalarSoftsign scalar_softsign scalar_sigmoid "
+        "scalar_constructor",
+    "a shape and an index are checked by the core":
+        "AdvancedIndexingError AdvancedBooleanIndexingError adv_index_broadcastable_pattern get_canonical_form_slice "
+        "check_advanced_indexing_dimensions check_and_normalize_axes check_and_reject_bool get_idx_list "
+        "alloc_validate_shape get_scalar_constant_value_elemwises mod_check",
+    "a helper of Theano's own files; Python and NumPy have it":
+        "python_all python_any python_complex izip join_ setdefault key_to_cmp hashtype inc_code Iterable x "
+        "check_equal_numpy values_eq_approx_always_true make_constant constructor constant_cache "
+        "TensorConstantSignature numpy_diagonal_return_view sparse_module_ref object2 rpath has_handlers "
+        "disable_log_handler logging_default_formatter logging_default_handler theano_logger test bartlett_ "
+        "fill_diagonal_ fill_diagonal_offset_ int_t bool_t Default LoadFromDisk register_transfer",
+    "expressions are printed by theano.printing.debugprint and pp":
+        "SubtensorPrinter DimShufflePrinter PPrinter PatternPrinter OperatorPrinter FunctionPrinter LeafPrinter "
+        "IgnorePrinter DefaultPrinter PrinterState default_printer leaf_printer var_descriptor hex_digest",
+    "ops have no C parameters; an op of your own has perform, or C by ag.elementwise_op":
+        "ParamsType Params EnumList EnumType CEnumType COp CLinkerObject CLinkerOp GCC_compiler OpenMPOp",
+    "functions are compiled by the engines of Arignote; give theano.function a mode":
+        "CLinker Linker LocalLinker DualLinker OpWiseCLinker PerformLinker WrapLinker WrapLinkerMany Container "
+        "FunctionMaker predefined_linkers predefined_optimizers register_linker register_optimizer register_mode "
+        "function_dump ProfileStats ScanProfileStats",
+    "an op of Theano's own; call the function of its name in lower case":
+        "CrossentropyCategorical1Hot CrossentropyCategorical1HotGrad CrossentropySoftmax1HotWithBiasDx "
+        "CrossentropySoftmaxArgmax1HotWithBias Prepend_scalar_constant_to_each_row Prepend_scalar_to_each_row "
+        "SoftmaxGrad SoftmaxWithBias softmax_op logsoftmax_op CumsumOp CumprodOp RepeatOp SearchsortedOp Bartlett "
+        "FillDiagonal FillDiagonalOffset Unique UnravelIndex RavelMultiIndex CpuContiguous cpu_contiguous "
+        "mul_without_zeros MulWithoutZeros ProdWithoutZeros CAReduceDtype MatrixPinv SVD QRFull QRIncomplete Eigh "
+        "EighGrad Eig eig TensorInv tensorinv TensorSolve tensorsolve lstsq Expm expm ExpmGrad Eigvalsh EigvalshGrad "
+        "CholeskyGrad solve_symmetric",
+    "the core takes this derivative; use theano.grad":
+        "crossentropy_categorical_1hot_grad crossentropy_softmax_1hot_with_bias_dx softmax_grad PoolGrad MaxPoolGrad "
+        "AveragePoolGrad DownsampleFactorMaxGradGrad MaxPoolRop",
+    "rewrites are rules of the database; see docs/rules.md":
+        "crossentropy_to_crossentropy_with_softmax crossentropy_to_crossentropy_with_softmax_with_bias "
+        "graph_merge_softmax_with_crossentropy_softmax softmax_graph softmax_simplifier sigmoid_inplace "
+        "local_advanced_indexing_crossentropy_onehot local_advanced_indexing_crossentropy_onehot_grad "
+        "local_argmax_pushdown local_logsoftmax local_logsoftmax_grad local_softmax_with_bias "
+        "local_useless_crossentropy_softmax_1hot_with_bias_dx_alloc "
+        "local_softmax_grad_to_crossentropy_with_softmax_grad EquilibriumDB SequenceDB ProxyDB LocalGroupDB DB "
+        "MergeOptimizer Optimizer optimizer inplace_optimizer",
+    "a class of Theano's own; call theano.gradient's function of its name":
+        "ConsiderConstant DisconnectedGrad GradClip GradScale UndefinedGrad ZeroGrad ViewOp",
+    "graphs are immutable, and no feature watches them": "Feature Bookkeeper History Validator ReplaceValidate "
+        "NodeFinder PrintListener DestroyHandler InconsistencyError Supervisor",
+    "a test value is in x.tag.test_value; x.eval({...}) computes others": "get_debug_values get_test_value "
+        "missing_test_message",
+    "a convolution is T.nnet.conv2d": "abstract_conv2d",
+    "time is measured by f.profile, docs/howto/read-a-profile.md": "grad_time mode_not_slow",
+    "sparse matrices have no kernels here; make them dense by x.toarray()": "sparse_grad",
 }  # fmt: skip
 """Reason -> names."""
 
@@ -22,3 +76,21 @@ def refused(name: str, reason: str) -> Any:
 
 
 REFUSED = {name: refused(name, reason) for reason, names in REASONS.items() for name in names.split()}
+WHOLE = {
+    "theano.sparse": "sparse matrices have no kernels here; make them dense by x.toarray()",
+    "theano.typed_list": "lists are Python's; loop by theano.scan over a tensor",
+    "theano.tensor.fft": "no Fourier transforms; make an op of NumPy's by theano.compile.ops.as_op",
+    "theano.tensor.nnet.blocksparse": "no products of sparse blocks; use T.batched_dot",
+    "theano.tensor.nnet.ctc": "no connectionist temporal classification; write it by theano.scan",
+    "theano.gpuarray": "functions run on the processor",
+    "theano.gpuarray.dnn": "functions run on the processor; theano.tensor.nnet has the same functions",
+    "theano.sandbox.cuda": "functions run on the processor",
+    "theano.sandbox.cuda.dnn": "functions run on the processor; theano.tensor.nnet has the same functions",
+    "theano.misc": "Theano's own scripts",
+}
+"""Modules that are refused as a whole, and the reason; flags in them say that nothing is there."""
+ABSENT = {
+    "theano.sparse": ("enable_sparse",), "theano.gpuarray": ("pygpu_activated",), "theano.gpuarray.dnn": (),
+    "theano.sandbox.cuda": ("cuda_available", "cuda_enabled"), "theano.sandbox.cuda.dnn": (),
+}  # fmt: skip
+"""Names in them that are False."""

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ... import ops as T
 from ...graph import dims_of
 from .dtypes import DISCRETE
-from .elementwise import exported
+from .elementwise import FUNCTIONS, exported
 from .gradients import disconnected_grad
-from .variables import NUMPY, TensorConstant, Variable, as_tensor_variable, constant
+from .user_ops import Op
+from .variables import NUMPY, Apply, TensorConstant, Variable, as_tensor_variable, constant, wrap
 
 
 class NotScalarConstantError(Exception):
@@ -139,3 +141,86 @@ def as_index_variable(idx: Any) -> Any:
 
 NUMPY["get_scalar_constant_value"] = get_scalar_constant_value
 NUMPY["constant"] = constant
+
+
+# --- further names
+
+
+def advanced_subtensor(x: Any, *args: Any) -> Any:
+    """`x[args]`, for arrays of integers and masks."""
+    return as_tensor_variable(x)[args]
+
+
+def advanced_set_subtensor(x: Any, y: Any, *args: Any) -> Any:
+    """`x` with `y` at `x[args]`."""
+    return FUNCTIONS["set_subtensor"](as_tensor_variable(x)[args], y)
+
+
+def advanced_inc_subtensor(x: Any, y: Any, *args: Any) -> Any:
+    """`x` with `y` added at `x[args]`."""
+    return FUNCTIONS["inc_subtensor"](as_tensor_variable(x)[args], y)
+
+
+def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, **weights: Any) -> Any:
+    """The covariance of the rows."""
+    if y is not None or any(w is not None for w in weights.values()):
+        raise NotImplementedError("cov: y and weights; join the rows, or weight them before")
+    return wrap(T.cov(as_tensor_variable(m).core, rowvar=rowvar, bias=bias, ddof=ddof))
+
+
+def makeKeepDims(x: Any, y: Any, axis: Any) -> Any:
+    """A reduction `y` of `x` with the reduced axes of length 1."""
+    x, y = as_tensor_variable(x), as_tensor_variable(y)
+    axes = range(x.ndim) if axis is None else [a % x.ndim for a in ([axis] if isinstance(axis, int) else axis)]
+    own = iter(range(y.ndim))
+    return y.dimshuffle(*("x" if n in axes else next(own) for n in range(x.ndim)))
+
+
+def load(path: Any, dtype: Any, broadcastable: Any, mmap_mode: Any = None) -> Any:
+    """The array of a .npy file as a constant, read now."""
+    return constant(np.load(path, mmap_mode=mmap_mode).astype(dtype))
+
+
+class Assert:
+    """The first argument, if the conditions hold when the function runs; else AssertionError with the message."""
+
+    def __init__(self, msg: str = "Theano Assert failed!") -> None:
+        self.msg = msg
+
+    def __call__(self, value: Any, *conds: Any) -> Any:
+        return _Asserted(self.msg)(value, *conds)
+
+
+class _Asserted(Op):
+    """A value whose conditions are checked."""
+
+    __props__ = ("msg",)
+
+    def __init__(self, msg: str) -> None:
+        self.msg = msg
+
+    def make_node(self, *inputs: Any) -> Apply:
+        given = [as_tensor_variable(i) for i in inputs]
+        return Apply(self, given, [given[0].type()])
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any, params: Any = None) -> None:
+        if not all(np.all(c) for c in inputs[1:]):
+            raise AssertionError(self.msg)
+        output_storage[0][0] = inputs[0].copy()
+
+    def grad(self, inputs: Any, output_grads: Any) -> Any:
+        """The derivative of the identity."""
+        return [output_grads[0], *[None] * (len(inputs) - 1)]
+
+
+assert_op = Assert()
+TYPES = {
+    f"{kind}_{shape}types": [f"{letter}{name}" for letter in letters]
+    for kind, letters in (("int", "bwil"), ("float", "fd"), ("complex", "cz"))
+    for shape, name in (("", "scalar"), ("scalar_", "scalar"), ("vector_", "vector"), ("matrix_", "matrix"))
+}
+"""Names of the types in the lists that Theano keeps of them."""
+TOLERANCES = {
+    "float16_rtol": 1e-3, "float16_atol": 5e-3, "float32_rtol": 1e-5, "float32_atol": 1e-5, "float64_rtol": 1e-5,
+    "float64_atol": 1e-8,
+}  # fmt: skip
