@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from arignote.frontends import theano
+from arignote.frontends.theano import flags as module
 
 T = theano.tensor
 
@@ -112,7 +113,7 @@ def test_scans():
     for n, (a, b) in enumerate(zip(found, wanted)):
         np.testing.assert_allclose(a, b, err_msg=str(n))
     assert state.get_value() == 6
-    with pytest.raises(ValueError, match="strict=True.*w.*non_sequences"):
+    with pytest.raises(ValueError, match=r"strict=True.*w.*non_sequences"):
         theano.scan(lambda x: x * theano.shared(2.0, name="w"), v, strict=True)
 
 
@@ -133,13 +134,13 @@ def test_gradients():
     wanted = {
         "list": T.grad(cost, [x, w])[1], "known": T.grad(None, x, known_grads={hidden: T.ones_like(hidden)}),
         "constant": T.grad((hidden * x).sum(), x, consider_constant=[hidden]),
-        "integer": T.grad((x[i] ** 2).sum(), i), "zero": T.grad(cost, T.dscalar(), disconnected_inputs="ignore"),
+        "integer": T.grad((x[i] ** 2).sum(), i), "zero": T.grad(w.sum(), x, disconnected_inputs="ignore"),
         "jacobian": theano.gradient.jacobian(x**2, x), "hessian": theano.gradient.hessian(cost, x),
         "R": T.Rop(x**2, x, T.ones_like(x)), "L": T.Lop(x**3, x, T.ones_like(x)),
     }  # fmt: skip
     f = theano.function([x, i], list(wanted.values()))
     found = dict(zip(wanted, f([3.0, 4.0], [0, 1])))
-    expected = {"list": [18, 64], "known": [1, 2], "constant": [3, 8], "integer": [0, 0], "zero": 0, "R": [6, 8],
+    expected = {"list": [18, 64], "known": [1, 2], "constant": [3, 8], "integer": [0, 0], "zero": [0, 0], "R": [6, 8],
                 "jacobian": [[6, 0], [0, 8]], "hessian": [[2, 0], [0, 8]], "L": [27, 48]}  # fmt: skip
     for name, numbers in expected.items():
         np.testing.assert_allclose(found[name], numbers, err_msg=name)
@@ -150,8 +151,8 @@ def test_gradients():
     for wrong, words in ((x, "cost is a scalar"), (i.sum(), "real floating-point")):
         with pytest.raises(TypeError, match=words):
             T.grad(wrong, x)
+    bent = lambda v: theano.gradient.grad_scale(v, 2.0) ** 2  # noqa: E731
     with pytest.raises(theano.gradient.GradientError, match="argument 0"):
-        bent = lambda v: theano.gradient.grad_scale(v, 2.0) ** 2  # noqa: E731
         theano.gradient.verify_grad(bent, [np.array([1.0])], mode="FAST_COMPILE")
 
 
@@ -194,12 +195,11 @@ def test_variables():
         bool(x > 0)
     with pytest.raises(TypeError, match="no length before"):
         list(x)
-    assert {x: 1}[x] == 1 and x != y and x == x  # noqa: PLR0124
+    assert {x: 1}[x] == 1 and x != y and x == x
     assert len(list(T.as_tensor_variable([1, 2]))) == 2
     assert (x + 1).eval({x: [[1.0]]}).tolist() == [[2.0]]
     y.name = "y"
-    assert (str(y), y.clone().name, i.name, x.type(), T.vectors("ab")[1].name) == ("y", "y", None, x.type(), "b")[:3] + (
-        x.type(), "b") if False else True
+    assert (str(y), y.clone().name, y.clone().owner, i.name) == ("y", "y", None, None)
     assert [v.name for v in T.matrices("pq")] == ["p", "q"]
     assert (x.type == T.dmatrix, x.type.filter([[1]]).dtype.name, T.dmatrix.is_valid_value(np.ones((1, 1)))) == (
         True, "float64", True,
@@ -215,7 +215,17 @@ def test_variables():
         f([[-1.0]])
 
 
-def test_flags():
+@pytest.fixture
+def flags():
+    before, warned = dict(theano.config._values), set(module._warned)
+    yield theano.config
+    theano.config._values.clear()
+    theano.config._values.update(before)
+    module._warned.clear()
+    module._warned.update(warned)
+
+
+def test_flags(flags):
     with theano.change_flags(floatX="float32", mode="FAST_COMPILE"):
         assert (T.vector().dtype, theano.config.floatX) == ("float32", "float32")
         assert theano.compile.get_default_mode().backend == "numpy"
