@@ -77,7 +77,7 @@ def test_shared_variables():
     n.default_update = n + 1
     f, still = theano.function([], n * 2), theano.function([], n * 2, no_default_updates=True)
     assert [f(), f(), still(), still(), f()] == [6, 8, 10, 10, 10]
-    assert isinstance(w, T.sharedvar.TensorSharedVariable) and isinstance(w, T.TensorVariable)
+    assert isinstance(w, T.sharedvar.TensorSharedVariable) and not isinstance(w, T.TensorVariable)
     with pytest.raises(TypeError, match="is symbolic"):
         theano.shared(w + 1)
 
@@ -200,6 +200,10 @@ def test_variables():
     assert (x + 1).eval({x: [[1.0]]}).tolist() == [[2.0]]
     y.name = "y"
     assert (str(y), y.clone().name, y.clone().owner, i.name) == ("y", "y", None, None)
+    anything = theano.Variable(theano.generic, name="anything")
+    assert (anything.type, anything.name) == (theano.generic, "anything")
+    with pytest.raises(TypeError, match="no type of a tensor"):
+        T.exp(anything)
     assert [v.name for v in T.matrices("pq")] == ["p", "q"]
     assert (x.type == T.dmatrix, x.type.filter([[1]]).dtype.name, T.dmatrix.is_valid_value(np.ones((1, 1)))) == (
         True, "float64", True,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ... import ops as T
 from .dtypes import float_x
 from .elementwise import FUNCTIONS, cast, exported
@@ -17,8 +15,6 @@ def _write(name: str, x: Any, y: Any) -> Any:
     """A write to the part `x = base[index]`; numbers and other dtypes come to that of the base."""
     value = as_tensor_variable(y)
     if value.dtype != x.dtype:
-        if np.promote_types(value.dtype, x.dtype) != np.dtype(x.dtype):
-            raise TypeError(f"{name}: {value} is {value.dtype} and does not fit into {x.dtype}; cast it")
         value = cast(value, x.dtype)
     return wrap(getattr(T, name)(x.core, value.core), x, value)
 

@@ -10,7 +10,7 @@ from ...bodies import returned
 from ...bodies import until as core_until
 from ...cond import cond
 from ...graph import Variable as CoreVariable
-from ...graph import leaves
+from ...graph.walk import nodes_and_leaves
 from ...ops.shared import SharedVariable as CoreShared
 from ...scan import scan as core_scan
 from .variables import TensorConstant, as_tensor_variable, lower, wrap
@@ -90,7 +90,8 @@ class _Step:
         """Raises ValueError for shared variables that are read and not among the non-sequences."""
         outputs, new, stop = returned(found)
         allowed = {*self.given, *self.arguments}
-        for leaf in leaves([*outputs, *new.values(), *stop]):
+        _, read = nodes_and_leaves([*outputs, *new.values(), *stop], stop_at=allowed)
+        for leaf in read:
             if isinstance(leaf, CoreShared) and leaf not in allowed and leaf.default_update is None:
                 raise ValueError(
                     f"scan: strict=True, and fn reads the shared variable {leaf.name or leaf.type}, which is not among "

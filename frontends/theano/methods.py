@@ -12,7 +12,7 @@ from .elementwise import FUNCTIONS, div_proxy
 from .reductions import norm
 from .shapes import dimshuffle
 from .types import TensorType
-from .variables import NUMPY, TensorVariable, as_tensor_variable
+from .variables import NUMPY, TensorOperators, as_tensor_variable
 
 OPERATORS: dict[str, Callable[..., Any]] = {
     **{name: FUNCTIONS[name] for name in ("add", "sub", "mul", "mod", "pow", "lt", "le", "gt", "ge", "divmod")},
@@ -43,7 +43,7 @@ def _answering(function: Callable[..., Any], swapped: bool) -> Callable[..., Any
         try:
             return function(other, self) if swapped else function(self, other)
         except (NotImplementedError, TypeError):
-            if isinstance(other, (int, float, complex, np.ndarray, np.generic, list, tuple, TensorVariable)):
+            if isinstance(other, (int, float, complex, np.ndarray, np.generic, list, tuple, TensorOperators)):
                 raise
             return NotImplemented
 
@@ -63,8 +63,8 @@ def _reshape(self: Any, *shape: Any, ndim: int | None = None) -> Any:
     if (
         len(shape) == 2
         and ndim is None
-        and isinstance(shape[0], (list, tuple, TensorVariable))
-        and not isinstance(shape[0], TensorVariable)
+        and isinstance(shape[0], (list, tuple, TensorOperators))
+        and not isinstance(shape[0], TensorOperators)
     ):
         given, ndim = shape
     return FUNCTIONS["reshape"](self, given, ndim)
@@ -93,20 +93,20 @@ def _named(variable: Any, name: str | None) -> Any:
 
 
 def _install() -> None:
-    """Give TensorVariable its operators, methods and attributes."""
+    """Give TensorOperators its operators, methods and attributes."""
     for name, function in OPERATORS.items():
-        setattr(TensorVariable, f"__{name}__", _answering(function, False))
+        setattr(TensorOperators, f"__{name}__", _answering(function, False))
         if name not in COMPARING:
-            setattr(TensorVariable, f"__r{name}__", _answering(function, True))
+            setattr(TensorOperators, f"__r{name}__", _answering(function, True))
     for name, function in UNARY.items():
-        setattr(TensorVariable, f"__{name}__", function)
+        setattr(TensorOperators, f"__{name}__", function)
     for name in METHODS:
-        setattr(TensorVariable, name, FUNCTIONS[name])
+        setattr(TensorOperators, name, FUNCTIONS[name])
     for name, function in OWN.items():
-        setattr(TensorVariable, name, function)
+        setattr(TensorOperators, name, function)
     for name, function in PROPERTIES.items():
-        setattr(TensorVariable, name, property(function))
-    TensorVariable.compress = (  # type: ignore[attr-defined]
+        setattr(TensorOperators, name, property(function))
+    TensorOperators.compress = (  # type: ignore[attr-defined]
         lambda self, a, axis=None: indexing.compress(self, a, axis)
     )
 

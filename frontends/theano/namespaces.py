@@ -86,7 +86,7 @@ OPTIMIZERS = {
 }  # fmt: skip
 GOF = {
     **OPS, **OPTIMIZERS,
-    **_names(variables, "Apply", "Variable"), "Constant": variables.TensorConstant,
+    **_names(variables, "Apply", "Variable"), "Constant": variables.Constant,
     **_names(tensor_types, "Type", "Generic", "generic"), "FunctionGraph": functions.FunctionGraph,
     "MissingInputError": functions.MissingInputError,
 }  # fmt: skip
@@ -102,9 +102,11 @@ SHARED = {**_names(shared_variables), "TensorSharedVariable": shared_variables.T
 BASIC = {
     **kinds.KINDS, **OPS,
     **FUNCTIONS, **methods.constructors(), **_names(tensors),
-    **_names(variables, "TensorVariable", "TensorConstant", "Variable", "Apply", "as_tensor_variable", "constant"),
+    "_tensor_py_operators": variables.TensorOperators,
+    **_names(variables, "AsTensorError", "TensorVariable", "TensorConstant", "Variable", "Apply", "as_tensor_variable",
+             "constant"),
     "as_tensor": variables.as_tensor_variable, "TensorType": tensor_types.TensorType, "Type": tensor_types.Type,
-    "Tensor": tensor_types.TensorType, "Constant": variables.TensorConstant, "mgrid": shapes.mgrid,
+    "Tensor": tensor_types.TensorType, "Constant": variables.Constant, "mgrid": shapes.mgrid,
     "ogrid": shapes.ogrid, "div_proxy": FUNCTIONS["true_div"],
     **{name: getattr(gradients, name) for name in ("grad", "jacobian", "hessian", "Lop", "Rop", "verify_grad")},
     "numeric_grad": gradients.numeric_grad,
@@ -156,7 +158,9 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.tensor.sharedvar": SHARED,
     "theano.tensor.subtensor": _names(tensors) | {n: FUNCTIONS[n] for n in ("set_subtensor", "inc_subtensor", "take")},
     "theano.tensor.type": {"TensorType": tensor_types.TensorType},
-    "theano.tensor.var": _names(variables, "TensorVariable", "TensorConstant"),
+    "theano.tensor.var": {
+        **_names(variables, "TensorVariable", "TensorConstant"), "_tensor_py_operators": variables.TensorOperators,
+    },
     "theano.tensor.sort": {n: FUNCTIONS[n] for n in ("sort", "argsort", "topk", "argtopk", "topk_and_argtopk")},
     "theano.tensor.nnet": kinds.KINDS | nnet.NNET | CONVOLUTIONS | normalization.BATCHES,
     "theano.tensor.nnet.bn": normalization.BATCHES,
@@ -172,7 +176,9 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.ifelse": {"ifelse": loops.ifelse},
     "theano.printing": PRINTING,
     "theano.scan_module": SCAN,
-    "theano.scan_module.scan_utils": {"until": loops.until, "clone": graphs.clone, "map_variables": None},
+    "theano.scan_module.scan_utils": {
+        "until": loops.until, **_names(graphs, "clone", "equal_computations"),
+    },
     "theano.updates": {"OrderedUpdates": loops.OrderedUpdates},
     "theano.compile": COMPILE,
     "theano.compile.function": {n: COMPILE[n] for n in ("function", "pfunc", "orig_function")},

@@ -10,7 +10,7 @@ import numpy as np
 from ...ops.shared import Container
 from ...ops.shared import SharedVariable as CoreShared
 from .types import TensorType
-from .variables import TensorVariable, Variable, lower, shared_kind, wrap
+from .variables import TensorOperators, Variable, lower, shared_kind, wrap
 
 
 class SharedVariable(Variable):
@@ -60,7 +60,7 @@ class SharedVariable(Variable):
     __repr__ = __str__
 
 
-class TensorSharedVariable(TensorVariable, SharedVariable):
+class TensorSharedVariable(TensorOperators, SharedVariable):
     """A shared array."""
 
     __str__ = SharedVariable.__str__

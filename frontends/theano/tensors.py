@@ -23,10 +23,6 @@ class EmptyConstantError(NotScalarConstantError):
     """A constant without elements."""
 
 
-class AsTensorError(TypeError):
-    """A value that no tensor holds."""
-
-
 class ShapeError(Exception):
     """Lengths that cannot be told."""
 

@@ -23,8 +23,8 @@ class Type:
         return self.make_variable(name)
 
     def make_variable(self, name: str | None = None) -> Any:
-        """A new variable of this type.  Raises TypeError for types without a tensor."""
-        raise TypeError(f"{self} has no variables of its own; only tensors are computed with")
+        """A new variable of this type; no function computes with it unless it is a tensor."""
+        return Type.Variable(self, name=name)
 
     def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """The value as this type holds it."""

@@ -13,7 +13,7 @@ from ...ops import zeros_like
 from ...ops.tensor import TensorOp
 from ...record import record
 from .graphs import clone
-from .variables import Apply, Tag, TensorVariable, _known, as_tensor_variable, wrap
+from .variables import Apply, Tag, Variable, _known, as_tensor_variable, wrap
 
 
 class MethodNotDefined(NotImplementedError):
@@ -235,7 +235,7 @@ class OpFromGraph:
         if rop_overrides != "default":
             raise NotImplementedError("OpFromGraph: rop_overrides; derivatives forward are made of those backward")
         for k, given in enumerate(inputs):
-            if not isinstance(given, TensorVariable) or given.owner is not None:
+            if not isinstance(given, Variable) or given.owner is not None:
                 raise TypeError(f"OpFromGraph: input {k} is a variable without owner, got {given}")
         self.overrides = next((o for o in (lop_overrides, grad_overrides) if o != "default"), None)
         self.with_outputs = lop_overrides != "default"

@@ -86,7 +86,8 @@ class Variable:
     __array_priority__ = 1000
 
     def __init__(self, type: Type, owner: Any = None, index: int | None = None, name: str | None = None) -> None:
-        self._hold(CoreVariable(_tensor_type(type).core, name=_text(name)))
+        core = type.core if isinstance(type, TensorType) else _NO_TENSOR
+        self._hold(CoreVariable(core, name=_text(name)))
         self._type = type
         self._owner, self.index = owner, index
 
@@ -173,8 +174,8 @@ class Variable:
         _known[id(self.core)] = self
 
 
-class TensorVariable(Variable):
-    """A symbolic array with Theano's operators and methods (`methods.py` adds them from its tables)."""
+class TensorOperators(Variable):
+    """The operators and methods of tensors (`methods.py` adds them from its tables)."""
 
     @property
     def dtype(self) -> str:
@@ -215,11 +216,19 @@ class TensorVariable(Variable):
         return function(*inputs)
 
 
+class TensorVariable(TensorOperators):
+    """A symbolic array that is neither constant nor shared."""
+
+
 NUMPY: dict[str, Callable[..., Any]] = {}
 """Functions of this front end by the name of NumPy's ufunc."""
 
 
-class TensorConstant(TensorVariable):
+class Constant(Variable):
+    """The base of constants."""
+
+
+class TensorConstant(TensorOperators, Constant):
     """A constant."""
 
     def __init__(self, type: TensorType, data: Any, name: str | None = None) -> None:
@@ -246,7 +255,7 @@ class TensorConstant(TensorVariable):
     __repr__ = __str__
 
 
-TensorType.Variable, TensorType.Constant = TensorVariable, TensorConstant
+Type.Variable, TensorType.Variable, TensorType.Constant = Variable, TensorVariable, TensorConstant
 
 
 def wrap(core: Any, *parents: Any) -> Any:
@@ -302,6 +311,14 @@ def lifted(function: Callable[..., Any]) -> Callable[..., Any]:
     return lifting
 
 
+class AsTensorError(TypeError):
+    """A value that no tensor holds."""
+
+
+_NO_TENSOR = graph.TensorType("bool", ())
+"""The type in the core of variables that are no tensors; no function reads their values."""
+
+
 def as_tensor_variable(x: Any, name: str | None = None, ndim: int | None = None) -> Any:
     """`x` as a variable: itself, the output of a node, a list of variables stacked, or a constant with narrow dtype.
 
@@ -311,6 +328,8 @@ def as_tensor_variable(x: Any, name: str | None = None, ndim: int | None = None)
         x = x.default_output()
     if isinstance(x, graph.Variable):
         x = wrap(x)
+    if isinstance(x, Variable) and not isinstance(x, TensorOperators):
+        raise AsTensorError(f"{x} is of type {x.type}, which is no type of a tensor")
     if not isinstance(x, Variable):
         x = _stacked(x) if _has_variables(x) else constant(x, name)
     if ndim is None or x.ndim == ndim:
@@ -342,13 +361,6 @@ def constant(x: Any, name: str | None = None, ndim: int | None = None, dtype: An
         raise TypeError(f"cannot make a tensor of {type(x).__name__} {str(x)[:60]}: {error}") from None
     found = wrap(core)
     return as_tensor_variable(found, ndim=ndim) if ndim is not None else found
-
-
-def _tensor_type(kind: Any) -> TensorType:
-    """Raises TypeError for a type that no tensor has."""
-    if not isinstance(kind, TensorType):
-        raise TypeError(f"{kind} is no type of a tensor; variables that functions take are tensors")
-    return kind
 
 
 def _text(name: Any) -> str | None:
