@@ -135,12 +135,14 @@ def test_gradients():
         "list": T.grad(cost, [x, w])[1], "known": T.grad(None, x, known_grads={hidden: T.ones_like(hidden)}),
         "constant": T.grad((hidden * x).sum(), x, consider_constant=[hidden]),
         "integer": T.grad((x[i] ** 2).sum(), i), "zero": T.grad(w.sum(), x, disconnected_inputs="ignore"),
+        "discrete": T.grad((x > 0).sum(), x),
         "jacobian": theano.gradient.jacobian(x**2, x), "hessian": theano.gradient.hessian(cost, x),
         "R": T.Rop(x**2, x, T.ones_like(x)), "L": T.Lop(x**3, x, T.ones_like(x)),
     }  # fmt: skip
     f = theano.function([x, i], list(wanted.values()))
     found = dict(zip(wanted, f([3.0, 4.0], [0, 1])))
-    expected = {"list": [18, 64], "known": [1, 2], "constant": [3, 8], "integer": [0, 0], "zero": [0, 0], "R": [6, 8],
+    expected = {"list": [18, 64], "known": [1, 2], "constant": [3, 8], "integer": [0, 0], "zero": [0, 0],
+                "discrete": [0, 0], "R": [6, 8],
                 "jacobian": [[6, 0], [0, 8]], "hessian": [[2, 0], [0, 8]], "L": [27, 48]}  # fmt: skip
     for name, numbers in expected.items():
         np.testing.assert_allclose(found[name], numbers, err_msg=name)
@@ -148,7 +150,7 @@ def test_gradients():
         T.grad(cost, T.dscalar("z"))
     with pytest.warns(UserWarning, match="not computed from z"):
         T.grad(cost, T.dscalar("z"), disconnected_inputs="warn")
-    for wrong, words in ((x, "cost is a scalar"), (i.sum(), "real floating-point")):
+    for wrong, words in ((x, "cost is a scalar"), (T.zscalar(), "real scalar")):
         with pytest.raises(TypeError, match=words):
             T.grad(wrong, x)
     bent = lambda v: theano.gradient.grad_scale(v, 2.0) ** 2  # noqa: E731

@@ -287,6 +287,23 @@ def test_batch_normalization():
         bn.batch_normalization_test(x, 1, 1, 1, 1, "nowhere")
 
 
+def test_convolutions_as_classes():
+    x, w, kinds = T.dtensor4("x"), T.dtensor4("w"), T.nnet.abstract_conv
+    data, filters = np.arange(40.0).reshape(1, 2, 4, 5), np.arange(8.0).reshape(1, 2, 2, 2)
+    y = kinds.AbstractConv2d(border_mode="half")(x, w)
+    slopes = T.grad((y**2).sum() / 2, [x, w])
+    pulled = [kinds.AbstractConv2d_gradInputs(border_mode="half")(w, y, (4, 5)),
+              kinds.AbstractConv2d_gradWeights(border_mode="half")(x, y, (2, 2))]  # fmt: skip
+    v, k = (T.TensorType("float64", (False,) * 5)(name) for name in "vk")
+    z = kinds.AbstractConv3d()(v, k)
+    deep = [*T.grad((z**2).sum() / 2, [v, k]), kinds.AbstractConv3d_gradInputs()(k, z, (4, 1, 5)),
+            kinds.AbstractConv3d_gradWeights()(v, z, (2, 1, 2))]  # fmt: skip
+    f = theano.function([x, w, v, k], [*slopes, *pulled, *deep], mode="FAST_COMPILE")
+    found = f(data, filters, data[:, :, :, None], filters[:, :, :, None])
+    for a, b in ((0, 2), (1, 3), (4, 6), (5, 7)):
+        np.testing.assert_allclose(found[a], found[b])
+
+
 def test_windows_as_rows_and_shapes_of_convolutions():
     x = T.dtensor4("x")
     data = np.arange(32.0).reshape(1, 2, 4, 4)

@@ -6,6 +6,7 @@
     dtypes, elementwise, reductions, shapes, indexing, products    functions of `theano.tensor`
     slopes                              ops with the derivatives that Theano gives them
     nnet, windows, normalization        networks: activations, losses, convolutions, pools, batch normalization
+    abstract_convs                      abstract convolutions as classes
     functions, modes                    `theano.function` and its modes
     gradients, loops                    gradients, scans and choices
     user_ops, optimizers, kinds         ops and rules of programs, classes of Theano's ops

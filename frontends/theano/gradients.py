@@ -59,7 +59,7 @@ def grad(
 
     `disconnected_inputs`: "raise", "warn" or "ignore" variables that the cost is not computed from; their derivative
     is zero, or as `return_disconnected` says ("zero", "None").  `known_grads`: derivatives by intermediate values that
-    are given instead of computed; with a cost of None they are all there is.  By integers it is zeros of floatX.
+    are given instead of computed; with a cost of None they are all there is.  By and of integers it is zeros.
 
     Raises TypeError for a cost that is no real scalar, DisconnectedInputError, and NullTypeGradError for an op without
     derivative.
@@ -71,7 +71,7 @@ def grad(
     variables = [_variable(v) for v in _listed(wrt)]
     known = {lower(v): lower(_cotangent(g, v)) for v, g in (known_grads or {}).items()}
     costs = _costs(cost, known)
-    seeds = [T.constant(1, c.dtype) for c in costs]
+    seeds = [T.constant(1, c.dtype) if c.dtype not in DISCRETE else None for c in costs]
     fixed = [lower(v) for v in _listed(consider_constant or [])]
     try:
         found = pull_back(costs, seeds, [v.core for v in variables], constant=fixed, known=known)
@@ -107,8 +107,8 @@ def _costs(cost: Any, known: Mapping[Any, Any]) -> list[Any]:
     cost = as_tensor_variable(cost)
     if cost.ndim:
         raise TypeError(f"grad: the cost is a scalar, got {cost} of type {cost.type}; use cost.sum() or cost.mean()")
-    if cost.dtype in DISCRETE or cost.dtype.startswith("complex"):
-        raise TypeError(f"grad: the cost is a real floating-point scalar, got {cost} of dtype {cost.dtype}")
+    if cost.dtype.startswith("complex"):
+        raise TypeError(f"grad: the cost is a real scalar, got {cost} of dtype {cost.dtype}")
     return [cost.core]
 
 
@@ -116,7 +116,7 @@ def _connected(variable: Any, found: Any, disconnected: str, wanted: str, cost: 
     """The derivative, or what stands for it where no path leads from the cost to the variable."""
     if found is not None:
         return wrap(found, variable, cost)
-    integral = variable.dtype in DISCRETE and _reads(cost, variable)
+    integral = _reads(cost, variable) and (variable.dtype in DISCRETE or cost.dtype in DISCRETE)
     if not integral:
         said = f"grad: the cost is not computed from {variable}, or only through values that have no derivative"
         if disconnected == "raise":

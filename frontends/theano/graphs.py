@@ -18,7 +18,7 @@ def _listed(value: Any) -> list[Any]:
 def ancestors(variable_list: Iterable[Any], blockers: Iterable[Any] | None = None) -> list[Any]:
     """All values that some are computed from, these included; nothing beyond `blockers`."""
     stops, found = set(blockers or ()), {}  # type: set[Any], dict[Any, None]
-    waiting = list(reversed(list(variable_list)))
+    waiting = list(variable_list)  # the last one first, as Theano goes
     while waiting:
         v = waiting.pop()
         if v in found:

@@ -8,6 +8,7 @@ from typing import Any
 from ... import ops as T
 from ...ops.pointwise import ElementwiseRecord
 from ...ops.reduce import REDUCTIONS
+from .abstract_convs import CALLED
 from .shapes import dimshuffle
 
 
@@ -49,7 +50,7 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "LogSoftmax": (_of(T.LogSoftmax), "T.nnet.logsoftmax"), "Scan": (_of(T.Scan), "theano.scan"),
     "IfElse": (_of(T.Cond), "theano.ifelse.ifelse"), "MakeVector": (_of(T.MakeVector), "T.stack"),
     "Pool": (_of((T.MaxPool, T.SumPool)), "pool_2d"), "CumOp": (_of(T.Cumulative), "T.extra_ops.cumsum"),
-    **dict.fromkeys(("AbstractConv2d", "ConvOp", "BaseAbstractConv", "AbstractConv3d"), (_of(T.Convolution), "conv2d")),
+    **dict.fromkeys(("ConvOp", "BaseAbstractConv"), (_of(T.Convolution), "conv2d")),
     "MatrixInverse": (_of(T.Inverse), "T.nlinalg.matrix_inverse"), "Det": (_of(T.Det), "T.nlinalg.det"),
     "Solve": (_of((T.Solve, T.SolveTriangular)), "T.slinalg.solve"),
     "Cholesky": (_of(T.Cholesky), "T.slinalg.cholesky"),
@@ -78,4 +79,25 @@ class DimShuffle(metaclass=_Kind):
         return lambda x: dimshuffle(x, *new_order)
 
 
-KINDS = {"DimShuffle": DimShuffle, **{name: _kind(name, *rule) for name, rule in RULES.items()}}
+class AbstractConv2d(metaclass=_Kind):
+    """Convolutions of images, or such a convolution made of its arguments."""
+
+    holds = staticmethod(_of(T.Convolution))
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return CALLED["AbstractConv2d"](*args, **kwargs)
+
+
+class AbstractConv3d(metaclass=_Kind):
+    """Convolutions of volumes, or such a convolution made of its arguments."""
+
+    holds = staticmethod(_of(T.Convolution))
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return CALLED["AbstractConv3d"](*args, **kwargs)
+
+
+KINDS = {
+    "AbstractConv2d": AbstractConv2d, "AbstractConv3d": AbstractConv3d, "DimShuffle": DimShuffle,
+    **{name: _kind(name, *rule) for name, rule in RULES.items()},
+}  # fmt: skip

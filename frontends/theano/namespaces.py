@@ -10,6 +10,7 @@ from typing import Any
 
 from ...optdb import Query
 from . import (
+    abstract_convs,
     dtypes,
     functions,
     gradients,
@@ -168,7 +169,9 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.tensor.nnet.nnet": kinds.KINDS | nnet.NNET,
     "theano.tensor.nnet.sigm": {n: nnet.NNET[n] for n in ("sigmoid", "hard_sigmoid", "ultra_fast_sigmoid", "softplus")},
     "theano.tensor.nnet.conv": CONVOLUTIONS,
-    "theano.tensor.nnet.abstract_conv": kinds.KINDS | CONVOLUTIONS | normalization.CONVOLUTIONS,
+    "theano.tensor.nnet.abstract_conv": {
+        **kinds.KINDS, **CONVOLUTIONS, **normalization.CONVOLUTIONS, **abstract_convs.CLASSES,
+    },
     "theano.tensor.signal": {},
     "theano.tensor.signal.pool": POOLS,
     "theano.tensor.signal.downsample": POOLS,

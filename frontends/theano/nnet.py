@@ -89,11 +89,9 @@ def softsign(x: Any) -> Any:
 @_listed
 def relu(x: Any, alpha: Any = 0) -> Any:
     """max(x, alpha x) for `alpha` of at most 1; the derivative at 0 is the mean of both sides."""
-    x = as_tensor_variable(x)
     if isinstance(alpha, (int, float)) and alpha == 0:
-        return 0.5 * (x + abs(x))
-    slope = as_tensor_variable(alpha)
-    return 0.5 * (1 + slope) * x + 0.5 * (1 - slope) * abs(x)
+        return 0.5 * (x + abs(x))  # of an array an array
+    return 0.5 * (1 + alpha) * x + 0.5 * (1 - alpha) * abs(x)
 
 
 @_listed

@@ -206,6 +206,8 @@ class TensorOperators(Variable):
         return iter([self[n] for n in range(length)])
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, list) and any(k is None or k is Ellipsis or isinstance(k, slice) for k in key):
+            key = tuple(key)
         return wrap(self.core[lower(key)], self)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
