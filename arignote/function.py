@@ -180,6 +180,16 @@ def _restored(
     return _compiled(signature, done, mode, replace(how, name=name, profile=profile), Silence())
 
 
+def settings_of(function: Function) -> dict[str, Any]:
+    """The arguments of `ag.function` that say how a function was compiled: mode, threads, target and others."""
+    restore, _ = function.__reduce__()
+    how: Compilation = restore.keywords["how"]
+    return {
+        "mode": function.mode, "profile": how.profile, "allow_input_downcast": how.downcast, "threads": how.threads,
+        "debug_info": how.debug_info, "compile_budget": how.budget, "target": how.target,
+    }  # fmt: skip
+
+
 def recompiled(function: Function, schedule: Mapping[str, Schedule]) -> Function:
     """The function under other schedules."""
     restore, made_of = function.__reduce__()

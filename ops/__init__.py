@@ -31,7 +31,7 @@ Computation:
     blas, products, einsum, linalg               products of matrices, NumPy's names for them
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
     convolution, blocked, weights, pooling, nn   networks
-    quantized                                    numbers in few bits, scales and zero points
+    phases, quantized                            values that differ in training and inference; numbers in few bits
     random                                       streams of random numbers
 
 Ops made of ops:
@@ -111,6 +111,7 @@ from .nn import (
     one_hot, sigmoid_crossentropy, silu, softmax, softmax_crossentropy,
 )  # fmt: skip
 from .padding import pad
+from .phases import ByPhase
 from .pipeline import Pipeline
 from .pooling import MaxPool, MaxPoolGradient, SumPool
 from .products import dot, inner, matmul, matvec, outer, tensordot, vdot, vecdot, vecmat
@@ -134,11 +135,11 @@ with_numpys_keywords(globals(), "")
 
 __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
-    "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "BlockedConvolution", "BroadcastTo", "Cast",
-    "CheckLengths", "Cholesky", "Cond", "Container", "Convolution", "Cumulative", "Dequantize", "Det", "Diagonal",
-    "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar", "Eigh", "Eigvalsh", "Elementwise", "Eye",
-    "FromBlocks", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Inverse", "Join",
-    "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MaskedShape", "MatMul", "MaxPool",
+    "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "BlockedConvolution", "BroadcastTo", "ByPhase",
+    "Cast", "CheckLengths", "Cholesky", "Cond", "Container", "Convolution", "Cumulative", "Dequantize", "Det",
+    "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar", "Eigh", "Eigvalsh", "Elementwise",
+    "Eye", "FromBlocks", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Inverse",
+    "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MaskedShape", "MatMul", "MaxPool",
     "MaxPoolGradient", "Nonzero", "OrderStatistics", "Pipeline", "Pointwise", "PseudoInverse", "Quantize",
     "Reduce", "RepeatedPositions", "Reshape", "Scan", "SearchSorted", "Shape", "ShapeI", "SharedVariable",
     "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "SpecifyShape", "Subtensor",

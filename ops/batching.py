@@ -35,6 +35,7 @@ from .joining import Join, RepeatedPositions
 from .lengths import MakeVector, Shape, ShapeI
 from .matrix_ops import MatrixOp
 from .nn import AlongAxis
+from .phases import ByPhase
 from .pipeline import Pipeline
 from .pointwise import Broadcasting
 from .pooling import MaxPoolGradient, Pool
@@ -75,6 +76,11 @@ def _batched_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Exa
 def _stretched_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
     """Ops on the last axes of their inputs, whose leading ones are the same."""
     return node.op(*all_stretched(inputs, flags, examples))
+
+
+def _by_phase(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    require_shared(flags[2:], "a running average")
+    return node.op(*all_stretched(inputs[:2], flags[:2], examples), *inputs[2:])
 
 
 def _aligned_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
@@ -270,6 +276,7 @@ _RULES: dict[type[Op], Rule] = {
     System: _aligned_op,
     MatrixOp: _batched_op,
     Assume: _batched_op,
+    ByPhase: _by_phase,
     Convolution: convolution,
     KernelGradient: kernel_gradient,
     Pool: _batched_op,

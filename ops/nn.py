@@ -23,16 +23,17 @@ from .functions import relu
 from .getitem import take_along_axis
 from .lengths import ShapeI, lengths_of
 from .operands import with_dtype
+from .phases import averaged, by_phase, running_pair, running_updates
 from .pooling import avg_pool2d, max_pool2d
 from .shape import DimShuffle, axes_made_one, expand_dims, reshape, squeeze
 from .tensor import TensorOp, TensorVariable, as_tensor
 from .typing import DTypeLike, LengthLike, TensorLike
 
 __all__ = [
-    "LogSoftmax", "LogSumExp", "Softmax", "avg_pool2d", "batch_norm", "binary_crossentropy", "categorical_crossentropy",
-    "conv1d", "conv2d", "conv3d", "dropout", "elu", "embedding", "gelu", "layer_norm", "leaky_relu", "log_softmax",
-    "logsumexp", "max_pool2d", "one_hot", "relu", "sigmoid", "sigmoid_crossentropy", "silu", "softmax",
-    "softmax_crossentropy", "softplus", "stop_gradient", "tanh",
+    "LogSoftmax", "LogSumExp", "Softmax", "avg_pool2d", "batch_norm", "binary_crossentropy", "by_phase",
+    "categorical_crossentropy", "conv1d", "conv2d", "conv3d", "dropout", "elu", "embedding", "gelu", "layer_norm",
+    "leaky_relu", "log_softmax", "logsumexp", "max_pool2d", "one_hot", "relu", "running_updates", "sigmoid",
+    "sigmoid_crossentropy", "silu", "softmax", "softmax_crossentropy", "softplus", "stop_gradient", "tanh",
 ]  # fmt: skip
 
 
@@ -224,28 +225,51 @@ def layer_norm(
 
 def batch_norm(
     x: TensorLike, gamma: TensorLike, beta: TensorLike, mean: TensorLike | None = None,
-    variance: TensorLike | None = None, axis: int = 1, eps: TensorLike = 1e-5,
+    variance: TensorLike | None = None, axis: int = 1, eps: TensorLike = 1e-5, running: Any = None,
+    momentum: TensorLike = 0.1,
 ) -> TensorVariable:  # fmt: skip
     """`gamma * (x - mean) / sqrt(variance + eps) + beta` for each channel, a position on `axis`.
 
     `gamma`, `beta`, `mean` and `variance` are vectors with an element a channel.  Where `mean` and `variance` are left
     out they are those of `x` over all other axes (training); else they are given (running averages, for inference).
-    Raises TypeError if one of both is given.  Source: S. Ioffe and C. Szegedy, "Batch normalization", 2015.
+
+    `running`: two shared vectors for the running mean and variance.  A training function normalizes by the batch, and
+    `T.nn.running_updates(loss)` gives the updates that move them by the share `momentum` towards the mean and the
+    population variance of the batch; the function that `ag.freeze` makes normalizes by them.
+
+    Raises TypeError if only one of mean and variance is given, or `running` beside them.  Source: S. Ioffe and
+    C. Szegedy, "Batch normalization", 2015.
     """
     x = _as_float(x)
     if (mean is None) != (variance is None):
         raise TypeError("batch_norm: mean and variance are given together or both left out")
+    if running is not None and mean is not None:
+        raise TypeError("batch_norm: running is given beside mean and variance; leave these out")
     axis = normalize_axis(axis, x.ndim, "batch_norm")
     others = tuple(k for k in range(x.ndim) if k != axis)
     mean = T.mean(x, axis=others) if mean is None else mean
     variance = T.var(x, axis=others) if variance is None else variance
+    y = _by_channel(x, gamma, beta, mean, variance, axis, eps)
+    if running is None:
+        return y
+    pair = running_pair(running, x)
+    batch = as_tensor(mean), as_tensor(variance)
+    updates = [(old, averaged(old, new, momentum)) for old, new in zip(pair, batch, strict=True)]
+    return by_phase(y, _by_channel(x, gamma, beta, *pair, axis, eps), updates)  # type: ignore[no-any-return]
+
+
+def _by_channel(
+    x: TensorVariable, gamma: TensorLike, beta: TensorLike, mean: TensorLike, variance: TensorLike, axis: int,
+    eps: TensorLike,
+) -> TensorVariable:  # fmt: skip
+    """`x` normalized by vectors with an element for each position on `axis`."""
     order = tuple(0 if k == axis else "x" for k in range(x.ndim))
     given = {"gamma": gamma, "beta": beta, "mean": mean, "variance": variance}
     for name, v in given.items():
         if as_tensor(v).ndim != 1:
             raise TypeError(f"batch_norm: {name} is a vector, an element a channel, got {describe(as_tensor(v))}")
-    gamma, beta, mean, variance = (DimShuffle(order)(as_tensor(v)) for v in given.values())
-    return _normalized(x, gamma, beta, mean, variance, eps)
+    scale, shift, centre, spread = (DimShuffle(order)(as_tensor(v)) for v in given.values())
+    return _normalized(x, scale, shift, centre, spread, eps)
 
 
 def _normalized(
@@ -260,14 +284,15 @@ def _normalized(
 def dropout(x: TensorLike, p: TensorLike, rng: Any) -> TensorVariable:
     """`x` with each element set to 0 with probability `p`, and the others divided by 1 - p.
 
-    `rng`: a `T.random.RandomStream`.  Other elements are set at every call of a function.  Source: N. Srivastava and
-    others, "Dropout", 2014.
+    `rng`: a `T.random.RandomStream`.  Other elements are set at every call of a function.  In the function that
+    `ag.freeze` makes it is `x`.  Source: N. Srivastava and others, "Dropout", 2014.
     """
     x = _as_float(x)
     if not isinstance(rng, T.random.RandomStream):
         raise TypeError(f"dropout: rng is {shown(rng)}; expected a stream, as T.random.RandomStream(seed)")
     keep = with_dtype(T.sub(1, T.random.probability("dropout", p)), x.dtype)
-    return T.switch(rng.bernoulli(keep, size=lengths_of(x)), x / keep, T.constant(0, x.dtype))
+    dropped = T.switch(rng.bernoulli(keep, size=lengths_of(x)), x / keep, T.constant(0, x.dtype))
+    return by_phase(dropped, x)  # type: ignore[no-any-return]
 
 
 def embedding(indices: TensorLike, weights: TensorLike) -> TensorVariable:

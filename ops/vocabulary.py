@@ -26,6 +26,7 @@ from .indexing import IncSubtensor, Subtensor
 from .joining import Join, RepeatedPositions
 from .lengths import MakeVector, Shape, ShapeI
 from .nn import LogSoftmax, LogSumExp, Softmax
+from .phases import ByPhase
 from .pipeline import Pipeline
 from .pooling import MaxPool, MaxPoolGradient, SumPool
 from .quantized import Dequantize, Quantize
@@ -43,7 +44,7 @@ Entry = Union[Op, Callable[..., Op]]
 """An op without fields, or what makes an op of its fields."""
 
 _WITHOUT_FIELDS = (
-    Alloc(), Arange(), BroadcastTo(), Cholesky(), Det(), Diagonal(), DiagonalMatrix(), Dot(),
+    Alloc(), Arange(), BroadcastTo(), ByPhase(), Cholesky(), Det(), Diagonal(), DiagonalMatrix(), Dot(),
     Dequantize(), Dot22(), Dot22Scalar(), Eigh(), Eigvalsh(), Gemm(), Gemv(), Ger(), Inverse(), MakeVector(), MatMul(),
     Nonzero(), PseudoInverse(),
     RepeatedPositions(), Reshape(), Shape(), SingularValues(), SlogDet(), SumTo(), OrderStatistics(),

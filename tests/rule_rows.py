@@ -210,6 +210,7 @@ LOGIC = [
     ("local_cast_cast", T.cast(T.cast(i, "int32"), "int8"), T.cast(i, "int8")),
     ("local_view_op", identity(x), x),
     ("local_view_op", stop_gradient(x), x),
+    ("local_by_phase", T.nn.by_phase(T.exp(x), y), T.exp(x)),
     ("local_idempotent_unary", T.floor(T.floor(x)), T.floor(x)),
     ("local_conj_of_conj", T.conj(T.conj(w)), w),
     ("local_useless_conj", T.conj(x), x),

@@ -35,11 +35,12 @@ LINEAR_ALGEBRA = """
 """
 NETWORKS = """
     sigmoid softplus relu gelu silu softmax log_softmax binary_crossentropy categorical_crossentropy
-    batch_norm layer_norm dropout embedding
+    batch_norm layer_norm dropout embedding by_phase running_updates
 """
 LIBRARY = """
     shared function jit Mode Query optdb parse rewrite dprint pprint grad value_and_grad vjp jvp hvp jacobian hessian
     progress vmap vectorize optim Function FunctionGraph from_nnef from_onnx to_nnef to_onnx elementwise_op register_op
+    freeze
 """
 OPTIMIZERS = "sgd momentum nesterov adagrad adadelta rmsprop adam adamax nadam"
 OF_A_VARIABLE = """

@@ -94,6 +94,7 @@ CASES = {
     "median": (T.median, [(F, (6,))]),
     "quantiles": (lambda x: T.quantile(x, [0.3, 0.9], axis=0), [(F, (5, 2))]),
     "assume": (lambda x: T.assume(x, "symmetric") @ x, [(M, (3, 3))]),
+    "by phase": (lambda x: T.ByPhase()(x * 2, np.ones((3, 3))), [(F, (3, 3))]),
     "promised lengths": (lambda x: T.specify_shape(x, (3, None)) * x[np.array([True, False, True])][0], [(F, (3, 2))]),
     "checked lengths": (lambda x: T.CheckLengths((("x", 0),))(x, 3, x.shape[0]), [(F, (3, 2))]),
     "diag": (T.diag, [(F, (3, 3))]),

@@ -50,7 +50,7 @@ ZOO = [
     T.argmin(X, 1), T.cumsum(X, 1), T.cumprod(X, 0), T.SumTo()(X, V), T.cast(X, "float16"), T.where(X > 0, X, -X),
     T.specify_shape(X, (3, K)), X[np.array([True, False])], T.CheckLengths((("q", 0),))(X, K, 3),
     T.add(X, Y, 1.0), stages()(X), T.Assembled(FunctionGraph([P := T.matrix("p")], [T.concatenate([P * 2, P])]))(X),
-    T.diag(X), T.diag(V), T.tril(X, -1), T.triu(X, K), T.assume(X, "diagonal"), T.linalg.cholesky(X),
+    T.diag(X), T.diag(V), T.tril(X, -1), T.triu(X, K), T.assume(X, "diagonal"), T.ByPhase()(X, Y), T.linalg.cholesky(X),
     T.linalg.solve(X, Y), T.Solve("positive_definite")(X, Y), T.SolveTriangular(lower=True, unit=True)(X, Y),
     T.linalg.inv(X), T.linalg.pinv(X), T.linalg.det(X), *T.linalg.slogdet(X), *T.linalg.eigh(X), T.linalg.eigvalsh(X),
     *T.linalg.svd(X, full_matrices=False), T.linalg.svdvals(X), *T.linalg.qr(X), T.QR("r")(X), T.sort(X),

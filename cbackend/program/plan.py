@@ -7,7 +7,7 @@ in-place work.
     IncSubtensor, AdvancedSubtensor ...                      copies and kernels    lower_indexing.py
     Dot, MatMul, Gemm, Gemv, Ger ...                         the runtime's BLAS    plan_blas.py
     Convolution, KernelGradient, MaxPool, SumPool, ...       products, kernels     plan_windows.py
-    Diagonal, Triangle, DiagonalMatrix, Assume               descriptors, kernels  plan_matrices.py
+    Diagonal, Triangle, DiagonalMatrix, Assume, ByPhase      descriptors, kernels  plan_matrices.py
     Solve, SolveTriangular, Inverse, Cholesky, Det, SlogDet  the runtime's LAPACK  plan_solvers.py
     Scan, While, Cond                                        programs of their own plan_loops.py
     anything else                                            a call back to Python
@@ -45,6 +45,7 @@ from ...ops.indexing import IncSubtensor, Subtensor
 from ...ops.joining import Join, RepeatedPositions
 from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
+from ...ops.phases import ByPhase
 from ...ops.pipeline import Pipeline
 from ...ops.pooling import MaxPool, MaxPoolGradient, SumPool
 from ...ops.quantized import Dequantize, Quantize
@@ -330,6 +331,7 @@ _PLANS: dict[type[Op], Plan] = {
     Quantize: plan_scaled,
     Dequantize: plan_scaled,
     Assume: plan_matrices.plan_assume,
+    ByPhase: plan_matrices.plan_assume,
     Diagonal: plan_matrices.plan_diagonal,
     DiagonalMatrix: plan_matrices.plan_diagonal_matrix,
     Triangle: plan_matrices.plan_triangle,

@@ -13,7 +13,7 @@ from .program import Quantity
 
 
 def plan_assume(p: Planner, node: Apply) -> None:
-    """The array itself."""
+    """The first operand itself: promises are for rules, and the value of the other phase is for `ag.freeze`."""
     x = p.arrays[node.inputs[0]]
     p.put(node.out, p.view(x, x.lengths, x.strides, dense=x.dense))
 

@@ -13,6 +13,7 @@ from ...ops.creation import Alloc
 from ...ops.indexing import Subtensor, entries
 from ...ops.joining import Join
 from ...ops.lengths import tensor_to_dim
+from ...ops.phases import ByPhase
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
@@ -46,7 +47,7 @@ def arg_reduce(w: Writer, node: Apply) -> str:
 # --- shapes
 
 
-@writes(SpecifyShape, MaskedShape, CheckLengths, Assume, reads=first_input)
+@writes(SpecifyShape, MaskedShape, CheckLengths, Assume, ByPhase, reads=first_input)
 def promised(w: Writer, node: Apply) -> str:
     return w.value(node.inputs[0])
 

@@ -18,6 +18,7 @@ from ...ops.fused import GraphOp, InPlace
 from ...ops.joining import Join
 from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
+from ...ops.phases import ByPhase
 from ...ops.pooling import MaxPool, MaxPoolGradient, SumPool
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.row_passes import Top
@@ -85,7 +86,7 @@ def join(w: Writer, node: Apply) -> str:
     return w.op("Concat", *w.values(node.inputs), axis=node.op.axis)  # type: ignore[attr-defined]
 
 
-@writes(SpecifyShape, MaskedShape, CheckLengths, Assume)
+@writes(SpecifyShape, MaskedShape, CheckLengths, Assume, ByPhase)
 def promised(w: Writer, node: Apply) -> str:
     return w.value(node.inputs[0])
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from ...graph import Apply, Variable
 from ...ops.elementwise import Cast, Elementwise, cast, identity, stop_gradient
+from ...ops.phases import ByPhase
+from ..contract import relaxes
 from ..patterns import op_like, wilds
-from ..rule import Rule, rule
-from .facts import Value, not_complex, preserves
+from ..rule import Rule, node_rule, rule
+from .facts import Node, Value, not_complex, preserves
 
 (x,) = wilds("x")
 outer, inner = op_like(Cast, "outer"), op_like(Cast, "inner")
@@ -31,6 +33,12 @@ def one_cast(node: Apply, x: Variable, outer: Cast, inner: Cast) -> Value | None
     return cast(x, outer.dtype)
 
 
+def training_value(node: Node) -> Value:
+    """The value of the training phase: `ag.freeze` has replaced the node where a function is for inference."""
+    value: Value = node.inputs[0]
+    return value
+
+
 def _is_integer(dtype: str) -> bool:
     return "int" in dtype
 
@@ -44,5 +52,6 @@ CASTS: list[Rule] = [
     rule("local_cast_cast", outer(inner(x)), one_cast,
          formula="cast(cast(x)) -> cast(x)  if the first keeps all values"),
     rule("local_view_op", view(x), x),
+    node_rule("local_by_phase", ByPhase, training_value, formula="by_phase(x, y) -> x", contract=relaxes("errors")),
     rule("local_idempotent_unary", idempotent(idempotent(x)), idempotent(x), when=lambda node, x: not_complex(x)),
 ]

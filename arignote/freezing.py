@@ -1,0 +1,170 @@
+"""`ag.freeze`: the inference function of a training function, with its weights as constants.
+
+    step = ag.function([x, y], loss, updates=optim.adam(weights, ag.grad(loss, weights)))
+    predict = ag.freeze(step, outputs=logits)
+
+The graph changes by two replacements, through `Door.admit`: the inference value for each `by_phase`, and a constant for
+each shared variable.  All else is left to the optimizers, for which constant weights are the ordinary case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .compiled import Function
+from .function import function, settings_of
+from .graph import Apply, Constant, Door, FunctionGraph, Variable, leaves, rebuild
+from .ops.checks import describe, shown
+from .ops.laziness import with_bodies
+from .ops.phases import ByPhase
+from .ops.shared import SharedVariable
+from .ops.tensor import constant
+from .sources import graph_over
+
+
+def freeze(
+    source: Any, outputs: Any = None, *, inputs: Sequence[Variable] | Variable | None = None, **options: Any
+) -> Function:
+    """The inference function of `source`: its outputs from constant weights, without randomness and updates.
+
+    It computes what the graph of `source` says, with three changes:
+
+    - each shared variable is the constant that it holds now;
+    - each `T.nn.by_phase(training, inference)` is its inference value: `T.nn.dropout(x, p, rng)` is x, and
+      `T.nn.batch_norm(..., running=(mean, variance))` normalizes by the running averages;
+    - nothing is updated.
+
+    Products and convolutions then have constant weights, so normalizations and factors are folded into them and they
+    are laid out once.  After more training, call it again: the compiled code is found in the cache, since it depends on
+    shapes and not on values of weights.
+
+    Args:
+        source: a function, an expression, a list or dict of expressions, or a FunctionGraph.
+        outputs: values of the function's graph to return instead of its own results, in any form that `ag.function`
+            takes, such as the logits of a function that returns the loss.
+        inputs: the variables that a call gives, in order; by default those inputs of `source` that are read.
+        options: arguments of `ag.function` that say how to compile; by default those of the function.
+
+    Raises:
+        TypeError, ValueError: naming the argument, or the value that has no inference meaning: a draw of random numbers
+            outside of `T.nn.dropout` and `T.nn.by_phase`.
+    """
+    name = options.pop("name", None)
+    if isinstance(source, Function):
+        options = {**settings_of(source), **options}
+        name = name or f"{source.name} frozen"
+    found, given, form = _parts(source, outputs, inputs)
+    results = inference(found)
+    variables = given if inputs is not None else [v for v in given if v in set(leaves(results))]
+    return function(variables, form(results), name=name or "frozen", **options)
+
+
+def inference(outputs: Sequence[Variable], door: Door | None = None) -> list[Variable]:
+    """The inference values of `outputs`, with a constant for each shared variable.
+
+    Raises ValueError for a value that depends on random numbers.
+    """
+    door = door or Door()
+    graph = in_inference(graph_over([v for v in leaves(outputs) if _is_free(v)], outputs), door)
+    read = [v for v in leaves(graph.outputs) if isinstance(v, SharedVariable)]
+    _refuse_draws(graph, read)
+    held = {v: constant(v.get_value(), name=v.name) for v in read}
+    known: dict[Variable, Variable] = {v: c for v, c in held.items() if door.admit("freeze", v, c)}
+    return rebuild(graph.outputs, known)
+
+
+def in_inference(graph: FunctionGraph, door: Door) -> FunctionGraph:
+    """The graph with the inference value of each `by_phase`, in the bodies of loops and branches as well."""
+
+    def visit(node: Apply) -> Sequence[Variable]:
+        if not isinstance(node.op, ByPhase) or not door.admit("freeze", node.out, node.inputs[1]):
+            return node.outputs
+        return (node.inputs[1],)
+
+    inner = with_bodies(graph, lambda body: in_inference(body, door))
+    return inner.rebuilt(visit) if any(isinstance(op, ByPhase) for op in inner.ops) else inner
+
+
+def _is_free(variable: Variable) -> bool:
+    return not isinstance(variable, (Constant, SharedVariable))
+
+
+def _parts(source: Any, outputs: Any, inputs: Any) -> tuple[list[Variable], list[Variable], Any]:
+    """The values to compute, the variables that a call may give, and the form of results as a function of them."""
+    if isinstance(source, Function):
+        given, known = list(source.inputs), source.unoptimized_graph
+        found = list(known.outputs[: len(known.outputs) - len(known.updates)])
+        form = _form_of(source)
+        if outputs is None and not found:
+            raise ValueError(f"freeze: {source.name} returns nothing; name values of its graph as outputs")
+        if outputs is not None:
+            found, form = _formed(outputs)
+            _require_values(source, found)
+    elif isinstance(source, FunctionGraph):
+        given = [v for v in source.inputs if _is_free(v)]
+        found, form = _formed(outputs if outputs is not None else list(source.outputs)[: _own(source)])
+    elif outputs is not None:
+        raise TypeError("freeze: outputs names values of a function or graph; give the expressions alone")
+    else:
+        found, form = _formed(source)
+        given = [v for v in leaves(found) if _is_free(v)]
+    return found, given if inputs is None else _as_inputs(inputs), form
+
+
+def _own(graph: FunctionGraph) -> int:
+    return len(graph.outputs) - len(graph.updates)
+
+
+def _as_inputs(inputs: Any) -> list[Any]:
+    return [inputs] if isinstance(inputs, Variable) else list(inputs)
+
+
+def _form_of(source: Function) -> Any:
+    """The function that gives a list of results the form in which `source` returns them."""
+    signature = source._signature
+    if signature.form == "dict":
+        return lambda results: dict(zip(signature.keys, results, strict=True))
+    return (lambda results: results[0]) if signature.form == "one" else list
+
+
+def _formed(outputs: Any) -> tuple[list[Variable], Any]:
+    """Expressions as a list, and the function that gives such a list the form of `outputs`."""
+    if isinstance(outputs, Variable):
+        return [outputs], lambda results: results[0]
+    if isinstance(outputs, dict):
+        found = list(outputs.values())
+        form: Any = lambda results: dict(zip(outputs, results, strict=True))  # noqa: E731
+    elif isinstance(outputs, (list, tuple)):
+        found, form = list(outputs), list
+    else:
+        raise TypeError(f"freeze: expected a function, expressions or a FunctionGraph, got {shown(outputs)}")
+    for position, v in enumerate(found):
+        if not isinstance(v, Variable):
+            raise TypeError(f"freeze: output {position} is {shown(v)}; expected a variable")
+    return found, form
+
+
+def _require_values(source: Function, outputs: Sequence[Variable]) -> None:
+    """Raises ValueError for an output that the graph of the function does not compute."""
+    graph = source.unoptimized_graph
+    known = {v for node in graph.order for v in node.outputs}.union(graph.inputs)
+    for v in outputs:
+        if v not in known:
+            raise ValueError(
+                f"freeze: {describe(v)} is no value of {source.name}: givens replaced what it is computed from, or "
+                "the function does not read it; freeze the expression itself, ag.freeze(expression)"
+            )
+
+
+def _refuse_draws(graph: FunctionGraph, read: Sequence[SharedVariable]) -> None:
+    """Raises ValueError for a shared variable that each call changes by itself: the state of a random draw."""
+    for v in read:
+        if v.default_update is None:
+            continue
+        node = next(n for n in graph.order if v in n.inputs)
+        line = f"\n  drawn at {node.origin[0]}" if node.origin else ""
+        raise ValueError(
+            f"freeze: the result depends on {describe(v)}, which changes with every call, so it is no constant; "
+            f"write T.nn.by_phase(training, inference) around the random value{line}"
+        )
