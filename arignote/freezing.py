@@ -13,19 +13,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from .compiled import Function
-from .function import function, settings_of
+from .function import default_mode, function, settings_of
 from .graph import Apply, Constant, Door, FunctionGraph, Variable, leaves, rebuild
+from .mode import Mode, as_mode
 from .ops.checks import describe, shown
 from .ops.laziness import with_bodies
 from .ops.phases import ByPhase
 from .ops.shared import SharedVariable
 from .ops.tensor import constant
+from .optdb.rules.storage import FORMATS
 from .sources import graph_over
 
 
 def freeze(
-    source: Any, outputs: Any = None, *, inputs: Sequence[Variable] | Variable | None = None, **options: Any
-) -> Function:
+    source: Any, outputs: Any = None, *, inputs: Sequence[Variable] | Variable | None = None,
+    storage: str | None = None, **options: Any,
+) -> Function:  # fmt: skip
     """The inference function of `source`: its outputs from constant weights, without randomness and updates.
 
     It computes what the graph of `source` says, with three changes:
@@ -44,6 +47,8 @@ def freeze(
         outputs: values of the function's graph to return instead of its own results, in any form that `ag.function`
             takes, such as the logits of a function that returns the loss.
         inputs: the variables that a call gives, in order; by default those inputs of `source` that are read.
+        storage: "float16" or "bfloat16": large float32 weights are stored rounded to this format, after folding, and
+            widened where they are read; arithmetic stays float32.  Weights beyond the format's range stay float32.
         options: arguments of `ag.function` that say how to compile; by default those of the function.
 
     Raises:
@@ -54,10 +59,23 @@ def freeze(
     if isinstance(source, Function):
         options = {**settings_of(source), **options}
         name = name or f"{source.name} frozen"
+    if storage is not None:
+        options["mode"] = _storing(storage, options.get("mode"))
     found, given, form = _parts(source, outputs, inputs)
     results = inference(found)
     variables = given if inputs is not None else [v for v in given if v in set(leaves(results))]
     return function(variables, form(results), name=name or "frozen", **options)
+
+
+def _storing(storage: Any, mode: Any) -> Mode:
+    """The mode with the pass that stores weights in a format of 16 bits.  Raises ValueError if it cannot have it."""
+    if storage not in FORMATS:
+        raise ValueError(f"freeze: storage is {shown(storage)}; expected one of {', '.join(FORMATS)}, or None")
+    own: Mode = default_mode() if mode is None else as_mode(mode)
+    if own.optimizer is None or own.check:
+        why = "runs no optimizer" if own.optimizer is None else "compares each call with unrounded weights"
+        raise ValueError(f"freeze: storage={storage!r} is the work of a pass, and the mode {own.name or own} {why}")
+    return own.including(f"store_{storage}")
 
 
 def inference(outputs: Sequence[Variable], door: Door | None = None) -> list[Variable]:

@@ -198,6 +198,11 @@ def recompiled(function: Function, schedule: Mapping[str, Schedule]) -> Function
     return again
 
 
+def default_mode() -> Mode:
+    """The mode of functions that name none."""
+    return _mode_of(process_options())
+
+
 def _mode_of(options: Options) -> Mode:
     """The mode of functions that name none.  Raises ValueError, naming the variable, for one that there is not."""
     try:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a derivative is built
 from ..graph import Variable
-from . import promotion
+from . import promotion, special
 from .c_forms import CHOICE, ITSELF, Binding, Form, helper, library, template
 from .elementwise_arithmetic import maximum, minimum, mul
 from .keywords import operands_by_name
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .signatures import Binary, Fill, Part, Switch, Unary
 
 __all__ = [
-    "angle", "clip", "conj", "copysign", "fill", "imag", "real", "stop_gradient", "switch",
+    "angle", "clip", "conj", "copysign", "fill", "from_bfloat16", "imag", "real", "stop_gradient", "switch",
 ]  # fmt: skip
 
 
@@ -135,4 +135,9 @@ stop_gradient: Unary = unary_op(
     "stop_gradient", np.copy, promotion.last, meaning="The value of x, as a constant to every derivative.",
     idempotent=True, cost=0, same_as=0,
     derivative=(None,),
+)
+from_bfloat16: Unary = plain_op(
+    "from_bfloat16", special.from_bfloat16, promotion.bits_of_bfloat16,
+    meaning="The float32 numbers of bfloat16 numbers that are given by their bits, as uint16.",
+    c={"u": template("((union {{ u32 u; f32 f; }}){{ (u32){0} << 16 }}).f", Binding.UNARY)},
 )

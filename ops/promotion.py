@@ -53,6 +53,13 @@ def unsigned_words(dtypes: tuple[Operand, ...]) -> Loop:
     return ("uint64",) * len(dtypes), "uint64"
 
 
+def bits_of_bfloat16(dtypes: tuple[Operand, ...]) -> Loop:
+    """An operand of 16 bits without sign, and a float32 result."""
+    if any(d not in ("uint16", int) for d in dtypes):
+        raise TypeError("expected uint16")
+    return ("uint16",), "float32"
+
+
 def _folded(rule: Rule, dtypes: tuple[Operand, ...]) -> Loop:
     """One dtype for all operands: that of the nested binary ops, Python numbers taken last."""
     in_turn = sorted(dtypes, key=lambda d: isinstance(d, type))

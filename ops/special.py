@@ -264,3 +264,15 @@ def _encrypted(key: np.ndarray, counter: np.ndarray) -> np.ndarray:
         b = b + words[(n + 2) % 3] + np.uint32(n + 1)
     bits: np.ndarray = a.astype(np.uint64) << np.uint64(32) | b.astype(np.uint64)
     return bits
+
+
+def from_bfloat16(bits: np.ndarray) -> np.ndarray:
+    """The float32 numbers whose upper halves are `bits` (uint16) and whose lower halves are 0."""
+    return (np.asarray(bits).astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def to_bfloat16(x: np.ndarray) -> np.ndarray:
+    """The bits (uint16) of the bfloat16 numbers nearest to float32 numbers, ties to even; a NaN stays one."""
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+    return np.where(np.isnan(x), np.uint32(0x7FC0), rounded).astype(np.uint16)

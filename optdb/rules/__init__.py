@@ -23,7 +23,7 @@ Rules on matrices and networks:
     solving, factoring, structure          systems of equations, factorizations, known structure of matrices
     pooling, cropping                      windows axis by axis, parts of convolutions and of padded arrays
     layout, winograd                       channels of images in blocks, their convolutions by tiles
-    quantization                           numbers in few bits
+    storage, quantization                  weights in 16 bits, numbers in few bits
 
 Passes over whole graphs:
 
@@ -98,6 +98,7 @@ from .pattern_operators import PATTERN_OPERATORS
 from .pipelines import PipelineOptimizer
 from .scan import PushOutNonSequences, RemoveConstants, SaveMemory
 from .scan_products import PushOutProducts, PushOutSums
+from .storage import FORMATS, StoreWeights
 from .sum_to import SumToOptimizer
 
 __all__ = ["PATTERN_OPERATORS", "QUERIES", "default_db", "is_default"]
@@ -186,8 +187,7 @@ def default_db() -> SequenceDB:
     db.register("stabilize", equilibrium(STABLE), *run, position=1.5)
     db.register("local_fill_to_alloc", fills.TO_ALLOC[0], *run, "local_second_to_alloc", position=1.51)
     db.register("local_elemwise_alloc", fills.THROUGH[1], *run, "local_alloc_elemwise", position=1.52)
-    drain = solving.drain_specify_assumptions
-    db.register(drain.name, drain, *both, position=1.6)
+    db.register("drain_specify_assumptions", solving.drain_specify_assumptions, *both, position=1.6)
     db.register("scanOp_save_mem", SaveMemory(), *both, "scan", "scan_save_mem", *fewer_errors, position=1.61)
     db.register("useless_sum_to", SumToOptimizer(), *run, *fewer_errors, position=1.65)
     db.register("BlasOpt", blas_db(), *both, position=1.7)
@@ -198,6 +198,7 @@ def default_db() -> SequenceDB:
     db.register("uncanonicalize", last_db(), *run, position=3)
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
+    register_storage(db)
     db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
     db.register("merge2", merge, *run, "merge", position=49)
     db.register("add_destroy_handler", AddDestroyHandler(), *in_place, position=49.5)
@@ -237,6 +238,12 @@ def blas_db() -> SequenceDB:
         gemv.register(rule.name, rule, "fast_run")
     contract = reduce(or_, (rule.contract for rule in blas.GEMM_TO_GEMV))
     return db.register("local_gemm_to_gemv_db", gemv, "fast_run", "blas_c", position=15, contract=contract)
+
+
+def register_storage(db: SequenceDB) -> None:
+    """A pass for each format in which weights can be stored; only queries with its name run it."""
+    for name in FORMATS:
+        db.register(f"store_{name}", StoreWeights(format=name), position=48.8)
 
 
 def layout_db() -> SequenceDB:

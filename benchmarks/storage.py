@@ -1,0 +1,64 @@
+"""Weights in 16 bits: bytes of the exported weights, times and errors beside float32.
+
+    python -m benchmarks.storage
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import arignote as ag
+from arignote import demo_cnn
+from arignote import ops as T
+
+WIDTH = 2048
+
+
+def cases() -> Iterator[tuple[str, Any, Any, np.ndarray]]:
+    """Name, input, output and a value of the input."""
+    rng = np.random.default_rng(0)
+    x = T.fmatrix("x")
+    yield "digits CNN, 100 images", x, demo_cnn.lenet().logits(x), rng.random((100, 64), "float32")
+    weights = [ag.shared((rng.standard_normal((WIDTH, WIDTH)) * WIDTH**-0.5).astype("float32")) for _ in range(3)]
+    for rows, known in ((1, 1), (16, None), (128, None)):
+        y = x = T.tensor("x", "float32", (known, WIDTH))
+        for w in weights:
+            y = T.relu(y @ w)
+        yield f"three layers of {WIDTH}, {rows} rows", x, y, rng.random((rows, WIDTH), "float32")
+
+
+def seconds(f: ag.Function, value: np.ndarray, calls: int = 20, rounds: int = 9) -> float:
+    """The least mean time of a call."""
+    f(value)
+    found = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        for _ in range(calls):
+            f(value)
+        found.append((time.perf_counter() - start) / calls)
+    return min(found)
+
+
+def main() -> None:
+    print("| network | weights | file | time | largest error |\n|---|---|---|---|---|")
+    for name, x, y, value in cases():
+        exact: Any = None
+        for storage in (None, "float16", "bfloat16"):
+            f = ag.freeze(y, inputs=[x], storage=storage)
+            exact = f(value) if exact is None else exact
+            with tempfile.TemporaryDirectory() as folder:
+                f.export(Path(folder) / "f")
+                size = sum(file.stat().st_size for file in (Path(folder) / "f").glob("*.weights"))
+            error = np.abs(f(value) - exact).max() / np.abs(exact).max()
+            took = seconds(f, value) * 1e3
+            print(f"| {name} | {storage or 'float32'} | {size / 1e6:.3f} MB | {took:.3g} ms | {error:.1e} |")
+
+
+if __name__ == "__main__":
+    main()
