@@ -14,7 +14,7 @@ Files, by subject:
     compiled, way, bind, later             `ag.Function`, its calls, bound arguments, parts loaded on demand
     jit, export, sources                   the decorator form of `function`; C without Python; graphs for other formats
     calculus, differentiated, optim        derivatives, the variables they were taken by, gradient descent
-    freezing                               inference functions of training functions
+    freezing, pruning, channels            inference functions, zero weights, channels removed
     vmap, vectorizing                      expressions of one example as expressions of many
     scan, scanned, bodies, cond            loops and branches, results of loops, checks of their functions
     printing, explain, why, remarks        expressions as text; explanations of a function, a value, what was not done
@@ -73,14 +73,17 @@ finally:
         _gc.enable()
 
 
+_INFERENCE = {"freeze": ".freezing", "prune": ".pruning"}
+
+
 def __getattr__(name: str) -> object:
     """Parts that few programs need, each loaded when it is first asked for."""
     if name in ("from_nnef", "to_nnef"):
         return getattr(_import_module(".frontends.nnef", __name__), name)
     if name in ("from_onnx", "to_onnx"):
         return getattr(_import_module(".frontends.onnx", __name__), name)
-    if name == "freeze":
-        return getattr(_import_module(".freezing", __name__), name)
+    if name in _INFERENCE:
+        return getattr(_import_module(_INFERENCE[name], __name__), name)
     if name == "elementwise_op":
         return _import_module(".ops.user_ops", __name__).elementwise_op
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -89,6 +92,6 @@ def __getattr__(name: str) -> object:
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "Target", "bisect", "cond", "dprint", "elementwise_op", "engines",
     "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "optdb",
-    "optim", "parse", "pprint", "profile", "profile_diff", "progress", "register_op", "rewrite", "scan", "shared",
-    "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
+    "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune", "register_op", "rewrite", "scan",
+    "shared", "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .channels import without_zero_channels
 from .compiled import Function
 from .function import default_mode, function, settings_of
 from .graph import Apply, Constant, Door, FunctionGraph, Variable, leaves, rebuild
@@ -22,12 +23,13 @@ from .ops.phases import ByPhase
 from .ops.shared import SharedVariable
 from .ops.tensor import constant
 from .optdb.rules.storage import FORMATS
+from .rewriting import rewrite
 from .sources import graph_over
 
 
 def freeze(
     source: Any, outputs: Any = None, *, inputs: Sequence[Variable] | Variable | None = None,
-    storage: str | None = None, **options: Any,
+    storage: str | None = None, remove_channels: bool = False, **options: Any,
 ) -> Function:  # fmt: skip
     """The inference function of `source`: its outputs from constant weights, without randomness and updates.
 
@@ -49,11 +51,16 @@ def freeze(
         inputs: the variables that a call gives, in order; by default those inputs of `source` that are read.
         storage: "float16" or "bfloat16": large float32 weights are stored rounded to this format, after folding, and
             widened where they are read; arithmetic stays float32.  Weights beyond the format's range stay float32.
+        remove_channels: remove the channels whose weights are all zero (`ag.prune(..., structure="channel")`), with
+            the weights of the next layer that read them.  Between two layers may stand elementwise ops, padding with
+            the number that the channels have, pooling, sums and maxima over other axes, moved axes, and a reshape that
+            joins channels with all axes behind them.  A zero weight then hides a NaN or infinity of its input.
         options: arguments of `ag.function` that say how to compile; by default those of the function.
 
     Raises:
         TypeError, ValueError: naming the argument, or the value that has no inference meaning: a draw of random numbers
-            outside of `T.nn.dropout` and `T.nn.by_phase`.
+            outside of `T.nn.dropout` and `T.nn.by_phase`.  ValueError for an op that reads channels which are to be
+            removed, and has no form without them.
     """
     name = options.pop("name", None)
     if isinstance(source, Function):
@@ -63,6 +70,8 @@ def freeze(
         options["mode"] = _storing(storage, options.get("mode"))
     found, given, form = _parts(source, outputs, inputs)
     results = inference(found)
+    if remove_channels:
+        results = list(without_zero_channels(rewrite(graph_over(given, results), "canonicalize")).outputs)
     variables = given if inputs is not None else [v for v in given if v in set(leaves(results))]
     return function(variables, form(results), name=name or "frozen", **options)
 
