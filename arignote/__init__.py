@@ -15,6 +15,7 @@ Files, by subject:
     jit, export, sources                   the decorator form of `function`; C without Python; graphs for other formats
     calculus, differentiated, optim        derivatives, the variables they were taken by, gradient descent
     freezing, pruning, channels            inference functions, zero weights, channels removed
+    quantizing, quantized_layers, calibration    layers in 8 bits, their table, ranges of samples
     vmap, vectorizing                      expressions of one example as expressions of many
     scan, scanned, bodies, cond            loops and branches, results of loops, checks of their functions
     printing, explain, why, remarks        expressions as text; explanations of a function, a value, what was not done
@@ -73,7 +74,7 @@ finally:
         _gc.enable()
 
 
-_INFERENCE = {"freeze": ".freezing", "prune": ".pruning"}
+_INFERENCE = {"freeze": ".freezing", "prune": ".pruning", "quantize": ".quantizing"}
 
 
 def __getattr__(name: str) -> object:
@@ -92,6 +93,6 @@ def __getattr__(name: str) -> object:
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "Target", "bisect", "cond", "dprint", "elementwise_op", "engines",
     "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "optdb",
-    "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune", "register_op", "rewrite", "scan",
-    "shared", "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
+    "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune", "quantize", "register_op", "rewrite",
+    "scan", "shared", "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -70,6 +70,7 @@ class Function:
         self.mode = mode
         self.profile: RunProfile | NotProfiled = NotProfiled(name) if profile is None else profile
         """The run profile; of a function that was compiled without, something false that says how to get one."""
+        self.layers: Any = None  # the `Layers` of a function that `ag.quantize` made
         if profile is not None:
             profile.remarks = _Remarked(self)
         self._restore = restore

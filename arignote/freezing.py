@@ -62,18 +62,25 @@ def freeze(
             outside of `T.nn.dropout` and `T.nn.by_phase`.  ValueError for an op that reads channels which are to be
             removed, and has no form without them.
     """
-    name = options.pop("name", None)
-    if isinstance(source, Function):
-        options = {**settings_of(source), **options}
-        name = name or f"{source.name} frozen"
+    variables, results, form, options = inference_parts(source, outputs, inputs, "frozen", options)
     if storage is not None:
         options["mode"] = _storing(storage, options.get("mode"))
+    if remove_channels:
+        results = list(without_zero_channels(rewrite(graph_over(variables, results), "canonicalize")).outputs)
+    return function(variables, form(results), **options)
+
+
+def inference_parts(
+    source: Any, outputs: Any, inputs: Any, what: str, options: dict[str, Any]
+) -> tuple[list[Variable], list[Variable], Any, dict[str, Any]]:
+    """The inputs and inference values of what `freeze` takes, the form of results, and arguments of `ag.function`."""
+    if isinstance(source, Function):
+        options = {**settings_of(source), "name": f"{source.name} {what}", **options}
+    options.setdefault("name", what)
     found, given, form = _parts(source, outputs, inputs)
     results = inference(found)
-    if remove_channels:
-        results = list(without_zero_channels(rewrite(graph_over(given, results), "canonicalize")).outputs)
     variables = given if inputs is not None else [v for v in given if v in set(leaves(results))]
-    return function(variables, form(results), name=name or "frozen", **options)
+    return variables, results, form, options
 
 
 def _storing(storage: Any, mode: Any) -> Mode:

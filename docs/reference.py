@@ -36,7 +36,7 @@ TOP = {
     "functions": ("Functions and modes", "function Function jit Mode shared tune"),
     "derivatives": ("Derivatives", "grad value_and_grad jacobian hessian hvp jvp vjp"),
     "loops": ("Loops, branches and batches", "scan until while_loop cond vmap vectorize"),
-    "inference": ("Inference", "freeze prune"),
+    "inference": ("Inference", "freeze prune quantize"),
     "graphs": ("Graphs", "FunctionGraph parse from_nnef from_onnx to_nnef to_onnx rewrite dprint pprint"),
     "tools": ("Profiles, checks, progress", "profile profile_diff bisect progress"),
 }

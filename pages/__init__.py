@@ -10,10 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import boxes, curves, database_form, graph_svg, markup, mathml, notebook, page, tables, theme
+    from . import bars, boxes, curves, database_form, graph_svg, markup, mathml, notebook, page, tables, theme
 
 __all__ = [
-    "boxes", "curves", "database_form", "graph_svg", "markup", "mathml", "notebook", "page", "tables", "theme",
+    "bars", "boxes", "curves", "database_form", "graph_svg", "markup", "mathml", "notebook", "page", "tables", "theme",
 ]
 
 

@@ -1,0 +1,332 @@
+"""`ag.quantize`: an inference function with its products and convolutions in 8 bits.
+
+    conv(x, w)   -->   conv(rounded(x), rounded(w)) + correction
+
+Samples give the ranges.  A simulation with a switch for each layer gives their errors with one compilation.  Changes
+pass the door of graph changes.  `rounded` is a number of 8 bits times its scale: the arithmetic is float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from . import calibration
+from . import ops as T
+from .calibration import SCHEMES, Observer
+from .compiled import Function
+from .freezing import inference_parts
+from .function import function
+from .graph import Apply, Constant, Door, FunctionGraph, Variable
+from .ops.blas import Dot, MatMul
+from .ops.checks import shown
+from .ops.convolution import Convolution
+from .ops.tensor import constant
+from .quantized_layers import LayerRow, Layers
+from .record import record
+from .record.cached import cached_property
+from .rewriting import rewrite
+from .sources import graph_over
+
+
+def quantize(
+    source: Any, samples: Any, scheme: str = "minmax", *, outputs: Any = None, inputs: Any = None,
+    keep: Collection[int | str] = (), goal: float | Callable[[Any], bool] | None = None, bias_correction: bool = True,
+    **options: Any,
+) -> Function:  # fmt: skip
+    """The inference function of `source` with its layers in 8 bits: an ordinary function, with a table in `.layers`.
+
+    Its results are those of 8 bits; its arithmetic is float32 on rounded numbers, so it is neither faster nor smaller.
+
+    A layer is a convolution, or a product with a matrix, of float32 with constant weights, after shared variables are
+    frozen (`ag.freeze`) and normalizations folded.  Its input becomes uint8 with a scale and a zero point for all, its
+    weights int8 with a scale for each output channel and no zero point.
+
+    Args:
+        source: a function, an expression, a list or dict of expressions, or a FunctionGraph.
+        samples: arguments of typical calls: a list with an array a call, or a tuple of them for several inputs.
+        scheme: how ranges of inputs follow from the samples: "minmax", "percentile" (all but 0.01 % of the values),
+            "entropy" (least divergence of the histogram) or "mse" (least mean square error; of weights as well).
+        outputs, inputs: as for `ag.freeze`.
+        keep: numbers or names of layers that stay in float32.
+        goal: the largest relative error of the results on the samples, or a function that is given the quantized
+            function and says whether it is good enough.  Layers stay in float32, those with the largest error first,
+            until it is met.
+        bias_correction: add to each channel of a layer what quantization takes from its mean over the samples (Nagel
+            and others, "Data-free quantization", 2019).
+        options: arguments of `ag.function` that say how to compile.
+
+    Raises:
+        TypeError, ValueError: no samples, samples that do not fit the inputs or give NaN or infinities, no layers, an
+            unknown scheme or layer, a goal that even float32 does not meet.
+    """
+    if scheme not in SCHEMES:
+        raise ValueError(f"quantize: scheme is {shown(scheme)}; expected one of {', '.join(SCHEMES)}")
+    variables, results, form, options = inference_parts(source, outputs, inputs, "quantized", options)
+    graph = rewrite(graph_over(variables, results), "canonicalize")
+    work = _Work(graph, _calls(samples, variables), scheme, options)
+    kept = {work.number_of(name) for name in keep}
+    if bias_correction:
+        work.correct()
+    kept = work.kept_for(goal, kept, form)
+    final = quantized(graph, work.plans, kept, Door())
+    made = function(list(variables), form(list(final.outputs)), **options)
+    made.layers = work.table(kept)
+    return made
+
+
+@record(eq=False)
+class LayerPlan:
+    """A layer with the numbers of its quantization."""
+
+    node: Apply
+    name: str
+    low: float
+    high: float
+    scale: float
+    zero_point: int
+    weights: Any
+    """int8, as an array."""
+    weight_scales: Any
+    axis: int
+    """The axis of output channels in the weights."""
+    correction: Any = None
+    """A number to add to each channel of the result."""
+
+    @property
+    def out_axis(self) -> int:
+        return 1 if isinstance(self.node.op, Convolution) else self.node.out.ndim - 1
+
+    def narrowed(self, x: Any) -> Any:
+        """The input rounded to the numbers that uint8 stands for."""
+        scale, zero = np.float32(self.scale), np.float32(self.zero_point)
+        levels = T.clip(T.rint(x / scale), -zero, np.float32(calibration.LEVELS - 1) - zero)
+        return levels * scale
+
+    def widened(self) -> Any:
+        """The numbers that the weights in int8 stand for."""
+        shape = [-1 if k == self.axis else 1 for k in range(self.weights.ndim)]
+        return constant(self.weights.astype("float32") * self.weight_scales.reshape(shape))
+
+    def applied(self, x: Any, w: Any) -> Any:
+        y = self.node.op(x, w)
+        if self.correction is None or not self.correction.any():
+            return y
+        return y + constant(self.correction.reshape([-1 if k == self.out_axis else 1 for k in range(y.ndim)]))
+
+
+def layers_of(graph: FunctionGraph) -> list[Apply]:
+    """The convolutions and products of float32 with constant weights."""
+    return [
+        node
+        for node in graph.order
+        if isinstance(node.op, (Convolution, Dot, MatMul))
+        and isinstance(node.inputs[1], Constant)
+        and node.out.dtype == node.inputs[0].dtype == node.inputs[1].dtype == "float32"
+        and (isinstance(node.op, Convolution) or node.inputs[1].ndim == 2)
+    ]
+
+
+def quantized(graph: FunctionGraph, plans: Sequence[LayerPlan], kept: Collection[int], door: Door) -> FunctionGraph:
+    """The graph with operands rounded to 8 bits at all layers but those kept."""
+    chosen = {plan.node: plan for k, plan in enumerate(plans) if k not in kept}
+    narrow: dict[tuple[Variable, float, int], Any] = {}
+    known: dict[Variable, Variable] = {}
+    for node in graph.order:
+        new, plan = node.over(known), chosen.get(node)
+        if plan is not None:
+            key = new.inputs[0], plan.scale, plan.zero_point
+            if key not in narrow:
+                narrow[key] = plan.narrowed(new.inputs[0])
+            made = plan.applied(narrow[key], plan.widened())
+            if door.admit("quantize", node.out, made):
+                known[node.out] = made
+        elif new is not node:
+            known.update(zip(node.outputs, new.outputs, strict=True))
+    return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs])
+
+
+class _Work:
+    """Calibration, corrections and errors of one graph."""
+
+    def __init__(
+        self, graph: FunctionGraph, calls: Sequence[tuple[Any, ...]], scheme: str, options: dict[str, Any]
+    ) -> None:
+        self.graph, self.calls, self.scheme = graph, calls, scheme
+        self.options = {k: v for k, v in options.items() if k in ("threads", "target", "mode")}
+        nodes = layers_of(graph)
+        if not nodes:
+            raise ValueError("quantize: there is no convolution or product of float32 with constant weights")
+        self.exact = self.run("exact", list(graph.outputs))
+        self.plans = self.planned(nodes)
+        self._simulation: Function | None = None
+
+    def compiled(self, name: str, outputs: Sequence[Any], more: Sequence[Any] = ()) -> Function:
+        variables = [*self.graph.inputs, *more]
+        return function(variables, list(outputs), name=f"quantize {name}", on_unused_input="ignore", **self.options)
+
+    def run(self, name: str, outputs: Sequence[Any]) -> list[list[np.ndarray]]:
+        """The outputs for each sample.  Raises TypeError or ValueError, with the number of the sample."""
+        f, found = self.compiled(name, outputs), []
+        for number, call in enumerate(self.calls):
+            try:
+                found.append(f(*call))
+            except (TypeError, ValueError) as error:
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(f"quantize: sample {number} does not fit: {error}") from None
+        return found
+
+    # --- ranges
+    def planned(self, nodes: Sequence[Apply]) -> list[LayerPlan]:
+        """The layers with ranges from the samples, and weights in 8 bits."""
+        taps = list(dict.fromkeys(node.inputs[0] for node in nodes))
+        values = self.run("ranges", taps)
+        observers = {tap: Observer() for tap in taps}
+        for number, arrays in enumerate(values):
+            for tap, array in zip(taps, arrays, strict=True):
+                self.require_finite(array, number, nodes, tap)
+                observers[tap].see_range(array)
+        for arrays in values:
+            for tap, array in zip(taps, arrays, strict=True):
+                observers[tap].see_values(array)
+        return [self.plan(node, observers[node.inputs[0]]) for node in nodes]
+
+    def require_finite(self, array: np.ndarray, number: int, nodes: Sequence[Apply], tap: Variable) -> None:
+        if np.isfinite(array).all():
+            return
+        layer = next(k for k, node in enumerate(nodes) if node.inputs[0] is tap)
+        what = "a NaN" if np.isnan(array).any() else "an infinity"
+        raise ValueError(f"quantize: sample {number} gives {what} as input of layer {layer} ({_name(nodes, layer)})")
+
+    def plan(self, node: Apply, observer: Observer) -> LayerPlan:
+        low, high = calibration.range_of(observer.histogram, self.scheme)
+        scale, zero_point = calibration.affine(low, high)
+        w: Any = node.inputs[1]
+        axis = 0 if isinstance(node.op, Convolution) else 1
+        scales = calibration.weight_scales(w.data, axis, self.scheme)
+        name = w.name or f"{node.op.name} {'x'.join(map(str, w.data.shape))}"
+        narrow = calibration.quantized_weights(w.data, scales, axis)
+        return LayerPlan(node, name, low, high, scale, zero_point, narrow, scales, axis)
+
+    def number_of(self, name: Any) -> int:
+        """The number of a layer that is given by number or name."""
+        names = [plan.name for plan in self.plans]
+        if isinstance(name, str) and names.count(name) == 1:
+            return names.index(name)
+        if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and 0 <= name < len(names):
+            return int(name)
+        told = ", ".join(f"{k} ({n})" for k, n in enumerate(names))
+        raise ValueError(f"quantize: keep has {shown(name)}; expected numbers or names of layers: {told}")
+
+    # --- corrections
+    def correct(self) -> None:
+        """Give each layer the mean that quantization takes from each channel of its result."""
+        changes = []
+        for plan in self.plans:
+            x, w = plan.node.inputs
+            others = [k for k in range(plan.node.out.ndim) if k != plan.out_axis]
+            lost = plan.node.op(x, w) - plan.node.op(plan.narrowed(x), plan.widened())
+            changes.append(T.mean(lost, axis=others))
+        means = self.run("corrections", changes)
+        for k, plan in enumerate(self.plans):
+            mean = np.mean([arrays[k].astype("float64") for arrays in means], axis=0).astype("float32")
+            self.plans[k] = replace(plan, correction=mean)
+
+    # --- errors
+    def simulated(self, narrow: Collection[int]) -> Callable[..., Any]:
+        """The results with some layers in 8 bits, as a function of the inputs."""
+        if self._simulation is None:
+            flags = T.vector("flags", "bool")
+            known: dict[Variable, Variable] = {}
+            places = {plan.node: k for k, plan in enumerate(self.plans)}
+            for node in self.graph.order:
+                new, k = node.over(known), places.get(node)
+                if k is not None:
+                    plan, (x, w) = self.plans[k], new.inputs
+                    both = plan.applied(plan.narrowed(x), plan.widened()), plan.node.op(x, w)
+                    known[node.out] = T.switch(flags[k], *both)
+                elif new is not node:
+                    known.update(zip(node.outputs, new.outputs, strict=True))
+            outputs = [known.get(o, o) for o in self.graph.outputs]
+            self._simulation = self.compiled("simulation", outputs, [flags])
+        f, chosen = self._simulation, np.isin(np.arange(len(self.plans)), list(narrow))
+        return lambda *call: f(*call, chosen)
+
+    def error(self, narrow: Collection[int]) -> float:
+        """The relative error of the results with some layers in 8 bits."""
+        f = self.simulated(narrow)
+        found = [array for call in self.calls for array in f(*call)]
+        return calibration.relative_error(found, [array for arrays in self.exact for array in arrays])
+
+    @cached_property
+    def errors(self) -> list[float]:
+        """The sensitivity scan: the error with one layer in 8 bits, for each."""
+        return [self.error([k]) for k in range(len(self.plans))]
+
+    def kept_for(self, goal: Any, kept: set[int], form: Any) -> set[int]:
+        """The layers that stay in float32 until the goal is met."""
+        if goal is None:
+            return kept
+        is_number = isinstance(goal, (int, float)) and not isinstance(goal, bool)
+        if not callable(goal) and not (is_number and goal > 0):
+            raise TypeError(f"quantize: goal is {shown(goal)}; expected a positive number or a function")
+        order = sorted(range(len(self.plans)), key=self.errors.__getitem__, reverse=True)
+        waiting = [k for k in order if k not in kept]
+        while True:
+            narrow = set(range(len(self.plans))) - kept
+            if self.meets(goal, narrow, form):
+                return kept
+            if not waiting:
+                raise ValueError("quantize: even with all layers in float32 the goal is not met")
+            kept = kept | {waiting.pop(0)}
+
+    def meets(self, goal: Any, narrow: set[int], form: Any) -> bool:
+        if not callable(goal):
+            return bool(self.error(narrow) <= goal)
+        f = self.simulated(narrow)
+        return bool(goal(lambda *call: form(f(*call))))
+
+    # --- the table
+    def table(self, kept: Collection[int]) -> Layers:
+        rows = [
+            LayerRow(
+                k, plan.name, str(plan.node.origin[0]) if plan.node.origin else "", plan.low, plan.high, plan.scale,
+                plan.zero_point, plan.weight_scales, error, k in kept,
+            )
+            for k, (plan, error) in enumerate(zip(self.plans, self.errors, strict=True))
+        ]  # fmt: skip
+        return Layers(rows, self.error(set(range(len(rows))) - set(kept)), self.alone)
+
+    def alone(self, number: int, narrow: bool) -> tuple[Function, np.ndarray]:
+        """A layer as a function of its input, and this input for the first sample."""
+        plan = self.plans[number]
+        x, w = plan.node.inputs
+        leaf = T.TensorVariable(x.type, name="x")
+        y = plan.applied(plan.narrowed(leaf), plan.widened()) if narrow else plan.node.op(leaf, w)
+        f = function([leaf], y, name=f"layer {number}", **self.options)
+        (value,) = self.compiled("input", [x])(*self.calls[0])
+        return f, value
+
+
+def _name(nodes: Sequence[Apply], k: int) -> str:
+    node = nodes[k]
+    return node.inputs[1].name or node.op.name
+
+
+def _calls(samples: Any, variables: Sequence[Variable]) -> list[tuple[Any, ...]]:
+    """The arguments of each call.  Raises TypeError or ValueError for what is no list of them."""
+    if isinstance(samples, (np.ndarray, str, dict)) or not hasattr(samples, "__iter__"):
+        raise TypeError(
+            f"quantize: samples is {type(samples).__name__}; expected a list with the arguments of a call each, as [x]"
+        )
+    calls = [call if isinstance(call, tuple) else (call,) for call in samples]
+    if not calls:
+        raise ValueError("quantize: samples is empty; expected the arguments of one call at least")
+    for number, call in enumerate(calls):
+        if len(call) != len(variables):
+            names = ", ".join(v.name or "_" for v in variables)
+            raise TypeError(f"quantize: sample {number} has {len(call)} arguments, expected {len(variables)}: {names}")
+    return calls
