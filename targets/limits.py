@@ -45,6 +45,8 @@ class Limits:
     take 229 us at once and 55 us so."""
     panel_registers: int = 8
     """Vector registers for each block of outputs of a convolution whose weights lie side by side."""
+    widened_rows: int = 4
+    """Rows of a product that reads each weight of 16 bits once a row, and widens it in registers."""
     tiles: tuple[int, ...] = (2, 4)
     """Outputs along a side of the tiles of Winograd's algorithm that are considered."""
     tiled_number: int = 16

@@ -42,6 +42,7 @@ BOUNDS = {
     "optdb/rules/quantization.py": {"SAFE"},
     "optdb/rules/powers.py": {"LONGEST_PRODUCT", "LONGEST_INTEGER_PRODUCT"},
     "optdb/rules/products.py": {"MOST_FACTORS"},
+    "optdb/rules/storage.py": {"LEAST"},
     "optdb/rules/structure.py": {"_LARGEST_CONSTANT"},
     "ops/einsum.py": {"_UNKNOWN", "_OPTIMAL"},
     "ops/pointwise.py": {"MOST_NUMBERS"},

@@ -25,6 +25,7 @@ from ...ops.shape import DimShuffle
 from ...ops.special import to_bfloat16
 from ...ops.tensor import constant
 from ...record import record
+from ...targets.current import current
 from ..contract import Contract, relaxes
 from ..optimizers import Optimizer, Result
 from .as_one import profiled
@@ -33,8 +34,6 @@ FORMATS = ("float16", "bfloat16")
 """The formats in which weights can be stored; bfloat16 is kept as its bits."""
 LEAST = 1024
 """Elements of the smallest constant that is stored in 16 bits."""
-FEW_ROWS = 4
-"""Rows of a product that reads each weight once a row, and widens it in registers."""
 
 
 @record(kw_only=True)
@@ -109,7 +108,7 @@ def _has_few_rows(node: Apply) -> bool:
     if not isinstance(node.op, (Dot, Dot22)) or node.inputs[1].ndim != 2:
         return False
     rows = node.inputs[0].type.shape[:-1]
-    return all(n is not None and n <= FEW_ROWS for n in rows)
+    return all(n is not None and n <= current().limits.widened_rows for n in rows)
 
 
 def _sum_of_few_rows(node: Apply) -> Variable:
