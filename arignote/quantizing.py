@@ -102,14 +102,14 @@ class LayerPlan:
 
     def narrowed(self, x: Any) -> Any:
         """The input rounded to the numbers that uint8 stands for."""
-        scale, zero = np.float32(self.scale), np.float32(self.zero_point)
-        levels = T.clip(T.rint(x / scale), -zero, np.float32(calibration.LEVELS - 1) - zero)
-        return levels * scale
+        return T.dequantize(T.quantize(x, self.scale, self.zero_point), self.scale, self.zero_point)
 
     def widened(self) -> Any:
         """The numbers that the weights in int8 stand for."""
-        shape = [-1 if k == self.axis else 1 for k in range(self.weights.ndim)]
-        return constant(self.weights.astype("float32") * self.weight_scales.reshape(shape))
+        scales = self.weight_scales.astype("float32").reshape(-1)
+        if scales.size == 1:
+            return T.dequantize(constant(self.weights), scales[0])
+        return T.dequantize(constant(self.weights), scales, axis=self.axis)
 
     def applied(self, x: Any, w: Any) -> Any:
         y = self.node.op(x, w)

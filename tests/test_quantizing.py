@@ -90,6 +90,18 @@ def test_functions_with_several_inputs_and_results_keep_their_form():
     assert ag.freeze(step).layers is None
 
 
+def test_other_engines_get_integers_and_scales(net):
+    f, images = ag.quantize(net.logits, SAMPLES), DIGITS.test_images[:50]
+    pytest.importorskip("onnx")
+    model = ag.to_onnx(f)
+    kinds = [node.op_type for node in model.graph.node]
+    assert kinds.count("QuantizeLinear") == 4 and kinds.count("DequantizeLinear") == 8
+    assert sum(w.data_type == w.INT8 and len(w.dims) > 1 for w in model.graph.initializer) == 4
+    session = pytest.importorskip("onnxruntime").InferenceSession(model.SerializeToString())
+    (found,) = session.run(None, {session.get_inputs()[0].name: images})
+    np.testing.assert_allclose(found, f(images), rtol=1e-3, atol=2e-2 * np.abs(found).max())
+
+
 Y = T.fmatrix("y")
 W = numbers(6, 3)
 MISTAKES = {

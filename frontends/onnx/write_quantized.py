@@ -22,7 +22,8 @@ def _axis(scale: Variable) -> int | None:
 @means(Quantize, Dequantize)
 def by_arithmetic(op: Any, x: Variable, scale: Variable, zero: Variable) -> Any:
     integer = op.dtype if isinstance(op, Quantize) else x.dtype
-    taken = integer in BYTES and scale.dtype in NUMBERS and _axis(scale) == _axis(zero) != UNCLEAR
+    apart = zero.ndim and _axis(zero) != _axis(scale)
+    taken = integer in BYTES and scale.dtype in NUMBERS and _axis(scale) != UNCLEAR and not apart
     return None if taken else op.expand((x, scale, zero))
 
 
@@ -32,5 +33,7 @@ def linear(w: Writer, node: Apply) -> str:
     axis = _axis(scale)
     form = w.const([] if axis is None else [-1])
     kind = "QuantizeLinear" if isinstance(node.op, Quantize) else "DequantizeLinear"
-    beside = [w.op("Reshape", w.value(v), form) for v in (scale, zero)]
-    return w.op(kind, w.value(x), *beside, axis=1 if axis is None else axis)
+    steps, points = (w.op("Reshape", w.value(v), form) for v in (scale, zero))
+    if axis is not None and not zero.ndim:
+        points = w.op("Expand", points, w.shape(steps))
+    return w.op(kind, w.value(x), steps, points, axis=1 if axis is None else axis)
