@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
+from ...cond import cond
 from ...scan import scan
 from .dtypes import float_x, upcast
 from .elementwise import FUNCTIONS, cast
@@ -125,7 +126,10 @@ def draws(state: Any, count: Any, dtype: str) -> tuple[Any, Any]:
         columns, parts = _unrolled(columns, streams, count, dtype)
         numbers = T.concatenate(parts) if len(parts) > 1 else parts[0] if parts else T.zeros((0,), dtype)
     else:
-        columns, numbers = _looped(columns, streams, count, dtype)
+        total = T.as_tensor(count)
+        one = lambda: _partly(columns, total, dtype)  # noqa: E731
+        several = lambda: _looped(columns, streams, total, dtype)  # noqa: E731
+        *columns, numbers = cond(T.le(total, streams), one, several) if not isinstance(count, int) else several()
     return T.cast(T.stack(columns, 1), "int32"), numbers
 
 
@@ -136,16 +140,21 @@ def _unrolled(columns: list[Any], streams: int, count: int, dtype: str) -> tuple
             columns = _next(columns)
             parts.append(_draw(columns, dtype))
         else:
-            moved = _next([c[:count] for c in columns])
-            parts.append(_draw(moved, dtype))
-            columns = [T.concatenate([new, old[count:]]) for new, old in zip(moved, columns, strict=True)]
+            *columns, numbers = _partly(columns, count, dtype)
+            parts.append(numbers)
         count -= streams
     return columns, parts
 
 
-def _looped(columns: list[Any], streams: int, count: Any, dtype: str) -> tuple[list[Any], Any]:
+def _partly(columns: list[Any], count: Any, dtype: str) -> list[Any]:
+    """The new columns and the numbers of at most one draw a stream; the other streams stay as they are."""
+    moved = _next([c[:count] for c in columns])
+    kept = [T.concatenate([new, old[count:]]) for new, old in zip(moved, columns, strict=True)]
+    return [*kept, _draw(moved, dtype)]
+
+
+def _looped(columns: list[Any], streams: int, total: Any, dtype: str) -> list[Any]:
     """The same as a loop; in its last step the streams whose draws are not needed stay as they are."""
-    total = T.as_tensor(count)
     steps = T.floor_div(T.add(total, streams - 1), streams)
     places = T.arange(streams)
 
@@ -158,7 +167,7 @@ def _looped(columns: list[Any], streams: int, count: Any, dtype: str) -> tuple[l
     starts = T.mul(T.arange(steps), streams)
     infos: Any = [*columns, None]
     found, _ = scan(step, starts, infos)
-    return [v[-1] for v in found[:6]], T.flatten(found[6])[:total]
+    return [*(v[-1] for v in found[:6]), T.flatten(found[6])[:total]]
 
 
 # --- streams
