@@ -121,16 +121,24 @@ def _draw(columns: Sequence[Any], dtype: str) -> Any:
 def draws(state: Any, count: Any, dtype: str) -> tuple[Any, Any]:
     """(new state, `count` numbers) of streams; `count` is an integer or an int64 scalar."""
     streams = int(state.container.value.shape[0])
-    columns = [T.cast(state[:, k], "int64") for k in range(6)]
-    if isinstance(count, int) and count <= UNROLLED * streams:
-        columns, parts = _unrolled(columns, streams, count, dtype)
-        numbers = T.concatenate(parts) if len(parts) > 1 else parts[0] if parts else T.zeros((0,), dtype)
-    else:
-        total = T.as_tensor(count)
-        one = lambda: _partly(columns, total, dtype)  # noqa: E731
-        several = lambda: _looped(columns, streams, total, dtype)  # noqa: E731
-        *columns, numbers = cond(T.le(total, streams), one, several) if not isinstance(count, int) else several()
-    return T.cast(T.stack(columns, 1), "int32"), numbers
+    total = T.as_tensor(count)
+    if not isinstance(count, int):
+        few, many = lambda: _some(state, total, dtype), lambda: _looped(state, streams, total, dtype)
+        return tuple(cond(T.le(total, streams), few, many))
+    if count < streams:
+        return tuple(_some(state, total, dtype))
+    if count > UNROLLED * streams:
+        return tuple(_looped(state, streams, total, dtype))
+    columns, parts = _unrolled(_columns(state), streams, count, dtype)
+    return _rows(columns), T.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def _columns(state: Any) -> list[Any]:
+    return [T.cast(state[:, k], "int64") for k in range(6)]
+
+
+def _rows(columns: Sequence[Any]) -> Any:
+    return T.cast(T.stack(list(columns), 1), "int32")
 
 
 def _unrolled(columns: list[Any], streams: int, count: int, dtype: str) -> tuple[list[Any], list[Any]]:
@@ -140,20 +148,20 @@ def _unrolled(columns: list[Any], streams: int, count: int, dtype: str) -> tuple
             columns = _next(columns)
             parts.append(_draw(columns, dtype))
         else:
-            *columns, numbers = _partly(columns, count, dtype)
-            parts.append(numbers)
+            moved = _next([c[:count] for c in columns])
+            parts.append(_draw(moved, dtype))
+            columns = [T.concatenate([new, old[count:]]) for new, old in zip(moved, columns, strict=True)]
         count -= streams
     return columns, parts
 
 
-def _partly(columns: list[Any], count: Any, dtype: str) -> list[Any]:
-    """The new columns and the numbers of at most one draw a stream; the other streams stay as they are."""
-    moved = _next([c[:count] for c in columns])
-    kept = [T.concatenate([new, old[count:]]) for new, old in zip(moved, columns, strict=True)]
-    return [*kept, _draw(moved, dtype)]
+def _some(state: Any, count: Any, dtype: str) -> list[Any]:
+    """The new state and the numbers of at most one draw a stream; the other streams stay as they are."""
+    moved = _next(_columns(state[:count]))
+    return [T.set_subtensor(state[:count], _rows(moved)), _draw(moved, dtype)]
 
 
-def _looped(columns: list[Any], streams: int, total: Any, dtype: str) -> list[Any]:
+def _looped(state: Any, streams: int, total: Any, dtype: str) -> list[Any]:
     """The same as a loop; in its last step the streams whose draws are not needed stay as they are."""
     steps = T.floor_div(T.add(total, streams - 1), streams)
     places = T.arange(streams)
@@ -165,9 +173,9 @@ def _looped(columns: list[Any], streams: int, total: Any, dtype: str) -> list[An
         return [*kept, _draw(moved, dtype)]
 
     starts = T.mul(T.arange(steps), streams)
-    infos: Any = [*columns, None]
+    infos: Any = [*_columns(state), None]
     found, _ = scan(step, starts, infos)
-    return [*(v[-1] for v in found[:6]), T.flatten(found[6])[:total]]
+    return [_rows([v[-1] for v in found[:6]]), T.flatten(found[6])[:total]]
 
 
 # --- streams
