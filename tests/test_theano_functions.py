@@ -179,6 +179,24 @@ def test_copies_walks_and_texts():
         theano.clone(e, {x: T.fvector()})
 
 
+def test_values_for_a_test(flags):
+    x, w = T.dvector("x"), theano.shared(np.ones((2, 3)), name="w")
+    x.tag.test_value = np.array([1.0, 2.0])
+    flags.compute_test_value = "raise"
+    y = T.dot(x, w) * 2
+    assert y.tag.test_value.tolist() == [6, 6, 6]
+    assert T.grad(y.sum(), x).tag.test_value.tolist() == [6, 6]
+    with pytest.raises(ValueError, match=r"shape|align"):
+        T.dot(w, x)
+    with pytest.raises(AttributeError, match=r"z .* has no test value"):
+        T.dvector("z") + 1
+    flags.compute_test_value = "warn"
+    with pytest.warns(UserWarning, match="has no test value"):
+        z = T.dvector("z") + 1
+    flags.compute_test_value = "ignore"
+    assert not hasattr((z + 1).tag, "test_value")
+
+
 def test_printed_values(capsys):
     x = T.dvector("x")
     shown = theano.printing.Print("x is")(x)

@@ -2,7 +2,7 @@
 
     namespaces, refusals, flags         Theano's modules and their names, refused names, flags
     types, variables, methods           types, wrappers of variables, their operators and methods
-    shared_values, tensors              shared variables, constants
+    shared_values, tensors, trial_values   shared variables, constants, values for a test
     dtypes, elementwise, reductions, shapes, indexing, products    functions of `theano.tensor`
     slopes                              ops with the derivatives that Theano gives them
     nnet, windows, normalization        networks: activations, losses, convolutions, pools, batch normalization

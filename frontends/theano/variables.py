@@ -20,6 +20,8 @@ from ...ops.shared import SharedVariable as CoreShared
 from ...ops.tensor import TensorVariable as CoreVariable
 from ...ops.tensor import constant as core_constant
 from .dtypes import autocast
+from .flags import config
+from .trial_values import value_of
 from .types import TensorType, Type, type_of
 
 _known: WeakValueDictionary[int, Variable] = WeakValueDictionary()
@@ -271,10 +273,20 @@ def wrap(core: Any, *parents: Any) -> Any:
             kind = TensorConstant
         found = kind.__new__(kind)
         found._hold(core)
+        if core.owner is not None and config.compute_test_value != "off":
+            value = value_of(core, _noted, config.compute_test_value)
+            if value is not None:
+                found.tag.test_value = value
     if parents:
         kept: Any = found
         kept._parents = parents
     return found
+
+
+def _noted(core: graph.Variable) -> Any:
+    """The test value of a variable of the core; None if it has none."""
+    found = _known.get(id(core))
+    return None if found is None or found.core is not core else getattr(found.tag, "test_value", None)
 
 
 def wrapped(value: Any, *parents: Any) -> Any:
