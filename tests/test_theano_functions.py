@@ -59,6 +59,10 @@ def test_casts_of_arguments():
     assert f([1, 2]).tolist() == [2, 4]
     with pytest.raises(TypeError, match="float64"):
         f(np.ones(2))
+    count = theano.function([n := T.TensorType("uint8", ())("n")], n * 2)
+    assert [count(1.0), count(np.float64(2)), count(3)] == [2, 4, 6]
+    with pytest.raises(TypeError, match="without loss"):
+        count(1.5)
     assert theano.function([x], x, allow_input_downcast=True)(np.ones(2)).dtype == np.float32
     with pytest.raises(ValueError, match="shape"):
         theano.function([r := T.row("r")], r.sum())(np.ones((2, 2)))

@@ -276,12 +276,12 @@ def test_batch_normalization():
     tested = bn.batch_normalization_test(x, gamma, beta, np.zeros(3), np.ones(3), "spatial")
     y, mean, inverse, new_mean, new_var, plain = theano.function([x], [*trained, tested], mode="FAST_COMPILE")(data)
     m, v = data.mean((0, 2, 3)), data.var((0, 2, 3))
-    np.testing.assert_allclose(mean.ravel(), m)
-    np.testing.assert_allclose(inverse.ravel(), 1 / np.sqrt(v + 1e-3))
+    np.testing.assert_allclose(mean, m)
+    np.testing.assert_allclose(inverse, 1 / np.sqrt(v + 1e-3))
     each = [a[None, :, None, None] for a in (m, v, gamma, beta)]
     np.testing.assert_allclose(y, (data - each[0]) / np.sqrt(each[1] + 1e-3) * each[2] + each[3])
-    np.testing.assert_allclose(new_mean.ravel(), 0.1 * m)
-    np.testing.assert_allclose(new_var.ravel(), 0.9 + 0.1 * v * 16 / 15)
+    np.testing.assert_allclose(new_mean, 0.1 * m)
+    np.testing.assert_allclose(new_var, 0.9 + 0.1 * v * 16 / 15)
     np.testing.assert_allclose(plain, data / np.sqrt(1.0001) * each[2] + each[3])
     with pytest.raises(ValueError, match="expected 'per-activation'"):
         bn.batch_normalization_test(x, 1, 1, 1, 1, "nowhere")

@@ -14,7 +14,7 @@ from ...graph import leaves
 from ...ops.interpret import default_updates
 from ...ops.shared import Container
 from ...ops.shared import SharedVariable as CoreShared
-from .dtypes import autocast
+from .dtypes import DISCRETE, autocast
 from .flags import config
 from .modes import get_mode
 from .optimizers import with_registered
@@ -73,12 +73,18 @@ class Function:
         """Shared variables that hold the default values of inputs that are updated."""
         self.trust_input = False
         self._names = [i.name for i in inputs]
+        kinds = [(k, i.variable.type) for k, i in enumerate(inputs)]
+        self._discrete = [(k, kind) for k, kind in kinds if kind.dtype in DISCRETE]
+        """Inputs of integers: these take floats of Python without a fraction."""
         self._has_defaults = any(i.value is not None for i in inputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         options = {k: kwargs.pop(k) for k in ("output_subset",) if k in kwargs}
         if kwargs or self._has_defaults:
             args = self._filled(args, kwargs)
+        for k, kind in self._discrete:
+            if k < len(args) and not isinstance(args[k], (int, np.ndarray)):
+                args = (*args[:k], kind.filter(args[k]), *args[k + 1 :])
         found = self.core(*args)
         subset = options.get("output_subset")
         if subset is None:

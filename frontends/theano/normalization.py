@@ -46,8 +46,11 @@ def batch_normalization_train(
     inputs: Any, gamma: Any, beta: Any, axes: Any = "per-activation", epsilon: float = 1e-4,
     running_average_factor: float = 0.1, running_mean: Any = None, running_var: Any = None,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """(normalized inputs, mean, 1 / deviation), then the new running mean and variance where old ones are given."""
-    x = as_tensor_variable(inputs)
+    """(normalized inputs, mean, 1 / deviation), then the new running mean and variance where old ones are given.
+
+    Statistics have the rank of `gamma`: that of the inputs, or one axis for each that they do not go over.
+    """
+    x, gamma = as_tensor_variable(inputs), as_tensor_variable(gamma)
     over = _axes(axes, x.ndim)
     scale, shift = _parameter(gamma, over, x.ndim), _parameter(beta, over, x.ndim)
     mean, var = x.mean(axis=over, keepdims=True), x.var(axis=over, keepdims=True)
@@ -60,6 +63,9 @@ def batch_normalization_train(
         count = FUNCTIONS["cast"](FUNCTIONS["prod"](x.shape) // FUNCTIONS["prod"](mean.shape), x.dtype)
         unbiased = var * (count / (count - 1.0))
         found.append(_parameter(running_var, over, x.ndim) * keep + unbiased * running_average_factor)
+    if gamma.ndim != x.ndim:
+        kept = [n for n in range(x.ndim) if n not in over]
+        found[1:] = [dimshuffle(v, *kept) for v in found[1:]]
     return tuple(found)
 
 
