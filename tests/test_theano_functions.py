@@ -2,6 +2,7 @@
 
 import io
 import pickle
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -162,7 +163,7 @@ def test_gradients():
         theano.gradient.verify_grad(bent, [np.array([1.0])], mode="FAST_COMPILE")
 
 
-def test_copies_walks_and_texts():
+def test_copies_walks_and_texts(tmp_path):
     x, y, w = T.dvector("x"), T.dvector("y"), theano.shared(np.ones(2), name="w")
     e = T.exp(x + w)
     graph = theano.gof.graph
@@ -177,7 +178,9 @@ def test_copies_walks_and_texts():
     text = io.StringIO()
     theano.printing.debugprint(e, file=text)
     assert text.getvalue().startswith("exp [id 0]") and theano.printing.debugprint(f, file="str").count("\n") > 2
-    assert "<svg" in theano.printing.pydotprint(e) or "<" in theano.printing.pydotprint(e)
+    assert ElementTree.fromstring(theano.printing.pydotprint(f)).tag.endswith("svg")
+    drawn = theano.printing.pydotprint(e, outfile=str(tmp_path / "graph.png"))
+    assert drawn.suffix == ".svg" and "exp" in drawn.read_text()
     assert [n.op for n in theano.function([x], e).maker.fgraph.toposort()]
     with pytest.raises(TypeError, match="cast it"):
         theano.clone(e, {x: T.fvector()})

@@ -183,6 +183,8 @@ def test_convolutions():
         np.testing.assert_allclose(result, convolved(image, kernel, *how), rtol=1e-12, atol=1e-12, err_msg=str(n))
     np.testing.assert_allclose(found[-4], found[-2], rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(found[-3], found[-1], rtol=1e-10, atol=1e-12)
+    hinted = theano.function([x, w], conv(x, w, border_mode="half", input_shape=(9, 3, 7, 6)), mode="FAST_COMPILE")
+    np.testing.assert_allclose(hinted(image, kernel), convolved(image, kernel, (1, 1), 1, 1))  # another batch
     with pytest.raises(ValueError, match="border_mode is 'same'"):
         conv(x, w, border_mode="same")
     with pytest.raises(TypeError, match="4 dimensions, got x of type"):

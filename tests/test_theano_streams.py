@@ -154,6 +154,19 @@ def test_a_generator_is_read_seeded_and_pickled():
         u.rng.set_value(3)
 
 
+@pytest.mark.parametrize("kind", [Streams, MRG])
+def test_draws_in_a_scan_move_on(kind):
+    stream = kind(1234)
+    drawn, updates = theano.scan(lambda: stream.uniform((2,)), n_steps=3)
+    f = theano.function([], drawn, updates=updates)
+    found = np.concatenate([f(), f()])
+    if kind is Streams:
+        generator = np.random.RandomState(int(np.random.RandomState(1234).randint(2**30)))
+        assert np.array_equal(found, generator.uniform(size=(6, 2)))
+    else:
+        assert np.array_equal(found, reference(1234, 2, 2, 6))
+
+
 def test_draws_of_a_given_shape_follow_the_given():
     x, y = T.dmatrix("x"), T.dmatrix("y")
     noise = Streams(3).binomial(size=x.shape, n=1, p=0.5)

@@ -219,14 +219,14 @@ def _outputs(outputs: Any) -> Any:
 
 def _replacement(old: Any, new: Any, strict: bool, what: str) -> Any:
     """The new value in the type of the old one.  Raises TypeError where it does not fit."""
+    wanted = old.core.type.dtype
     if not isinstance(new, Variable):
-        return np.asarray(autocast(new, old.dtype))
-    if new.dtype != old.dtype and not strict:
-        new = new.astype(old.dtype)
-    if new.dtype != old.dtype:
+        return np.asarray(autocast(new, wanted))
+    if new.core.type.dtype != wanted and not strict:
+        new = new.astype(wanted)
+    if new.core.type.dtype != wanted:
         raise TypeError(
-            f"theano.function: {what} {old} is {old.type}, and gets {new} of type {new.type}; "
-            f"write .astype({old.dtype!r})"
+            f"theano.function: {what} {old} is {old.type}, and gets {new} of type {new.type}; write .astype({wanted!r})"
         )
     return new.core
 
@@ -270,7 +270,7 @@ def function(
         core = core_function(
             [i.variable.core for i in called], results, updates=new, givens=replaced,
             mode=with_registered(get_mode(mode)), name=name,
-            profile=bool(profile) if profile is not None else None, on_unused_input=unused,
+            profile=bool(profile) if profile is not None else config.profile or None, on_unused_input=unused,
             allow_input_downcast=_downcast(allow_input_downcast, called),
         )  # fmt: skip
     except ValueError as error:

@@ -12,7 +12,9 @@ import numpy as np
 from ...graph import Constant as CoreConstant
 from ...graph import FunctionGraph, TensorType, leaves
 from ...graph import Variable as CoreVariable
+from ...graph.picture import boxes_of
 from ...ops.tensor import TensorOp
+from ...pages.graph_svg import graph_svg
 from ...printing import pprint, tree_lines
 from ...record import record
 from .functions import Function
@@ -56,7 +58,7 @@ def pydotprint(fct: Any, outfile: Any = None, format: str = "svg", **options: An
     """The picture of an expression or function as SVG, written to `outfile` (ending in .svg)."""
     roots = _roots(fct)
     free = [v for v in leaves(roots) if not isinstance(v, CoreConstant)]
-    text = str(FunctionGraph(free, roots)._repr_html_())
+    text = graph_svg(boxes_of(FunctionGraph(free, roots)), "graph")
     if outfile is None:
         return text
     path = Path(outfile).with_suffix(".svg")

@@ -10,7 +10,7 @@ from ... import ops as T
 from ...ops.backward import pull_back
 from ...ops.pooling import SumPool
 from .dtypes import upcast
-from .flags import warn_once
+from .flags import config, warn_once
 from .shapes import length
 from .slopes import FullMaxPool
 from .variables import TensorConstant, as_tensor_variable, wrap
@@ -68,10 +68,15 @@ def _promised(x: Any, shape: Any) -> Any:
     """`x` with the lengths of a hint that are integers."""
     if shape is None:
         return x
-    given = [n.data if isinstance(n, TensorConstant) else n for n in shape]
+    given: list[Any] = [n.data if isinstance(n, TensorConstant) else n for n in shape]
     known = tuple(int(n) if isinstance(n, (int, np.integer, np.ndarray)) else None for n in given)
     promised: Any = known
     return x if len(known) != x.ndim or all(n is None for n in known) else T.specify_shape(x, promised)
+
+
+def _without_batch(shape: Any) -> Any:
+    """The hint for images without their number: the last batch of an epoch may be smaller."""
+    return shape if shape is None or config.conv.assert_shape else (None, *tuple(shape)[1:])
 
 
 def _convolved(
@@ -88,7 +93,7 @@ def _convolved(
     dtype = upcast(x.dtype, w.dtype)
     apart = _numbers(dilation, axes, f"{name}: filter_dilation")
     kernel = T.cast(_promised(w.core, filter_shape), dtype)
-    image = _padded(T.cast(_promised(x.core, input_shape), dtype), _around(border_mode, kernel, apart, name))
+    image = _padded(T.cast(_promised(x.core, _without_batch(input_shape)), dtype), _around(border_mode, kernel, apart, name))
     if filter_flip:
         kernel = kernel[(Ellipsis, *[slice(None, None, -1)] * axes)]
     steps = _numbers(subsample, axes, f"{name}: subsample")
@@ -102,8 +107,8 @@ def conv2d(
 ) -> Any:  # fmt: skip
     """The convolution of images (batch, channels, rows, columns); filters are flipped unless `filter_flip` is False.
 
-    `border_mode`: "valid", "full", "half", an integer, or integers or pairs an axis.  Lengths of `input_shape` and
-    `filter_shape` are promises.
+    `border_mode`: "valid", "full", "half", an integer, or integers or pairs an axis.  Lengths of `input_shape` but
+    the first, and of `filter_shape`, are promises.
     """
     for name in options:
         warn_once(f"conv2d.{name}", f"conv2d: {name} has no effect")
