@@ -107,8 +107,8 @@ def conv2d(
 ) -> Any:  # fmt: skip
     """The convolution of images (batch, channels, rows, columns); filters are flipped unless `filter_flip` is False.
 
-    `border_mode`: "valid", "full", "half", an integer, or integers or pairs an axis.  Lengths of `input_shape` but
-    the first, and of `filter_shape`, are promises.
+    `border_mode`: "valid", "full", "half", an integer, or integers or pairs an axis.  The lengths of `filter_shape`,
+    and those of `input_shape` behind the first, are promises.
     """
     for name in options:
         warn_once(f"conv2d.{name}", f"conv2d: {name} has no effect")
