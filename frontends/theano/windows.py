@@ -93,7 +93,8 @@ def _convolved(
     dtype = upcast(x.dtype, w.dtype)
     apart = _numbers(dilation, axes, f"{name}: filter_dilation")
     kernel = T.cast(_promised(w.core, filter_shape), dtype)
-    image = _padded(T.cast(_promised(x.core, _without_batch(input_shape)), dtype), _around(border_mode, kernel, apart, name))
+    images = T.cast(_promised(x.core, _without_batch(input_shape)), dtype)
+    image = _padded(images, _around(border_mode, kernel, apart, name))
     if filter_flip:
         kernel = kernel[(Ellipsis, *[slice(None, None, -1)] * axes)]
     steps = _numbers(subsample, axes, f"{name}: subsample")
