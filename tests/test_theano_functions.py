@@ -54,6 +54,22 @@ def test_outputs_updates_and_givens():
             wrong()
 
 
+def test_errors_name_the_line_and_the_fix():
+    x, y = T.dmatrices("x", "y")
+    z = T.dot(x, y)
+    f = theano.function([x, y], z, mode="FAST_COMPILE")
+    for wrong, error, words in (
+        (lambda: f(np.ones((2, 3)), np.ones((2, 3))), ValueError, r"x \(2, 3\), y(?s:.*)test_theano_functions"),
+        (lambda: theano.function([x], updates={x: x}), TypeError, r"key x; expected a variable made by theano.shared"),
+        (lambda: theano.scan(lambda a, b: a, sequences=x), TypeError, r"fn takes 2 arguments \(a, b\), and is given 1"),
+        (lambda: theano.scan(z.dimshuffle, sequences=x[0, 0]), TypeError, "no axis to go along"),
+        (lambda: T.cast(x, "float31"), TypeError, "'float31' is no dtype; expected one of bool"),
+        (lambda: T.zeros((2, 3))[5], IndexError, "out of bounds"),
+    ):
+        with pytest.raises(error, match=words):
+            wrong()
+
+
 def test_casts_of_arguments():
     x = T.fvector("x")
     f = theano.function([x], x * 2)

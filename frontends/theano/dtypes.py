@@ -23,7 +23,10 @@ def float_x(dtype: Any) -> str:
     """The name of a dtype; `config.floatX` for "floatX" and None."""
     if dtype is None or dtype == "floatX":
         return str(config.floatX)
-    return str(np.dtype(dtype).name)
+    try:
+        return str(np.dtype(dtype).name)
+    except TypeError:
+        raise TypeError(f"{dtype!r} is no dtype; expected one of {', '.join(ALL)}, floatX") from None
 
 
 def upcast(*dtypes: Any) -> str:

@@ -18,6 +18,7 @@ from .dtypes import DISCRETE, autocast
 from .flags import config
 from .modes import get_mode
 from .optimizers import with_registered
+from .shared_values import SharedVariable
 from .slopes import plain
 from .variables import Variable, as_tensor_variable, lower, wrap
 
@@ -257,6 +258,9 @@ def function(
                         "write theano.function([x], ...)")  # fmt: skip
     given = [_as_input(i) for i in inputs]
     states = [i for i in given if i.update is not None]
+    for v, _ in _pairs(updates):
+        if not isinstance(v, SharedVariable):
+            raise TypeError(f"theano.function: updates has the key {v}; expected a variable made by theano.shared(...)")
     new = {lower(v): _replacement(v, value, True, "the update of") for v, value in _pairs(updates)}
     replaced = {lower(v): _replacement(v, value, rebuild_strict, "the given") for v, value in _pairs(givens)}
     results = _outputs(outputs)

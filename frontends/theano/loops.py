@@ -78,6 +78,10 @@ class _Step:
     def __init__(self, fn: Callable[..., Any], strict: bool, given: Sequence[Any]) -> None:
         self.fn, self.strict, self.given = fn, strict, given
         self.arguments: tuple[Any, ...] = ()
+        plain = getattr(fn, "__func__", fn)
+        if hasattr(plain, "__code__"):  # the core reads how many arguments it takes
+            self.__code__, self.__defaults__ = plain.__code__, plain.__defaults__
+            self.__dict__.update({"__self__": fn.__self__} if hasattr(fn, "__self__") else {})
 
     def __call__(self, *arguments: Any) -> Any:
         self.arguments = arguments
