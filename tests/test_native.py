@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import pickle
+import subprocess
 import sys
 import threading
 import time
@@ -277,3 +278,24 @@ def test_strides_of_no_whole_number_of_elements_and_misaligned_arrays_go_the_oth
     odd = np.zeros(3, np.dtype({"names": ["b", "c"], "formats": ["f8", "i4"], "offsets": [0, 8], "itemsize": 12}))
     odd["b"] = [1, 2, 3]
     np.testing.assert_array_equal(f(odd["b"]), [2, 4, 6])
+
+
+def test_a_builtin_outlives_what_holds_its_library():
+    """As when a process ends: modules are cleared before the last objects are collected."""
+    script = """
+import gc
+import numpy as np
+import arignote as ag
+from arignote import ops as T
+from arignote.cbackend.calls import native
+x = T.vector("x")
+f = ag.function([x], x + 1)
+for _ in range(100):
+    f(np.ones(3))
+native._methods.clear()
+gc.collect()
+gc.collect()
+print(f(np.ones(3)))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "[2. 2. 2.]\n"), done.stderr

@@ -123,6 +123,8 @@ def _methods_of(native: Library) -> tuple[int, int, Library]:
         table.array_type = ffi.cast("void *", id(np.ndarray))
         table.empty = ffi.cast(ffi.typeof(table.empty), _numpy_function(_EMPTY))
         entry, bound = native.lib.ag_native_method(table), native.lib.ag_bound_method()
+        # A builtin reads its definition until it is freed, which may be after the modules of a process that ends.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(native.lib))
         _methods[native.key] = int(ffi.cast("intptr_t", entry)), int(ffi.cast("intptr_t", bound)), native
     return _methods[native.key]
 
