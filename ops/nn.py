@@ -255,7 +255,7 @@ def batch_norm(
     pair = running_pair(running, x)
     batch = as_tensor(mean), as_tensor(variance)
     updates = [(old, averaged(old, new, momentum)) for old, new in zip(pair, batch, strict=True)]
-    return by_phase(y, _by_channel(x, gamma, beta, *pair, axis, eps), updates)  # type: ignore[no-any-return]
+    return by_phase(y, _by_channel(x, gamma, beta, *pair, axis, eps), updates)
 
 
 def _by_channel(
@@ -292,7 +292,7 @@ def dropout(x: TensorLike, p: TensorLike, rng: Any) -> TensorVariable:
         raise TypeError(f"dropout: rng is {shown(rng)}; expected a stream, as T.random.RandomStream(seed)")
     keep = with_dtype(T.sub(1, T.random.probability("dropout", p)), x.dtype)
     dropped = T.switch(rng.bernoulli(keep, size=lengths_of(x)), x / keep, T.constant(0, x.dtype))
-    return by_phase(dropped, x)  # type: ignore[no-any-return]
+    return by_phase(dropped, x)
 
 
 def embedding(indices: TensorLike, weights: TensorLike) -> TensorVariable:

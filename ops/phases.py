@@ -18,6 +18,7 @@ from .checks import describe, shown
 from .operands import with_dtype
 from .shared import SharedVariable
 from .tensor import TensorOp, TensorVariable, as_tensor
+from .typing import TensorLike
 
 
 @record(repr=False)
@@ -54,7 +55,9 @@ class ByPhase(TensorOp):
         return {0: 0}
 
 
-def by_phase(training: Any, inference: Any, updates: Mapping[Any, Any] | Iterable[tuple[Any, Any]] = ()) -> Any:
+def by_phase(
+    training: TensorLike, inference: TensorLike, updates: Mapping[Any, Any] | Iterable[tuple[Any, Any]] = ()
+) -> TensorVariable:
     """`training` in every function, and `inference` in the function that `ag.freeze` makes.
 
     Both have one dtype and rank.  Gradients go through `training` alone.  `updates`: pairs (shared variable, new value)
@@ -70,7 +73,8 @@ def by_phase(training: Any, inference: Any, updates: Mapping[Any, Any] | Iterabl
         if value.dtype != variable.dtype or value.ndim != variable.ndim:
             raise TypeError(f"by_phase: the update of {describe(variable)} has another dtype or rank: {value.type}")
         flat += [variable, value]
-    return ByPhase()(as_tensor(training), as_tensor(inference), *flat)
+    made: TensorVariable = ByPhase()(as_tensor(training), as_tensor(inference), *flat)
+    return made
 
 
 def running_updates(expressions: Any) -> list[tuple[SharedVariable, TensorVariable]]:
