@@ -192,6 +192,8 @@ class _Work:
         for arrays in values:
             for tap, array in zip(taps, arrays, strict=True):
                 observers[tap].see_values(array)
+        if not any(array.size for arrays in values for array in arrays):
+            raise ValueError("quantize: the samples hold no values; expected arrays with elements")
         return [self.plan(node, observers[node.inputs[0]]) for node in nodes]
 
     def require_finite(self, array: np.ndarray, number: int, nodes: Sequence[Apply], tap: Variable) -> None:
@@ -224,16 +226,18 @@ class _Work:
     # --- corrections
     def correct(self) -> None:
         """Give each layer the mean that quantization takes from each channel of its result."""
-        changes = []
+        changes: list[Any] = []
         for plan in self.plans:
             x, w = plan.node.inputs
             others = [k for k in range(plan.node.out.ndim) if k != plan.out_axis]
             lost = plan.node.op(x, w) - plan.node.op(plan.narrowed(x), plan.widened())
-            changes.append(T.mean(lost, axis=others))
-        means = self.run("corrections", changes)
+            changes += [T.sum(lost, axis=others), T.shape(lost)]
+        found = self.run("corrections", changes)
         for k, plan in enumerate(self.plans):
-            mean = np.mean([arrays[k].astype("float64") for arrays in means], axis=0).astype("float32")
-            self.plans[k] = replace(plan, correction=mean)
+            sums, shapes = ([arrays[2 * k + part] for arrays in found] for part in (0, 1))
+            count = sum(int(np.prod(shape)) // len(plan.weight_scales) for shape in shapes)
+            mean = np.sum(sums, axis=0, dtype="float64") / max(count, 1)
+            self.plans[k] = replace(plan, correction=mean.astype("float32"))
 
     # --- errors
     def simulated(self, narrow: Collection[int]) -> Callable[..., Any]:

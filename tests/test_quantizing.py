@@ -67,11 +67,11 @@ def test_the_table_prints_draws_and_measures(net):
 def test_bias_correction_restores_the_means():
     x, w = T.fmatrix("x"), np.full((64, 8), 0.3, "float32")
     w[0] = 127.4 / 127  # all others are rounded in the same direction
-    samples = [np.abs(numbers(200, 64)) for _ in range(2)]
+    samples = [np.abs(numbers(n, 64)) for n in (300, 0, 100)]
     off = []
     for correction in (False, True):
         f = ag.quantize(x @ w, samples, bias_correction=correction)
-        off.append(np.abs(np.mean([f(s).mean(0) - (s @ w).mean(0) for s in samples], axis=0)).max())
+        off.append(np.abs(sum((f(s) - s @ w).sum(0) for s in samples)).max())
     assert off[1] < 0.05 * off[0]
 
 
@@ -118,6 +118,7 @@ MISTAKES = {
         lambda: ag.quantize(T.exp(Y) @ W, [np.full((1, 6), 1e3, "float32")]), ValueError, "sample 0 gives an infinity"
     ),
     "no layers": (lambda: ag.quantize(Y + 1, [W]), ValueError, "there is no convolution or product"),
+    "empty": (lambda: ag.quantize(Y @ W, [numbers(0, 6)]), ValueError, "the samples hold no values"),
     "scheme": (lambda: ag.quantize(Y @ W, [W.T], "best"), ValueError, "scheme is 'best'; expected one of minmax"),
     "keep": (lambda: ag.quantize(Y @ W, [numbers(2, 6)], keep=["u"]), ValueError, "keep has 'u'; expected numbers or"),
     "goal": (lambda: ag.quantize(Y @ W, [numbers(2, 6)], goal=0), TypeError, "goal is 0; expected a positive number"),
