@@ -70,7 +70,6 @@ BOUNDS = {
     "cbackend/lowering/lower_planes.py": {"ROWS"},
     "cbackend/lowering/lower_reduce.py": {"ROWS"},
     "cbackend/lowering/lower_short_rows.py": {"BLOCK", "VECTORS"},
-    "optdb/rules/storage.py": {"LEAST", "FEW_ROWS"},
     # Room in the structures of our own runtime, and columns of its tables.
     "cbackend/driver/driver.py": {"CALLS_BETWEEN_LOOKS"},
     "cbackend/driver/steps.py": {"DETAIL"},
