@@ -139,5 +139,6 @@ stop_gradient: Unary = unary_op(
 from_bfloat16: Unary = plain_op(
     "from_bfloat16", special.from_bfloat16, promotion.bits_of_bfloat16,
     meaning="The float32 numbers of bfloat16 numbers that are given by their bits, as uint16.",
+    derivative=(None,),
     c={"u": template("((union {{ u32 u; f32 f; }}){{ (u32){0} << 16 }}).f", Binding.UNARY)},
 )
