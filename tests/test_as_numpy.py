@@ -107,7 +107,8 @@ OTHER_ARGUMENTS = {
     "take": ([0, 1],), "repeat": (2,), "append": (X3,), "split": (1,), "roll": (1,), "quantile": (0.5,),
     "percentile": (50,), "take_along_axis": (np.zeros((2, 3, 4), int),), "scatter_add": ([0], 1.0),
     "vecdot": (X3,), "linalg.vecdot": (X3,), "cross": (X3,), "linalg.cross": (X3,), "expand_dims": (),
-    "quantize": (np.full(3, 0.5),), "dequantize": (np.full(3, 0.5),), "linspace": (X3 + 1,), "logspace": (X3 + 1,), "geomspace": (X3 + 1,),
+    "quantize": (np.full(3, 0.5),), "dequantize": (np.full(3, 0.5),),
+    "linspace": (X3 + 1,), "logspace": (X3 + 1,), "geomspace": (X3 + 1,),
 }  # fmt: skip
 
 
