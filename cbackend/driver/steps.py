@@ -72,16 +72,16 @@ class StepText(StepAccounts):
         self.base = base
         """The number that messages give the first node."""
         self.prefix = "f->" if in_frame else ""
-        self.kernels = {kernel.name: kernel for kernel in program.kernels}
-        self.launched = {kernel.name: kernel for kernel in program.kernels if is_launched(kernel)}
-        self.buffers = {buffer: n for n, buffer in enumerate(program.slots)}
+        self.kernels: dict[str, Kernel] = {kernel.name: kernel for kernel in program.kernels}
+        self.launched: dict[str, Kernel] = {kernel.name: kernel for kernel in program.kernels if is_launched(kernel)}
+        self.buffers: dict[Buffer, int] = {buffer: n for n, buffer in enumerate(program.slots)}
         self.helpers: dict[str, None] = {}
         """The helpers of the driver that a line calls."""
         self.defined = ""
         """The length that a line computes, or the vector of lengths that it fills, and nothing else."""
         self.used: set[str] = set()
         """The locals that a line reads."""
-        self.first_output = len(program.inputs)
+        self.first_output: int = len(program.inputs)
         at = sum(len(i.lengths) for i in program.inputs)
         self.output_lengths: list[int] = []
         """Where in ag_call.lengths those of each output begin."""

@@ -50,12 +50,15 @@ class Operands:
         self, group: Group, roots: Iterable[Key] | None = None, known: Collection[Variable] = frozenset()
     ) -> None:
         """`roots`: the values that are computed, if others than the results; `known`: values that need no operands."""
-        self.outputs = tuple(Operand(r.dtype, r.kept, k) for k, r in enumerate(group.results))
+        self.outputs: tuple[Operand, ...] = tuple(Operand(r.dtype, r.kept, k) for k, r in enumerate(group.results))
         position = {leaf: k for k, leaf in reversed(list(enumerate(group.leaves)))}
         roots = [(r.value, r.place) for r in group.results] if roots is None else list(roots)
         found = dict.fromkeys((position[leaf], place) for leaf, place in _leaf_keys(roots, position, known))
-        self.inputs = tuple(Operand(group.leaves[k].dtype, place, k) for k, place in sorted(found, key=lambda f: f[0]))
-        self.number = {(group.leaves[i.source], i.axes): len(self.outputs) + n for n, i in enumerate(self.inputs)}
+        ordered = sorted(found, key=lambda f: f[0])
+        self.inputs: tuple[Operand, ...] = tuple(Operand(group.leaves[k].dtype, place, k) for k, place in ordered)
+        self.number: dict[Key, int] = {
+            (group.leaves[i.source], i.axes): len(self.outputs) + n for n, i in enumerate(self.inputs)
+        }
         self._position = position
 
     def feeding(self, root: Key) -> tuple[int, ...]:
@@ -99,7 +102,7 @@ class Nest:
     """The statements of a nest over `order` (loop numbers, outermost first) by depth: `at[d]` stands inside d loops."""
 
     def __init__(self, order: Sequence[int], operands: Operands, names: Iterator[str]) -> None:
-        self.order = tuple(order)
+        self.order: tuple[int, ...] = tuple(order)
         self.operands = operands
         self.at: list[list[Statement]] = [[] for _ in range(len(self.order) + 1)]
         self.fallible = False

@@ -75,7 +75,7 @@ class Planner:
         """Outputs whose memory is in use."""
         self.shared: set[Memory] = set()
         """Memory that shows under a second variable although no op says so: it must not be overwritten."""
-        self.buffers = 0
+        self.buffers: int = 0
         self._lowered: dict[
             tuple[Op, tuple[TensorType, ...], tuple[int, ...], tuple[tuple[int, int], ...]], Kernel
         ] = {}

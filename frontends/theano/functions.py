@@ -26,13 +26,21 @@ from .variables import Variable, as_tensor_variable, lower, wrap
 class In:
     """An input with a name, a default value or an update."""
 
+    variable: Any
+    value: Any
+    update: Any
+    strict: bool
+    allow_downcast: bool | None
+    mutable: bool | None
+    borrow: bool | None
+
     def __init__(
         self, variable: Any, name: str | None = None, value: Any = None, update: Any = None,
         mutable: bool | None = None, strict: bool = False, allow_downcast: bool | None = None,
         autoname: bool = True, implicit: bool | None = None, borrow: bool | None = None, shared: bool = False,
     ) -> None:  # fmt: skip
         self.variable, self.value, self.update = variable, value, update
-        self.name = name if name is not None else variable.name
+        self.name: Any = name if name is not None else variable.name
         self.strict, self.allow_downcast, self.mutable, self.borrow = strict, allow_downcast, mutable, borrow
 
     def __repr__(self) -> str:

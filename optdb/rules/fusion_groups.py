@@ -33,7 +33,9 @@ from ...ops.elementwise import Pointwise
 from ...ops.nn import AlongAxis
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
+from ...targets.costs import Costs
 from ...targets.current import current
+from ...targets.limits import Limits
 
 Axes = tuple["int | None", ...]
 """For each axis of a value the axis of another value, or the loop, that it runs along; None: its length is 1."""
@@ -108,7 +110,8 @@ class Facts:
     """Facts about a graph for the passes: values seen through index maps, readers, outputs."""
 
     def __init__(self, graph: FunctionGraph) -> None:
-        self.limits, self.costs = current().limits, current().costs
+        self.limits: Limits = current().limits
+        self.costs: Costs = current().costs
         self._seen_through: dict[Variable, tuple[Variable, Axes]] = {}
         self.nodes: list[Apply] = []
         """The nodes, in order, but for index maps."""
