@@ -86,7 +86,7 @@ def without_zero_channels(graph: FunctionGraph) -> FunctionGraph:
 
 
 def _made(node: Apply, new: Apply, carried: Carried) -> Sequence[Made]:
-    """What stands for the outputs of a node: values, or such without channels."""
+    """The values that take the place of a node's outputs, some without channels."""
     if isinstance(node.op, (Convolution, Dot, MatMul)) and isinstance(node.inputs[1], Constant):
         return [_product(node, new, carried)]
     if not carried:

@@ -54,7 +54,7 @@ class Layers(Sequence[LayerRow]):
         The time in 8 bits includes the quantization of the input.
         """
         for row in self._rows:
-            pair = [_seconds(*self._build(row.number, narrow), calls, rounds) for narrow in (False, True)]
+            pair = [least_seconds(*self._build(row.number, narrow), calls, rounds) for narrow in (False, True)]
             self.times[row.number] = pair[0], pair[1]
         return self
 
@@ -90,8 +90,8 @@ class Layers(Sequence[LayerRow]):
         return self.svg() + pages.tables.table(head, rows)
 
 
-def _seconds(f: Any, value: np.ndarray, calls: int, rounds: int) -> float:
-    """The least mean time of a call."""
+def least_seconds(f: Callable[[np.ndarray], Any], value: np.ndarray, calls: int, rounds: int) -> float:
+    """The least mean time of a call, over some rounds of calls."""
     f(value)
     found = []
     for _ in range(rounds):

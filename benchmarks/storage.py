@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 import arignote as ag
 from arignote import demo_cnn
 from arignote import ops as T
+from arignote.quantized_layers import least_seconds
 
 WIDTH = 2048
 
@@ -33,18 +33,6 @@ def cases() -> Iterator[tuple[str, Any, Any, np.ndarray]]:
         yield f"three layers of {WIDTH}, {rows} rows", x, y, rng.random((rows, WIDTH), "float32")
 
 
-def seconds(f: ag.Function, value: np.ndarray, calls: int = 20, rounds: int = 9) -> float:
-    """The least mean time of a call."""
-    f(value)
-    found = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        for _ in range(calls):
-            f(value)
-        found.append((time.perf_counter() - start) / calls)
-    return min(found)
-
-
 def main() -> None:
     print("| network | weights | file | time | largest error |\n|---|---|---|---|---|")
     for name, x, y, value in cases():
@@ -56,7 +44,7 @@ def main() -> None:
                 f.export(Path(folder) / "f")
                 size = sum(file.stat().st_size for file in (Path(folder) / "f").glob("*.weights"))
             error = np.abs(f(value) - exact).max() / np.abs(exact).max()
-            took = seconds(f, value) * 1e3
+            took = least_seconds(f, value, calls=20, rounds=9) * 1e3
             print(f"| {name} | {storage or 'float32'} | {size / 1e6:.3f} MB | {took:.3g} ms | {error:.1e} |")
 
 

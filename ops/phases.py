@@ -7,22 +7,23 @@ The rule `local_by_phase` drops the value of the other phase, so a training func
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ..graph import Apply, Dim, TensorType, Variable, toposort
+from ..graph import TensorType, Variable, toposort
 from ..record import record
 from .checks import describe, shown
 from .operands import with_dtype
 from .shared import SharedVariable
-from .tensor import TensorOp, TensorVariable, as_tensor
+from .specify import FirstOperand
+from .tensor import TensorVariable, as_tensor
 from .typing import TensorLike
 
 
 @record(repr=False)
-class ByPhase(TensorOp):
+class ByPhase(FirstOperand):
     """`by_phase(training, inference, *pairs)`: the training value as a view.
 
     `pairs`: shared variables, each with its new value after a step; `running_updates` reads them.
@@ -44,15 +45,6 @@ class ByPhase(TensorOp):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         return values[:1]
-
-    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
-        return (inputs[0],)
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return [cotangents[0], *[None for _ in node.inputs[1:]]]
-
-    def views(self) -> dict[int, int]:
-        return {0: 0}
 
 
 def by_phase(

@@ -24,8 +24,21 @@ from .tensor import TensorOp, TensorVariable, as_tensor, constant
 from .typing import ShapeLike, TensorLike
 
 
+class FirstOperand(TensorOp):
+    """Base of ops whose value is their first operand, as a view; derivatives go to it alone."""
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return [cotangents[0], *[None for _ in node.inputs[1:]]]
+
+    def views(self) -> dict[int, int]:
+        return {0: 0}
+
+
 @record(repr=False)
-class SpecifyShape(TensorOp):
+class SpecifyShape(FirstOperand):
     """`specify_shape(x, *lengths)`: x as a view, whose lengths must be these int64 scalars.
 
     `subject`: the name of the promise in the error, such as "givens[q]"; `declared`: whether the `shape=` of a variable
@@ -64,12 +77,6 @@ class SpecifyShape(TensorOp):
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (tuple(tensor_to_dim(n) for n in node.inputs[1:]),)
 
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return [cotangents[0], *[None for _ in node.inputs[1:]]]
-
-    def views(self) -> dict[int, int]:
-        return {0: 0}
-
 
 @record(repr=False)
 class MaskedShape(SpecifyShape):
@@ -83,7 +90,7 @@ class MaskedShape(SpecifyShape):
 
 
 @record(repr=False)
-class CheckLengths(TensorOp):
+class CheckLengths(FirstOperand):
     """`check_lengths(x, got, want, got, want, ...)`: x as a view; each `got` must be equal to its `want`.
 
     `subjects`: for each pair the name of the promise and the axis, for the error.
@@ -113,15 +120,6 @@ class CheckLengths(TensorOp):
         """The message for a pair of lengths that differ."""
         subject, axis = self.subjects[pair]
         return SpecifyShape(subject, declared=True).broken(axis, have, want)
-
-    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
-        return (inputs[0],)
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return [cotangents[0], *[None for _ in node.inputs[1:]]]
-
-    def views(self) -> dict[int, int]:
-        return {0: 0}
 
 
 # --- promises

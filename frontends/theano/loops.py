@@ -104,7 +104,7 @@ class _Step:
 
 
 def _for_core(found: Any) -> Any:
-    """What a step returns, for the core: variables lowered, numbers as Theano's constants."""
+    """The result of a step for the core: variables lowered, numbers as Theano's constants."""
     if isinstance(found, until):
         return core_until(found.condition.core)
     if isinstance(found, Mapping):

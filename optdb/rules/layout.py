@@ -242,11 +242,15 @@ def packed_weights(node: Node) -> Variable | None:
     op, (x, w, bias) = node.op, node.inputs
     if op.weights or not isinstance(w, Constant) or not isinstance(bias, Constant):
         return None
-    blocks = -(-w.data.shape[0] // op.size)
-    laid = constant(op.packed(w.data, x.ndim == 5))
-    numbers = np.zeros(blocks * op.size, bias.dtype)
+    return with_packed(op, x, w, bias)
+
+
+def with_packed(op: BlockedConvolution, x: Variable, w: Constant, bias: Constant) -> Variable:
+    """A convolution of constant kernels that are laid as `op` reads them; zeros fill the last block of numbers."""
+    numbers = np.zeros(-(-w.data.shape[0] // op.size) * op.size, bias.dtype)
     numbers[: bias.data.size] = bias.data
-    return replace(op, weights=w.data.shape)(x, laid, constant(numbers))  # type: ignore[no-any-return]
+    laid = constant(op.packed(w.data, x.ndim == 5))
+    return replace(op, weights=w.data.shape)(x, laid, constant(numbers))
 
 
 def _rule(name: str, ops: Any, function: Any, formula: str, having: Any = FromBlocks, **options: Any) -> Rule:

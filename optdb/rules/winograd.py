@@ -13,12 +13,12 @@ import numpy as np
 
 from ...graph import Constant, Variable
 from ...ops.blocked import BlockedConvolution
-from ...ops.tensor import constant
 from ...ops.weights import tiles_across
 from ...targets.current import current
 from ..contract import relaxes
 from ..rule import Rule, node_rule
 from .facts import Node
+from .layout import with_packed
 
 SIDE = 3
 """Rows and columns of the kernels."""
@@ -32,7 +32,7 @@ def by_tiles(node: Node) -> Variable | None:
     if w.data.shape[2:] != (SIDE, SIDE) or {*op.stride, *op.dilation} != {1} or not np.isfinite(w.data).all():
         return None
     tile = min((0, *current().limits.tiles), key=lambda tile: estimate(node, tile))
-    return _with_tiles(node, tile) if tile else None
+    return with_packed(replace(op, tile=tile), x, w, bias) if tile else None
 
 
 def estimate(node: Node, tile: int) -> float:
@@ -44,14 +44,6 @@ def estimate(node: Node, tile: int) -> float:
     weights = positions * channels * outputs
     moved = limits.tiled_number * positions * tiles * (channels + outputs) if tile else 0
     return float(weights * (tiles + limits.read_weight) + moved)
-
-
-def _with_tiles(node: Node, tile: int) -> Variable:
-    op, (x, w, bias) = replace(node.op, tile=tile), node.inputs
-    numbers = np.zeros(-(-w.data.shape[0] // op.size) * op.size, bias.dtype)
-    numbers[: bias.data.size] = bias.data
-    laid = constant(op.packed(w.data, True))
-    return replace(op, weights=w.data.shape)(x, laid, constant(numbers))  # type: ignore[no-any-return]
 
 
 WINOGRAD: list[Rule] = [
