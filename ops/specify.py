@@ -93,10 +93,11 @@ class MaskedShape(SpecifyShape):
 class CheckLengths(FirstOperand):
     """`check_lengths(x, got, want, got, want, ...)`: x as a view; each `got` must be equal to its `want`.
 
-    `subjects`: for each pair the name of the promise and the axis, for the error.
+    `subjects`: for each pair the name of the promise and the axis, for the error; `declared`: as of SpecifyShape.
     """
 
     subjects: tuple[tuple[str, int], ...]
+    declared: bool = True
     name = "check_lengths"
     fallible = True
     error: ClassVar[type[Exception]] = ValueError
@@ -119,7 +120,7 @@ class CheckLengths(FirstOperand):
     def broken(self, pair: int, have: int, want: int) -> str:
         """The message for a pair of lengths that differ."""
         subject, axis = self.subjects[pair]
-        return SpecifyShape(subject, declared=True).broken(axis, have, want)
+        return SpecifyShape(subject, declared=self.declared).broken(axis, have, want)
 
 
 # --- promises

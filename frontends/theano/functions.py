@@ -18,6 +18,7 @@ from .dtypes import DISCRETE, autocast
 from .flags import config
 from .modes import get_mode
 from .optimizers import with_registered
+from .patterns import strict
 from .shared_values import SharedVariable
 from .slopes import plain
 from .variables import Variable, as_tensor_variable, lower, wrap
@@ -275,7 +276,7 @@ def function(
     for state in states:
         _keep(state, new, replaced)
     _hold_still(no_default_updates, results, new, replaced)
-    results, new = _without_slopes(results, new, replaced)
+    results, new = _finished(results, new, replaced)
     unused = config.on_unused_input if on_unused_input is None else on_unused_input
     called = [i for i in given if i.update is None]
     try:
@@ -293,15 +294,15 @@ def function(
     return Function(core, called, name, states)
 
 
-def _without_slopes(results: Any, new: dict[Any, Any], replaced: Mapping[Any, Any]) -> tuple[Any, dict[Any, Any]]:
-    """Results and updates by the core's own ops; as they are where a computed value is replaced."""
+def _finished(results: Any, new: dict[Any, Any], replaced: Mapping[Any, Any]) -> tuple[Any, dict[Any, Any]]:
+    """Results and updates by the core's own ops, and checked lengths; as they are where a computed value is replaced."""
     if any(old.owner is not None for old in replaced):
         return results, new
     values = list(results.values()) if isinstance(results, dict) else results
     listed = values if isinstance(values, list) else [] if values is None else [values]
     symbolic = {k: v for k, v in new.items() if isinstance(v, CoreVariable)}
     moved = default_updates([*listed, *symbolic.values()], new, lambda _, update: update)
-    found = plain([*listed, *symbolic.values(), *moved.values()])
+    found = strict(plain([*listed, *symbolic.values(), *moved.values()]))
     updated = {**new, **dict(zip([*symbolic, *moved], found[len(listed) :], strict=True))}
     if isinstance(results, dict):
         return dict(zip(results, found, strict=False)), updated

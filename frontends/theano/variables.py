@@ -21,6 +21,7 @@ from ...ops.tensor import TensorVariable as CoreVariable
 from ...ops.tensor import constant as core_constant
 from .dtypes import autocast
 from .flags import config
+from .patterns import strict
 from .trial_values import value_of
 from .types import TensorType, Type, type_of
 
@@ -157,7 +158,8 @@ class Variable:
 
     def eval(self, inputs_to_values: Mapping[Any, Any] | None = None) -> Any:
         """The value for values of the inputs."""
-        return evaluate_and_update(self.core, {lower(v): value for v, value in (inputs_to_values or {}).items()})
+        given = {lower(v): value for v, value in (inputs_to_values or {}).items()}
+        return evaluate_and_update(strict([self.core])[0], given)
 
     def __str__(self) -> str:
         if self.name is not None:

@@ -5,6 +5,8 @@ A length is computed from the lengths of inputs, never from the value whose leng
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...graph import Variable, dims_of, same_shape
 from ...ops.elementwise import Cast, Elementwise, add
 from ...ops.lengths import MakeVector, Shape, ShapeI, dim_to_tensor, lengths_of, tensor_to_dim
@@ -106,7 +108,7 @@ def useless_check_lengths(node: Node) -> Value | None:
     if len(kept) == len(triples):
         return None
     pairs = [n for _, *pair in kept for n in pair]
-    return CheckLengths(tuple(subject for subject, *_ in kept))(x, *pairs) if kept else x
+    return replace(node.op, subjects=tuple(subject for subject, *_ in kept))(x, *pairs) if kept else x
 
 
 LENGTHS: list[Rule] = [
