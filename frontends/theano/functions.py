@@ -295,7 +295,7 @@ def function(
 
 
 def _finished(results: Any, new: dict[Any, Any], replaced: Mapping[Any, Any]) -> tuple[Any, dict[Any, Any]]:
-    """Results and updates by the core's own ops, and checked lengths; as they are where a computed value is replaced."""
+    """Results and updates by the core's own ops, lengths checked; as they are where a computed value is replaced."""
     if any(old.owner is not None for old in replaced):
         return results, new
     values = list(results.values()) if isinstance(results, dict) else results
