@@ -286,5 +286,3 @@ def test_flags(flags):
     for wrong in (lambda: theano.compile.Mode(linker="gpu"), lambda: theano.compile.Mode(optimizer="o9")):
         with pytest.raises(ValueError, match="expected one of"):
             wrong()
-    with pytest.raises(NotImplementedError, match="debug"):
-        theano.compile.nanguardmode.NanGuardMode()

@@ -318,3 +318,19 @@ def test_windows_as_rows_and_shapes_of_convolutions():
     causal = T.nnet.abstract_conv.causal_conv1d(v, w, (1, 1, 2))
     found = theano.function([v, w], causal, mode="FAST_COMPILE")([[[1.0, 2, 3]]], [[[1.0, 10]]])
     assert found.tolist() == [[[1, 12, 23]]]
+
+
+def test_windows_of_shared_variables_are_those_of_the_build():
+    x, ws = T.dmatrix("x"), theano.shared(np.array([2, 2]), "ws")
+    step = theano.shared(np.int64(1), "step")
+    pool = modules["theano.tensor.signal.pool"].pool_2d
+    f = theano.function([x], [pool(x, ws, True), pool(x, (ws[0] + 1, T.constant(1)), True, stride=(step, 1))])
+    values = np.arange(16.0).reshape(4, 4)
+    one, two = f(values)
+    np.testing.assert_array_equal(one, [[5, 7], [13, 15]])
+    np.testing.assert_array_equal(two, values[2:])
+    step.set_value(2)
+    with pytest.raises(ValueError, match="stride was 1 when the graph was built: expected length 1 on axis 0, got 2"):
+        f(values)
+    with pytest.raises(TypeError, match=r"ws is .* integers that are known when the graph is built"):
+        pool(x, T.lvector("ws"), True)

@@ -8,6 +8,7 @@
     nnet, windows, normalization        networks: activations, losses, convolutions, pools, batch normalization
     abstract_convs                      abstract convolutions as classes
     functions, modes, patterns          `theano.function`, its modes, and checks of lengths that do not broadcast
+    monitors                            modes that look at each step of a call
     gradients, loops                    gradients, scans and choices
     user_ops, optimizers, kinds         ops and rules of programs, classes of Theano's ops
     graphs, texts                       walks and copies of expressions, expressions as text

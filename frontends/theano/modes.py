@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...mode import Mode as CoreMode
@@ -23,13 +24,18 @@ def Mode(linker: Any = None, optimizer: Any = "default") -> CoreMode:
     if isinstance(linker, str) and linker not in LINKERS:
         raise ValueError(f"Mode: the linker is {linker!r}; expected one of {', '.join(LINKERS)}")
     backend = "numpy" if linker in PYTHON_LINKERS else "c"
+    return CoreMode(our_optimizer(optimizer), backend=backend)
+
+
+def our_optimizer(optimizer: Any) -> Any:
+    """The query for the name of an optimizer, "default" for that of the configuration; queries as they are."""
     if optimizer == "default":
         optimizer = config.optimizer
     if isinstance(optimizer, str) or optimizer is None:
         if optimizer not in OPTIMIZERS:
             raise ValueError(f"Mode: the optimizer is {optimizer!r}; expected one of {', '.join(map(str, OPTIMIZERS))}")
-        optimizer = OPTIMIZERS[optimizer]
-    return CoreMode(optimizer, backend=backend)
+        return OPTIMIZERS[optimizer]
+    return optimizer
 
 
 def DebugMode(**options: Any) -> CoreMode:
@@ -37,16 +43,8 @@ def DebugMode(**options: Any) -> CoreMode:
     return CoreMode("fast_run", check=True, name="DEBUG")
 
 
-def NanGuardMode(nan_is_error: bool = True, inf_is_error: bool = True, big_is_error: bool = True, **more: Any) -> Any:
-    """Refused: no mode looks for NaN in each call."""
-    raise NotImplementedError("NanGuardMode: compile as usual and call f.debug(...), which names the first NaN")
-
-
-def MonitorMode(pre_func: Any = None, post_func: Any = None, **more: Any) -> Any:
-    """Refused: no function of Python runs between the steps of compiled code."""
-    raise NotImplementedError("MonitorMode: compile as usual and call f.debug(...), which shows each value of a call")
-
-
+MADE: dict[str, Callable[[], CoreMode]] = {}
+"""Modes by name that are made when they are asked for."""
 NAMES = {
     "FAST_RUN": CoreMode("fast_run", name="FAST_RUN"),
     "FAST_COMPILE": CoreMode("fast_compile", backend="numpy", name="FAST_COMPILE"),
@@ -66,8 +64,10 @@ def get_mode(mode: Any = None) -> Any:
         return _included(Mode())
     if isinstance(mode, str) and mode in NAMES:
         return NAMES[mode]
+    if isinstance(mode, str) and mode in MADE:
+        return MADE[mode]()
     if isinstance(mode, str):
-        raise ValueError(f"no mode is named {mode!r}; expected Mode, {', '.join(NAMES)}")
+        raise ValueError(f"no mode is named {mode!r}; expected Mode, {', '.join([*NAMES, *MADE])}")
     if isinstance(mode, (CoreMode, Query)):
         return mode
     raise TypeError(f"mode is {mode!r}; expected the name of a mode or theano.compile.Mode(...)")

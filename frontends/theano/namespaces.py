@@ -19,6 +19,7 @@ from . import (
     loops,
     methods,
     modes,
+    monitors,
     mrg,
     nnet,
     normalization,
@@ -128,8 +129,8 @@ CONVOLUTIONS = _names(
 )  # fmt: skip
 COMPILE = {
     **_names(functions, "Function", "In", "Out", "SymbolicInput", "SymbolicOutput", "function", "UnusedInputError"),
-    **_names(modes, "Mode", "DebugMode", "NanGuardMode", "MonitorMode", "get_mode", "get_default_mode",
-             "predefined_modes"),
+    **_names(modes, "Mode", "DebugMode", "get_mode", "get_default_mode", "predefined_modes"),
+    **_names(monitors, "NanGuardMode", "MonitorMode"),
     "shared": shared_variables.shared, "SharedVariable": shared_variables.SharedVariable,
     "shared_constructor": shared_variables.shared_constructor, "optdb": optimizers.optdb,
     **_names(user_ops, "as_op", "OpFromGraph"), "Param": functions.Param, "pfunc": functions.function,
@@ -193,7 +194,8 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.compile.sharedvalue": SHARED,
     "theano.compile.io": COMPILE,
     "theano.compile.debugmode": {"DebugMode": modes.DebugMode},
-    "theano.compile.nanguardmode": {"NanGuardMode": modes.NanGuardMode},
+    "theano.compile.nanguardmode": {"NanGuardMode": monitors.NanGuardMode},
+    "theano.compile.monitormode": {"MonitorMode": monitors.MonitorMode},
     "theano.gof": GOF,
     "theano.gof.graph": GRAPH | GOF,
     "theano.gof.fg": {"FunctionGraph": functions.FunctionGraph, "MissingInputError": functions.MissingInputError},

@@ -7,31 +7,59 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
+from ...graph import Constant, leaves
 from ...ops.backward import pull_back
+from ...ops.interpret import evaluate
 from ...ops.pooling import SumPool
+from ...ops.shared import SharedVariable as CoreShared
 from .dtypes import upcast
 from .flags import config, warn_once
 from .shapes import length
 from .slopes import FullMaxPool
-from .variables import TensorConstant, as_tensor_variable, wrap
+from .variables import TensorConstant, Variable, as_tensor_variable, wrap
 
 LETTERS = {1: "conv1d", 2: "conv2d", 3: "conv3d"}
 
 
 def _numbers(value: Any, axes: int, what: str) -> tuple[int, ...]:
-    """One integer an axis.  Raises TypeError for symbolic ones."""
-    if isinstance(value, TensorConstant):
-        value = value.data
+    """One integer an axis; those that read shared variables alone are computed.  Raises TypeError for others."""
+    value = _now(value)
     if isinstance(value, (int, np.integer)):
         value = (value,) * axes
     try:
-        found = tuple(int(getattr(n, "data", n)) for n in value)
+        found = tuple(int(_now(n)) for n in value)
     except (TypeError, ValueError):
         expected = f"{axes} integers that are known when the graph is built"
         raise TypeError(f"{what} is {value!r}; expected {expected}") from None
     if len(found) != axes:
         raise ValueError(f"{what} is {value!r}; expected {axes} integers")
     return found
+
+
+def _now(value: Any) -> Any:
+    """The value of a variable that reads constants and shared variables alone, as numbers; others as they are."""
+    if not isinstance(value, Variable):
+        return value
+    open_leaves = [v for v in leaves([value.core]) if not isinstance(v, (Constant, CoreShared))]
+    return value if open_leaves else evaluate([value.core], {})[0].tolist()
+
+
+def _held(x: Any, *given: tuple[Any, tuple[int, ...], str]) -> Any:
+    """`x`; a call raises once shared variables say other numbers than those that the graph was built with.
+
+    `given`: what the program wrote, the numbers that it was at that time, and the name of the argument.
+    """
+    subjects: list[tuple[str, int]] = []
+    numbers: list[Any] = []
+    for value, now, what in given:
+        vector = isinstance(value, Variable) and value.ndim
+        several = value if isinstance(value, (list, tuple)) or vector else [value] * len(now)
+        for axis, n in enumerate(now):
+            one = several[axis]
+            if isinstance(one, Variable) and not isinstance(one, TensorConstant):
+                subjects.append((f"{what} was {n} when the graph was built", axis))
+                numbers += [T.cast(one.core, "int64"), T.constant(n, "int64")]
+    return T.CheckLengths(tuple(subjects), declared=False)(x, *numbers) if subjects else x
 
 
 def _around(border: Any, kernel: Any, apart: tuple[int, ...], what: str) -> list[Any]:
@@ -98,6 +126,7 @@ def _convolved(
     if filter_flip:
         kernel = kernel[(Ellipsis, *[slice(None, None, -1)] * axes)]
     steps = _numbers(subsample, axes, f"{name}: subsample")
+    image = _held(image, (subsample, steps, f"{name}: subsample"), (dilation, apart, f"{name}: filter_dilation"))
     return wrap(getattr(T.nn, name)(image, kernel, None, steps, 0, apart, num_groups), x, w)
 
 
@@ -247,6 +276,8 @@ def _pooled(axes: int, input: Any, ws: Any, ignore: Any, stride: Any, pad: Any, 
     image = x.core
     if x.ndim != axes + 2:
         image = T.reshape(image, (-1, 1, *(lengths[n] for n in range(x.ndim - axes, x.ndim))))
+    written = ((ws, kernel, f"{name}: ws"), (kernel if stride is None else stride, steps, f"{name}: stride"))
+    image = _held(image, *written, (pad, around, f"{name}: pad"))
     found = _windows(image, kernel, steps, around, bool(ignore), mode)
     if x.ndim != axes + 2:
         outer = [lengths[n] for n in range(x.ndim - axes)]
