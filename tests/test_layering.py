@@ -42,7 +42,7 @@ LEAF_IMPORTS = {"record", "graph", "notices"}
 MAY_IMPORT["frontends"] = set()
 MAY_IMPORT["frontends.nnef"] = BELOW | {"arignote", "frontends"}
 MAY_IMPORT["frontends.onnx"] = BELOW | {"arignote", "frontends"}
-MAY_IMPORT["frontends.theano"] = BELOW | {"arignote", "frontends", "optdb"}
+MAY_IMPORT["frontends.theano"] = BELOW | {"arignote", "engines", "frontends", "optdb"}
 OURS = {room.split(".")[0] for room in MAY_IMPORT} - {"arignote"}
 OPTIONAL = {"ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes"}
 

@@ -4,6 +4,7 @@
     types, variables, methods           types, wrappers of variables, their operators and methods
     shared_values, tensors, trial_values   shared variables, constants, values for a test
     dtypes, elementwise, reductions, shapes, indexing, products    functions of `theano.tensor`
+    fourier                             Fourier transforms
     slopes                              ops with the derivatives that Theano gives them
     nnet, windows, normalization        networks: activations, losses, convolutions, pools, batch normalization
     abstract_convs                      abstract convolutions as classes

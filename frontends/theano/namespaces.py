@@ -12,6 +12,7 @@ from ...optdb import Query
 from . import (
     abstract_convs,
     dtypes,
+    fourier,
     functions,
     gradients,
     graphs,
@@ -164,6 +165,7 @@ MODULES: dict[str, dict[str, Any]] = {
         **_names(variables, "TensorVariable", "TensorConstant"), "_tensor_py_operators": variables.TensorOperators,
     },
     "theano.tensor.sort": {n: FUNCTIONS[n] for n in ("sort", "argsort", "topk", "argtopk", "topk_and_argtopk")},
+    "theano.tensor.fft": fourier.FOURIER,
     "theano.tensor.nnet": kinds.KINDS | nnet.NNET | CONVOLUTIONS | normalization.BATCHES,
     "theano.tensor.nnet.bn": normalization.BATCHES,
     "theano.tensor.nnet.neighbours": {"images2neibs": normalization.images2neibs},

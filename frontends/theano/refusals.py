@@ -79,7 +79,6 @@ REFUSED = {name: refused(name, reason) for reason, names in REASONS.items() for 
 WHOLE = {
     "theano.sparse": "sparse matrices have no kernels here; make them dense by x.toarray()",
     "theano.typed_list": "lists are Python's; loop by theano.scan over a tensor",
-    "theano.tensor.fft": "no Fourier transforms; make an op of NumPy's by theano.compile.ops.as_op",
     "theano.tensor.nnet.blocksparse": "no products of sparse blocks; use T.batched_dot",
     "theano.tensor.nnet.ctc": "no connectionist temporal classification; write it by theano.scan",
     "theano.gpuarray": "functions run on the processor",

@@ -1,0 +1,49 @@
+"""Parts of Theano beside tensors: Fourier transforms, typed lists, labels of sequences, special functions."""
+
+import numpy as np
+import pytest
+
+from arignote.frontends import theano
+from arignote.frontends.theano import modules
+
+T = theano.tensor
+fft = modules["theano.tensor.fft"]
+RNG = np.random.RandomState(5)
+
+
+def pairs(values):
+    return np.stack([values.real, values.imag], -1)
+
+
+@pytest.mark.parametrize("length", [8, 7])
+@pytest.mark.parametrize("norm", [None, "ortho", "no_norm"])
+def test_fourier_transforms_are_numpys_over_all_axes_but_the_first(norm, length):
+    values = RNG.randn(2, 3, length)
+    x, z = T.dtensor3("x"), T.dtensor4("z")
+    there, back = theano.function([x], fft.rfft(x, norm)), theano.function([z], fft.irfft(z, norm, is_odd=length % 2))
+    ours = "ortho" if norm == "ortho" else None
+    wanted = np.fft.rfftn(values, axes=(1, 2), norm=ours)
+    np.testing.assert_allclose(there(values), pairs(wanted), atol=1e-12)
+    scale = 3 * length if norm == "no_norm" else 1
+    np.testing.assert_allclose(back(pairs(wanted)), values * scale, atol=1e-12)
+
+
+def test_derivatives_of_fourier_transforms():
+    for length in (6, 5):
+        for norm in (None, "ortho"):
+            theano.gradient.verify_grad(lambda x, n=norm: fft.rfft(x, n), [RNG.randn(2, length)], n_tests=1)
+            points = pairs(np.fft.rfft(RNG.randn(2, length)))
+            theano.gradient.verify_grad(
+                lambda z, n=norm, k=length: fft.irfft(z, n, is_odd=k % 2), [points], n_tests=1
+            )
+
+
+def test_fourier_transforms_refuse_what_they_do_not_take():
+    with pytest.raises(ValueError, match="norm is 'both'; expected None, 'ortho' or 'no_norm'"):
+        fft.rfft(T.dmatrix(), norm="both")
+    with pytest.raises(TypeError, match="expected floats"):
+        fft.rfft(T.lmatrix())
+    with pytest.raises(TypeError, match="expected 3 dimensions"):
+        fft.irfft(T.dmatrix())
+    single = theano.function([x := T.fmatrix()], fft.rfft(x))
+    assert single(np.ones((1, 4), "float32")).dtype == "float32"
