@@ -44,7 +44,7 @@ MAY_IMPORT["frontends.nnef"] = BELOW | {"arignote", "frontends"}
 MAY_IMPORT["frontends.onnx"] = BELOW | {"arignote", "frontends"}
 MAY_IMPORT["frontends.theano"] = BELOW | {"arignote", "engines", "frontends", "optdb"}
 OURS = {room.split(".")[0] for room in MAY_IMPORT} - {"arignote"}
-OPTIONAL = {"ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes"}
+OPTIONAL = {"ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes", "scipy"}
 
 
 def files(folder):

@@ -5,6 +5,8 @@
     shared_values, tensors, trial_values   shared variables, constants, values for a test
     dtypes, elementwise, reductions, shapes, indexing, products    functions of `theano.tensor`
     fourier                             Fourier transforms
+    bundles                             values of several tensors
+    sparse_types, sparse_ops, sparse_products, sparse_names   sparse matrices
     slopes                              ops with the derivatives that Theano gives them
     nnet, windows, normalization        networks: activations, losses, convolutions, pools, batch normalization
     abstract_convs                      abstract convolutions as classes

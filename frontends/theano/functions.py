@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ...graph import leaves
 from ...ops.interpret import default_updates
 from ...ops.shared import Container
 from ...ops.shared import SharedVariable as CoreShared
+from .bundles import BundleVariable, Spreading, spread, spread_outputs
 from .dtypes import DISCRETE, autocast
 from .flags import config
 from .modes import get_mode
@@ -77,14 +78,18 @@ class MissingInputError(ValueError):
 class Function:
     """A compiled function.  `f.core` is the function of Arignote: its profile, C and optimized graph."""
 
-    def __init__(self, core: CoreFunction, inputs: Sequence[In], name: str | None, states: Sequence[Any]) -> None:
+    def __init__(
+        self, core: CoreFunction, inputs: Sequence[In], name: str | None, states: Sequence[Any],
+        spreading: Spreading | None = None, regroup: Callable[[Any], Any] | None = None,
+    ) -> None:  # fmt: skip
+        self._spreading, self._regroup = spreading, regroup
         self.core, self.inputs, self.name = core, tuple(inputs), name
         self.states = tuple(states)
         """Shared variables that hold the default values of inputs that are updated."""
         self.trust_input = False
         self._names = [i.name for i in inputs]
         kinds = [(k, i.variable.type) for k, i in enumerate(inputs)]
-        self._discrete = [(k, kind) for k, kind in kinds if kind.dtype in DISCRETE]
+        self._discrete = [(k, kind) for k, kind in kinds if kind.dtype in DISCRETE and spreading is None]
         """Inputs of integers: these take floats of Python without a fraction."""
         self._has_defaults = any(i.value is not None for i in inputs)
 
@@ -95,7 +100,11 @@ class Function:
         for k, kind in self._discrete:
             if k < len(args) and not isinstance(args[k], (int, np.ndarray)):
                 args = (*args[:k], kind.filter(args[k]), *args[k + 1 :])
+        if self._spreading is not None:
+            args = self._spreading(args)
         found = self.core(*args)
+        if self._regroup is not None:
+            found = self._regroup(found)
         subset = options.get("output_subset")
         if subset is None:
             return found
@@ -270,18 +279,22 @@ def function(
     for v, _ in _pairs(updates):
         if not isinstance(v, SharedVariable):
             raise TypeError(f"theano.function: updates has the key {v}; expected a variable made by theano.shared(...)")
-    new = {lower(v): _replacement(v, value, True, "the update of") for v, value in _pairs(updates)}
-    replaced = {lower(v): _replacement(v, value, rebuild_strict, "the given") for v, value in _pairs(givens)}
-    results = _outputs(outputs)
+    changes, swaps = spread(_pairs(updates), "the update of"), spread(_pairs(givens), "the given")
+    new = {lower(v): _replacement(v, value, True, "the update of") for v, value in changes}
+    replaced = {lower(v): _replacement(v, value, rebuild_strict, "the given") for v, value in swaps}
+    tensors, regroup = spread_outputs(outputs)
+    results = _outputs(tensors)
     for state in states:
         _keep(state, new, replaced)
     _hold_still(no_default_updates, results, new, replaced)
     results, new = _finished(results, new, replaced)
     unused = config.on_unused_input if on_unused_input is None else on_unused_input
     called = [i for i in given if i.update is None]
+    spreading = _spreading(called, results, new, replaced)
+    variables = [i.variable.core for i in called] if spreading is None else spreading.variables
     try:
         core = core_function(
-            [i.variable.core for i in called], results, updates=new, givens=replaced,
+            variables, results, updates=new, givens=replaced,
             mode=with_registered(get_mode(mode)), name=name,
             profile=bool(profile) if profile is not None else config.profile or None, on_unused_input=unused,
             allow_input_downcast=_downcast(allow_input_downcast, called),
@@ -291,7 +304,15 @@ def function(
         if kind is MissingInputError and "which is not among the inputs" not in str(error):
             raise
         raise kind(str(error).replace("function:", "theano.function:", 1)) from None
-    return Function(core, called, name, states)
+    return Function(core, called, name, states, spreading, regroup)
+
+
+def _spreading(called: Sequence[In], results: Any, *changes: Mapping[Any, Any]) -> Spreading | None:
+    """The way from arguments to arrays; None if no input is a bundle."""
+    if not any(isinstance(i.variable, BundleVariable) for i in called):
+        return None
+    values = results.values() if isinstance(results, dict) else results if isinstance(results, list) else [results]
+    return Spreading([i.variable for i in called], [*values, *(v for some in changes for v in some.values())])
 
 
 def _finished(results: Any, new: dict[Any, Any], replaced: Mapping[Any, Any]) -> tuple[Any, dict[Any, Any]]:

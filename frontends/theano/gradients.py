@@ -14,9 +14,11 @@ from ...calculus import jvp, vjp
 from ...graph import NoGradient
 from ...ops.backward import pull_back
 from . import slopes
+from .bundles import parts_of
 from .dtypes import DISCRETE
 from .flags import config
 from .functions import function
+from .sparse_types import SparseVariable
 from .variables import Variable, as_tensor_variable, lower, wrap, wrapped
 
 
@@ -59,7 +61,8 @@ def grad(
 
     `disconnected_inputs`: "raise", "warn" or "ignore" variables that the cost is not computed from; their derivative
     is zero, or as `return_disconnected` says ("zero", "None").  `known_grads`: derivatives by intermediate values that
-    are given instead of computed; with a cost of None they are all there is.  By and of integers it is zeros.
+    are given instead of computed; with a cost of None they are all there is.  By and of integers it is zeros.  By a
+    sparse matrix it is a sparse matrix of its pattern.
 
     Raises TypeError for a cost that is no real scalar, DisconnectedInputError, and NullTypeGradError for an op without
     derivative.
@@ -68,11 +71,14 @@ def grad(
         raise ValueError(f"grad: disconnected_inputs is {disconnected_inputs!r}; expected 'raise', 'warn' or 'ignore'")
     if return_disconnected not in ("zero", "None", "Disconnected"):
         raise ValueError(f"grad: return_disconnected is {return_disconnected!r}; expected 'zero' or 'None'")
+    if any(isinstance(v, SparseVariable) for v in _listed(wrt)):
+        how = (consider_constant, disconnected_inputs, add_names, known_grads, return_disconnected, null_gradients)
+        return _like(wrt, _in_pattern(_listed(wrt), grad(cost, [parts_of(v)[0] for v in _listed(wrt)], *how)))
     variables = [_variable(v) for v in _listed(wrt)]
     known = {lower(v): lower(_cotangent(g, v)) for v, g in (known_grads or {}).items()}
     costs = _costs(cost, known)
     seeds = [T.constant(1, c.dtype) if c.dtype not in DISCRETE else None for c in costs]
-    fixed = [lower(v) for v in _listed(consider_constant or [])]
+    fixed = [lower(parts_of(v)[0]) for v in _listed(consider_constant or [])]
     try:
         found = pull_back(costs, seeds, [v.core for v in variables], constant=fixed, known=known)
     except NoGradient as error:
@@ -85,6 +91,14 @@ def grad(
             if g is not None and v.name and g.name is None and g.core.owner is not None:
                 g.name = f"(d{cost.name}/d{v.name})"
     return _like(wrt, results)
+
+
+def _in_pattern(variables: list[Any], found: list[Any]) -> list[Any]:
+    """The derivatives by sparse variables as sparse variables of their patterns."""
+    return [
+        v.with_data(g) if isinstance(v, SparseVariable) and g is not None else g
+        for v, g in zip(variables, found, strict=True)
+    ]
 
 
 def _variable(v: Any) -> Any:

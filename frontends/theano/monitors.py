@@ -46,7 +46,8 @@ class Watching(Engine):
         known: dict[Any, Any] = dict(zip(graph.inputs, arrays, strict=True))
         for position, node in enumerate(graph.order):
             inputs = [i.data if isinstance(i, Constant) else known[i] for i in node.inputs]
-            given, results = [[v] for v in inputs], [[None] for _ in node.outputs]
+            given: list[Any] = [[v] for v in inputs]
+            results: list[Any] = [[None] for _ in node.outputs]
             if self.before is not None:
                 self.before(position, node, given, results)
             for cell, value in zip(results, evaluate_node(node, inputs, name), strict=True):

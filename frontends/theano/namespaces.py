@@ -27,6 +27,7 @@ from . import (
     optimizers,
     products,
     shapes,
+    sparse_names,
     streams,
     tensors,
     texts,
@@ -146,7 +147,7 @@ TOP = {
     **COMPILE, **GOF, **SCAN, "Param": functions.Param, "config": config, "change_flags": change_flags,
     **_names(gradients, "grad", "Lop", "Rop", "subgraph_grad"), **_names(texts, "pp"), "dot": FUNCTIONS["dot"],
     "pprint": texts.pp, "OrderedUpdates": loops.OrderedUpdates, "version": "1.0.5",
-    "get_scalar_constant_value": tensors.get_scalar_constant_value,
+    "sparse_grad": sparse_names.sparse_grad, "get_scalar_constant_value": tensors.get_scalar_constant_value,
 }  # fmt: skip
 MODULES: dict[str, dict[str, Any]] = {
     "theano": TOP,
@@ -165,6 +166,10 @@ MODULES: dict[str, dict[str, Any]] = {
         **_names(variables, "TensorVariable", "TensorConstant"), "_tensor_py_operators": variables.TensorOperators,
     },
     "theano.tensor.sort": {n: FUNCTIONS[n] for n in ("sort", "argsort", "topk", "argtopk", "topk_and_argtopk")},
+    "theano.sparse": sparse_names.SPARSE,
+    "theano.sparse.basic": sparse_names.SPARSE,
+    "theano.sparse.type": sparse_names.SPARSE,
+    "theano.sparse.sharedvar": sparse_names.SPARSE,
     "theano.tensor.fft": fourier.FOURIER,
     "theano.tensor.nnet": kinds.KINDS | nnet.NNET | CONVOLUTIONS | normalization.BATCHES,
     "theano.tensor.nnet.bn": normalization.BATCHES,

@@ -13,6 +13,10 @@ from .variables import as_tensor_variable, wrap, wrapped
 @exported
 def dot(a: Any, b: Any) -> Any:
     """NumPy's product: of matrices, of vectors, of numbers; over the last axis and the last but one."""
+    if hasattr(a, "__dot__"):
+        return a.__dot__(b)
+    if hasattr(b, "__rdot__"):
+        return b.__rdot__(a)
     x, y = as_tensor_variable(a), as_tensor_variable(b)
     return wrap(T.dot(x.core, y.core), x, y)
 

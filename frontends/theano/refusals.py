@@ -61,7 +61,19 @@ REASONS = {
         "missing_test_message",
     "a convolution is T.nnet.conv2d": "abstract_conv2d",
     "time is measured by f.profile, docs/howto/read-a-profile.md": "grad_time mode_not_slow",
-    "sparse matrices have no kernels here; make them dense by x.toarray()": "sparse_grad",
+    "only csr and csc matrices have functions here; convert by x.tocsr()": "bsr_matrix bsr_dmatrix bsr_fmatrix",
+    "a sparse matrix is indexed by consecutive rows of csr, x[a:b], or columns of csc; use x.toarray()[...]":
+        "GetItemList GetItemListGrad get_item_list GetItem2Lists GetItem2ListsGrad get_item_2lists GetItem2d "
+        "get_item_2d GetItemScalar get_item_scalar",
+    "a comparison of sparse matrices is dense; compare x.toarray()":
+        "EqualSS EqualSD NotEqualSS NotEqualSD LessThanSS LessThanSD GreaterThanSS GreaterThanSD "
+        "LessEqualSS LessEqualSD GreaterEqualSS GreaterEqualSD",
+    "an op of theano.sparse; call the function of its name in lower case":
+        "CSM CSMProperties CSMGrad csm_grad DenseFromSparse SparseFromDense Transpose Neg ColScaleCSC RowScaleCSC "
+        "SpSum Diag SquareDiagonal EnsureSortedIndices AddSS AddSSData add_s_s_data AddSD add_s_s add_s_d MulSS MulSD "
+        "mul_s_s mul_s_d MulSV StructuredAddSV HStack VStack Remove0 TrueDot StructuredDot StructuredDotGradCSC "
+        "StructuredDotGradCSR sdg_csc sdg_csr structured_dot_grad SamplingDot Dot Usmm ConstructSparseFromList "
+        "construct_sparse_from_list structured_monoid",
 }  # fmt: skip
 """Reason -> names."""
 
@@ -77,7 +89,6 @@ def refused(name: str, reason: str) -> Any:
 
 REFUSED = {name: refused(name, reason) for reason, names in REASONS.items() for name in names.split()}
 WHOLE = {
-    "theano.sparse": "sparse matrices have no kernels here; make them dense by x.toarray()",
     "theano.typed_list": "lists are Python's; loop by theano.scan over a tensor",
     "theano.tensor.nnet.blocksparse": "no products of sparse blocks; use T.batched_dot",
     "theano.tensor.nnet.ctc": "no connectionist temporal classification; write it by theano.scan",
@@ -89,7 +100,7 @@ WHOLE = {
 }
 """Modules that are refused as a whole, and the reason; flags in them say that nothing is there."""
 ABSENT = {
-    "theano.sparse": ("enable_sparse",), "theano.gpuarray": ("pygpu_activated",), "theano.gpuarray.dnn": (),
+    "theano.gpuarray": ("pygpu_activated",), "theano.gpuarray.dnn": (),
     "theano.sandbox.cuda": ("cuda_available", "cuda_enabled"), "theano.sandbox.cuda.dnn": (),
 }  # fmt: skip
 """Names in them that are False."""
