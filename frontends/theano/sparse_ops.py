@@ -181,9 +181,9 @@ def sp_zeros_like(x: Any) -> SparseVariable:
     return SparseVariable(x.type, (*nothing, wrap(T.zeros_like(x.parts[2].core)), *x.parts[3:]))
 
 
-def _mapped(name: str, x: Any, *others: Any) -> Any:
-    x = as_sparse_variable(x)
-    return x.with_data(FUNCTIONS[name](x.data, *others))
+def _mapped(name: str, x: Any, *others: Any) -> SparseVariable:
+    matrix = as_sparse_variable(x)
+    return matrix.with_data(FUNCTIONS[name](matrix.data, *others))
 
 
 def add(x: Any, y: Any) -> Any:
@@ -266,11 +266,11 @@ def row_scale(x: Any, s: Any) -> SparseVariable:
     return _by_vector("mul", x, s, 0)
 
 
-def _by_vector(name: str, x: Any, y: Any, axis: int) -> Any:
-    x, y = as_sparse_variable(x), as_tensor_variable(y)
-    if y.ndim != 1:
-        raise TypeError(f"expected a vector, got {y} of type {y.type}")
-    return x.with_data(FUNCTIONS[name](x.data, wrap(y.core[x.places[axis]], y)))
+def _by_vector(name: str, x: Any, y: Any, axis: int) -> SparseVariable:
+    matrix, vector = as_sparse_variable(x), as_tensor_variable(y)
+    if vector.ndim != 1:
+        raise TypeError(f"expected a vector, got {vector} of type {vector.type}")
+    return matrix.with_data(FUNCTIONS[name](matrix.data, wrap(vector.core[matrix.places[axis]], vector)))
 
 
 def structured_add(x: Any, y: Any) -> SparseVariable:
