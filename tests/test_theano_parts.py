@@ -47,3 +47,29 @@ def test_fourier_transforms_refuse_what_they_do_not_take():
         fft.irfft(T.dmatrix())
     single = theano.function([x := T.fmatrix()], fft.rfft(x))
     assert single(np.ones((1, 4), "float32")).dtype == "float32"
+
+
+def test_special_functions_are_scipys_with_derivatives():
+    special = pytest.importorskip("scipy.special", reason="SciPy computes these functions")
+    u, v = T.dvector("u"), T.dvector("v")
+    points, orders = np.array([0.1, 0.5, 0.9]), np.array([1.5, 2.0, 3.5])
+    one = ["erfinv", "erfcinv", "erfcx", "j0", "j1", "i0", "i1"]
+    two = ["gammainc", "gammaincc", "jv", "iv"]
+    values = [getattr(T, name)(u) for name in one] + [getattr(T, name)(v, u) for name in two]
+    f = theano.function([u, v], [*values, *(theano.grad(y.sum(), u) for y in values)])
+    found = f(points, orders)
+    step = 1e-6
+    for n, name in enumerate([*one, *two]):
+        ufunc = getattr(special, name)
+        call = ufunc if name in one else lambda x, ufunc=ufunc: ufunc(orders, x)
+        np.testing.assert_allclose(found[n], call(points), rtol=1e-12, err_msg=name)
+        slope = (call(points + step) - call(points - step)) / (2 * step)
+        np.testing.assert_allclose(found[len(values) + n], slope, rtol=1e-6, err_msg=name)
+    more = theano.function([u], [T.chi2sf(u, 3), T.gammau(2.5, u), T.gammal(2.5, u), T.erfinv(T.constant(0.5) * u[0])])
+    p, upper, lower, half = more(points)
+    np.testing.assert_allclose(p, special.gammaincc(1.5, points / 2))
+    np.testing.assert_allclose(upper + lower, special.gamma(2.5))
+    assert half == special.erfinv(0.05)
+    assert T.erfinv(T.fvector()).dtype == T.erfinv(T.bscalar()).dtype == "float32"
+    with pytest.raises(theano.gradient.NullTypeGradError, match="gammainc"):
+        theano.grad(T.gammainc(v, u).sum(), v)

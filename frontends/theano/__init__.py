@@ -4,7 +4,7 @@
     types, variables, methods           types, wrappers of variables, their operators and methods
     shared_values, tensors, trial_values   shared variables, constants, values for a test
     dtypes, elementwise, reductions, shapes, indexing, products    functions of `theano.tensor`
-    fourier                             Fourier transforms
+    fourier, special_functions          Fourier transforms, functions that SciPy computes
     bundles                             values of several tensors
     sparse_types, sparse_ops, sparse_products, sparse_names   sparse matrices
     slopes                              ops with the derivatives that Theano gives them

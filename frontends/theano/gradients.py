@@ -19,6 +19,7 @@ from .dtypes import DISCRETE
 from .flags import config
 from .functions import function
 from .sparse_types import SparseVariable
+from .user_ops import no_derivative
 from .variables import Variable, as_tensor_variable, lower, wrap, wrapped
 
 
@@ -83,6 +84,9 @@ def grad(
         found = pull_back(costs, seeds, [v.core for v in variables], constant=fixed, known=known)
     except NoGradient as error:
         raise NullTypeGradError(f"grad: {error}") from None
+    undefined = no_derivative([g for g in found if g is not None])
+    if undefined:
+        raise NullTypeGradError(f"grad: {undefined}; hold it constant by consider_constant, or by disconnected_grad(x)")
     results = [
         _connected(v, g, disconnected_inputs, return_disconnected, cost) for v, g in zip(variables, found, strict=True)
     ]

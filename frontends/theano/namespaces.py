@@ -28,6 +28,7 @@ from . import (
     products,
     shapes,
     sparse_names,
+    special_functions,
     streams,
     tensors,
     texts,
@@ -105,7 +106,7 @@ GRADIENT = {
 SHARED = {**_names(shared_variables), "TensorSharedVariable": shared_variables.TensorSharedVariable}
 BASIC = {
     **kinds.KINDS, **OPS,
-    **FUNCTIONS, **methods.constructors(), **_names(tensors),
+    **FUNCTIONS, **special_functions.SPECIAL, **methods.constructors(), **_names(tensors),
     "_tensor_py_operators": variables.TensorOperators,
     **_names(variables, "AsTensorError", "TensorVariable", "TensorConstant", "Variable", "Apply", "as_tensor_variable",
              "constant"),

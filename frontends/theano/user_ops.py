@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ...graph import NoGradient, TensorType
+from ...graph import NoGradient, TensorType, leaves
 from ...graph import Variable as CoreVariable
 from ...ops import zeros_like
 from ...ops.tensor import TensorOp
+from ...ops.tensor import TensorVariable as CoreTensor
 from ...record import record
 from .graphs import clone
 from .variables import Apply, Tag, Variable, _known, as_tensor_variable, wrap
+
+UNDEFINED: WeakKeyDictionary[CoreVariable, str] = WeakKeyDictionary()
+"""Derivatives that do not exist, and the reason."""
 
 
 class MethodNotDefined(NotImplementedError):
@@ -188,12 +193,24 @@ def _cotangent(op: Op, x: Any, g: Any) -> CoreVariable | None:
     if g is None or isinstance(g, DisconnectedType) or discrete:
         return None
     if isinstance(g, NullGradient):
-        raise NoGradient(g.reason)
+        return _without_value(x, g.reason)
     found = as_tensor_variable(g)
     found = found.astype(x.dtype) if found.dtype != x.dtype else found
     if found.ndim != x.ndim:
         raise TypeError(f"{op}.grad gave {found.type} for an input of type {x.type}; expected its rank")
     return found.core  # type: ignore[no-any-return]
+
+
+def _without_value(x: Any, reason: str) -> CoreVariable:
+    """A derivative that does not exist; gradients that are computed from it are refused, see `no_derivative`."""
+    found = CoreTensor(x.core.type, name=f"no derivative: {reason}")
+    UNDEFINED[found] = reason
+    return found
+
+
+def no_derivative(found: Sequence[CoreVariable]) -> str:
+    """The reason why one of these derivatives does not exist; empty if all do."""
+    return next((UNDEFINED[v] for v in leaves(found) if v in UNDEFINED), "") if UNDEFINED else ""
 
 
 class _FromFunction(Op):
