@@ -73,3 +73,53 @@ def test_special_functions_are_scipys_with_derivatives():
     assert T.erfinv(T.fvector()).dtype == T.erfinv(T.bscalar()).dtype == "float32"
     with pytest.raises(theano.gradient.NullTypeGradError, match="gammainc"):
         theano.grad(T.gammainc(v, u).sum(), v)
+
+
+def test_ops_by_their_class_are_their_functions():
+    gradient, nnet = theano.gradient, T.nnet
+    x = T.dvector("x")
+    assert gradient.GradClip(-1, 1) == gradient.GradClip(-1, 1) != gradient.GradClip(-2, 2)
+
+    class Reversed(theano.compile.ViewOp):
+        def grad(self, inputs, output_gradients):
+            return [-0.5 * g for g in output_gradients]
+
+    steep = 10 * x.sum()
+    of = {
+        gradient.GradClip(-1, 1): 1, gradient.GradScale(3): 30, gradient.ZeroGrad(): 0, Reversed(): -5,
+    }  # fmt: skip
+    slopes = [theano.grad(10 * op(x).sum(), x) for op in of]
+    for found, wanted in zip(theano.function([x], slopes)([1.0, 2.0]), of.values(), strict=True):
+        np.testing.assert_array_equal(found, [wanted, wanted])
+    constant = [op(x).sum() for op in (gradient.DisconnectedGrad(), gradient.ConsiderConstant())]
+    for y in constant:
+        f = theano.function([x], theano.grad(y + steep, x))
+        np.testing.assert_array_equal(f([1.0]), [10])
+    with pytest.raises(gradient.NullTypeGradError, match=r"undefined_grad.x. does not exist"):
+        theano.grad(gradient.undefined_grad(x).sum(), x)
+    rows, bias = np.eye(2), np.array([1.0, 2.0])
+    m = T.dmatrix("m")
+    made = [nnet.softmax_op(m + x), nnet.SoftmaxWithBias()(m, x), nnet.Prepend_scalar_constant_to_each_row(7)(m)]
+    soft, biased, longer = theano.function([m, x], made)(rows, bias)
+    np.testing.assert_allclose(soft, biased)
+    np.testing.assert_array_equal(longer[:, 0], [7, 7])
+
+
+def test_helpers_of_theanos_files():
+    x, i = T.dvector("x"), T.lscalar("i")
+    f = theano.function([x, i], x[T.make_slice(i, None, 2)])
+    np.testing.assert_array_equal(f(np.arange(5.0), 1), [1, 3])
+    assert T.check_and_normalize_axes(T.dtensor3(), (-1, T.constant(0))) == [2, 0]
+    with pytest.raises(ValueError, match="has no axis 3"):
+        T.check_and_normalize_axes(T.dtensor3(), 3)
+    with pytest.raises(TypeError, match="an index is an integer or None"):
+        T.make_slice(T.dscalar())
+    with pytest.raises(TypeError, match="got the bool True"):
+        T.check_and_reject_bool(True)
+    assert T.check_equal_numpy(np.ones(2), np.ones(2))
+    x.tag.test_value = np.ones(2)
+    assert [len(values) for values in T.get_debug_values(x, 3)] == [2]
+    assert list(T.get_debug_values(i)) == []
+    logger = modules["theano"].theano_logger
+    with modules["theano"].disable_log_handler(logger):
+        assert logger.name == "theano"

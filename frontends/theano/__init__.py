@@ -11,6 +11,7 @@
     nnet, windows, normalization        networks: activations, losses, convolutions, pools, batch normalization
     abstract_convs                      abstract convolutions as classes
     functions, modes, patterns          `theano.function`, its modes, and checks of lengths that do not broadcast
+    op_classes                          ops by their class, errors, helpers
     monitors                            modes that look at each step of a call
     gradients, loops                    gradients, scans and choices
     user_ops, optimizers, kinds         ops and rules of programs, classes of Theano's ops

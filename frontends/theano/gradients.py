@@ -237,6 +237,12 @@ def zero_grad(x: Any) -> Any:
     return wrap(slopes.zeroing()(x.core), x)
 
 
+def undefined_grad(x: Any) -> Any:
+    """`x`, whose derivative does not exist: gradients that need it raise NullTypeGradError."""
+    x = as_tensor_variable(x)
+    return wrap(slopes.refusing()(x.core), x)
+
+
 # --- checks
 
 

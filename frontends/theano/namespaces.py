@@ -24,6 +24,7 @@ from . import (
     mrg,
     nnet,
     normalization,
+    op_classes,
     optimizers,
     products,
     shapes,
@@ -93,13 +94,13 @@ GOF = {
     **OPS, **OPTIMIZERS,
     **_names(variables, "Apply", "Variable"), "Constant": variables.Constant,
     **_names(tensor_types, "Type", "Generic", "generic"), "FunctionGraph": functions.FunctionGraph,
-    "MissingInputError": functions.MissingInputError,
+    "MissingInputError": functions.MissingInputError, "InconsistencyError": op_classes.InconsistencyError,
 }  # fmt: skip
 GRADIENT = {
     **_names(gradients), **OPS, "consider_constant": tensors.consider_constant,
     "consider_constant_": tensors.consider_constant, "zero_grad_": gradients.zero_grad,
-    "disconnected_grad_": gradients.disconnected_grad, "undefined_grad": gradients.zero_grad,
-    "undefined_grad_": gradients.zero_grad,
+    "disconnected_grad_": gradients.disconnected_grad, "undefined_grad_": gradients.undefined_grad,
+    **op_classes.GRADIENT_OPS,
     "NullType": user_ops.NullGradient, "disconnected_type": user_ops.DisconnectedType(),
     "null_type": user_ops.NullGradient("no derivative"), "FAST_RUN": modes.NAMES["FAST_RUN"],
 }  # fmt: skip
@@ -123,7 +124,7 @@ BASIC = {
     "all_dtypes": dtypes.ALL, "float_dtypes": dtypes.FLOATS, "int_dtypes": dtypes.INTEGERS,
     "integer_dtypes": (*dtypes.INTEGERS, *dtypes.UNSIGNED), "uint_dtypes": dtypes.UNSIGNED,
     "discrete_dtypes": dtypes.DISCRETE, "continuous_dtypes": dtypes.CONTINUOUS, "complex_dtypes": dtypes.COMPLEX,
-    "pprint": texts.pp, "min_informative_str": texts.min_informative_str,
+    **op_classes.HELPERS, "pprint": texts.pp, "min_informative_str": texts.min_informative_str,
 }  # fmt: skip
 POOLS = _names(windows, "pool_2d", "pool_3d", "max_pool_2d", "max_pool_2d_same_size")
 CONVOLUTIONS = _names(
@@ -134,7 +135,7 @@ COMPILE = {
     **_names(functions, "Function", "In", "Out", "SymbolicInput", "SymbolicOutput", "function", "UnusedInputError"),
     **_names(modes, "Mode", "DebugMode", "get_mode", "get_default_mode", "predefined_modes"),
     **_names(monitors, "NanGuardMode", "MonitorMode"),
-    "shared": shared_variables.shared, "SharedVariable": shared_variables.SharedVariable,
+    "ViewOp": op_classes.ViewOp, "shared": shared_variables.shared, "SharedVariable": shared_variables.SharedVariable,
     "shared_constructor": shared_variables.shared_constructor, "optdb": optimizers.optdb,
     **_names(user_ops, "as_op", "OpFromGraph"), "Param": functions.Param, "pfunc": functions.function,
     "orig_function": functions.function,
@@ -147,6 +148,9 @@ SCAN = _names(loops, "scan", "map", "reduce", "foldl", "foldr", "scan_checkpoint
 TOP = {
     **COMPILE, **GOF, **SCAN, "Param": functions.Param, "config": config, "change_flags": change_flags,
     **_names(gradients, "grad", "Lop", "Rop", "subgraph_grad"), **_names(texts, "pp"), "dot": FUNCTIONS["dot"],
+    **{name: op_classes.HELPERS[name] for name in (
+        "disable_log_handler", "has_handlers", "theano_logger", "logging_default_handler", "logging_default_formatter",
+        "object2")},
     "pprint": texts.pp, "OrderedUpdates": loops.OrderedUpdates, "version": "1.0.5",
     "sparse_grad": sparse_names.sparse_grad, "get_scalar_constant_value": tensors.get_scalar_constant_value,
 }  # fmt: skip
@@ -172,10 +176,10 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.sparse.type": sparse_names.SPARSE,
     "theano.sparse.sharedvar": sparse_names.SPARSE,
     "theano.tensor.fft": fourier.FOURIER,
-    "theano.tensor.nnet": kinds.KINDS | nnet.NNET | CONVOLUTIONS | normalization.BATCHES,
+    "theano.tensor.nnet": kinds.KINDS | nnet.NNET | op_classes.NNET_OPS | CONVOLUTIONS | normalization.BATCHES,
     "theano.tensor.nnet.bn": normalization.BATCHES,
     "theano.tensor.nnet.neighbours": {"images2neibs": normalization.images2neibs},
-    "theano.tensor.nnet.nnet": kinds.KINDS | nnet.NNET,
+    "theano.tensor.nnet.nnet": kinds.KINDS | nnet.NNET | op_classes.NNET_OPS,
     "theano.tensor.nnet.sigm": {n: nnet.NNET[n] for n in ("sigmoid", "hard_sigmoid", "ultra_fast_sigmoid", "softplus")},
     "theano.tensor.nnet.conv": CONVOLUTIONS,
     "theano.tensor.nnet.abstract_conv": {
@@ -195,7 +199,7 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.compile": COMPILE,
     "theano.compile.function": {n: COMPILE[n] for n in ("function", "pfunc", "orig_function")},
     "theano.compile.pfunc": {n: COMPILE[n] for n in ("pfunc", "Param", "In", "Out", "shared")},
-    "theano.compile.ops": _names(user_ops, "as_op"),
+    "theano.compile.ops": _names(user_ops, "as_op") | {"ViewOp": op_classes.ViewOp},
     "theano.compile.builders": _names(user_ops, "OpFromGraph"),
     "theano.compile.function_module": COMPILE | _names(functions, "MissingInputError"),
     "theano.compile.mode": COMPILE,

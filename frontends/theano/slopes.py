@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...graph import Apply, Variable, rebuild
+from ...graph import Apply, NoGradient, Variable, rebuild
 from ...ops.lengths import lengths_of
 from ...ops.pooling import MaxPool, MaxPoolGradient
 from ...ops.reduce import REDUCTIONS, Reduce, with_kept_axes
@@ -104,6 +104,16 @@ def scaling(factor: float) -> Any:
 def zeroing() -> Any:
     """The identity whose derivative is zero."""
     return _passing("zero_grad", lambda g, y, x: T.zeros_like(g))
+
+
+@cache
+def refusing() -> Any:
+    """The identity whose derivative does not exist."""
+
+    def refuse(g: Any, y: Any, x: Any) -> Any:
+        raise NoGradient("the derivative of undefined_grad(x) does not exist")
+
+    return _passing("undefined_grad", refuse)
 
 
 def _identifier(name: str, *numbers: float) -> str:

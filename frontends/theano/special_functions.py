@@ -74,6 +74,7 @@ def _density(k: Any, x: Any) -> Any:
 
 
 ROOT = sqrt(pi)
+OPS: dict[str, SpecialFunction] = {}
 TABLE: dict[str, tuple[str, tuple[Slope | None, ...], str]] = {
     "erfinv": ("erfinv", (lambda y, x: _exp(y * y) * (ROOT / 2),), "The inverse of the error function."),
     "erfcinv": ("erfcinv", (lambda y, x: _exp(y * y) * (-ROOT / 2),), "The inverse of erfc."),
@@ -88,7 +89,7 @@ TABLE: dict[str, tuple[str, tuple[Slope | None, ...], str]] = {
     "iv": ("iv", (None, lambda y, v, x: OPS["iv"](v - 1, x) - v * y / x), "The modified one of order v."),
 }
 """Name -> ufunc of SciPy, derivatives, meaning."""
-OPS = {name: SpecialFunction(name, *row) for name, row in TABLE.items()}
+OPS.update({name: SpecialFunction(name, *row) for name, row in TABLE.items()})
 
 
 def chi2sf(x: Any, k: Any) -> Any:
