@@ -123,3 +123,48 @@ def test_helpers_of_theanos_files():
     logger = modules["theano"].theano_logger
     with modules["theano"].disable_log_handler(logger):
         assert logger.name == "theano"
+
+
+def _probability(activations, labels):
+    """The probability of labels, by all paths."""
+    steps, classes = activations.shape
+    rows = np.exp(activations - activations.max(1, keepdims=True))
+    rows /= rows.sum(1, keepdims=True)
+    total = 0.0
+    for path in np.ndindex(*[classes] * steps):
+        found = [c for k, c in enumerate(path) if c and (k == 0 or path[k - 1] != c)]
+        total += np.prod(rows[range(steps), path]) if found == [n for n in labels if n >= 0] else 0
+    return total
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+def test_the_loss_of_label_sequences(mode):
+    loss = modules["theano.tensor.nnet.ctc"]
+    x, labels, steps = T.dtensor3("x"), T.imatrix("labels"), T.ivector("steps")
+    costs = loss.ctc(x, labels, steps)
+    f = theano.function([x, labels, steps], [costs, theano.grad(costs[:3].mean(), x)], mode=mode)
+    # the case of the documentation of warp-ctc
+    blocks = [[[0.0] * 5] * 3, [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11, 12, 13, 14, 15]],
+              [[-5, -4, -3, -2, -1], [-10, -9, -8, -7, -6], [-15, -14, -13, -12, -11]]]  # fmt: skip
+    found, slopes = f(np.array(blocks, float).transpose(1, 0, 2), [[1, -1], [3, 3], [2, 3]], [1, 3, 3])
+    np.testing.assert_allclose(found, [1.609437943, 7.355742931, 4.938849926], rtol=1e-7)
+    np.testing.assert_allclose(slopes[0, 0] * 3, [0.2, -0.8, 0.2, 0.2, 0.2], rtol=1e-6)
+    assert not slopes[1:, 0].any()
+    values = RNG.randn(4, 5, 3)
+    marks = np.array([[1, 2], [2, 2], [1, -1], [-1, -1], [2, 1]], "int32")
+    times = [4, 3, 2, 4, 1]
+    found, slopes = f(values, marks, times)
+    wanted = [_probability(values[:n, b], row) for b, (n, row) in enumerate(zip(times, marks, strict=True))]
+    np.testing.assert_allclose(np.exp(-found), wanted, atol=1e-12)
+    assert found[4] == np.inf
+    step = np.zeros_like(values)
+    step[1, 0, 2] = 1e-6
+    numeric = (f(values + step, marks, times)[0][0] - f(values - step, marks, times)[0][0]) / 2e-6
+    np.testing.assert_allclose(slopes[1, 0, 2] * 3, numeric, rtol=1e-5)
+    assert np.isfinite(slopes).all()
+    found, slopes = f(np.zeros((1, 3, 5)), [[1], [2], [-1]], [1, 1, 1])
+    np.testing.assert_allclose(found, np.log(5))
+    np.testing.assert_allclose(slopes[0, 2] * 3, [-0.8, 0.2, 0.2, 0.2, 0.2])
+    assert loss.ctc_available()
+    with pytest.raises(TypeError, match="labels has 2 dimensions and integers"):
+        loss.ctc(x, T.dmatrix(), steps)

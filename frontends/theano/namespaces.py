@@ -11,6 +11,7 @@ from typing import Any
 from ...optdb import Query
 from . import (
     abstract_convs,
+    ctc,
     dtypes,
     fourier,
     functions,
@@ -181,6 +182,7 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.tensor.nnet.neighbours": {"images2neibs": normalization.images2neibs},
     "theano.tensor.nnet.nnet": kinds.KINDS | nnet.NNET | op_classes.NNET_OPS,
     "theano.tensor.nnet.sigm": {n: nnet.NNET[n] for n in ("sigmoid", "hard_sigmoid", "ultra_fast_sigmoid", "softplus")},
+    "theano.tensor.nnet.ctc": ctc.CTC,
     "theano.tensor.nnet.conv": CONVOLUTIONS,
     "theano.tensor.nnet.abstract_conv": {
         **kinds.KINDS, **CONVOLUTIONS, **normalization.CONVOLUTIONS, **abstract_convs.CLASSES,

@@ -82,7 +82,6 @@ REFUSED = {name: refused(name, reason) for reason, names in REASONS.items() for 
 WHOLE = {
     "theano.typed_list": "lists are Python's; loop by theano.scan over a tensor",
     "theano.tensor.nnet.blocksparse": "no products of sparse blocks; use T.batched_dot",
-    "theano.tensor.nnet.ctc": "no connectionist temporal classification; write it by theano.scan",
     "theano.gpuarray": "functions run on the processor",
     "theano.gpuarray.dnn": "functions run on the processor; theano.tensor.nnet has the same functions",
     "theano.sandbox.cuda": "functions run on the processor",
