@@ -5,7 +5,7 @@
     shared_values, tensors, trial_values   shared variables, constants, values for a test
     dtypes, elementwise, reductions, shapes, indexing, products    functions of `theano.tensor`
     fourier, special_functions          Fourier transforms, functions that SciPy computes
-    bundles                             values of several tensors
+    bundles, typed_lists                values of several tensors, lists of tensors
     sparse_types, sparse_ops, sparse_products, sparse_names   sparse matrices
     slopes                              ops with the derivatives that Theano gives them
     nnet, windows, normalization        networks: activations, losses, convolutions, pools, batch normalization

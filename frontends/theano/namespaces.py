@@ -34,6 +34,7 @@ from . import (
     streams,
     tensors,
     texts,
+    typed_lists,
     user_ops,
     variables,
     windows,
@@ -182,6 +183,9 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.tensor.nnet.neighbours": {"images2neibs": normalization.images2neibs},
     "theano.tensor.nnet.nnet": kinds.KINDS | nnet.NNET | op_classes.NNET_OPS,
     "theano.tensor.nnet.sigm": {n: nnet.NNET[n] for n in ("sigmoid", "hard_sigmoid", "ultra_fast_sigmoid", "softplus")},
+    "theano.typed_list": typed_lists.LISTS,
+    "theano.typed_list.basic": typed_lists.LISTS,
+    "theano.typed_list.type": typed_lists.LISTS,
     "theano.tensor.nnet.ctc": ctc.CTC,
     "theano.tensor.nnet.conv": CONVOLUTIONS,
     "theano.tensor.nnet.abstract_conv": {

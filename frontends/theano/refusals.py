@@ -59,6 +59,8 @@ REASONS = {
     "a comparison of sparse matrices is dense; compare x.toarray()":
         "EqualSS EqualSD NotEqualSS NotEqualSD LessThanSS LessThanSD GreaterThanSS GreaterThanSD LessEqualSS "
         "LessEqualSD GreaterEqualSS GreaterEqualSD",
+    "an op of theano.typed_list; call the function of its name in lower case":
+        "GetItem Append Extend Insert Remove Reverse Index Count Length MakeList TypedListConstant",
     "an op of theano.sparse; call the function of its name in lower case":
         "CSM CSMProperties CSMGrad csm_grad DenseFromSparse SparseFromDense Transpose Neg ColScaleCSC RowScaleCSC "
         "SpSum Diag SquareDiagonal EnsureSortedIndices AddSS AddSSData add_s_s_data AddSD add_s_s add_s_d MulSS "
@@ -80,7 +82,6 @@ def refused(name: str, reason: str) -> Any:
 
 REFUSED = {name: refused(name, reason) for reason, names in REASONS.items() for name in names.split()}
 WHOLE = {
-    "theano.typed_list": "lists are Python's; loop by theano.scan over a tensor",
     "theano.tensor.nnet.blocksparse": "no products of sparse blocks; use T.batched_dot",
     "theano.gpuarray": "functions run on the processor",
     "theano.gpuarray.dnn": "functions run on the processor; theano.tensor.nnet has the same functions",
