@@ -168,3 +168,42 @@ def test_the_loss_of_label_sequences(mode):
     assert loss.ctc_available()
     with pytest.raises(TypeError, match="labels has 2 dimensions and integers"):
         loss.ctc(x, T.dmatrix(), steps)
+
+
+def test_older_functions_of_windows():
+    conv = modules["theano.tensor.signal.conv"].conv2d
+    films = modules["theano.tensor.nnet.conv3d2d"].conv3d
+    neighbours = modules["theano.tensor.nnet.neighbours"]
+    image, several, film, batch = T.dmatrix(), T.dtensor3(), T.dtensor5(), T.dtensor4()
+    tiles = neighbours.images2neibs(batch, (2, 3))
+    f = theano.function([image, several, film, batch], [
+        conv(image, several[0]), conv(image, several), conv(several, several, border_mode="full"),
+        films(film, film[:1]), neighbours.neibs2images(tiles, (2, 3), batch.shape),
+    ])  # fmt: skip
+    x, ws, fs, bs = RNG.randn(4, 5), RNG.randn(2, 2, 3), RNG.randn(2, 3, 2, 4, 4), RNG.randn(2, 2, 4, 6)
+    one, many, full, moving, back = f(x, ws, fs, bs)
+
+    def convolved(a, k):
+        places = np.ndindex(a.shape[0] - k.shape[0] + 1, a.shape[1] - k.shape[1] + 1)
+        values = [(a[i : i + k.shape[0], j : j + k.shape[1]] * k[::-1, ::-1]).sum() for i, j in places]
+        return np.reshape(values, (a.shape[0] - k.shape[0] + 1, -1))
+
+    np.testing.assert_allclose(one, convolved(x, ws[0]))
+    np.testing.assert_allclose(many, [convolved(x, w) for w in ws])
+    padded = np.pad(ws[0], ((1, 1), (2, 2)))
+    assert full.shape == (2, 2, 3, 5)
+    np.testing.assert_allclose(full[0, 1], convolved(padded, ws[1]))
+    assert moving.shape == (2, 1, 1, 1, 1)
+    np.testing.assert_allclose(moving[1, 0, 0, 0, 0], (fs[1] * fs[0][::-1, :, ::-1, ::-1]).sum())
+    np.testing.assert_array_equal(back, bs)
+
+
+def test_products_of_sparse_blocks():
+    dot = modules["theano.tensor.nnet.blocksparse"].sparse_block_dot
+    w, h, b, i, o = T.dtensor4(), T.dtensor3(), T.dmatrix(), T.lmatrix(), T.lmatrix()
+    values = RNG.randn(4, 5, 2, 3), RNG.randn(2, 3, 2), RNG.randn(5, 3)
+    sources, targets = np.array([[0, 1, 3], [2, 2, 1]]), np.array([[4, 0], [1, 1]])
+    found = theano.function([w, h, b, i, o], dot(w, h, i, b, o))(*values, sources, targets)
+    for n, k in np.ndindex(2, 2):
+        terms = [values[1][n, m] @ values[0][sources[n, m], targets[n, k]] for m in range(3)]
+        np.testing.assert_allclose(found[n, k], values[2][targets[n, k]] + sum(terms))

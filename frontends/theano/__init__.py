@@ -9,6 +9,7 @@
     sparse_types, sparse_ops, sparse_products, sparse_names   sparse matrices
     slopes                              ops with the derivatives that Theano gives them
     nnet, windows, normalization        networks: activations, losses, convolutions, pools, batch normalization
+    old_windows                         older convolutions, neighbourhoods put back, sparse blocks
     abstract_convs, ctc                 abstract convolutions as classes, the loss of label sequences
     functions, modes, patterns          `theano.function`, its modes, and checks of lengths that do not broadcast
     op_classes                          ops by their class, errors, helpers

@@ -82,7 +82,6 @@ def refused(name: str, reason: str) -> Any:
 
 REFUSED = {name: refused(name, reason) for reason, names in REASONS.items() for name in names.split()}
 WHOLE = {
-    "theano.tensor.nnet.blocksparse": "no products of sparse blocks; use T.batched_dot",
     "theano.gpuarray": "functions run on the processor",
     "theano.gpuarray.dnn": "functions run on the processor; theano.tensor.nnet has the same functions",
     "theano.sandbox.cuda": "functions run on the processor",
