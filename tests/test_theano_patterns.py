@@ -69,6 +69,15 @@ def test_steps_of_scan_follow_patterns(mode):
             f(*bad)
 
 
+def test_a_branch_that_is_not_taken_raises_nothing():
+    x, y, c = T.dvector("x"), T.dvector("y"), T.lscalar("c")
+    f = theano.function([x, y, c], theano.ifelse.ifelse(c, x + y, x))
+    np.testing.assert_array_equal(f(np.ones(3), np.ones(1), 0), np.ones(3))
+    both = theano.function([x, y, c], [theano.ifelse.ifelse(T.lt(c, 0), x + y, x), x + y])
+    with pytest.raises(ValueError, match="y in add"):
+        both(np.ones(3), np.ones(1), 0)
+
+
 def test_gradients_need_no_sums_back_to_shapes_and_fuse():
     x, y = T.dmatrix("x"), T.dmatrix("y")
     cost = T.sqr(T.tanh(x + y) * y).sum()

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...graph import Apply, Constant, TensorType, Variable, dims_of, rebuild, toposort
 from ...ops.casting import Cast
+from ...ops.cond import Cond
 from ...ops.lengths import lengths_of
 from ...ops.pointwise import Elementwise
 from ...ops.reduce import Reduce
@@ -67,7 +68,10 @@ def root(value: Variable, axis: int) -> Root:
 
 def _pairs(values: Sequence[Variable]) -> Iterator[Pair]:
     """The pairs of lengths that nodes above the values need equal, those of loops in lengths of their operands."""
+    certain = _certain(values)
     for node in toposort(values):
+        if node not in certain:
+            continue
         if isinstance(node.op, Elementwise) and len(node.inputs) > 1:
             yield from _pairs_of(node)
         elif isinstance(node.op, Scan):
@@ -76,6 +80,18 @@ def _pairs(values: Sequence[Variable]) -> Iterator[Pair]:
                 places = [_outside(end, outer) for end in (one, other)]
                 if None not in places:
                     yield places[0], places[1], words, inner  # type: ignore[misc]
+
+
+def _certain(values: Sequence[Variable]) -> set[Apply]:
+    """The nodes that every call runs: not those that one branch of a choice alone needs."""
+    found: set[Apply] = set()
+    waiting = list(values)
+    while waiting:
+        node = waiting.pop().owner
+        if node is not None and node not in found:
+            found.add(node)
+            waiting += node.inputs[:1] if isinstance(node.op, Cond) else node.inputs
+    return found
 
 
 def _pairs_of(node: Apply) -> Iterator[Pair]:
