@@ -53,7 +53,7 @@ REASONS = {
         "grad_time mode_not_slow",
     "only csr and csc matrices have functions here; convert by x.tocsr()":
         "bsr_matrix bsr_dmatrix bsr_fmatrix",
-    "a sparse matrix is indexed by consecutive rows of csr, x[a:b], or columns of csc; use x.toarray()[...]":
+    "a sparse matrix is indexed x[rows] for csr, x[:, columns] for csc, or x[i, j]; use x.toarray()[...]":
         "GetItemList GetItemListGrad get_item_list GetItem2Lists GetItem2ListsGrad get_item_2lists GetItem2d "
         "get_item_2d GetItemScalar get_item_scalar",
     "a comparison of sparse matrices is dense; compare x.toarray()":

@@ -77,7 +77,7 @@ OPERATORS: dict[str, Any] = {
     **{f"__{side}{name}__": _operator(name, side == "r") for name in ("add", "sub", "mul") for side in ("", "r")},
     "__neg__": sparse_ops.neg, "__dot__": sparse_products.dot, "__rdot__": _operator("dot", True),
     "dot": sparse_products.dot,
-    "__getitem__": sparse_products.rows_of, "T": property(sparse_ops.transpose), "transpose": sparse_ops.transpose,
+    "__getitem__": sparse_products.part_of, "T": property(sparse_ops.transpose), "transpose": sparse_ops.transpose,
     "toarray": sparse_ops.dense_from_sparse, "sum": sparse_ops.sp_sum, "astype": cast,
 }  # fmt: skip
 for _name, _value in OPERATORS.items():

@@ -11,7 +11,7 @@ from ... import ops as T
 from .dtypes import upcast
 from .sparse_ops import csc_from_dense, csr_from_dense, dense_from_sparse, transpose
 from .sparse_types import SparseVariable, as_sparse_variable, is_sparse
-from .variables import as_tensor_variable, wrap
+from .variables import as_tensor_variable, lower, wrap
 
 
 def structured_dot(x: Any, y: Any) -> Any:
@@ -67,26 +67,46 @@ def usmm(alpha: Any, x: Any, y: Any, z: Any) -> Any:
     return as_tensor_variable(alpha) * dot(x, y) + as_tensor_variable(z)
 
 
-def rows_of(x: SparseVariable, key: Any) -> SparseVariable:
-    """Some consecutive rows of a csr matrix, or columns of a csc one.
+def part_of(x: SparseVariable, key: Any) -> Any:
+    """Rows of a csr matrix or columns of a csc one, as a slice or a vector of positions; one element, as a scalar.
 
     Raises NotImplementedError for other indices.
     """
     key = key if isinstance(key, tuple) else (key,)
+    if len(key) == 2 and not any(isinstance(k, slice) for k in key):
+        row, column = (as_tensor_variable(k) for k in key)
+        if row.ndim == column.ndim == 0:
+            return _element(x, row.core, column.core)
     own = key[0] if x.format == "csr" else key[-1]
     others = key[1:] if x.format == "csr" else key[:-1]
-    whole = all(k == slice(None) for k in others) and (x.format == "csr" or len(key) == 2)
-    if not (whole and isinstance(own, slice) and own.step is None):
-        what = "rows x[a:b]" if x.format == "csr" else "columns x[:, a:b]"
-        raise NotImplementedError(f"an index of a sparse {x.format} matrix takes consecutive {what}; use x.toarray()")
-    axis = 0 if x.format == "csr" else 1
-    starts = wrap(x.parts[2].core[:-1])[own]
-    ends = wrap(x.parts[2].core[1:])[own]
-    count = T.shape(starts.core)[0]
-    edge = T.concatenate([starts.core, ends.core[-1:]])
-    first, last = (T.sum(e) for e in (edge[:1], edge[-1:]))
-    indptr = T.concatenate([T.zeros(1, "int32"), ends.core - T.cast(first, "int32")])
-    parts = [wrap(p.core[first:last]) for p in x.parts[:2]]
+    if any(k != slice(None) for k in others) or (x.format == "csc" and len(key) != 2):
+        what = "rows x[...]" if x.format == "csr" else "columns x[:, ...]"
+        raise NotImplementedError(f"a sparse {x.format} matrix takes {what} or one element as index; use x.toarray()")
+    if isinstance(own, slice):
+        count = T.shape(x.parts[2].core)[0] - 1
+        return _chosen(x, T.arange(count)[lower(own)])
+    places = as_tensor_variable(own)
+    if places.ndim != 1 or not places.dtype.startswith(("int", "uint")):
+        raise NotImplementedError(f"a sparse matrix is indexed by slices and vectors of integers, got {places.type}")
+    return _chosen(x, places.core)
+
+
+def _chosen(x: SparseVariable, order: Any) -> SparseVariable:
+    """The rows of a csr matrix at these positions, or the columns of a csc one."""
+    indptr = T.cast(x.parts[2].core, "int64")
+    starts = indptr[:-1][order]
+    sizes = T.sub(indptr[1:][order], starts)
+    ends = T.cumsum(sizes)
+    places = T.add(T.arange(T.sum(sizes)), T.repeat(T.sub(starts, T.sub(ends, sizes)), sizes))
+    parts = [wrap(p.core[places]) for p in x.parts[:2]]
+    begins = T.cast(T.concatenate([T.zeros(1, "int64"), ends]), "int32")
     lengths = list(x.parts[3:])
-    lengths[axis] = wrap(count)
-    return SparseVariable(x.type, (*parts, wrap(indptr), *lengths))
+    lengths[0 if x.format == "csr" else 1] = wrap(T.shape(ends)[0])
+    return SparseVariable(x.type, (*parts, wrap(begins), *lengths))
+
+
+def _element(x: SparseVariable, row: Any, column: Any) -> Any:
+    """One element; a negative position counts from the end.  A call raises IndexError for one that is not there."""
+    wanted = [T.arange(n)[k] for k, n in zip((row, column), x.lengths, strict=True)]
+    there = T.and_(*(T.eq(own, k) for own, k in zip(x.places, wanted, strict=True)))
+    return wrap(T.sum(T.switch(there, x.data.core, T.constant(0, x.dtype))), *x.parts)
