@@ -58,13 +58,10 @@ class BundleVariable(Variable):
 
     def eval(self, inputs_to_values: Mapping[Any, Any] | None = None) -> Any:
         """The value for values of the inputs."""
-        given: dict[Any, Any] = {}
-        for v, value in (inputs_to_values or {}).items():
-            arrays = v.type.pack(value) if isinstance(v, BundleVariable) else [value]
-            given.update(zip(parts_of(v), arrays, strict=True))
-        inside = set(leaves([p.core for p in self.parts]))
-        needed = [{v: x for v, x in given.items() if v.core in inside} for _ in self.parts]
-        return self.type.unpack([p.eval(some) for p, some in zip(self.parts, needed, strict=True)])
+        return self.type.unpack([p.eval(inputs_to_values) for p in self.parts])
+
+    def _given(self, value: Any) -> dict[Any, Any]:
+        return {p.core: array for p, array in zip(self.parts, self.type.pack(value), strict=True)}
 
     def clone(self) -> Any:
         """A leaf of the same type and name."""

@@ -158,8 +158,14 @@ class Variable:
 
     def eval(self, inputs_to_values: Mapping[Any, Any] | None = None) -> Any:
         """The value for values of the inputs."""
-        given = {lower(v): value for v, value in (inputs_to_values or {}).items()}
+        given: dict[Any, Any] = {}
+        for v, value in (inputs_to_values or {}).items():
+            given.update(v._given(value) if isinstance(v, Variable) else {v: value})
         return evaluate_and_update(strict([self.core])[0], given)
+
+    def _given(self, value: Any) -> dict[Any, Any]:
+        """The values of variables of the core for a value of this one."""
+        return {self.core: value}
 
     def __str__(self) -> str:
         if self.name is not None:
