@@ -1,5 +1,7 @@
 """`theano.sparse`: matrices in compressed rows and columns, compared with SciPy's."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -126,3 +128,12 @@ def test_errors_name_the_matrix_and_the_fix():
         product(A, DENSE[:4])
     with pytest.raises(ValueError, match="second sparse matrix: expected length 5 on axis 1, got 4"):
         theano.function([x, y], x + y)(A, sp.csr_matrix(B[:, :4]))
+
+
+def test_functions_of_sparse_matrices_are_pickled():
+    f = theano.function([x, w], [x * 2, S.dot(x, w)])
+    for g in (f, pickle.loads(pickle.dumps(f))):
+        doubled, product = g(A, DENSE)
+        np.testing.assert_allclose(doubled.toarray(), 2 * A.toarray())
+        np.testing.assert_allclose(product, A @ DENSE)
+    assert pickle.loads(pickle.dumps(x.type)) == x.type

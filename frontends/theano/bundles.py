@@ -110,24 +110,32 @@ def spread(pairs: Iterable[tuple[Any, Any]], what: str) -> Iterator[tuple[Any, A
 
 
 def spread_outputs(outputs: Any) -> tuple[Any, Callable[[Any], Any] | None]:
-    """Outputs as tensors, and the function that makes values of bundles again; None if there are no bundles."""
+    """Outputs as tensors, and the way back to values of bundles; None if there are no bundles."""
     several = outputs if isinstance(outputs, (list, tuple, Mapping)) else [outputs]
     keys = list(several) if isinstance(several, Mapping) else list(range(len(several)))
     values = [getattr(several[k], "variable", several[k]) for k in keys]
     if not any(isinstance(v, BundleVariable) for v in values):
         return outputs, None
+    kinds = [v.type if isinstance(v, BundleVariable) else None for v in values]
+    form = "dict" if isinstance(outputs, Mapping) else "list" if isinstance(outputs, (list, tuple)) else "value"
+    return [p for v in values for p in parts_of(v)], Regrouping(form, keys, kinds)
 
-    def regroup(found: Sequence[Any]) -> Any:
+
+class Regrouping:
+    """The way from arrays to outputs where some are bundles: a list, a dict of the keys, or one value."""
+
+    def __init__(self, form: str, keys: Sequence[Any], kinds: Sequence[Any]) -> None:
+        self.form, self.keys, self.kinds = form, list(keys), list(kinds)
+
+    def __call__(self, found: Sequence[Any]) -> Any:
         arrays = iter(found)
         made = []
-        for v in values:
-            own = [next(arrays) for _ in parts_of(v)]
-            made.append(v.type.unpack(own) if isinstance(v, BundleVariable) else own[0])
-        if isinstance(outputs, Mapping):
-            return dict(zip(keys, made, strict=True))
-        return made if isinstance(outputs, (list, tuple)) else made[0]
-
-    return [p for v in values for p in parts_of(v)], regroup
+        for kind in self.kinds:
+            own = [next(arrays) for _ in (kind.labels if kind else "x")]
+            made.append(kind.unpack(own) if kind else own[0])
+        if self.form == "dict":
+            return dict(zip(self.keys, made, strict=True))
+        return made if self.form == "list" else made[0]
 
 
 class Spreading:
