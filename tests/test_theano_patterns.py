@@ -69,6 +69,15 @@ def test_steps_of_scan_follow_patterns(mode):
             f(*bad)
 
 
+def test_a_value_may_be_given_for_what_is_computed():
+    x, y = T.dvector("x"), T.dvector("y")
+    z = x + y
+    assert z.eval({z: [5.0]}) == [5]
+    np.testing.assert_array_equal((z * y).eval({z: [5.0, 6.0], y: [2.0, 3.0]}), [10, 18])
+    with pytest.raises(ValueError, match="y in add"):
+        z.eval({x: [1.0, 2.0], y: [1.0]})
+
+
 def test_a_branch_that_is_not_taken_raises_nothing():
     x, y, c = T.dvector("x"), T.dvector("y"), T.lscalar("c")
     f = theano.function([x, y, c], theano.ifelse.ifelse(c, x + y, x))

@@ -161,7 +161,8 @@ class Variable:
         given: dict[Any, Any] = {}
         for v, value in (inputs_to_values or {}).items():
             given.update(v._given(value) if isinstance(v, Variable) else {v: value})
-        return evaluate_and_update(strict([self.core])[0], given)
+        computed = any(lower(v).owner is not None for v in given)
+        return evaluate_and_update(self.core if computed else strict([self.core])[0], given)
 
     def _given(self, value: Any) -> dict[Any, Any]:
         """The values of variables of the core for a value of this one."""
