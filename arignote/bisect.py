@@ -206,3 +206,15 @@ def _contract(rule: str) -> str:
     """The numerics contract of a rule of the database; empty if it has none, or is not there."""
     contract = getattr(optdb[rule], "contract", None) if rule in optdb else None
     return str(contract) if contract is not None else ""
+
+
+def beyond_rounding(got: np.ndarray, expected: np.ndarray) -> str:
+    """How a result differs from the expected one by more than rounding; empty if it does not."""
+    tolerance = 0.0 if expected.dtype.kind in "biu" else ULPS * float(np.finfo(expected.dtype).eps)
+    same = got.shape == expected.shape and np.allclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+    if got.dtype == expected.dtype and same:
+        return ""
+    if got.shape != expected.shape or got.dtype != expected.dtype:
+        return f"{got.dtype}{list(got.shape)} instead of {expected.dtype}{list(expected.shape)}"
+    wrong = ~np.isclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+    return told(got, expected, wrong)

@@ -285,15 +285,26 @@ class Function:
         """
         return later.report.write_report([later.recording.recorded(self)], path)
 
-    def export(self, folder: str | os.PathLike[str]) -> Path:
+    def export(
+        self, folder: str | os.PathLike[str], target: Target | str | None = None, compiler: str | None = None
+    ) -> Path:
         """The folder with this function as C that needs no Python: `make` there builds a library and an example.
 
         It holds a header, the generated C, the runtime, and the present values of shared variables; files of an earlier
-        export are replaced.  Matrix products run by our own loops, for there is no BLAS.  Raises ValueError if NumPy
-        runs the function or a part of it, FileNotFoundError if there is no folder that `folder` could lie in, OSError
-        if it cannot be written.
+        export are replaced.  Matrix products run by our own loops, for there is no BLAS.
+
+        Args:
+            folder: where to write.
+            target: another machine to make C for, such as "aarch64-linux" or "wasm32-wasi".
+            compiler: the cross compiler that its Makefile calls, such as "aarch64-linux-gnu-gcc"; by default `zig cc`.
+
+        Raises:
+            ValueError: NumPy runs the function or a part of it.
+            TargetError: there is no such target, or no compiler for it; a ValueError.
+            FileNotFoundError: there is no folder that `folder` could lie in.
+            OSError: it cannot be written.
         """
-        return later.export.exported(self, folder, self._signature.keys)
+        return later.export.exported(self, folder, self._signature.keys, target, compiler)
 
     @property
     def program(self) -> Any:
@@ -352,7 +363,7 @@ class CheckedFunction(Function):
         for position, _ in self.unoptimized_graph.updates:
             got.append(self._signature.shared[position - self._signature.n_inputs].container.value)
         for n, (mine, reference) in enumerate(zip(got, expected, strict=False)):
-            difference = _difference(np.asarray(mine), reference)
+            difference = later.bisect.beyond_rounding(np.asarray(mine), reference)
             if difference:
                 what = "differs from the NumPy meaning of the graph as it was built"
                 blame = later.bisect.first_fault(self, [*arrays, *before]).blame()
@@ -386,15 +397,3 @@ class _Compared:
 
     def native_bound(self, *_: Any) -> None:
         """Nothing: what is compared goes through Python."""
-
-
-def _difference(got: np.ndarray, expected: np.ndarray) -> str:
-    """How a result differs from the expected one by more than rounding; empty if it does not."""
-    tolerance = 0.0 if expected.dtype.kind in "biu" else later.bisect.ULPS * float(np.finfo(expected.dtype).eps)
-    same = got.shape == expected.shape and np.allclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
-    if got.dtype == expected.dtype and same:
-        return ""
-    if got.shape != expected.shape or got.dtype != expected.dtype:
-        return f"{got.dtype}{list(got.shape)} instead of {expected.dtype}{list(expected.shape)}"
-    wrong = ~np.isclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
-    return str(later.bisect.told(got, expected, wrong))

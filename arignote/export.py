@@ -12,27 +12,59 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import __version__
+from .cbackend.build.cross import Builder, builder_for, native_builder
 from .cbackend.bundle.bundle import Bundle
 from .cbackend.calls.interface import interface_of
+from .cbackend.program.plan import plan
 from .cbackend.program.plan_host import how_to_give_c
 from .cbackend.program.program import Host, Program
+from .database import optdb
 from .engines.compiler import find_toolchain
 from .engines.registry import title
 from .graph import FunctionGraph, Op, Variable
+from .optimization import Optimization
+from .options import process_options
+from .targets.current import using
+from .targets.named import host
+from .targets.target import Target
+from .targets.text import as_target
 
 if TYPE_CHECKING:
     from .compiled import Function
 
 
-def exported(function: Function, folder: str | os.PathLike[str], keys: Sequence[str]) -> Path:
+def exported(
+    function: Function, folder: str | os.PathLike[str], keys: Sequence[str], target: Target | str | None,
+    compiler: str | None,
+) -> Path:  # fmt: skip
     """The folder with the files of `function`, whose results have these `keys`; see Function.export."""
     if not isinstance(folder, (str, os.PathLike)):
         raise TypeError(f"{function.name}: export writes to a folder, a path, got {folder!r}")
+    machine = as_target(target, runs=False)
+    if compiler is not None and (machine is None or not isinstance(compiler, str)):
+        needs = "the name of a cross compiler" if machine else "a target beside it: target='aarch64-linux'"
+        raise TypeError(f"{function.name}: export(compiler={compiler!r}) expects {needs}")
+    with using(machine):
+        return _written(function, Path(folder), keys, *_made_for(function, machine, compiler))
+
+
+def _made_for(function: Function, target: Target | None, compiler: str | None) -> tuple[Program, Builder]:
+    """The program of `function` on a target, None for its own, and what builds it."""
+    found = find_toolchain() if compiler is None else None
     program: Program | None = function.program
-    found = find_toolchain()
-    toolchain = found and found.under(function.target)
-    if program is None or toolchain is None:
+    if function.mode.backend != "c" or (target is None and (program is None or found is None)):
         raise ValueError(f"{function.name} is run by {title(function.backend)}, so there is no C to export")
+    if target is None:
+        assert program is not None and found is not None
+        return program, native_builder(found.under(function.target))
+    is_native = found is not None and (target.arch, target.system) == (host().arch, host().system)
+    builder = native_builder(found.under(target)) if found and is_native else builder_for(target, compiler)
+    optimization = Optimization(function.unoptimized_graph, function.mode, process_options().strict, optdb, target)
+    return plan(optimization.graph), builder
+
+
+def _written(function: Function, path: Path, keys: Sequence[str], program: Program, builder: Builder) -> Path:
+    """The folder `path` with the files of a program of `function`."""
     hosts = _without_c(program)
     if hosts:
         how = next(filter(None, map(how_to_give_c, hosts.values())), "")
@@ -42,9 +74,8 @@ def exported(function: Function, folder: str | os.PathLike[str], keys: Sequence[
     output_names = tuple(keys) or tuple(o.name or "" for o in _own_outputs(function.unoptimized_graph))
     bundle = Bundle(
         name, _signature(function, output_names), __version__, program, interface_of(program), output_names,
-        tuple(np.array(s.container.value) for s in function.shared), toolchain,
+        tuple(np.array(s.container.value) for s in function.shared), builder,
     )  # fmt: skip
-    path = Path(folder)
     _refuse_lost(path)
     path.mkdir(exist_ok=True)
     for file, content in bundle.files().items():

@@ -14,10 +14,11 @@ from .target import LEVELS, Target, TargetError, x86_64
 NAMED = {f"x86_64-linux{level}": x86_64(f"x86_64-linux{level}", found) for level, found in LEVELS.items()}
 NAMED["aarch64-linux"] = Target("aarch64-linux", "aarch64", "linux", ("asimd", "fp"), registers=32)
 NAMED["riscv64-linux"] = Target("riscv64-linux", "riscv64", "linux", vector=8, integers=8, registers=0)
-NAMED["wasm32-wasi"] = Target("wasm32-wasi", "wasm32", "wasi", l2=0)
+NAMED |= {
+    f"wasm32-{system}": Target(f"wasm32-{system}", "wasm32", system, ("simd128",), threads=1, l2=0)
+    for system in ("wasi",)
+}
 """Targets that are no host.  Those of other architectures have their costs from the table of x86_64 until fitted."""
-COMPILERS = {"aarch64": "aarch64-linux-gnu-gcc", "riscv64": "riscv64-linux-gnu-gcc", "wasm32": "wasi-sdk's clang"}
-"""The compiler that a foreign target needs."""
 
 
 @cache
@@ -61,10 +62,9 @@ def refusal(target: Target) -> str | None:
     """Why code for the target cannot be made and run here, with the fix; None if it can."""
     here = host()
     if (target.arch, target.system) != (here.arch, here.system):
-        needed = COMPILERS.get(target.arch, f"a C compiler for {target.arch}-{target.system}")
         return (
-            f"target {target.name} is another machine than this {here.name}: there is no toolchain for it ({needed}); "
-            "it would be added in cbackend/build/toolchain.py"
+            f"target {target.name} is another machine than this {here.name}, and its code does not run here; "
+            f"f.export(folder, target={target.name!r}) writes C for it"
         )
     missing = here.lacks(target)
     if missing:

@@ -31,6 +31,7 @@ ARM_EXTENSIONS = (
     "sveaes", "svebitperm", "svesha3", "flagm2", "frint", "svei8mm", "svebf16", "i8mm", "bf16", "rng", "bti", "sme",
     "sve2p1", "sme2", "mops", "cssc", "lse128", "neon", "vfpv4", "idiva", "half", "thumb",
 )  # fmt: skip
+WASM_EXTENSIONS = ("simd128",)
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 _CACHES = "sys/devices/system/cpu/cpu0/cache"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -49,7 +50,7 @@ def system() -> str:
 
 def extensions_of(arch: str) -> tuple[str, ...]:
     """The extensions that a target of this architecture may have."""
-    return {"x86_64": X86_EXTENSIONS, "aarch64": ARM_EXTENSIONS}.get(arch, ())
+    return {"x86_64": X86_EXTENSIONS, "aarch64": ARM_EXTENSIONS, "wasm32": WASM_EXTENSIONS}.get(arch, ())
 
 
 @cache

@@ -93,7 +93,7 @@ class Target:
     def flags(self) -> tuple[str, ...]:
         """The flags by which gcc and clang make code for it."""
         if self.arch != "x86_64":
-            return ()
+            return tuple(f"-m{f.replace('_', '-')}" for f in self.features) if self.arch == "wasm32" else ()
         level = max((l for l, of in LEVELS.items() if set(of) <= set(self.features)), key=lambda l: len(LEVELS[l]))
         more = (f for f in self.features if f not in LEVELS[level])
         narrow = (f"-mprefer-vector-width={8 * self.vector}",) if self.vector < width_of(self.features) else ()

@@ -165,7 +165,7 @@ def test_a_damaged_record_of_the_compiler_is_probed_anew(copied, tmp_path):
 def test_no_compiler_at_installation_costs_nothing_but_time(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
-    monkeypatch.setattr("arignote.cbackend.build.toolchain._ziglang", lambda: None)
+    monkeypatch.setattr("arignote.cbackend.build.toolchain.ziglang", lambda: None)
     assert prebuild(tmp_path / "prebuilt").startswith("nothing was built ahead: no gcc, clang or cc")
     assert not (tmp_path / "prebuilt").exists()
 
@@ -177,7 +177,7 @@ def test_a_compiler_that_fails_at_installation_is_none(tmp_path, monkeypatch, bo
     compiler.chmod(0o755)
     monkeypatch.setenv("CC", str(compiler))
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("arignote.cbackend.build.toolchain._ziglang", lambda: None)
+    monkeypatch.setattr("arignote.cbackend.build.toolchain.ziglang", lambda: None)
     assert prebuild(tmp_path / "prebuilt").startswith("nothing was built ahead")
 
 

@@ -262,8 +262,8 @@ def test_targets_reach_tiers_and_numpy_and_blocks():
 
 
 def test_targets_that_cannot_be_compiled_for(monkeypatch):
-    for name, compiler in (("aarch64-linux", "aarch64-linux-gnu-gcc"), ("wasm32-wasi", "wasi-sdk's clang")):
-        with pytest.raises(TargetError, match=rf"target {name} is another machine.*{compiler}.*toolchain.py"):
+    for name in ("aarch64-linux", "wasm32-wasi"):
+        with pytest.raises(TargetError, match=rf"target {name} is another machine.*export\(folder, target='{name}'\)"):
             ag.function([m], m + 1, target=name)
     monkeypatch.setattr("arignote.targets.named.host", lambda: NAMED[V3])
     with pytest.raises(TargetError, match=r"x86_64-linux-v4 has avx512.* which this processor lacks"):

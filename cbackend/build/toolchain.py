@@ -185,7 +185,7 @@ def candidates(compiler: str | None = None) -> Iterator[tuple[str, ...]]:
         if command and meant not in seen:
             seen.add(meant)
             yield command
-    zig = None if compiler else _ziglang()
+    zig = None if compiler else ziglang()
     if zig:
         yield (zig, "cc")
 
@@ -217,7 +217,8 @@ def _followed(path: str) -> str:
         return path
 
 
-def _ziglang() -> str | None:
+def ziglang() -> str | None:
+    """The program of the package `ziglang`; None if it is not installed."""
     try:
         spec = importlib.util.find_spec("ziglang")
     except (OSError, ImportError, ValueError):  # a folder on sys.path that cannot be listed, a broken package

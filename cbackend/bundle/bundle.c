@@ -43,7 +43,11 @@ static int read_weights(NAME_function *f, FILE *file)
 
 NAME_function *NAME_open(const char *weights, int threads)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef AG_ALONE
+    const long processors = 1;
+#else
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
     ag_runtime *table = ag_runtime_table(0, processors > 1 ? (i32)processors : 1);
     install_products(table);
     NAME_function *f = calloc(1, sizeof *f);

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ import numpy as np
 from ...graph import TensorType
 from ...record import record
 from ..abi import declarations as abi
-from ..build.toolchain import NATIVE, Toolchain
+from ..build.cross import Builder
 from ..calls.interface import Interface
 from ..calls.profile_rows import input_names, texts
 from ..driver.driver import c_text
@@ -31,6 +31,7 @@ from ..ir.kernel import Status
 from ..program.outcome import Outcome
 from ..program.program import Program
 from ..runtime.sources import MEMBERS, core_source, product_source, solver_source
+from .makefile import makefile
 
 _HERE = Path(__file__).parent
 _SENTENCES = {
@@ -123,20 +124,20 @@ class Bundle:
     interface: Interface
     output_names: tuple[str, ...]
     shared: tuple[np.ndarray, ...]
-    toolchain: Toolchain
+    builder: Builder
 
     def files(self) -> dict[str, bytes]:
         """The files by name."""
         found = {f"{self.name}.h": self._header(), f"{self.name}.c": self._wrapper()}
         found[f"{self.name}_program.c"] = f"#define ag_entry {self.name}_entry\n{c_text(self.program)}"
-        found["ag_runtime.c"] = core_source()
+        found["ag_runtime.c"] = self._runtime()
         for dtype in self.interface.products:
             renamed = f"#define ag_blas_install ag_install_products_{MEMBERS[dtype]}\n"
             found[f"ag_products_{MEMBERS[dtype]}.c"] = renamed + product_source(dtype)
         for dtype in self.interface.solvers:
             renamed = f"#define ag_lapack_install ag_install_solvers_{MEMBERS[dtype]}\n"
             found[f"ag_solvers_{MEMBERS[dtype]}.c"] = renamed + solver_source(dtype)
-        found["Makefile"] = self._makefile([name for name in found if name.endswith(".c")])
+        found["Makefile"] = makefile(self.name, [name for name in found if name.endswith(".c")], self.builder)
         found[f"{self.name}_main.c"] = self._named("example.c")
         return {**{name: text.encode() for name, text in found.items()}, f"{self.name}.weights": self._weights()}
 
@@ -171,11 +172,15 @@ class Bundle:
             outputs=len(self.interface.own_outputs), shared=len(self.shared),
         )  # fmt: skip
 
+    def _runtime(self) -> str:
+        return "#define AG_STATIC\n" * self.builder.static + core_source(alone=self.builder.alone)
+
     def _wrapper(self) -> str:
         name, interface = self.name, self.interface
         declarations = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
         return "\n".join([
             f"#define ag_entry {name}_entry",
+            *(["#define AG_ALONE"] if self.builder.alone else []),
             *(f"#include <{header}.h>" for header in ("stdio", "stdlib", "string", "unistd")),
             f'\n#include "{name}.h"\n',
             declarations,
@@ -226,30 +231,6 @@ class Bundle:
         arrays = [*self.interface.constants, *self.shared]
         return b"".join([self._magic.encode() + b"\0", *(np.ascontiguousarray(a).tobytes() for a in arrays)])
 
-    def _makefile(self, sources: Iterable[str]) -> str:
-        objects = " ".join(name.removesuffix(".c") + ".o" for name in sources)
-        flags = [flag for flag in self.toolchain.flags if flag != NATIVE]
-        return f"""\
-CC ?= cc
-ARCH ?= {" ".join(self.toolchain.target_flags) or NATIVE}
-CFLAGS ?= {" ".join(map(_quoted, flags))}
-LDLIBS = {" ".join(f for f in self.toolchain.link_flags if f.startswith("-l"))} -ldl -lpthread
-
-{self.name}: {self.name}_main.o lib{self.name}.a
-	$(CC) $(ARCH) $(LDFLAGS) -o $@ {self.name}_main.o lib{self.name}.a $(LDLIBS)
-
-lib{self.name}.a: {objects}
-	$(AR) rcs $@ {objects}
-
-%.o: %.c {self.name}.h
-	$(CC) $(ARCH) $(CFLAGS) -fvisibility=hidden -c -o $@ $<
-
-clean:
-	rm -f {self.name} lib{self.name}.a {self.name}_main.o {objects}
-
-.PHONY: clean
-"""
-
 
 def _declared(what: str, dtypes: Sequence[str], arguments: str) -> Iterator[str]:
     """The functions that install the products or solvers of each dtype."""
@@ -289,7 +270,3 @@ def _string(text: str) -> str:
 
 def _comment(text: str) -> str:
     return text.replace("*/", "* /")
-
-
-def _quoted(flag: str) -> str:
-    return f"'{flag}'" if re.search(r"[^\w@%+=:,./-]", flag) else flag

@@ -23,6 +23,8 @@ static pthread_t main_thread;
 static i32 attention; /* of the call of the main thread, as what follows */
 static i64 at_work_since;
 
+static void set_main_thread(__UINT64_TYPE__ identity) { main_thread = (pthread_t)identity; }
+
 static i32 on_main_thread(void) { return pthread_equal(pthread_self(), main_thread); }
 
 static i32 is_raised(void) { return __atomic_load_n(&stop, __ATOMIC_RELAXED); }

@@ -1,18 +1,27 @@
 /* The runtime of generated code: a pool of memory blocks and a clock; arena.c, interrupt.c, team.c, launch.c,
-   blas_gate.c and table.c follow in the same unit.
+   blas_gate.c, table.c and forks.c follow in the same unit.  With AG_ALONE there are no threads, signals or forks:
+   alone.c stands in the place of interrupt.c, team.c and blas_gate.c.
 
    Built once for a compiler and processor, through the same cache as everything else; runtime.py puts the declarations
    in front. */
 #ifdef __linux__
 #define _GNU_SOURCE
 #endif
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+#ifndef AG_ALONE
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <time.h>
+#else
+typedef int pthread_mutex_t; /* nobody else asks for a lock */
+#define PTHREAD_MUTEX_INITIALIZER 0
+#define pthread_mutex_lock(lock) ((void)(lock))
+#define pthread_mutex_unlock(lock) ((void)(lock))
+#endif
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -29,6 +38,7 @@
    64 bytes in front keeps the class. */
 
 enum { ALIGNMENT = 64, CLASSES = 4 * 48, HUGE_BYTES = 4 << 20 };
+#define MOST_BYTES ((i64)1 << (sizeof(size_t) < 8 ? 30 : 46)) /* of a block */
 
 typedef struct block {
     struct block *next;
@@ -89,7 +99,7 @@ static block *allocate(i64 class)
 
 static void *pool_alloc(i64 bytes)
 {
-    if (bytes < 0 || bytes > (i64)1 << 46) return NULL;
+    if (bytes < 0 || bytes > MOST_BYTES) return NULL;
     i64 class = class_of(bytes);
     pthread_mutex_lock(&pool_lock);
     block *found = take_waiting(class);

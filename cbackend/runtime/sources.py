@@ -14,6 +14,7 @@ _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
 """Where what was built of them ahead lies in an installed package; see prebuilt.py."""
 _CORE = ("runtime.c", "arena.c", "interrupt.c", "team.c", "launch.c", "pipeline.c", "blas_gate.c")
+_ALONE = ("runtime.c", "arena.c", "alone.c", "launch.c", "pipeline.c")
 _GEMM = "../gemm/"
 _PRODUCTS = (
     *(_GEMM + name for name in ("arithmetic.c", "tile.c", "panels.c", "blocks.c", "little.c")),
@@ -45,9 +46,11 @@ _ALL_LOOPS = """\
 """What is compiled ahead is compiled with more care than programs are."""
 
 
-@lru_cache(maxsize=1)
-def core_source() -> str:
+@lru_cache(maxsize=2)
+def core_source(alone: bool = False) -> str:
     """The C text of all but the matrix products, with the functions of drivers.
+
+    `alone`: for a machine without threads and signals.
 
     Raises:
         CompileError: a file of ours cannot be read.
@@ -55,7 +58,9 @@ def core_source() -> str:
     functions = "\n".join((DRIVER_TYPES, *DRIVER_FUNCTIONS.values(), ""))
     costs = Costs()  # of no target: there is one core for a process
     numbers = f"enum {{ TASK_NS = {costs.task // 1000}, ALONE_NS = {costs.shared // 1000} }};\n"
-    return _with_declarations(*_CORE, more=abi.CALL_DECLARATIONS + numbers) + functions + _joined("table.c")
+    more, last = abi.CALL_DECLARATIONS + numbers, ("table.c",) if alone else ("table.c", "forks.c")
+    text = _with_declarations(*(_ALONE if alone else _CORE), more=more) + functions + _joined(*last)
+    return f"#define AG_ALONE\n{text}" if alone else text
 
 
 def product_source(dtype: str, *, fallback: bool = False, blas_first: bool = False) -> str:

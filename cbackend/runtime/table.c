@@ -1,25 +1,4 @@
-/* What generated code may call, in one table; and what happens when the process forks. */
-
-static void before_fork(void)
-{
-    close_gate();
-    pthread_mutex_lock(&pool_lock); /* a lock that another thread holds would never be freed in the child */
-}
-
-static void after_fork(void)
-{
-    pthread_mutex_unlock(&pool_lock);
-    open_gate();
-}
-
-static void in_child(void)
-{
-    after_fork();
-    team_in_child();
-    interrupt_in_child();
-}
-
-__attribute__((constructor)) static void at_load(void) { pthread_atfork(before_fork, after_fork, in_child); }
+/* What generated code may call, in one table. */
 
 static ag_runtime table = {
     pool_alloc, pool_release, open_arena, close_arena, clock_ns, &stop, 1, 1, parallel, launch, pipeline,
@@ -32,15 +11,7 @@ static ag_runtime table = {
 /* main: the identity of Python's main thread.  threads: how many a call may use if it says nothing else. */
 EXPORT ag_runtime *ag_runtime_table(__UINT64_TYPE__ main, i32 threads)
 {
-    main_thread = (pthread_t)main;
+    set_main_thread(main);
     table.threads = threads;
     return &table;
-}
-
-/* get, set: the functions of the BLAS for its number of threads, both NULL if it has none; found: that number. */
-EXPORT void ag_blas_threads(void *get, void *set, i32 found)
-{
-    blas_threads = (int (*)(void))get;
-    set_blas_threads = (void (*)(int))set;
-    table.blas_threads = found;
 }

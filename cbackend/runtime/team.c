@@ -120,11 +120,14 @@ static void *help(void *unused)
     return unused;
 }
 
-/* The threads sleep in this library, so it stays for good, whatever Python unloads when it ends. */
+/* The threads sleep in this library, so it stays for good, whatever Python unloads when it ends.  A program that is
+   linked statically (AG_STATIC) is never unloaded. */
 static void pin_library(void)
 {
+#ifndef AG_STATIC
     Dl_info here;
     if (dladdr((void *)pin_library, &here)) dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+#endif
 }
 
 /* Start threads until there are `wanted`, or the system gives no more.  Signals are for other threads to handle. */

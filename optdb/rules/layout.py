@@ -42,14 +42,15 @@ ROUNDED = relaxes("rounding", "signed zero")
 
 
 def convolution_in_blocks(node: Node) -> Variable | None:
-    """A convolution along two axes with finite constant kernels, of all channels or of each alone."""
+    """A convolution along two axes with finite constant kernels, of all channels or of each alone, on vectors."""
     op, (x, w) = node.op, node.inputs
     if len(op.stride) != 2 or not isinstance(w, Constant) or node.out.dtype not in DTYPES or 0 in w.data.shape:
         return None
     outputs, each = w.data.shape[:2]
     size = current().vector // ITEMS[node.out.dtype]
     own = each == 1 and op.groups == outputs > 1
-    if not (own or op.groups == 1) or 2 * outputs <= size or not np.isfinite(w.data).all():
+    panel = current().registers // current().limits.panel_registers
+    if not panel or not (own or op.groups == 1) or 2 * outputs <= size or not np.isfinite(w.data).all():
         return None
     inner, padding = without_padding(x)
     blocks = from_blocks(inner)
@@ -57,7 +58,6 @@ def convolution_in_blocks(node: Node) -> Variable | None:
         inner = blocks.inputs[0]
     elif own:
         return None
-    panel = current().registers // current().limits.panel_registers
     made = BlockedConvolution(op.stride, op.dilation, padding, size, panel, own)
     zeros = constant(np.zeros(outputs, w.dtype))
     return FromBlocks(outputs)(made(inner, w, zeros))
