@@ -51,7 +51,7 @@ def exported(
 def _made_for(function: Function, target: Target | None, compiler: str | None) -> tuple[Program, Builder]:
     """The program of `function` on a target, None for its own, and what builds it."""
     found = find_toolchain() if compiler is None else None
-    program: Program | None = function.program
+    program: Program | None = function.program if target is None else None
     if function.mode.backend != "c" or (target is None and (program is None or found is None)):
         raise ValueError(f"{function.name} is run by {title(function.backend)}, so there is no C to export")
     if target is None:

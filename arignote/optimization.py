@@ -15,6 +15,7 @@ from .optdb.optimizers import SeqOptimizer
 from .optdb.rules import default_db
 from .record.forks import ProcessLock
 from .targets.current import using
+from .targets.named import host
 from .targets.target import Target
 
 Result = tuple[FunctionGraph, Any, tuple[Replacement, ...]]
@@ -63,7 +64,7 @@ class Optimization:
         query = _wanted(self._mode, database)
         optimizer = SeqOptimizer() if query is None else database.query(query, strict=self._strict or self._mode.check)
         door = Door(limit=self._mode.max_changes)
-        with using(self.target):
+        with using(self.target or host()):  # not the target of a block that reads it later
             graph, profile = optimizer(self._unoptimized, door)
         if door.stop:
             profile = replace(profile, stop=door.stop)

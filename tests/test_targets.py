@@ -261,6 +261,19 @@ def test_targets_reach_tiers_and_numpy_and_blocks():
         assert ag.function([v], v + 1).target == NAMED[V3]  # of the block
 
 
+@runs_v3
+def test_a_block_changes_no_function_that_was_made_outside():
+    """The graph, the program and the C of a function are made when somebody asks: for its own target."""
+    kernels = np.ones((32, 32, 3, 3), "float32")
+    image = T.tensor("image", "float32", (1, 32, 9, 9))
+    for _ in range(2):  # compiled, then from the cache
+        f = ag.function([image], T.nn.conv2d(image, kernels), name="outside")
+        with using(NAMED["x86_64-linux"]):
+            blocks = {n.op.size for n in f.graph.nodes if n.op.name == "blocked_convolution"}
+            assert f.program is not None and blocks == {host().vector // 4}
+    assert f.from_cache and f.c_source()
+
+
 def test_targets_that_cannot_be_compiled_for(monkeypatch):
     for name in ("aarch64-linux", "wasm32-wasi"):
         with pytest.raises(TargetError, match=rf"target {name} is another machine.*export\(folder, target='{name}'\)"):

@@ -18,6 +18,7 @@ from ...profiling import Roofline, RunProfile
 from ...record.cached import cached_property
 from ...record.stages import report
 from ...targets.current import using
+from ...targets.named import host
 from ...targets.target import Target
 from ..build.ahead import compiler_ahead
 from ..build.compilation import library_key
@@ -88,7 +89,7 @@ class Executable:
     @cached_property
     def c_file(self) -> CFile:
         """The C file, and which lines of it belong to which node."""
-        with using(self._target):
+        with using(self._target or host()):
             return self._c_file or c_file(self.program)
 
     @property
@@ -184,7 +185,7 @@ def recalled_graph(
     interface, library = found.interface, found.library
 
     def program() -> Program:
-        with using(target):
+        with using(target or host()):  # not the target of a block that asks for it later
             planned = plan(optimized(), Choices(found.schedules))
             text = c_text(planned)
         if library_key(text, toolchain) != library.key:
