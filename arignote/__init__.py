@@ -25,7 +25,7 @@ Files, by subject:
     tune, tuning, progress                 faster schedules by measuring; progress of loops
     narration, compile_progress, notices   ARIGNOTE_DEBUG, progress of compilations, warnings
     tracebacks, completion                 errors and completion in notebooks
-    demo, demo_cnn, doctor, cache_command, opt_command, __main__    the command line
+    demo, demo_cnn, demo_web, doctor, cache_command, opt_command, __main__    the command line
 """
 
 import gc as _gc

@@ -94,15 +94,18 @@ def _demonstrate(chosen: argparse.Namespace) -> int:
     """Run the demonstration that was chosen."""
     if chosen.network == "cnn":
         return int(import_module(".demo_cnn", __package__).main(chosen.full, chosen.picture, chosen.onnx))
+    if chosen.network == "web":
+        return int(import_module(".demo_web", __package__).main(chosen.page))
     return demo.main(chosen.full, chosen.picture)
 
 
 def _add_demo(show: argparse.ArgumentParser) -> None:
-    networks = "dense: logistic regression and a perceptron; cnn: a convolutional network, exported as ONNX"
-    show.add_argument("network", nargs="?", default="dense", choices=("dense", "cnn"), help=networks)
+    networks = "dense: logistic regression and a perceptron; cnn: a convolutional network, saved as ONNX; web: its page"
+    show.add_argument("network", nargs="?", default="dense", choices=("dense", "cnn", "web"), help=networks)
     show.add_argument("--full", action="store_true", help="print the whole profiles")
     show.add_argument("--picture", type=Path, help="the SVG file for the losses; default: in the temporary folder")
     show.add_argument("--onnx", type=Path, help="the file for the trained cnn; default: in the temporary folder")
+    show.add_argument("--page", type=Path, help="the HTML file of web; default: in the temporary folder")
 
 
 def _add_onnx(model: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ NAMED["aarch64-linux"] = Target("aarch64-linux", "aarch64", "linux", ("asimd", "
 NAMED["riscv64-linux"] = Target("riscv64-linux", "riscv64", "linux", vector=8, integers=8, registers=0)
 NAMED |= {
     f"wasm32-{system}": Target(f"wasm32-{system}", "wasm32", system, ("simd128",), threads=1, l2=0)
-    for system in ("wasi",)
+    for system in ("wasi", "web")
 }
 """Targets that are no host.  Those of other architectures have their costs from the table of x86_64 until fitted."""
 

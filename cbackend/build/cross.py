@@ -29,6 +29,9 @@ _TRIPLES = {
 """The names of machines that zig knows."""
 _SECTIONS = ("-ffunction-sections", "-fdata-sections")
 _STATIC = ("-static", "-s", "-Wl,--gc-sections")
+_WASM = ("-s", "-Wl,-z,stack-size=1048576")
+"""Kernels have tiles of up to 128 KiB on the stack, which overwrites nothing if it is too small."""
+_REACTOR = ("-mexec-model=reactor",)
 _TIMEOUT = 20.0
 
 
@@ -80,9 +83,11 @@ def builder_for(target: Target, compiler: str | None = None) -> Builder:
         archiver, family = _archiver(command), CLANG.flags if is_clang else GCC.flags
     usual = [flag for group in OPTIONAL for flag in group.flags if flag not in (NATIVE, "-pipe")]
     libraries = REQUIRED_LINK if alone else (*REQUIRED_LINK, "-lpthread")
+    web = target.system == "web"
+    links = (*(_REACTOR if web else ()), *_WASM) if alone else _STATIC
     return Builder(
-        command, archiver, target.flags, (*REQUIRED, *family, *usual, *_SECTIONS), () if alone else _STATIC, libraries,
-        static=True, alone=alone, web=target.system == "web",
+        command, archiver, target.flags, (*REQUIRED, *family, *usual, *_SECTIONS), links, libraries, static=True,
+        alone=alone, web=web,
     )  # fmt: skip
 
 

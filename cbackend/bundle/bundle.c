@@ -15,33 +15,52 @@ static int64_t elements(const NAME_type *type, const int64_t *shape)
     return count;
 }
 
+/* Where weights come from: a file, or memory. */
+typedef struct source {
+    FILE *file; /* NULL: memory */
+    const char *at;
+    size_t left; /* of the memory */
+} source;
+
+static int read_bytes(source *from, void *into, int64_t bytes)
+{
+    const size_t count = (size_t)bytes;
+    if (from->file) return fread(into, 1, count, from->file) == count;
+    if (count > from->left) return 0;
+    memcpy(into, from->at, count);
+    from->at += count, from->left -= count;
+    return 1;
+}
+
+static int is_at_end(source *from) { return from->file ? fgetc(from->file) == EOF : !from->left; }
+
 /* `bytes` bytes of the weights, in a block of the runtime; NULL if there are no more. */
-static char *block_of(NAME_function *f, FILE *file, int64_t bytes)
+static char *block_of(NAME_function *f, source *from, int64_t bytes)
 {
     char *block = f->rt.alloc(bytes);
-    if (block && bytes && fread(block, 1, (size_t)bytes, file) != (size_t)bytes) {
+    if (block && bytes && !read_bytes(from, block, bytes)) {
         f->rt.release(block);
         return NULL;
     }
     return block;
 }
 
-static int read_weights(NAME_function *f, FILE *file)
+static int read_weights(NAME_function *f, source *from)
 {
     char magic[sizeof MAGIC];
-    if (fread(magic, 1, sizeof magic, file) != sizeof magic || memcmp(magic, MAGIC, sizeof magic)) return 0;
+    if (!read_bytes(from, magic, sizeof magic) || memcmp(magic, MAGIC, sizeof magic)) return 0;
     for (int k = 0; k < CONSTANTS; k++)
-        if (!(f->constants[k] = block_of(f, file, constant_bytes[k]))) return 0;
+        if (!(f->constants[k] = block_of(f, from, constant_bytes[k]))) return 0;
     for (int k = 0; k < NAME_SHARED; k++) {
         const NAME_type *type = &NAME_shared[k];
         memcpy(f->shared[k].shape, shared_shapes[k], sizeof f->shared[k].shape);
-        f->shared[k].data = block_of(f, file, type->bytes * elements(type, f->shared[k].shape));
+        f->shared[k].data = block_of(f, from, type->bytes * elements(type, f->shared[k].shape));
         if (!f->shared[k].data) return 0;
     }
-    return fgetc(file) == EOF;
+    return is_at_end(from);
 }
 
-NAME_function *NAME_open(const char *weights, int threads)
+static NAME_function *opened(source *from, int threads)
 {
 #ifdef AG_ALONE
     const long processors = 1;
@@ -51,16 +70,26 @@ NAME_function *NAME_open(const char *weights, int threads)
     ag_runtime *table = ag_runtime_table(0, processors > 1 ? (i32)processors : 1);
     install_products(table);
     NAME_function *f = calloc(1, sizeof *f);
-    FILE *file = f ? fopen(weights, "rb") : NULL;
-    if (f) {
-        f->rt = *table;
-        if (threads > 0) f->rt.threads = threads;
-    }
-    int whole = file && read_weights(f, file);
-    if (file) fclose(file);
-    if (whole) return f;
+    if (!f) return NULL;
+    f->rt = *table;
+    if (threads > 0) f->rt.threads = threads;
+    if (read_weights(f, from)) return f;
     NAME_close(f);
     return NULL;
+}
+
+NAME_function *NAME_open(const char *weights, int threads)
+{
+    source from = {.file = fopen(weights, "rb")};
+    NAME_function *f = from.file ? opened(&from, threads) : NULL;
+    if (from.file) fclose(from.file);
+    return f;
+}
+
+NAME_function *NAME_open_memory(const void *weights, size_t bytes, int threads)
+{
+    source from = {.at = weights, .left = bytes};
+    return opened(&from, threads);
 }
 
 void NAME_close(NAME_function *f)

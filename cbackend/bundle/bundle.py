@@ -93,6 +93,7 @@ typedef struct {name}_function {name}_function; /* a function, with the values o
 /* The function, with values from the file `weights`; NULL if that is not the one written for it, or memory is short.
    threads: how many a call may use; 0: as many as there are processors. */
 {name}_function *{name}_open(const char *weights, int threads);
+{name}_function *{name}_open_memory(const void *weights, size_t bytes, int threads); /* the bytes of that file */
 void {name}_close({name}_function *f);
 
 /* Computes outputs from inputs; shared variables are updated.  outputs[k].data: where to write if outputs[k].shape is
@@ -138,7 +139,10 @@ class Bundle:
             renamed = f"#define ag_lapack_install ag_install_solvers_{MEMBERS[dtype]}\n"
             found[f"ag_solvers_{MEMBERS[dtype]}.c"] = renamed + solver_source(dtype)
         found["Makefile"] = makefile(self.name, [name for name in found if name.endswith(".c")], self.builder)
-        found[f"{self.name}_main.c"] = self._named("example.c")
+        if self.builder.web:
+            found[f"{self.name}.js"] = self._script()
+        else:
+            found[f"{self.name}_main.c"] = self._named("example.c")
         return {**{name: text.encode() for name, text in found.items()}, f"{self.name}.weights": self._weights()}
 
     # --- what there is
@@ -192,6 +196,14 @@ class Bundle:
             self._named("bundle.c"),
         ])  # fmt: skip
 
+    def _script(self) -> str:
+        """The module of JavaScript that calls the function in a page."""
+        own = [self.interface.outputs[k] for k in self.interface.own_outputs]
+        given = [self.interface.inputs[k].type for k in self._given]
+        names = input_names(self.program)[: len(given)]
+        tables = {"inputs": [*map(_entry, names, given)], "outputs": [*map(_entry, self.output_names, own)]}
+        return self._named("web.js").replace("AG_TYPES", json.dumps(tables)).replace("AG_RANK", str(self._rank))
+
     def _tables(self) -> Iterator[str]:
         """The tables of arrays, of the places of results, and of messages."""
         name, interface, first = self.name, self.interface, len(self._given)
@@ -230,6 +242,11 @@ class Bundle:
     def _weights(self) -> bytes:
         arrays = [*self.interface.constants, *self.shared]
         return b"".join([self._magic.encode() + b"\0", *(np.ascontiguousarray(a).tobytes() for a in arrays)])
+
+
+def _entry(name: str, type_: TensorType) -> dict[str, Any]:
+    """The row of an array in the tables of a page."""
+    return {"name": name, "dtype": type_.dtype, "shape": [-1 if n is None else n for n in type_.shape]}
 
 
 def _declared(what: str, dtypes: Sequence[str], arguments: str) -> Iterator[str]:

@@ -14,8 +14,8 @@ CFLAGS ?= {flags}
 LDFLAGS ?= {link_flags}
 LDLIBS = {libraries}
 
-{program}: {name}_main.o lib{name}.a
-	$(CC) $(ARCH) $(LDFLAGS) -o $@ {name}_main.o lib{name}.a $(LDLIBS)
+{program}: {parts}
+	$(CC) $(ARCH) $(LDFLAGS) -o $@ {parts} $(LDLIBS)
 
 lib{name}.a: {objects}
 	$(AR) rcs $@ {objects}
@@ -24,7 +24,7 @@ lib{name}.a: {objects}
 	$(CC) $(ARCH) $(CFLAGS) -fvisibility=hidden -c -o $@ $<
 
 clean:
-	rm -f {program} lib{name}.a {name}_main.o {objects}
+	rm -f {program} {parts} {objects}
 
 .PHONY: clean
 """
@@ -32,11 +32,19 @@ clean:
 
 def makefile(name: str, sources: Sequence[str], builder: Builder) -> str:
     """The text of the Makefile that builds the C files `sources` and an example."""
+    library = f"lib{name}.a"
+    exported = [f"-Wl,--export={function}" for function in _exports(name)] if builder.web else []
     return _TEXT.format(
-        name=name, program=name + (".wasm" if builder.alone else ""), commands="\n".join(_commands(builder)),
-        arch=_words(builder.arch), flags=_words(builder.flags), link_flags=_words(builder.link_flags),
+        name=name, parts=library if builder.web else f"{name}_main.o {library}",
+        program=name + (".wasm" if builder.alone else ""), commands="\n".join(_commands(builder)),
+        arch=_words(builder.arch), flags=_words(builder.flags), link_flags=_words((*builder.link_flags, *exported)),
         libraries=_words(builder.libraries), objects=" ".join(s.removesuffix(".c") + ".o" for s in sources),
     ).replace("= \n", "=\n")  # fmt: skip
+
+
+def _exports(name: str) -> list[str]:
+    """The functions that a page calls."""
+    return ["malloc", "free", *(f"{name}_{call}" for call in ("open_memory", "run", "free", "message", "close"))]
 
 
 def _commands(builder: Builder) -> list[str]:
