@@ -69,6 +69,28 @@ def test_a_function_is_called_from_javascript(tmp_path):
     assert memory < 32 << 20
 
 
+def test_an_elementwise_module_is_small(tmp_path):
+    x, y = T.matrix("x", "float32"), T.matrix("y", "float32")
+    folder = built(ag.function([x, y], T.exp(x) * 2 + T.tanh(y), name="f"), tmp_path / "made", "wasm32-web")
+    assert os.path.getsize(folder / "f.wasm") <= 64 * 1024
+
+
+def test_a_residual_network_is_small(tmp_path):
+    """The code does not grow with the weights: narrow layers of all kinds that a ResNet-18 has."""
+
+    def layer(value, channels, inner, kernel=3, stride=1):
+        weights = np.ones((channels, inner, kernel, kernel), "float32")
+        return T.nn.conv2d(value, weights, stride=stride, padding=kernel // 2) + np.ones((channels, 1, 1), "float32")
+
+    pixels = T.tensor("pixels", "float32", (1, 3, 64, 64))
+    value = T.nn.max_pool2d(T.relu(layer(pixels, 16, 3, 7, 2)), 3, 2, 1)
+    value = T.relu(layer(T.relu(layer(value, 16, 16)), 16, 16) + value)
+    value = T.relu(layer(T.relu(layer(value, 32, 16, stride=2)), 32, 32) + layer(value, 32, 16, 1, 2))
+    scores = T.nn.softmax(value.mean((2, 3)) @ np.ones((32, 10), "float32"))
+    folder = built(ag.function([pixels], scores, name="net"), tmp_path / "made", "wasm32-web")
+    assert os.path.getsize(folder / "net.wasm") <= 300_000
+
+
 @needs_browser
 def test_a_page_classifies_digits_drawn_with_the_mouse(tmp_path):
     page = tmp_path / "digits.html"

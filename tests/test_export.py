@@ -222,6 +222,53 @@ def test_two_functions_in_one_program(make, tmp_path):
     assert run("./both", tmp_path) == "2 3\n"
 
 
+CPP = """
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include "train.hpp"
+int main()
+{
+    std::ifstream file("train.weights", std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+    train_model model(bytes.data(), bytes.size(), 1), other(std::move(model));
+    float data[6 * 4];
+    std::int64_t labels[6] = {0, 1, 2, 0, 1, 2};
+    for (int k = 0; k < 24; k++) data[k] = (float)(k % 5) - 2;
+    auto kept = other.run({train_input(data, {6, 4}), train_input(labels, {6})});
+    auto results = other.run({train_input(data, {6, 4}), train_input(labels, {6})});
+    kept = std::move(results);
+    const train_result &loss = kept[0];
+    std::printf("%.9g %s %d %d\\n", (double)*loss.data<float>(), loss.dtype(), loss.rank(), (int)loss.size());
+    try { kept[0].data<double>(); } catch (const train_error &error) { std::puts(error.what()); }
+    try { other.run({train_input(data, {3, 3}), train_input(labels, {3})}); }
+    catch (const train_error &error) { std::puts(error.what()); }
+    try { train_model("train.h"); } catch (const train_error &error) { std::puts(error.what()); }
+    std::printf("%d\\n", (int)other.value(0).shape[0]);
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_a_function_is_called_from_cpp(make, tmp_path):
+    """Nothing leaks or is freed twice, whatever is moved or thrown."""
+    _, function = train()
+    function.export(tmp_path)
+    make(tmp_path, CHECKED)
+    (tmp_path / "call.cpp").write_text(CPP)
+    build = f"g++ -std=c++17 -Wall -Wextra -Werror -pedantic {CHECKED} call.cpp libtrain.a -lm -ldl -lpthread -o call"
+    run(build, tmp_path)
+    data = (np.arange(24) % 5 - 2).astype("float32").reshape(6, 4)
+    loss = [function(data, np.arange(6) % 3) for _ in range(2)][1]
+    first, *rest = run("./call", tmp_path).splitlines()
+    np.testing.assert_allclose(float(first.split()[0]), loss, rtol=1e-6)
+    assert first.split()[1:] == ["float32", "0", "1"]
+    assert rest == [
+        "train: a result has another type", "train: lengths that must agree do not, in v0 = dot22(x, w)",
+        "these are not the weights of train", "4",
+    ]  # fmt: skip
+
+
 NAMES = {"my model-1": "my_model_1", "double": "double", "ag_runtime": "f_ag_runtime", "2nd": "f_2nd", "": "function"}
 
 

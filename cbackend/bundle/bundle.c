@@ -159,6 +159,9 @@ void NAME_message(int code, char *text, size_t room)
     const char *what = "failed";
     for (size_t k = 0; k < sizeof sentences / sizeof *sentences; k++)
         if (sentences[k].outcome == outcome) what = sentences[k].text;
-    if (site >= 0 && site < SITES) snprintf(text, room, "NAME: %s, in %s", what, sites[site]);
-    else snprintf(text, room, "NAME: %s", what);
+    const int known = site >= 0 && site < SITES;
+    const char *const parts[] = {"NAME: ", what, known ? ", in " : "", known ? sites[site] : ""};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts && room; k++)
+        for (const char *letter = parts[k]; *letter && room > 1; letter++, room--) *text++ = *letter;
+    if (room) *text = 0;
 }

@@ -1,11 +1,13 @@
 """A program as a folder of C that needs no Python: `make` builds a library and an example that calls it.
 
     NAME.h           what a caller sees: arrays, open, run, message, close
+    NAME.hpp         the same in C++, with destructors                header.hpp
     NAME.c           that, in terms of the program                    bundle.c
     NAME_program.c   the generated C, as `f.c_source()` shows it
     NAME.weights     constants, then the values of shared variables
     ag_runtime.c     memory, threads, kernels in parts; ag_products_f32.c ... where they are needed
-    NAME_main.c      an example; Makefile
+    NAME_main.c      an example; for a page NAME.js in its place      example.c, web.js
+    Makefile
 
 A folder holds one function; objects of several may be linked together, for all that they share is the runtime.
 """
@@ -139,6 +141,7 @@ class Bundle:
             renamed = f"#define ag_lapack_install ag_install_solvers_{MEMBERS[dtype]}\n"
             found[f"ag_solvers_{MEMBERS[dtype]}.c"] = renamed + solver_source(dtype)
         found["Makefile"] = makefile(self.name, [name for name in found if name.endswith(".c")], self.builder)
+        found[f"{self.name}.hpp"] = self._named("header.hpp")
         if self.builder.web:
             found[f"{self.name}.js"] = self._script()
         else:

@@ -17,6 +17,8 @@ LDLIBS = {libraries}
 {program}: {parts}
 	$(CC) $(ARCH) $(LDFLAGS) -o $@ {parts} $(LDLIBS)
 
+ag_runtime.o: CFLAGS += -Os
+
 lib{name}.a: {objects}
 	$(AR) rcs $@ {objects}
 
