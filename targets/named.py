@@ -9,13 +9,15 @@ from pathlib import Path
 
 from . import later, processor
 from .processors import processors
-from .target import LEVELS, Target, TargetError, x86_64
+from .target import EXTREMA, LEVELS, VECTORS, Target, TargetError, x86_64
 
 NAMED = {f"x86_64-linux{level}": x86_64(f"x86_64-linux{level}", found) for level, found in LEVELS.items()}
 NAMED["aarch64-linux"] = Target("aarch64-linux", "aarch64", "linux", ("asimd", "fp"), registers=32)
 NAMED["riscv64-linux"] = Target("riscv64-linux", "riscv64", "linux", vector=8, integers=8, registers=0)
 NAMED |= {
-    f"wasm32-{system}": Target(f"wasm32-{system}", "wasm32", system, ("simd128",), threads=1, l2=0)
+    f"wasm32-{system}": Target(
+        f"wasm32-{system}", "wasm32", system, ("simd128",), threads=1, l2=0, compiler=(VECTORS, EXTREMA)
+    )
     for system in ("wasi", "web")
 }
 """Targets that are no host.  Those of other architectures have their costs from the table of x86_64 until fitted."""

@@ -17,8 +17,11 @@ from ..record import record
 from .costs import Costs
 from .limits import Limits
 
-VECTORS, CLONES = "vectors", "clones"
-"""Abilities of a compiler: GNU vector types, `declare simd` clones."""
+VECTORS, CLONES, EXTREMA = "vectors", "clones", "extrema"
+"""Abilities of a compiler: GNU vector types, `declare simd` clones, extrema by builtins alone.
+
+clang vectorizes the maximum of floats by `__builtin_elementwise_maximumnum` alone: no `a > b ? a : b`, for NaN.
+"""
 _V2 = ("cx16", "lahf_lm", "pni", "popcnt", "sse4_1", "sse4_2", "ssse3")
 _V3 = (*_V2, "abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave")
 _V4 = (*_V3, "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl")
@@ -48,7 +51,8 @@ class Target:
 
     `features`: extensions of the instruction set in the system's names, sorted.  `vector`, `integers`: widths of the
     vectors of floats and of integers.  `registers`: vector registers.  `threads`: 0 for as many as the process may use.
-    `compiler`: what the C compiler can do, "vectors" (GNU vector types) and "clones" (functions with vector forms).
+    `compiler`: what the C compiler can do, "vectors" (GNU vector types), "clones" (functions with vector
+    forms), "extrema" (loops for maxima, by builtins alone).
     """
 
     name: str

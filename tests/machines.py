@@ -34,17 +34,17 @@ def missing(target):
     return None if shutil.which("make") else "needs make"
 
 
-def built(function, folder, target, **options):
+def built(function, folder, target):
     """The folder, with `function` exported for a target and built."""
     function.export(folder, target=target, compiler=compiler(target))
-    make(folder, **options)
+    make(folder)
     return folder
 
 
-def make(folder, **variables):
-    """Run make in a folder with an environment of its own."""
+def make(folder, *arguments):
+    """Run make in a folder, with the zig of this interpreter."""
     done = subprocess.run(
-        ["make", "-j2"], cwd=folder, env={**os.environ, "ZIG": ZIG, **variables}, capture_output=True, text=True,
+        ["make", "-j2", *arguments], cwd=folder, env={**os.environ, "ZIG": ZIG}, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,8 +1,12 @@
 """`f.export(folder, target=)`: functions built for other machines give there what they give here."""
 
+import re
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
-from machines import built, called, missing
+from machines import built, called, compiler, make, missing, run
 
 import arignote as ag
 from arignote import ops as T
@@ -25,6 +29,7 @@ GROUPS = {
     "exact": {
         "integers": n // 3, "wrapped": bits * bits + 1, "shifted": bits >> 3, "argmax": T.argmax(x, axis=1),
         "where": T.where(x > 0, x, 0.5)[::2, ::-1], "joined": T.concatenate([v, v[::-1]]), "extremum": fx.max(1),
+        "with NaN": T.where(fx > 1, np.float32(np.nan), fx).max(1), "least": x.min(), "nanmax": T.nanmax(T.log(x)),
         "casts": T.cast(v, "int8"), "pool": T.nn.max_pool2d(image, 2), "bins": T.bincount(abs(bits) % 7, minlength=7),
     },
     "elementwise": {
@@ -65,7 +70,7 @@ def test_results_on_other_machines(target, everything, tmp_path):
     for (name, here), there, group in zip(expected.items(), found, groups, strict=True):
         assert there.dtype == here.dtype and there.shape == here.shape, name
         if group == "exact":
-            assert np.array_equal(here, there), name
+            assert np.array_equal(here, there, equal_nan=here.dtype.kind == "f"), name
         else:
             scale = np.abs(here) if group == "elementwise" else np.abs(here).max()
             eps = np.finfo(here.dtype).eps
@@ -77,12 +82,12 @@ def test_targets_and_compilers_that_there_are_not(tmp_path, monkeypatch):
     for name, message in (("aarch-linux", "did you mean 'aarch64-linux'"), ("zzz", "of host, .*, wasm32-wasi")):
         with pytest.raises(TargetError, match=message):
             f.export(tmp_path / "made", target=name)
-    for compiler, message in (
+    for program, message in (
         ("no-such-gcc", r"'no-such-gcc': no such program; pip install 'arignote\[deploy\]'.*install gcc-aarch64-linux"),
         ("gcc", "compiler='gcc' makes code for 'x86_64-linux-gnu', not for aarch64-linux; pip install"),
     ):  # fmt: skip
         with pytest.raises(TargetError, match=message):
-            f.export(tmp_path / "made", target="aarch64-linux", compiler=compiler)
+            f.export(tmp_path / "made", target="aarch64-linux", compiler=program)
     with pytest.raises(TypeError, match=r"compiler='gcc'\) expects a target beside it"):
         f.export(tmp_path / "made", compiler="gcc")
     with pytest.raises(ValueError, match="is run by NumPy"):
@@ -101,3 +106,24 @@ def test_text_for_a_target_has_its_vectors_and_no_others(tmp_path):
     narrow, wide = ((tmp_path / n / "net_program.c").read_text() for n in ("narrow", "wide"))
     assert narrow != wide and "march=native" not in (tmp_path / "narrow" / "Makefile").read_text()
     assert "-march=x86-64-v2" in (tmp_path / "narrow" / "Makefile").read_text()
+
+
+PAGE = Path(__file__).parent.parent / "docs" / "howto" / "deploy-anywhere.md"
+
+
+@pytest.mark.parametrize("target", ["x86_64-linux-v2", "aarch64-linux"])
+def test_the_programs_of_the_documentation(target, tmp_path, monkeypatch):
+    """Its Python exports, its Makefile builds its C and, where a C++ library is at hand, its C++."""
+    if missing(target):
+        pytest.skip(missing(target))
+    texts = dict(re.findall(r"^```(\w+)\n(.*?)^```$", PAGE.read_text(), re.S | re.M))
+    monkeypatch.chdir(tmp_path)
+    exec(texts["python"].replace("aarch64-linux", target), {})
+    for file, language in (("app.c", "c"), ("app.cpp", "cpp"), ("Makefile", "make")):
+        (tmp_path / file).write_text(texts[language])
+    here = target.startswith("x86_64")
+    with_cpp = here and shutil.which("g++") is not None
+    cross = ["CC=gcc", "CXX=g++", "LDFLAGS="] if here else [f"CC={compiler(target)}"] if compiler(target) else []
+    make(tmp_path, *cross, "all" if with_cpp else "app")
+    for program in ("app", "app_cpp") if with_cpp else ("app",):
+        assert run(tmp_path, target, program) == "0.7311 0.2689\n"

@@ -31,6 +31,8 @@ def blocks(path, language):
 def test_python_blocks_run_in_order(page, monkeypatch, tmp_path):
     if "onnx" in page:
         pytest.importorskip("onnx")
+    if "deploy-anywhere" in page:
+        pytest.importorskip("ziglang")
     monkeypatch.chdir(tmp_path)
     scope = {"__name__": "page"}
     output = io.StringIO()

@@ -11,6 +11,8 @@ import numpy as np
 
 from ...ops.c_forms import Binding
 from ...record import record
+from ...targets.current import current
+from ...targets.target import EXTREMA
 from ..ir.kernel import Kernel
 from ..ir.loops import (
     Assign,
@@ -157,8 +159,27 @@ def _loop(s: For, indent: str, lines: list[str], kernel: str) -> None:
     advance = f"{s.index}++" if step == 1 else f"{s.index} += {step}"
     start, stop = expression(s.start), expression(s.stop, Binding.SUM)
     lines.append(f"{indent}for (i64 {s.index} = {start}; {s.index} < {stop}; {advance}) {{")
-    _write(s.body, indent + INDENT, lines, kernel)
+    _write(_with_builtins(s), indent + INDENT, lines, kernel)
     lines.append(f"{indent}}}")
+
+
+def _with_builtins(loop: For) -> Body:
+    """The body of a loop, its floating extrema by builtins where the compiler vectorizes nothing else."""
+    extrema = {name: sign for sign, name in loop.reductions if loop.simd and sign in ("max", "min")}
+    if not extrema or EXTREMA not in current().compiler:
+        return loop.body
+    named = (s.name if isinstance(s, Assign) else "" for s in loop.body)
+    return tuple(_by_builtin(s, extrema[n]) if n in extrema else s for s, n in zip(loop.body, named, strict=True))
+
+
+def _by_builtin(s: Statement, sign: str) -> Statement:
+    """`total = new > total ? new : total` as a call of a builtin; a total is never NaN."""
+    value = s.value if isinstance(s, Assign) else None
+    if not isinstance(s, Assign) or not isinstance(value, ScalarOp) or value.name != "switch":
+        return s
+    if not value.dtype.startswith("float"):
+        return s
+    return Assign(s.name, ScalarOp(f"{sign}_number", value.dtype, value.args[1:]))
 
 
 def _choice(s: If, head: str, indent: str, lines: list[str], kernel: str) -> None:

@@ -26,6 +26,8 @@ _ROWS: dict[str, dict[str, Form]] = {
     "complex": {"f": call("ag_make_{C}", 2)},
     "both": {"b": BOTH},
     "either": {"b": EITHER},
+    "max_number": {"f": call("__builtin_elementwise_maximumnum", 2)},
+    "min_number": {"f": call("__builtin_elementwise_minimumnum", 2)},
     "stream_length": {"i": Form("({0} + {1}) / {2} * {3}", Binding.PRODUCT, (Binding.SUM, *(Binding.ATOM,) * 3))},
     "is_turned": {"i": call("ag_is_turned", 2)},
     "tile_rows": {"i": call("ag_tile_rows", 2)},
