@@ -40,7 +40,8 @@ require("./f.js");
     const f = await arignote.f.open(fs.readFileSync("f.wasm"), fs.readFileSync("f.weights"));
     const x = {data: new Float32Array([1, 2, 3, 4, 5, 6]), shape: [2, 3]}, n = {data: [5], shape: []};
     const found = f.run([x, n]).map((r) => [r.name, r.dtype, Array.from(r.data, Number), r.shape]);
-    const errors = [[x], [x, {data: [1, 2], shape: []}], [{...x, shape: [3, 2]}, n]].map((inputs) => {
+    const long = {data: [2 ** 31 + 1]}, two = {data: [1, 2], shape: []};
+    const errors = [[x], [x, two], [{...x, shape: [3, 2]}, n], [x, long]].map((inputs) => {
         try { return f.run(inputs) && "none"; } catch (error) { return error.message; }
     });
     for (let k = 0; k < 2000; k++) f.run([{data: new Float32Array(3e4), shape: [1e4, 3]}, n]);
@@ -53,7 +54,7 @@ require("./f.js");
 def test_a_function_is_called_from_javascript(tmp_path):
     """Types of 64 bits, empty shapes, several results, errors in words, and memory that is given back."""
     x, n, w = T.matrix("x", "float32"), T.lscalar("n"), ag.shared(np.array([1.0, 0.0, -1.0], "float32"), "w")
-    outputs = {"y": x @ w, "n": n * 2**40, "e": x[:0].sum(0), "c": T.cast(n, "complex128") * 1j}
+    outputs = {"y": x @ w, "n": n * 2**40, "e": x[:0].sum(0), "c": T.cast(n, "complex128") * 1j, "z": T.zeros(n)}
     f = ag.function([x, n], outputs, name="f")
     folder = built(f, tmp_path / "made", "wasm32-web")
     (folder / "call.js").write_text(SCRIPT)
@@ -62,10 +63,11 @@ def test_a_function_is_called_from_javascript(tmp_path):
     found, errors, memory = json.loads(done.stdout)
     assert found == [
         ["y", "float32", [-2, -2], [2]], ["n", "int64", [5 * 2**40], []], ["e", "float32", [0, 0, 0], [3]],
-        ["c", "complex128", [0, 5], []],
+        ["c", "complex128", [0, 5], []], ["z", "float64", [0] * 5, [5]],
     ]  # fmt: skip
     assert errors[0] == "f: expected 2 inputs, got 1" and "n has 2 numbers, not the shape []" in errors[1]
     assert errors[2].startswith("f: lengths that must agree do not, in ")
+    assert errors[3].startswith("f: there is no memory for a result"), errors[3]  # of 16 GiB, cut to 32 bits 8 bytes
     assert memory < 32 << 20
 
 
