@@ -278,7 +278,14 @@ static {t} ag_{name}_alone_{t}({t} x)
     const {t} a = fabs{f}(x);
     return a >= {far} && a < __builtin_inf{f}() ? ag_{name}_far_{t}(x) : ag_{name}_near_{t}(x);
 }}
-{vectors}#else
+{vectors}#elif defined(__wasm__) /* two lanes are slower by both ways than one by its own */
+static __attribute__((noinline)) {t} ag_{name}_rare_{t}({t} x) {{ return ag_{name}_far_{t}(x); }}
+{INLINE} {t} {whole}({t} x)
+{{
+    const {t} a = fabs{f}(x);
+    return __builtin_expect(a >= {far} && a < __builtin_inf{f}(), 0) ? ag_{name}_rare_{t}(x) : ag_{name}_near_{t}(x);
+}}
+#else
 {INLINE} {t} {whole}({t} x)
 {{
     const {t} a = fabs{f}(x), near = ag_{name}_near_{t}(x), far = ag_{name}_far_{t}(x);

@@ -253,6 +253,13 @@ static ag_sin_e_f64 ag_sin_near_e_f64(ag_sin_e_f64 x)
     return __builtin_expect(any != 0, 0) ? ag_sin_far_e_f64(x) : out.v;
 }
 #endif
+#elif defined(__wasm__) /* two lanes are slower by both ways than one by its own */
+static __attribute__((noinline)) f64 ag_sin_rare_f64(f64 x) { return ag_sin_far_f64(x); }
+static inline __attribute__((always_inline)) f64 ag_sin_f64(f64 x)
+{
+    const f64 a = fabs(x);
+    return __builtin_expect(a >= 0x1p30 && a < __builtin_inf(), 0) ? ag_sin_rare_f64(x) : ag_sin_near_f64(x);
+}
 #else
 static inline __attribute__((always_inline)) f64 ag_sin_f64(f64 x)
 {
