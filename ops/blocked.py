@@ -1,7 +1,7 @@
 """Images whose channels lie in blocks as wide as a vector, and convolutions on them: the layout NCHWc.
 
     to_blocks{size}(x)          images, channels, rows, columns  -->  images, blocks, rows, columns, channels of a block
-    from_blocks{channels}(x)    the way back; channels behind the last one are left out
+    from_blocks{channels}(x)    the way back; channels behind the last one are left out, others perhaps shuffled
     blocked_convolution{...}(x, w, b)        convolution(pad(x), w) + b in blocks, of x in blocks or as it is
 
 A vector register holds the channels of one position, so rows of any length fill it, and zeros around x need no copy.
@@ -23,12 +23,28 @@ from .convolution import Convolution
 from .lengths import lengths_of
 from .shape import DimShuffle, reshape
 from .tensor import TensorOp, TensorVariable, as_tensor, constant
-from .weights import kernels_of_tiles, pack, pack_tiles, spread, unpack, unpack_tiles
+from .weights import (
+    kernels_of_tiles,
+    pack,
+    pack_groups,
+    pack_listed,
+    pack_tiles,
+    shuffled,
+    spread,
+    unpack,
+    unpack_groups,
+    unpack_listed,
+    unpack_tiles,
+)
 from .windows import Lengths, Numbers, Windowed
 
 IN_BLOCKS = (0, 1, 3, 4, 2)
 """The axes of split channels in the order of blocks; `OF_BLOCKS` is the way back."""
 OF_BLOCKS = (0, 1, 4, 2, 3)
+IN_TURN = (0, 2, 1, 3, 4)
+"""The axes of channels in groups, one channel of each group in turn."""
+MOST_LISTED = 2048
+"""The most channels of a convolution by groups: the number of that name in gemm/grouped.c."""
 POSITIONS = (2, 3)
 """The axes of rows and columns, in both layouts."""
 
@@ -77,13 +93,19 @@ class ToBlocks(TensorOp):
 
 @record(repr=False)
 class FromBlocks(TensorOp):
-    """`from_blocks(x)`: the first `channels` channels, side by side with rows and columns behind them."""
+    """`from_blocks(x)`: the first `channels` channels, side by side with rows and columns behind them.
+
+    `shuffle`: these stand in so many groups, of which the result takes one channel each in turn (a channel shuffle).
+    """
 
     channels: int
+    shuffle: int = 1
     name = "from_blocks"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         kind = _require_rank(self, inputs, 5)
+        if self.channels % self.shuffle:
+            raise ValueError(f"{self.name}: {self.channels} channels do not form {self.shuffle} groups")
         n, blocks, *positions, size = kind.shape
         if blocks is not None and size is not None:
             self._require_fit(blocks, size)
@@ -95,7 +117,7 @@ class FromBlocks(TensorOp):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         self._require_fit(values[0].shape[1], values[0].shape[4])
-        return (of_blocks(values[0], self.channels),)
+        return (of_blocks(values[0], self.channels)[:, shuffled(self.channels, self.shuffle)],)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         n, _, *positions, _ = inputs[0]
@@ -106,7 +128,11 @@ class FromBlocks(TensorOp):
         n, blocks, *positions, size = lengths_of(x)
         whole = reshape(DimShuffle(OF_BLOCKS)(x), (n, T.mul(blocks, size), *positions))
         *_, lanes = x.type.shape
-        return whole if lanes and self.channels % lanes == 0 else whole[:, : self.channels]
+        found = whole if lanes and self.channels % lanes == 0 else whole[:, : self.channels]
+        if self.shuffle == 1:
+            return found
+        groups = reshape(found, (n, self.shuffle, self.channels // self.shuffle, *positions))
+        return reshape(DimShuffle(IN_TURN)(groups), (n, self.channels, *positions))
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, [self.expand(node.inputs[0])], cotangents)
@@ -138,7 +164,8 @@ class BlockedConvolution(Windowed):
     shape, a vector in the order of `pack`.  b: a number an output, with zeros up to a whole block.  The result is in
     blocks of `size`.  `own`: each channel has one kernel, and x is in blocks.  `panel`: blocks of outputs whose weights
     lie side by side.  `tile`: C computes so many rows and columns at once by Winograd's algorithm, and `weights` are
-    those of winograd.py; 0: it computes each number for itself.
+    those of winograd.py; 0: it computes each number for itself.  `groups`: as for a convolution, of channels that
+    are shuffled before where `shuffle` is not 1 (see FromBlocks).
     """
 
     stride: Numbers
@@ -149,6 +176,8 @@ class BlockedConvolution(Windowed):
     own: bool = False
     weights: Numbers = ()
     tile: int = 0
+    groups: int = 1
+    shuffle: int = 1
     name = "blocked_convolution"
 
     def kernels(self, w: Variable) -> tuple[int | None, ...]:
@@ -186,9 +215,10 @@ class BlockedConvolution(Windowed):
         if self.weights:
             w = self._unpacked(w, x.ndim == 5)
             w = kernels_of_tiles(w, self.tile) if self.tile else w
-        channels = w.shape[0] if self.own else w.shape[1]
+        channels = w.shape[0] if self.own else w.shape[1] * self.groups
         x = of_blocks(x, channels) if x.ndim == 5 else x
-        plain = Convolution(self.stride, self.dilation, channels if self.own else 1)
+        x = x[:, shuffled(channels, self.shuffle)]
+        plain = Convolution(self.stride, self.dilation, channels if self.own else self.groups)
         (y,) = plain.evaluate(np.pad(x, ((0, 0), (0, 0), *self.padding)), w)
         return (in_blocks(y + b[: w.shape[0], None, None], self.size),)
 
@@ -198,25 +228,39 @@ class BlockedConvolution(Windowed):
         if self.weights:
             w = self._kernels_of(w, x.ndim == 5)
         outputs, each = (n or 0 for n in w.type.shape[:2])
-        channels = outputs if self.own else each
-        x = FromBlocks(channels)(x) if x.ndim == 5 else x
+        channels = outputs if self.own else each * self.groups
+        x = FromBlocks(channels, self.shuffle)(x) if x.ndim == 5 else x
         around = T.pad(x, ((0, 0), (0, 0), *self.padding))
-        y = Convolution(self.stride, self.dilation, channels if self.own else 1)(around, w)
+        y = Convolution(self.stride, self.dilation, channels if self.own else self.groups)(around, w)
         return ToBlocks(self.size)(T.add(y, DimShuffle(("x", 0, "x", "x"))(as_tensor(b)[:outputs])))
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
+    def is_listed(self, weights: Sequence[int], in_blocks: bool) -> bool:
+        """Whether groups do not fill blocks of outputs and, `in_blocks`, of x; gemm/grouped.c computes these."""
+        outputs, channels = weights[0] // self.groups, weights[1]
+        parted = outputs % self.size != 0 or (in_blocks and channels % self.size != 0)
+        return self.groups > 1 and (parted or self.shuffle > 1)
+
     def packed(self, w: np.ndarray, in_blocks: bool) -> np.ndarray:
         """Kernels as a vector in the order in which the C reads them; `in_blocks`: x is."""
         if self.tile:
             return pack_tiles(w, self.size, self.panel, self.tile)
+        if self.is_listed(w.shape, in_blocks):
+            return pack_listed(w, self.groups, self.size, self.panel)
+        if self.groups > 1:
+            return pack_groups(w, self.groups, self.size, self.panel, in_blocks)
         return pack(w, self.size, self.panel, in_blocks, self.own)
 
     def _unpacked(self, w: np.ndarray, in_blocks: bool) -> np.ndarray:
         """The way back to kernels, or to what they are for tiles."""
         if self.tile:
             return unpack_tiles(w, self.weights, self.size, self.panel, self.tile)
+        if self.is_listed(self.weights, in_blocks):
+            return unpack_listed(w, self.weights, self.groups, self.size, self.panel)
+        if self.groups > 1:
+            return unpack_groups(w, self.weights, self.groups, self.size, self.panel, in_blocks)
         return unpack(w, self.weights, self.size, self.panel, in_blocks, self.own)
 
     def _kernels_of(self, w: Variable, in_blocks: bool) -> TensorVariable:

@@ -4,6 +4,7 @@ By Winograd's algorithm a tile of `tile` x `tile` outputs comes from `edge` x `e
 products with G w G' (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016):
 
     pack(w, ...)          panels, blocks of channels, rows, columns, channels, outputs     gemm/direct.c
+    pack_listed(w, ...)   groups, panels, rows, columns, channels, lanes                   gemm/grouped.c
     pack_tiles(w, ...)    panels, rows and columns of G w G', channels, outputs            gemm/winograd.c
 """
 
@@ -74,6 +75,60 @@ def unpack(w: np.ndarray, shape: Numbers, size: int, panel: int, in_blocks: bool
         filled[rows, columns] = part.transpose(4, 0, 3, 1, 2).reshape(width, depth, *kernel)
         at += part.size
     return filled[:outputs]
+
+
+# --- groups
+
+
+def shuffled(channels: int, groups: int) -> np.ndarray:
+    """The channel at each place after a channel shuffle of so many groups.  `channels // groups` undo it."""
+    return np.arange(channels).reshape(groups, -1).T.reshape(-1)
+
+
+def pack_groups(w: np.ndarray, groups: int, size: int, panel: int, in_blocks: bool) -> np.ndarray:
+    """The kernels of groups of whole blocks, group after group."""
+    return np.concatenate([pack(part, size, panel, in_blocks, False) for part in np.split(w, groups)])
+
+
+def unpack_groups(w: np.ndarray, shape: Numbers, groups: int, size: int, panel: int, in_blocks: bool) -> np.ndarray:
+    """The way back from `pack_groups`."""
+    each = (shape[0] // groups, *shape[1:])
+    return np.concatenate([unpack(part, each, size, panel, in_blocks, False) for part in np.split(w, groups)])
+
+
+def _lanes(outputs: int, groups: int, size: int, panel: int) -> Iterator[tuple[slice, int, int]]:
+    """The outputs of each panel of each listed group, the lane of the first one, and all lanes of the panel."""
+    for begin in range(0, outputs, outputs // groups):
+        end = begin + outputs // groups
+        first, touched = begin // size, -(-end // size) - begin // size
+        count = -(-touched // panel)
+        for k in range(count):
+            last = first + touched // count + (k < touched % count)
+            start = max(begin, first * size)
+            yield slice(start, min(end, last * size)), start - first * size, (last - first) * size
+            first = last
+
+
+def pack_listed(w: np.ndarray, groups: int, size: int, panel: int) -> np.ndarray:
+    """Kernels as a vector: groups, panels, rows, columns, channels, lanes; zeros in lanes of other groups."""
+    found = []
+    for rows, lane, lanes in _lanes(w.shape[0], groups, size, panel):
+        filled = np.zeros((lanes, *w.shape[1:]), w.dtype)
+        filled[lane : lane + rows.stop - rows.start] = w[rows]
+        found.append(filled.transpose(2, 3, 1, 0).reshape(-1))
+    return np.concatenate(found)
+
+
+def unpack_listed(w: np.ndarray, shape: Numbers, groups: int, size: int, panel: int) -> np.ndarray:
+    """The way back from `pack_listed` to kernels of this shape."""
+    outputs, channels, *kernel = shape
+    found, at = np.zeros(shape, w.dtype), 0
+    for rows, lane, lanes in _lanes(outputs, groups, size, panel):
+        count = lanes * channels * math.prod(kernel)
+        part = w[at : at + count].reshape(*kernel, channels, lanes).transpose(3, 2, 0, 1)
+        found[rows] = part[lane : lane + rows.stop - rows.start]
+        at += count
+    return found
 
 
 # --- tiles

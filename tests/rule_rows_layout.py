@@ -8,7 +8,7 @@ from arignote.ops.convolution import Convolution
 from arignote.ops.creation import Alloc
 from arignote.ops.lengths import lengths_of
 from arignote.ops.pooling import MaxPool, SumPool
-from arignote.ops.weights import pack, pack_tiles
+from arignote.ops.weights import pack, pack_tiles, shuffled
 from arignote.targets.current import current
 
 SIZE = current().vector // 8
@@ -24,6 +24,8 @@ each = T.tensor("each", "float64", (2, N, 1, 1))
 vector = T.constant(np.arange(1.0, N + 1))
 kernels = T.constant(np.arange(float(N * 3 * 2 * 2)).reshape(N, 3, 2, 2))
 square = T.constant(np.arange(float(N * N)).reshape(N, N, 1, 1))
+halves = T.constant(np.arange(float(N * N // 2)).reshape(N, N // 2, 1, 1))
+row = T.tensor("row", "float64", (5,))
 own = T.constant(np.arange(N * 6.0).reshape(N, 1, 3, 2))
 zeros = T.constant(np.zeros(N))
 long = T.tensor("long", "float64", (2, 2, None, None, SIZE))
@@ -49,6 +51,16 @@ def padded_blocks(v, number):
     return T.set_subtensor(whole[:, :, 1:7, 0:5], v)
 
 
+def shuffle(v, groups):
+    return T.reshape(T.transpose(T.reshape(v, (2, groups, N // groups, 6, 5)), SWAPPED), (2, N, 6, 5))
+
+
+def lane_by_lane(v, w):
+    """Two blocks less 3 lanes, and 2 channels behind them."""
+    return T.set_subtensor(v[:, 1:, :, :, SIZE - 3 :], w[:, :, :, :, :3])
+
+
+SWAPPED = (0, 2, 1, 3, 4)
 AROUND = ((1, 2), (0, 1))
 ROWS = [
     ("local_convolution_in_blocks", plain(image, kernels), FromBlocks(N)(blocked()(image, kernels, zeros))),
@@ -90,6 +102,28 @@ ROWS = [
         T.join(1, x, FromBlocks(SIZE - 1)(other)),
         FromBlocks(N + SIZE - 1)(T.join(1, blocks, other)),
     ),
+    (
+        "local_convolution_in_blocks",
+        Convolution((1, 1), (1, 1), 2)(FromBlocks(N, 4)(blocks), halves),
+        FromBlocks(N)(blocked(groups=2, shuffle=4)(blocks, halves, zeros)),
+    ),
+    (
+        "local_convolution_in_blocks",
+        plain(FromBlocks(N, 2)(blocks), square),
+        FromBlocks(N)(blocked()(blocks, T.constant(square.data[:, shuffled(N, N // 2)]), zeros)),
+    ),
+    (
+        "local_elementwise_in_blocks",
+        FromBlocks(N, 2)(blocks) + T.constant(np.arange(N * 1.0).reshape(1, N, 1, 1)),
+        FromBlocks(N, 2)(blocks + in_blocks(T.constant(shuffled(N, N // 2).reshape(1, N, 1, 1) * 1.0))),
+    ),
+    ("local_elementwise_in_blocks", x + row, FromBlocks(N)(blocks + T.DimShuffle(("x", "x", "x", 0, "x"))(row))),
+    (
+        "local_join_in_blocks",
+        T.join(1, FromBlocks(N - 3)(blocks), FromBlocks(2)(other)),
+        FromBlocks(N - 1)(lane_by_lane(blocks, other)),
+    ),
+    ("local_shuffle_in_blocks", shuffle(x, 4), FromBlocks(N, 4)(blocks)),
     ("local_reduction_in_blocks", T.sum(x, axis=(2, 3)), T.reshape(T.sum(blocks, axis=(2, 3)), (2, N))),
     (
         "local_reduction_in_blocks",
@@ -126,14 +160,19 @@ UNCHANGED = [
     ("local_convolution_in_blocks", plain(image, T.tensor("w", "float64", kernels.type.shape))),  # given in a call
     ("local_convolution_in_blocks", plain(image, T.constant(np.full(kernels.data.shape, np.inf)))),  # 0 * inf is NaN
     ("local_convolution_in_blocks", Convolution((1, 1), (1, 1), N)(T.tensor("y", "float64", (2, N, 6, 5)), own)),
-    ("local_convolution_in_blocks", Convolution((1, 1), (1, 1), 2)(x, T.constant(np.ones((4, SIZE, 1, 1))))),
+    ("local_convolution_in_blocks", Convolution((1, 1), (1, 1), SIZE)(x, T.constant(np.ones((N, 2, 1, 1))))),  # narrow
     ("local_convolution_in_blocks", Convolution((1,), (1,))(image[0], T.constant(np.ones((N, 6, 2))))),
     ("local_elementwise_in_blocks", x + T.tensor("y", "float64", (2, N, 6, 5))),
-    ("local_elementwise_in_blocks", x + T.tensor("row", "float64", (5,))),
+    ("local_elementwise_in_blocks", FromBlocks(N, 2)(blocks) + x),
+    ("local_elementwise_in_blocks", FromBlocks(N, 2)(blocks) + each),
     ("local_bias_in_blocks", blocked()(blocks, square, zeros) + T.constant(np.ones((6, 1, 1)))),  # of each row
     ("local_padding_in_blocks", T.set_subtensor(T.zeros((2, N, 9, 6))[:, :, 1:7, 0:5], x[:, :, :1])),  # stretched
     ("local_join_in_blocks", T.join(2, x, x)),
-    ("local_join_in_blocks", T.join(1, FromBlocks(N - 1)(blocks), x)),
+    ("local_join_in_blocks", T.join(1, FromBlocks(N, 2)(blocks), x)),
+    ("local_join_in_blocks", T.join(1, FromBlocks(N - 1)(blocks), FromBlocks(N)(long))),  # perhaps of other lengths
+    ("local_shuffle_in_blocks", shuffle(FromBlocks(N, 2)(blocks), 4)),
+    ("local_shuffle_in_blocks", T.reshape(T.transpose(T.reshape(x, (2, 4, N // 4, 5, 6)), SWAPPED), (2, N, 5, 6))),
+    ("local_reduction_in_blocks", T.sum(FromBlocks(N, 2)(blocks), axis=(2, 3))),
     ("local_reduction_in_blocks", T.sum(x, axis=(1, 2))),
     ("local_blocks_of_blocks", in_blocks(FromBlocks(N - 1)(blocks))),  # whose last block is filled up
     ("local_winograd", blocked(AROUND, (2, 1))(long, by_three, vector)),

@@ -61,7 +61,7 @@ BOUNDS = {
     "ops/special.py": {"_BERNOULLI", "_LARGE", "_P", "_Q", "_ROOT", "_TERMS", "_TURNS", "_Y"},
     "ops/windows.py": {"MOST"},
     # Axes; and the order of weights, which the C knows.
-    "ops/blocked.py": {"IN_BLOCKS", "OF_BLOCKS", "POSITIONS"},
+    "ops/blocked.py": {"IN_BLOCKS", "IN_TURN", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},
     "ops/weights.py": {"EVEN"},
     "cbackend/program/plan_blas.py": {"SUMMED"},
     # Blocks of sums and products: the bits of results depend on them, on every target.

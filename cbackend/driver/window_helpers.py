@@ -15,14 +15,14 @@ static void {name}(const ag_runtime *rt, const ag_blas *t, const i64 *of, const 
                    const void *bias, const void *low, const void *high, {room}void *y, const ag_nest *after,
                    const i64 *lengths, void *const *data, const i64 *strides)
 {{
-    const i64 shape[] = {{of[0], of[3], of[18], of[19], of[4]}};
+    const i64 shape[] = {{of[0], of[3], of[22], of[23], of[4]}};
     i64 said[4];
     i32 together = after != 0;
     for (i32 l = 0; together && l < 5; l++) together = lengths[l] == shape[l];
     const i32 followed = t->convolve(rt, &(const ag_convolution){{
-        of[0], of[1], of[2], of[3], of[4], of[5], of[6], of[7], {{of[8], of[9]}}, {{of[10], of[11]}},
-        {{of[12], of[13]}}, {{of[14], of[15]}}, {{of[16], of[17]}}, {{of[18], of[19]}}, x, w, bias, low, high,
-        {{xs[0], xs[1], xs[2], xs[3]}}, {given}, y, together ? after : 0, data, strides
+        of[0], of[1], of[2], of[3], of[4], of[5], of[6], of[7], of[8], of[9], of[10], of[11], {{of[12], of[13]}},
+        {{of[14], of[15]}}, {{of[16], of[17]}}, {{of[18], of[19]}}, {{of[20], of[21]}}, {{of[22], of[23]}}, x, w, bias,
+        low, high, {{xs[0], xs[1], xs[2], xs[3]}}, {given}, y, together ? after : 0, data, strides
     }});
     if (after && !followed) rt->launch(rt, after, lengths, data, strides, said);
 }}

@@ -8,7 +8,10 @@
 
    Georganas et al., "Anatomy of High-Performance Deep Learning Convolutions on SIMD Architectures" (2018).  A tile is
    some columns of y by the outputs of a panel, held in registers.  Each number of y is the sum over blocks, rows, columns,
-   channels, in this order, wherever it stands: so tiles, tasks and threads do not change its bits. */
+   channels, in this order, wherever it stands: so tiles, tasks and threads do not change its bits.
+
+   Groups of channels that begin and end with blocks are convolutions of their own.  Others are read through a table of
+   offsets, and a vector of outputs that two groups share is written by both, each its own lanes: see grouped.c. */
 
 #if !COMPLEX
 #if defined(__AVX512F__)
@@ -28,6 +31,9 @@ typedef struct strip {
     const REAL *x, *w, *bias;
     REAL *y;
     i64 row, end, width; /* width: of the panel */
+    i64 begin;           /* the panel's first output behind y, bias; w begins with it */
+    i64 left, right;     /* of a listed group: its outputs, from the first block on */
+    const i64 *offsets;  /* of a listed group: where its channels lie */
     i64 first, last;     /* blocks of channels that are added now */
     const char *ahead;   /* weights of the blocks that are added next: lines of memory are asked for ... */
     i64 lines;           /* ... so many at each position of a kernel */
@@ -43,6 +49,8 @@ typedef struct tile_place {
     i64 lines;
     i32 is_last;           /* nothing more is added */
     i32 inside;            /* no window reaches over the left or right border */
+    i64 left, right;       /* of a listed group: outputs [left, right) are written */
+    const i64 *offsets;    /* of a listed group: where its channels lie */
 } tile_place;
 
 /* What a convolution is beside its arrays, found once. */
@@ -55,7 +63,12 @@ typedef struct direct {
     i32 flat;              /* kernels of one position: rows of y are segments of all its columns */
     i32 together;          /* what follows runs on strips */
     const i64 *joined;
+    const i64 *offsets;    /* NULL, or where the channels of all groups lie, from an image and a position on */
+    i64 bundle;            /* then: groups of a task, which share no block of outputs with others */
 } direct;
+
+/* The ways to sum a tile up: all channels of each output; one channel; the channels of a listed group. */
+enum { DENSE, OWN, LISTED };
 
 static const REAL no_numbers[4 * 64] __attribute__((aligned(64)));
 
@@ -122,17 +135,24 @@ INLINE void sum_columns(const int columns, const int vectors, const ag_convoluti
     }
 }
 
+/* Columns [left, right) of the kernel lie within x for the windows of a tile. */
+INLINE void find_kernel_within(const ag_convolution *of, const tile_place *at, i64 *left, i64 *right)
+{
+    const i64 dilation = of->dilation[1], positions = of->kernel[1];
+    *left = 0, *right = positions;
+    if (at->inside) return;
+    *left = at->column < 0 ? at_most(parts(-at->column, dilation), positions) : 0;
+    *right = at_most(positions, at_least(*left, parts(of->lengths[1] - at->column, dilation)));
+}
+
 /* sums += x times weights, channel by channel, for columns whose windows lie within x but for columns [left, right) of the
    kernel.  Without pointers that are kept: there are too few registers. */
 INLINE void sum_own(const int columns, const ag_convolution *of, const tile_place *at, vector sums[][TILE_VECTORS])
 {
-    const i64 dilation = of->dilation[1], positions = of->kernel[1];
-    i64 left = 0, right = positions;
-    if (!at->inside) {
-        left = at->column < 0 ? at_most(parts(-at->column, dilation), positions) : 0;
-        right = at_most(positions, at_least(left, parts(of->lengths[1] - at->column, dilation)));
-    }
-    const i64 next_row = of->dilation[0] * of->x_strides[2], next = dilation * of->x_strides[3], step = at->step;
+    const i64 positions = of->kernel[1];
+    i64 left, right;
+    find_kernel_within(of, at, &left, &right);
+    const i64 next_row = of->dilation[0] * of->x_strides[2], next = of->dilation[1] * of->x_strides[3], step = at->step;
     for (i64 i = at->top; i < at->bottom; i++) {
         const REAL *from = at->x + i * next_row + left * next, *w = at->w + (i * positions + left) * at->width;
         for (i64 j = left; j < right; j++, from += next, w += at->width) {
@@ -144,12 +164,60 @@ INLINE void sum_own(const int columns, const ag_convolution *of, const tile_plac
     }
 }
 
+/* sums += the channels of a listed group times rows of weights, for columns as in `sum_own`. */
+INLINE void sum_listed(const int columns, const int vectors, const ag_convolution *of, const tile_place *at,
+                       vector sums[][TILE_VECTORS])
+{
+    const i64 channels = of->channels;
+    i64 left, right;
+    find_kernel_within(of, at, &left, &right);
+    for (i64 i = at->top; i < at->bottom; i++)
+        for (i64 j = left; j < right; j++) {
+            const REAL *from[TILE_COLUMNS], *w = at->w + (i * of->kernel[1] + j) * channels * at->width;
+            const i64 place = i * of->dilation[0] * of->x_strides[2] + j * of->dilation[1] * of->x_strides[3];
+#pragma GCC unroll 8
+            for (int p = 0; p < columns; p++) from[p] = at->x + place + p * at->step;
+#pragma GCC unroll 1
+            for (i64 c = 0; c < channels; c++, w += at->width) {
+                const i64 offset = at->offsets[c];
+                vector right_side[TILE_VECTORS];
+#pragma GCC unroll 4
+                for (int v = 0; v < vectors; v++) {
+                    right_side[v] = *(const unaligned *)(w + v * LANES);
+                    KEEP(right_side[v]);
+                }
+#pragma GCC unroll 8
+                for (int p = 0; p < columns; p++)
+#pragma GCC unroll 4
+                    for (int v = 0; v < vectors; v++) sums[p][v] += from[p][offset] * right_side[v];
+            }
+        }
+}
+
 typedef __typeof__((vector){0} < (vector){0}) mask;
 /* The numbers of a where the mask is set, else those of b. */
 INLINE vector choose(mask set, vector a, vector b) { return (vector)((set & (mask)a) | (~set & (mask)b)); }
 
+static const REAL lane_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+/* Where a vector of the tile has lanes of other groups, these stay as they are in y. */
+INLINE void keep_lanes(const int columns, const int vectors, const tile_place *at, vector sums[][TILE_VECTORS],
+                       const REAL *y, i64 apart, i64 block)
+{
+    const vector lanes = *(const unaligned *)lane_numbers;
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
+        if (at->left <= v * LANES && at->right >= (v + 1) * LANES) continue;
+        const vector low = (REAL)(at->left - v * LANES) - (vector){0}, high = (REAL)(at->right - v * LANES) - (vector){0};
+        const mask set = (lanes >= low) & (lanes < high);
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++)
+            sums[p][v] = choose(set, sums[p][v], *(const unaligned *)(y + v * apart + p * block));
+    }
+}
+
 /* One tile of y, whose blocks are `apart` numbers apart and `block` wide. */
-INLINE void sum_tile_of(const int columns, const int vectors, const int own, const ag_convolution *of,
+INLINE void sum_tile_of(const int columns, const int vectors, const int way, const ag_convolution *of,
                         const tile_place *at, const REAL *bias, REAL *y, i64 apart, i64 block)
 {
     vector sums[TILE_COLUMNS][TILE_VECTORS];
@@ -160,7 +228,8 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int own, con
 #pragma GCC unroll 8
         for (int p = 0; p < columns; p++) sums[p][v] = at->first == 0 ? start : *(const unaligned *)(row + p * block);
     }
-    if (own) sum_own(columns, of, at, sums);
+    if (way == OWN) sum_own(columns, of, at, sums);
+    else if (way == LISTED) sum_listed(columns, vectors, of, at, sums);
     else sum_columns(columns, vectors, of, at, sums);
     if (at->is_last && of->low) {
         const vector low = *(const REAL *)of->low - (vector){0};
@@ -176,6 +245,7 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int own, con
 #pragma GCC unroll 4
             for (int v = 0; v < vectors; v++) sums[p][v] = choose(high < sums[p][v], high, sums[p][v]);
     }
+    if (way == LISTED) keep_lanes(columns, vectors, at, sums, y, apart, block);
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
         REAL *row = y + v * LANES / block * apart + v * LANES % block;
@@ -185,42 +255,44 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int own, con
 }
 
 typedef void tile_function(const ag_convolution *, const tile_place *, const REAL *, REAL *, i64, i64);
-#define TILE(columns, vectors, own) \
-    KERNEL tile_##own##_##vectors##_##columns(const ag_convolution *of, const tile_place *at, const REAL *bias, REAL *y, \
+#define TILE(columns, vectors, way) \
+    KERNEL tile_##way##_##vectors##_##columns(const ag_convolution *of, const tile_place *at, const REAL *bias, REAL *y, \
                                               i64 apart, i64 block) \
     { \
-        sum_tile_of(columns, vectors, own, of, at, bias, y, apart, block); \
+        sum_tile_of(columns, vectors, way, of, at, bias, y, apart, block); \
     }
-#define TILES(vectors, own) TILE(1, vectors, own) TILE(2, vectors, own) TILE(3, vectors, own) TILE(4, vectors, own) \
-    TILE(5, vectors, own) TILE(6, vectors, own)
-#define MORE_TILES(vectors, own) TILES(vectors, own) TILE(7, vectors, own) TILE(8, vectors, own)
-#define NAMED(vectors, own) tile_##own##_##vectors##_1, tile_##own##_##vectors##_2, tile_##own##_##vectors##_3, \
-    tile_##own##_##vectors##_4, tile_##own##_##vectors##_5, tile_##own##_##vectors##_6
-#define MORE_NAMED(vectors, own) NAMED(vectors, own), tile_##own##_##vectors##_7, tile_##own##_##vectors##_8
-MORE_TILES(1, 1)
-MORE_TILES(1, 0)
+#define TILES(vectors, way) TILE(1, vectors, way) TILE(2, vectors, way) TILE(3, vectors, way) TILE(4, vectors, way) \
+    TILE(5, vectors, way) TILE(6, vectors, way)
+#define MORE_TILES(vectors, way) TILES(vectors, way) TILE(7, vectors, way) TILE(8, vectors, way)
+#define NAMED(vectors, way) tile_##way##_##vectors##_1, tile_##way##_##vectors##_2, tile_##way##_##vectors##_3, \
+    tile_##way##_##vectors##_4, tile_##way##_##vectors##_5, tile_##way##_##vectors##_6
+#define MORE_NAMED(vectors, way) NAMED(vectors, way), tile_##way##_##vectors##_7, tile_##way##_##vectors##_8
+MORE_TILES(1, OWN)
+MORE_TILES(1, DENSE)
+MORE_TILES(1, LISTED)
 #if defined(__AVX512F__)
-MORE_TILES(2, 0)
-MORE_TILES(3, 0)
-TILES(4, 0)
+MORE_TILES(2, DENSE)
+MORE_TILES(3, DENSE)
+TILES(4, DENSE)
+MORE_TILES(2, LISTED)
+MORE_TILES(3, LISTED)
+TILES(4, LISTED)
 #else
-TILES(2, 0)
+TILES(2, DENSE)
+TILES(2, LISTED)
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif
 
-static tile_function *const own_tiles[] = {MORE_NAMED(1, 1)};
-static tile_function *const tiles[TILE_VECTORS][TILE_COLUMNS] = {
-    {MORE_NAMED(1, 0)},
+static tile_function *const own_tiles[] = {MORE_NAMED(1, OWN)};
 #if defined(__AVX512F__)
-    {MORE_NAMED(2, 0)},
-    {MORE_NAMED(3, 0)},
-    {NAMED(4, 0)},
+#define ALL_NAMED(way) {{MORE_NAMED(1, way)}, {MORE_NAMED(2, way)}, {MORE_NAMED(3, way)}, {NAMED(4, way)}}
 #else
-    {NAMED(2, 0)},
+#define ALL_NAMED(way) {{MORE_NAMED(1, way)}, {NAMED(2, way)}}
 #endif
-};
+static tile_function *const tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(DENSE);
+static tile_function *const listed_tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(LISTED);
 
 /* The same tile, number by number: for blocks that are no multiple of a vector. */
 static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 columns, i64 width, const REAL *bias,
@@ -249,6 +321,8 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
         }
 }
 
+static void listed_by_numbers(const ag_convolution *, const tile_place *, i64, i64, i64, const REAL *, REAL *, i64);
+
 /* Ask for the rows of x that the windows of the next row of y meet first: rows are too short for the processor to find
    out. */
 static void look_below(const ag_convolution *of, const tile_place *at, i64 columns)
@@ -273,20 +347,20 @@ static tile_place place_row(const direct *work, const strip *part, i64 start)
     const ag_convolution *of = part->of;
     const i64 up = start < 0 ? parts(-start, of->dilation[0]) : 0, room = of->lengths[0] - start;
     tile_place at = {.zeros = no_numbers, .width = part->width, .first = part->first, .last = part->last};
-    at.is_last = of->own || part->last * of->block >= of->channels;
+    at.is_last = of->own || work->offsets || part->last * of->block >= of->channels;
     at.bottom = at_most(of->kernel[0], room <= 0 ? 0 : parts(room, of->dilation[0]));
     at.top = at_most(up, at.bottom), at.step = of->stride[1] * work->spacing;
     return at;
 }
 
 /* The first `count` columns of one row of y, for all outputs of a panel, in tiles of nearly equal length.  A channel's own
-   kernel meets borders column by column. */
+   kernel, and a listed group, meet borders column by column. */
 static void sum_row(const direct *work, strip *part, i64 row, i64 count)
 {
     const ag_convolution *of = part->of;
     const i64 block = of->out_block, apart = work->total * block, left = work->flat ? row * work->columns : 0;
     const i64 start = work->flat ? 0 : row * of->stride[0] - of->before[0];
-    const i32 by_numbers = block % LANES != 0;
+    const i32 listed = work->offsets != 0, by_numbers = listed ? block != LANES : block % LANES != 0, lone = of->own || listed;
     tile_place at = place_row(work, part, start);
     i64 inside, outside;
     find_inside(work, count, &inside, &outside);
@@ -296,17 +370,22 @@ static void sum_row(const direct *work, strip *part, i64 row, i64 count)
         wide = by_numbers ? part->width : vectors * LANES;
         for (i64 column = 0, columns; column < count; column += columns) {
             at.inside = column >= inside && column < outside;
-            const i64 rest = (of->own && at.inside ? outside : count) - column;
-            columns = of->own && !at.inside ? 1 : parts(rest, parts(rest, most));
+            const i64 rest = (lone && at.inside ? outside : count) - column, output = part->begin + v;
+            columns = lone && !at.inside ? 1 : parts(rest, parts(rest, most));
             at.inside &= column + columns <= outside;
             at.column = (left + column) * of->stride[1] - of->before[1];
             at.x = part->x + start * of->x_strides[2] + at.column * work->spacing + (of->own ? v : 0);
             at.w = part->w + v, at.ahead = part->ahead, at.lines = part->lines;
             part->ahead += at.lines * LINE_BYTES * (at.last - at.first) * (at.bottom - at.top) * of->kernel[1];
-            REAL *y = part->y + (row * work->columns + column) * block + v / block * apart + v % block;
+            at.left = part->left - output, at.right = part->right - output, at.offsets = part->offsets;
+            REAL *y = part->y + (row * work->columns + column) * block + output / block * apart + output % block;
+            const REAL *bias = part->bias + output;
             if (of->own) look_below(of, &at, columns);
-            if (by_numbers) tile_by_numbers(of, &at, columns, wide, part->bias, y, apart, block);
-            else (of->own ? own_tiles[columns - 1] : tiles[vectors - 1][columns - 1])(of, &at, part->bias + v, y, apart, block);
+            if (by_numbers && listed) listed_by_numbers(of, &at, columns, wide, apart, bias, y, block);
+            else if (by_numbers) tile_by_numbers(of, &at, columns, wide, bias, y, apart, block);
+            else
+                (of->own ? own_tiles : listed ? listed_tiles[vectors - 1] : tiles[vectors - 1])[columns - 1](
+                    of, &at, bias, y, apart, block);
         }
     }
 }
@@ -344,12 +423,13 @@ static void look_ahead(const direct *work, strip *part, i64 bytes, i64 blocks)
 static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
 {
     const ag_convolution *of = work->of;
-    const i64 wide = of->blocks % work->panels, usual = of->blocks / work->panels;
-    const i64 block = panel * usual + at_most(panel, wide), blocks = panel_blocks(of, work->panels, panel);
+    const i64 each = work->panels / of->groups, group = panel / each, own_blocks = of->blocks / of->groups;
+    const i64 wide = own_blocks % each, usual = own_blocks / each, within = panel % each;
+    const i64 block = group * own_blocks + within * usual + at_most(within, wide), blocks = usual + (within < wide);
     const i64 positions = of->kernel[0] * of->kernel[1], weights = of->own ? positions : of->channels * positions;
     strip part = {.of = of, .row = number * work->height, .width = blocks * of->out_block};
     part.end = at_most(part.row + work->height, work->rows);
-    part.x = (const REAL *)of->x + image * of->x_strides[0] + (of->own ? block * of->x_strides[1] : 0);
+    part.x = (const REAL *)of->x + image * of->x_strides[0] + (of->own ? block : group * parts(of->channels, of->block)) * of->x_strides[1];
     part.w = (const REAL *)of->w + block * of->out_block * weights;
     part.bias = (const REAL *)of->bias + block * of->out_block;
     part.y = (REAL *)of->y + (image * of->blocks + block) * work->total * of->out_block;
@@ -366,13 +446,15 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
     follow_strip(work, &part, image, block, blocks);
 }
 
+static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 number);
+
 static void convolve_task(void *context, i64 index)
 {
     const direct *work = context;
     const i64 number = index % work->strips, group = index / work->strips % work->groups;
     const i64 image = index / work->strips / work->groups, each = parts(work->panels, work->groups);
     for (i64 panel = group * each; panel < at_most((group + 1) * each, work->panels); panel++)
-        convolve_strip(work, image, panel, number);
+        (work->offsets ? convolve_bundle : convolve_strip)(work, image, panel, number);
 }
 
 /* Whether each array of what follows lies evenly along rows, columns and outputs side by side: then one loop runs over
@@ -388,11 +470,20 @@ static i32 follows_evenly(const ag_convolution *of, i64 columns, i64 *joined)
     return 1;
 }
 
-/* A convolution, and what follows it if its arrays lie evenly; whether it has run. */
-static i32 convolve(const ag_runtime *rt, const ag_convolution *of)
+/* How many panels, or tasks' bundles of listed groups, the outputs are. */
+static i64 count_panels(const ag_convolution *of, i64 bundle)
+{
+    if (bundle) return parts(of->groups, bundle);
+    const i64 each = parts(of->blocks / of->groups, of->own ? 1 : of->panel);
+    return of->groups * (!of->own && each > 1 && each < EVEN ? each + each % 2 : each);
+}
+
+/* A convolution, and what follows it if its arrays lie evenly; whether it has run.  offsets, bundle: see direct. */
+static i32 convolve_with(const ag_runtime *rt, const ag_convolution *of, const i64 *offsets, i64 bundle)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
     direct work = {.rt = rt, .of = of, .rows = of->counts[0], .columns = of->counts[1], .joined = joined};
+    work.offsets = offsets, work.bundle = bundle;
     work.total = work.rows * work.columns, work.spacing = of->x_strides[3];
     if (of->images <= 0 || work.total <= 0 || of->blocks <= 0) return 0;
     work.together = of->after && follows_evenly(of, work.columns, joined);
@@ -401,9 +492,7 @@ static i32 convolve(const ag_runtime *rt, const ag_convolution *of)
         && of->counts[0] == of->lengths[0] && of->counts[1] == of->lengths[1])
         work.flat = 1, work.rows = parts(work.total, SEGMENT), work.rows += work.rows > 1 && work.rows % 2,
         work.columns = parts(work.total, work.rows), work.rows = parts(work.total, work.columns);
-    const i64 most = of->own ? 1 : of->panel;
-    work.panels = parts(of->blocks, most);
-    if (!of->own && work.panels > 1 && work.panels < EVEN) work.panels += work.panels % 2;
+    work.panels = count_panels(of, bundle);
     const double each = (double)of->images * (double)(of->blocks * of->out_block) * (double)work.total;
     const double all = each * (double)(of->kernel[0] * of->kernel[1] * (of->own ? 1 : of->channels) + STORED / 2);
     const i64 tasks = all < ALONE ? 1 : at_most((i64)(all / ALONE), 8 * rt->threads);

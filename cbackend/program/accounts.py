@@ -61,7 +61,7 @@ Work = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """The operations of a node, from its site and its steps; the facet `work` of its class."""
 ROW_LENGTHS = 3
 """Which of the vectors of multiply_windows has the lengths that are summed over."""
-CHANNELS, OWN, KERNEL = 1, 6, slice(10, 12)
+CHANNELS, OWN, KERNEL = 1, 6, slice(14, 16)
 """Places among the numbers of a call of `convolve_blocks` or `convolve_tiles`."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
 """Operations on each element of a row, beside the largest found, subtracted, and what is summed up."""

@@ -66,6 +66,8 @@ def has_call(node: Apply) -> bool:
     op = node.op
     if isinstance(op, BlockedConvolution):
         return bool(op.weights)
+    if isinstance(op, FromBlocks) and op.shuffle > 1:
+        return False
     size: int | None = op.size if isinstance(op, ToBlocks) else node.inputs[0].type.shape[4]
     channels = node.inputs[0].type.shape[1]
     return bool(size) and (isinstance(op, FromBlocks) or (channels is not None and channels % (size or 1) == 0))
@@ -113,7 +115,7 @@ class _Found:
 def _found(p: Planner, node: Apply) -> _Found:
     op, x = node.op, p.arrays[node.inputs[0]]
     assert isinstance(op, BlockedConvolution)
-    channels = op.weights[0] if op.own else op.weights[1]
+    channels = op.weights[0] if op.own else op.weights[1] * op.groups
     in_blocks = len(x.lengths) == 5
     if in_blocks:
         x = _side_by_side(p, x)
@@ -135,10 +137,11 @@ def convolved_blocks(
     op, found, (_, w, bias) = node.op, _found(p, node), p.inputs_of(node)
     assert isinstance(op, BlockedConvolution)
     x, channels = found.x, op.weights[0] if op.own else op.weights[1]
+    listed = op.is_listed(op.weights, len(x.lengths) == 5)
     numbers = (
         x.lengths[0], channels, op.size if len(x.lengths) == 5 else 1, found.lengths[1], op.size, op.panel, int(op.own),
-        op.tile, *x.lengths[2:4], *op.weights[2:], *op.stride, *op.dilation, *(pair[0] for pair in op.padding),
-        *found.counts,
+        op.tile, op.groups, op.weights[0] // op.groups, op.shuffle, int(listed), *x.lengths[2:4], *op.weights[2:],
+        *op.stride, *op.dilation, *(pair[0] for pair in op.padding), *found.counts,
     )  # fmt: skip
     arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), w, bias, low or 0, high or 0)
     reads = tuple(a for a in arguments if isinstance(a, Array))

@@ -21,6 +21,7 @@ _PRODUCTS = (
     _GEMM + "vector.c",
     "linear_algebra.c",
     _GEMM + "direct.c",
+    _GEMM + "grouped.c",
     _GEMM + "winograd.c",
     _GEMM + "batch.c",
 )  # fmt: skip

@@ -204,8 +204,12 @@ def average_pool(node: Node, x: Any) -> Any:
     inside = pairs if node.attr("count_include_pad", 0) else [(0, 0)] * len(kernel)
     if full == inside:
         return total / like(math.prod(kernel), x)
-    ones = T.ones((1, 1, *own_lengths(x)[2:]), x.dtype)
+    lengths = own_lengths(x)[2:]
     beyond = [(a - c, b - d) for (a, b), (c, d) in zip(full, inside, strict=True)]
+    if all(isinstance(n, int) for n in lengths):  # known: computed here, not in each call
+        within = np.ones([n + sum(pair) for n, pair in zip(lengths, inside, strict=True)], x.dtype)
+        return total / T.constant(pool.evaluate(np.pad(within, beyond)[None, None])[0])
+    ones = T.ones((1, 1, *lengths), x.dtype)
     return total / pool(padded(padded(ones, inside, 1), beyond))
 
 

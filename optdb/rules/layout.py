@@ -18,7 +18,7 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Constant, Variable, dims, dims_of
-from ...ops.blocked import POSITIONS, BlockedConvolution, FromBlocks, ToBlocks
+from ...ops.blocked import MOST_LISTED, POSITIONS, BlockedConvolution, FromBlocks, ToBlocks
 from ...ops.convolution import Convolution
 from ...ops.creation import Alloc
 from ...ops.elementwise import Pointwise, add, maximum
@@ -27,13 +27,14 @@ from ...ops.joining import Join
 from ...ops.lengths import known_length, lengths_of, tensor_to_dim
 from ...ops.pooling import MaxPool, Pool, SumPool
 from ...ops.reduce import Reduce
-from ...ops.shape import DimShuffle, reshape
+from ...ops.shape import DimShuffle, Reshape, reshape
 from ...ops.tensor import constant
 from ...targets.costs import ITEMS
 from ...targets.current import current
 from ..contract import relaxes
 from ..patterns import Users
 from ..rule import Rule, node_rule
+from .channels import from_blocks, in_any_order, join_in_blocks, ordered, shuffle_in_blocks
 from .facts import Node, is_number, number_of, producer
 from .slicing import read, simplified
 
@@ -42,7 +43,7 @@ ROUNDED = relaxes("rounding", "signed zero")
 
 
 def convolution_in_blocks(node: Node) -> Variable | None:
-    """A convolution along two axes with finite constant kernels, of all channels or of each alone, on vectors."""
+    """A convolution along two axes with finite constant kernels, of all channels, of each, or of groups, on vectors."""
     op, (x, w) = node.op, node.inputs
     if len(op.stride) != 2 or not isinstance(w, Constant) or node.out.dtype not in DTYPES or 0 in w.data.shape:
         return None
@@ -50,17 +51,29 @@ def convolution_in_blocks(node: Node) -> Variable | None:
     size = current().vector // ITEMS[node.out.dtype]
     own = each == 1 and op.groups == outputs > 1
     panel = current().registers // current().limits.panel_registers
-    if not panel or not (own or op.groups == 1) or 2 * outputs <= size or not np.isfinite(w.data).all():
+    if not panel or not (own or fits_groups(op.groups, outputs, each, size)) or 2 * outputs <= size:
+        return None
+    if not np.isfinite(w.data).all():
         return None
     inner, padding = without_padding(x)
-    blocks = from_blocks(inner)
+    made = BlockedConvolution(op.stride, op.dilation, padding, size, panel, own, groups=1 if own else op.groups)
+    zeros, blocks = constant(np.zeros(outputs, w.dtype)), in_any_order(inner)
     if blocks is not None and blocks.inputs[0].type.shape[4] == size:
-        inner = blocks.inputs[0]
-    elif own:
-        return None
-    made = BlockedConvolution(op.stride, op.dilation, padding, size, panel, own)
-    zeros = constant(np.zeros(outputs, w.dtype))
-    return FromBlocks(outputs)(made(inner, w, zeros))
+        read_by, kernels = reading(made, w, blocks.op)
+        return FromBlocks(outputs, blocks.op.shuffle if own else 1)(read_by(blocks.inputs[0], kernels, zeros))
+    return None if own else FromBlocks(outputs)(made(inner, w, zeros))
+
+
+def fits_groups(groups: int, outputs: int, each: int, size: int) -> bool:
+    """Whether the outputs of a group, sums of `each` channels, are enough lanes of the vectors they touch."""
+    return groups == 1 or (2 * (outputs // groups) >= size and groups * each <= MOST_LISTED)
+
+
+def reading(op: BlockedConvolution, w: Constant, source: FromBlocks) -> tuple[BlockedConvolution, Constant]:
+    """A convolution of what `source` makes of blocks, and its kernels: as it reads the blocks themselves."""
+    if op.groups > 1:
+        return replace(op, shuffle=source.shuffle), w
+    return op, ordered(w, 0 if op.own else 1, source)
 
 
 def without_padding(x: Variable) -> tuple[Variable, tuple[tuple[int, int], ...]]:
@@ -97,45 +110,41 @@ def is_padding(write: Node) -> bool:
     return value.ndim == filled.ndim and all(places[axis].start is not None for axis in POSITIONS)
 
 
-def from_blocks(v: Variable) -> Node | None:
-    """The node that makes v of blocks of which number and size are known."""
-    made = producer(v, FromBlocks)
-    if made is None or None in (made.inputs[0].type.shape[1], made.inputs[0].type.shape[4]):
-        return None
-    return made
-
-
 def elementwise_in_blocks(node: Node) -> Variable | None:
     """An elementwise op on blocks, where its other operands are in blocks or the same along rows and columns."""
-    made = [from_blocks(i) for i in node.inputs]
+    made = [in_any_order(i) for i in node.inputs]
     first = next((m for m in made if m is not None), None)
     if first is None:
         return None
-    blocks, channels = first.inputs[0], first.op.channels
-    operands = [_operand(i, m, channels, blocks) for i, m in zip(node.inputs, made, strict=True)]
-    return None if any(o is None for o in operands) else FromBlocks(channels)(node.op(*operands))
+    operands = [_operand(i, m, first) for i, m in zip(node.inputs, made, strict=True)]
+    return None if any(o is None for o in operands) else first.op(node.op(*operands))  # type: ignore[no-any-return]
 
 
-def _operand(v: Variable, made: Node | None, channels: int, blocks: Variable) -> Variable | None:
-    """An operand in blocks like these; None where it is in others, or has none."""
+def _operand(v: Variable, made: Node | None, first: Node) -> Variable | None:
+    """An operand in blocks like those of `first`; None where it is in others, or has none."""
     if v.ndim == 0:
         return v
     if made is None:
-        return _in_blocks(v, channels, blocks)
-    same = made.op.channels == channels and made.inputs[0].type.shape[4] == blocks.type.shape[4]
+        return _in_blocks(v, first.op, first.inputs[0].type.shape[4])
+    same = made.op == first.op and made.inputs[0].type.shape[4] == first.inputs[0].type.shape[4]
     return made.inputs[0] if same else None
 
 
-def _in_blocks(v: Variable, channels: int, blocks: Variable) -> Variable | None:
-    """An operand that is the same along rows and columns, in blocks; None for others."""
-    shape, size = (1,) * (4 - v.ndim) + v.type.shape, blocks.type.shape[4] or 1
-    if len(shape) != 4 or any(shape[axis] != 1 for axis in POSITIONS):
+def _in_blocks(v: Variable, op: FromBlocks, size: int) -> Variable | None:
+    """An operand that is the same along channels, or along rows and columns, in blocks; None for others."""
+    shape = (1,) * (4 - v.ndim) + v.type.shape
+    if len(shape) != 4:
         return None
-    whole = v if v.ndim == 4 else DimShuffle((*"x" * (4 - v.ndim), *range(v.ndim)))(v)
+    form = (*"x" * (4 - v.ndim), *range(v.ndim))
     if shape[1] == 1:
-        return DimShuffle((0, 1, 2, 3, "x"))(whole)
-    fits = shape[1] == channels and (isinstance(v, Constant) or channels % size == 0)
-    return ToBlocks(size)(whole) if fits else None
+        return DimShuffle((*form, "x"))(v)
+    if any(shape[axis] != 1 for axis in POSITIONS) or shape[1] != op.channels:
+        return None
+    if isinstance(v, Constant):
+        v = ordered(v, v.ndim - 3, op)
+    elif op.shuffle > 1 or op.channels % size:
+        return None
+    return ToBlocks(size)(v if v.ndim == 4 else DimShuffle(form)(v))
 
 
 def bias_in_blocks(node: Node, users: Users) -> Variable | None:
@@ -155,7 +164,7 @@ def bias_in_blocks(node: Node, users: Users) -> Variable | None:
 
 def padding_in_blocks(node: Node) -> Variable | None:
     """A number around rows and columns, in blocks."""
-    made = from_blocks(node.inputs[1])
+    made = in_any_order(node.inputs[1])
     if made is None or not is_padding(node):
         return None
     (blocks,), number = made.inputs, node.inputs[0].owner.inputs[0]
@@ -166,7 +175,7 @@ def padding_in_blocks(node: Node) -> Variable | None:
 
 def pool_in_blocks(node: Node) -> Variable | None:
     """The largest of, or the sum of, as many parts of the blocks as a window has positions."""
-    op, made = node.op, from_blocks(node.inputs[0])
+    op, made = node.op, in_any_order(node.inputs[0])
     if made is None or len(op.kernel) != 2 or node.out.dtype not in DTYPES:
         return None
     (blocks,) = made.inputs
@@ -192,18 +201,6 @@ def _along(op: Pool, axis: int, position: int, count: Variable) -> slice:
     return slice(*(constant(b, "int64") if isinstance(b, int) else b for b in bounds))
 
 
-def join_in_blocks(node: Node) -> Variable | None:
-    """Whole blocks laid one after the other."""
-    made = [m for i in node.inputs if (m := from_blocks(i)) is not None]
-    if node.op.axis != 1 or len(made) < len(node.inputs):
-        return None
-    sizes = {m.inputs[0].type.shape[4] for m in made}
-    channels = [m.op.channels for m in made]
-    if len(sizes) > 1 or any(n % next(iter(sizes)) for n in channels[:-1]):
-        return None
-    return FromBlocks(sum(channels))(node.op(*(m.inputs[0] for m in made)))
-
-
 def reduction_in_blocks(node: Node) -> Variable | None:
     """A reduction along rows and columns: what is left has one number a channel."""
     made = from_blocks(node.inputs[0])
@@ -219,15 +216,17 @@ def reduction_in_blocks(node: Node) -> Variable | None:
 
 def input_in_blocks(node: Node) -> Variable | None:
     """A convolution of what is in blocks, or amid zeros."""
-    x, w, bias = node.inputs
+    op, (x, w, bias) = node.op, node.inputs
     inner, padding = without_padding(x)
-    made = from_blocks(inner)
-    if made is not None and made.inputs[0].type.shape[4] == node.op.size:
+    made = in_any_order(inner)
+    fits = made is not None and made.inputs[0].type.shape[4] == op.size
+    if made is not None and fits and (made.op.shuffle == 1 or isinstance(w, Constant)):
         inner = made.inputs[0]
-    if inner is x or node.op.weights:
+        op, w = reading(op, w, made.op)
+    if inner is x or op.weights:
         return None
-    both = tuple((a + c, b + d) for (a, b), (c, d) in zip(node.op.padding, padding, strict=True))
-    return replace(node.op, padding=both)(inner, w, bias)  # type: ignore[no-any-return]
+    both = tuple((a + c, b + d) for (a, b), (c, d) in zip(op.padding, padding, strict=True))
+    return replace(op, padding=both)(inner, w, bias)  # type: ignore[no-any-return]
 
 
 def blocks_cancelled(node: Node) -> Variable | None:
@@ -270,6 +269,8 @@ LAYOUT: list[Rule] = [
           formula="max_pool(from_blocks(x)) -> from_blocks(maximum(x[...], ...))"),
     _rule("local_join_in_blocks", Join, join_in_blocks,
           formula="join(from_blocks(x), from_blocks(y)) -> from_blocks(join(x, y))"),
+    _rule("local_shuffle_in_blocks", Reshape, shuffle_in_blocks, having=DimShuffle,
+          formula="reshape(dimshuffle{order=(0, 2, 1, 3, 4)}(reshape(from_blocks(x)))) -> from_blocks{shuffle}(x)"),
     _rule("local_reduction_in_blocks", Reduce, reduction_in_blocks, contract=ROUNDED,
           formula="sum{axes=(2, 3)}(from_blocks(x)) -> reshape(sum{axes=(2, 3)}(x))"),
     _rule("local_input_in_blocks", BlockedConvolution, input_in_blocks, having=(FromBlocks, IncSubtensor),

@@ -27,7 +27,9 @@ SIDE = 3
 def by_tiles(node: Node) -> Variable | None:
     """A convolution by tiles, where an estimate says that they take less time."""
     op, (x, w, bias) = node.op, node.inputs
-    if op.weights or op.own or x.ndim != 5 or not isinstance(w, Constant) or not isinstance(bias, Constant):
+    if op.weights or op.own or op.groups > 1 or x.ndim != 5:
+        return None
+    if not isinstance(w, Constant) or not isinstance(bias, Constant):
         return None
     if w.data.shape[2:] != (SIDE, SIDE) or {*op.stride, *op.dilation} != {1} or not np.isfinite(w.data).all():
         return None
