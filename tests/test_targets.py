@@ -54,7 +54,9 @@ BOUNDS = {
     "cbackend/program/planner.py": {"_PARTS"},
     # A number of mathematics, of a type or of an algorithm.
     "optdb/rules/scan_products.py": {"_TURNED"},
+    "optdb/rules/byte_sums.py": {"MOST"},
     "optdb/rules/winograd.py": {"SIDE"},
+    "ops/byte_sums.py": {"WORD"},
     "optdb/rules/stability.py": {"_COEFFICIENTS"},
     "ops/scan_ops.py": {"ENDLESS"},
     "ops/selection.py": {"_SAMPLE", "_DEVIATIONS", "_NEAR"},

@@ -85,6 +85,49 @@ typedef struct ag_blas {
     i32 (*convolve)(const struct ag_runtime *rt, const ag_convolution *convolution); /* whether what follows has run */
 } ag_blas;
 
+enum { AG_SUMS, AG_FLOATS, AG_BYTES };
+enum { AG_UNSIGNED, AG_SIGNED, AG_REAL };
+
+/* Sums of products of bytes; see gemm/bytes.c.  x: images, `in_blocks`, rows, columns, `block` channels side by side, a
+   multiple of 4; y: `outputs` in blocks of `out_block`, a multiple of a vector.  Beyond the borders of x lies `around`.
+   y = start + the sums of windows of x times weights, and what `kind` makes of it. */
+typedef struct ag_byte_sums {
+    i64 images, in_blocks, block, blocks, out_block, outputs;
+    i64 panel;                                          /* the most blocks of outputs whose weights lie side by side */
+    i64 own;                                            /* each channel has a kernel of its own */
+    i64 is_signed, around;                              /* x has a sign; the number, as x has it */
+    i64 kind, zero, low, high;                          /* of AG_BYTES: the zero point; where y is cut off */
+    i64 lengths[2], kernel[2], stride[2], dilation[2], before[2], counts[2]; /* rows, columns; counts: of windows */
+    const void *x, *w;
+    const i32 *start, *totals, *shifts;                 /* totals: sums of weights; shifts: NULL, or one a position */
+    const float *scale, *bias;                          /* of each output */
+    const void *more;                                   /* NULL, or numbers like y that are added to it ... */
+    i64 more_kind;                                      /* ... bytes without a sign or with one, or floats ... */
+    float more_scale;                                   /* ... times this */
+    i64 x_strides[4];                                   /* from an image, a block, a row, a column to the next */
+    i64 y_strides[3];                                   /* from an image, a block, a position to the next */
+    void *y;
+} ag_byte_sums;
+
+/* c[m, n] = a[m, k] @ b[k, n] in 32 bits for every matrix of a batch, of bytes with a sign or without. */
+typedef struct ag_byte_product {
+    i32 rank;
+    const i64 *batch;
+    i64 m, n, k;
+    i32 a_signed, b_signed;
+    const void *a;
+    const i64 *a_strides;
+    const void *b;
+    const i64 *b_strides;
+    i32 *c;                                             /* contiguous */
+} ag_byte_product;
+
+/* Products of bytes.  product: 0, or MEMORY (2). */
+typedef struct ag_byte_table {
+    void (*sums)(const struct ag_runtime *rt, const ag_byte_sums *sums);
+    i32 (*product)(const struct ag_runtime *rt, const ag_byte_product *product);
+} ag_byte_table;
+
 /* LAPACK of one dtype.  Matrices are stored by columns, n elements apart unless ld says otherwise; pivots: 8 * n bytes,
    which only these functions understand.
    factor: a = p l u in place; solve: b = inv(a) b for n by k sides; cholesky: the upper triangle of a becomes the u of
@@ -188,6 +231,7 @@ typedef struct ag_runtime {
     void (*enter_blas)(const struct ag_runtime *rt); /* around every call of the BLAS */
     void (*leave_blas)(const struct ag_runtime *rt);
     ag_blas f32, f64, c64, c128;
+    ag_byte_table i8;
     ag_lapack solve_f32, solve_f64, solve_c64, solve_c128;
     /* The functions ag_fail, ag_as_declared ... of drivers, compiled ahead: see driver_functions.py. */
     i32 (*fail)(struct ag_call *call, i32 outcome, i32 step, i32 operand, i32 count, const i64 *said);

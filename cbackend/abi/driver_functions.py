@@ -155,6 +155,8 @@ static void ag_copy(i64 item, i32 rank, const i64 *lengths, void *y, const i64 *
     i32 inner = rank - 1; /* the loop that runs inside: along the target's smallest stride */
     for (i32 k = 0; k < rank; k++)
         if (ys[k] < ys[inner] && ys[k] > 0) inner = k;
+    for (i32 k = 0; n[inner] < 8 && k < rank; k++) /* or, if that is short, along the source's */
+        if (xs[k] == 1 && xs[inner] != 1 && n[k] >= 8) inner = k;
     const i32 beside = inner == rank - 1 && xs[inner] == 1 && ys[inner] == 1;
     i64 planes[] = {1, 1}, y_planes[] = {0, 0}, x_planes[] = {0, 0}; /* the loops around it, where rows lie beside */
     i32 left = beside ? rank - 1 : rank;

@@ -32,7 +32,7 @@ from ..driver.driver import c_text
 from ..ir.kernel import Status
 from ..program.outcome import Outcome
 from ..program.program import Program
-from ..runtime.sources import MEMBERS, core_source, product_source, solver_source
+from ..runtime.sources import BYTES, MEMBERS, core_source, product_source, solver_source
 from .makefile import makefile
 
 _HERE = Path(__file__).parent
@@ -255,7 +255,8 @@ def _entry(name: str, type_: TensorType) -> dict[str, Any]:
 def _declared(what: str, dtypes: Sequence[str], arguments: str) -> Iterator[str]:
     """The functions that install the products or solvers of each dtype."""
     for dtype in dtypes:
-        yield f"void ag_install_{what}_{MEMBERS[dtype]}({arguments});"
+        table = arguments.replace("ag_blas", "ag_byte_table") if dtype == BYTES else arguments
+        yield f"void ag_install_{what}_{MEMBERS[dtype]}({table});"
 
 
 def _installing(interface: Interface) -> str:

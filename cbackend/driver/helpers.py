@@ -15,6 +15,7 @@ from functools import cache
 from ..abi.driver_functions import DRIVER_FUNCTIONS, INTERNAL
 from ..ctext.helper import Helper
 from .body_calls import RUNNER
+from .byte_helpers import BYTES
 from .product_helpers import PRODUCTS
 from .solver_helpers import SOLVERS
 from .window_helpers import WINDOWS
@@ -148,7 +149,7 @@ def driver_helpers(names: Iterable[str]) -> str:
     Text behind them is compiled without effort.
     """
     wanted = _with_dependencies(names)
-    solvers = [h.text for h in (*SOLVERS, *WINDOWS, *LOOPS) if h.name in wanted]
+    solvers = [h.text for h in (*SOLVERS, *WINDOWS, *BYTES, *LOOPS) if h.name in wanted]
     solvers += [_EFFORT] if "ag_looped" in wanted else []
     others = [h.text for h in (*HELPERS, *PRODUCTS) if h.name in wanted and h.name not in DRIVER_FUNCTIONS]
     return "\n".join([_ahead([name for name in DRIVER_FUNCTIONS if name in wanted]), *solvers, _NO_EFFORT, *others])
@@ -174,7 +175,7 @@ def _with_dependencies(names: Iterable[str]) -> set[str]:
     return wanted
 
 
-BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS, *WINDOWS, *LOOPS)}
+BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS, *WINDOWS, *BYTES, *LOOPS)}
 
 
 @cache

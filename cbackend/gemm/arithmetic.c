@@ -1,14 +1,21 @@
 /* What all files of the matrix products share.  In front of it stand the declarations, T (the dtype), REAL (the dtype
    of its parts), COMPLEX, FALLBACK and BLAS_FIRST (0 or 1); tile.c, panels.c, blocks.c, little.c,
-   vector.c, ../runtime/linear_algebra.c and batch.c follow in the same unit. */
+   vector.c, ../runtime/linear_algebra.c and batch.c follow in the same unit.  With BYTES it is bytes.c alone. */
 
+#if !defined(BYTES)
+#define BYTES 0
+#endif
 #define EXPORT __attribute__((visibility("default")))
 #define INLINE static inline __attribute__((always_inline))
 
 /* Sums of products may fuse: no order of rounding is promised for a matrix product, and it takes twice as long without.
    With FALLBACK only the micro-kernel is compiled with effort: every first start of a program with a product waits for
-   this unit. */
-#if defined(__clang__)
+   this unit.  What is done with sums of bytes is rounded as NumPy does. */
+#if BYTES && defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif BYTES
+#pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off")
+#elif defined(__clang__)
 #pragma STDC FP_CONTRACT ON
 #elif FALLBACK
 #pragma GCC optimize("O1", "no-tree-vectorize", "fp-contract=fast")

@@ -11,6 +11,9 @@
     convolve_blocks(products, [...], x, [s, ...], w, bias, low, high, result, then kernel)
                                                                        a convolution on channels in blocks
     convolve_tiles(products, ..., high, room, result, then kernel)     the same by tiles, which are laid in `room`
+    multiply_bytes(products, ..., result)                              products of bytes in 32 bits
+    sum_bytes(products, [...], x, [s, ...], w, start, totals, scale, bias, more, [s, ...], result)
+                                                                       a convolution of bytes in blocks
     solve, solve_triangular, cholesky, slogdet(solvers, ..., result)   factorizations
     pipeline({stages})                                                 kernels, some rows of each at a time
 
@@ -60,6 +63,8 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("multiply_windows", "t q v q n a v a v q v v q v v n a f"),
         Intrinsic("convolve_blocks", "t v a v a a qa qa a f"),
         Intrinsic("convolve_tiles", "t v a v a a qa qa a a f", (-2, -1)),
+        Intrinsic("multiply_bytes", "t q v q q q q q a v a v a"),
+        Intrinsic("sum_bytes", "t v a v a a a a a qa v a"),
         Intrinsic("solve", "l q q v q q a v aq v n a"),
         Intrinsic("solve_triangular", "l q q q q v q q a v a v a"),
         Intrinsic("cholesky", "l q q v q a v a"),

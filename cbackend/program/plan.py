@@ -31,6 +31,7 @@ from ...ops.assembled import Assembled
 from ...ops.assumptions import Assume
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from ...ops.byte_sums import ByteConvolution, ByteProduct
 from ...ops.cond import Cond
 from ...ops.convolution import Convolution, KernelGradient
 from ...ops.creation import Alloc, Arange, Eye
@@ -62,6 +63,7 @@ from . import (
     plan_assembly,
     plan_blas,
     plan_blocks,
+    plan_bytes,
     plan_epilogue,
     plan_loops,
     plan_matrices,
@@ -163,6 +165,8 @@ def plan_of(node: Apply) -> Plan | None:
     if isinstance(op, KernelGradient) and node.out.type.kind in "iu":
         return None
     if isinstance(op, (BlockedConvolution, FromBlocks, ToBlocks)) and not plan_blocks.has_call(node):
+        return None
+    if isinstance(op, ByteConvolution) and not op.weights:
         return None
     found: Plan | None = facet_of(type(op), "planner")
     return found
@@ -322,6 +326,8 @@ _PLANS: dict[type[Op], Plan] = {
     Pipeline: plan_pipeline.plan_pipeline,
     Convolution: plan_windows.plan_convolution,
     BlockedConvolution: plan_blocks.plan_blocked_convolution,
+    ByteConvolution: plan_bytes.plan_byte_convolution,
+    ByteProduct: plan_bytes.plan_byte_product,
     ToBlocks: plan_blocks.plan_to_blocks,
     FromBlocks: plan_blocks.plan_from_blocks,
     KernelGradient: plan_windows.plan_kernel_gradient,

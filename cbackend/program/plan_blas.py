@@ -43,7 +43,7 @@ def multiplication(p: Planner, node: Apply) -> Multiplication:
     """That of `Dot` and `Dot22` of matrices, `Dot22Scalar` and `MatMul`."""
     a, b, *scalar = p.inputs_of(node)
     p.guard("equal", a.lengths[-1], b.lengths[-2], failure=Outcome.LENGTHS, axis=SUMMED)
-    batch = _batch(p, node, a, b)
+    batch = batch_of(p, node, a, b)
     left, right = (Vector(batch_strides(p, x, batch)) for x in (a, b))
     m, k, n = a.lengths[-2], a.lengths[-1], b.lengths[-1]
     dtype = node.out.dtype
@@ -77,7 +77,7 @@ def plan_matmul(p: Planner, node: Apply) -> None:
     if node.out.dtype not in BLAS_DTYPES:
         p.expand(node, [sum_of_products(node, *_loops_of_matmul(*node.inputs))])
         return
-    batch = _batch(p, node, a, b)
+    batch = batch_of(p, node, a, b)
     m, k, n = a.lengths[-2], a.lengths[-1], b.lengths[-1]
     result = p.result(node.out, (*batch, m, n))
     one, zero = Number(result.dtype, 1), Number(result.dtype, 0)
@@ -86,7 +86,7 @@ def plan_matmul(p: Planner, node: Apply) -> None:
     _product(p, "matmul", result, arguments, (a, b))
 
 
-def _batch(p: Planner, node: Apply, a: Array, b: Array) -> Lengths:
+def batch_of(p: Planner, node: Apply, a: Array, b: Array) -> Lengths:
     """The joint lengths of the axes in front of the matrices."""
     rank = node.out.ndim - 2
     return tuple(

@@ -118,7 +118,7 @@ def _found(p: Planner, node: Apply) -> _Found:
     channels = op.weights[0] if op.own else op.weights[1] * op.groups
     in_blocks = len(x.lengths) == 5
     if in_blocks:
-        x = _side_by_side(p, x)
+        x = side_by_side(p, x)
     p.guard("equal", x.lengths[1], -(-channels // op.size) if in_blocks else channels, failure=Outcome.LENGTHS, axis=1)
     around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
     counts = window_counts(p, op, around, op.weights[2:])
@@ -157,6 +157,6 @@ def _room(p: Planner, found: _Found, tile: int) -> Array:
     return p.fresh(found.x.dtype, (found.x.lengths[0], *tiles, (tile + 2) ** 2, found.x.lengths[1], found.x.lengths[4]))
 
 
-def _side_by_side(p: Planner, x: Array) -> Array:
+def side_by_side(p: Planner, x: Array) -> Array:
     """x, or a copy, whose channels of a block are neighbours."""
     return x if x.strides[4] == 1 else p.packed(x)

@@ -62,7 +62,7 @@ class Runtime:
             self.table = ffi.new("ag_runtime *", core.table[0])
 
     def require_blas(self, dtypes: Iterable[str]) -> None:
-        """Make `table.f32` ... usable for these dtypes: float32, float64, complex64, complex128.
+        """Make `table.f32` ... usable for these dtypes: float32, float64, complex64, complex128; int8 is any bytes.
 
         Raises:
             CompileError: the toolchain fails on them.
@@ -75,11 +75,11 @@ class Runtime:
     def install(self, dtype: str, library: Library, blas: Blas | None) -> None:
         """Let the products of `dtype` go through `library` to `blas`; None: to our own loops alone."""
         with _lock:
-            addresses = blas.addresses[dtype] if blas else _NO_ADDRESSES
-            found = ffi.new("void *[4]", [ffi.cast("void *", address) for address in addresses])
             entries = ffi.addressof(self.table, MEMBERS[dtype])
+            addresses = blas.addresses.get(dtype, _NO_ADDRESSES) if blas else _NO_ADDRESSES
+            found = ffi.new("void *[4]", [ffi.cast("void *", address) for address in addresses])
             wide, quiet = (int(blas.wide), blas.quiet) if blas else (0, 0)
-            library.lib.ag_blas_install(entries, found, wide, quiet)
+            library.lib.ag_blas_install(ffi.cast("ag_blas *", entries), found, wide, quiet)
             self._use_blas_threads(blas)
             self._products[dtype] = library
 
@@ -211,4 +211,4 @@ def runtime_with(dtypes: Sequence[str], toolchain: Toolchain, cache: Cache, solv
 
 def _needed_products(dtype: str) -> str:
     blas = find_blas()
-    return product_source(dtype, fallback=blas is not None and all(blas.addresses[dtype]))
+    return product_source(dtype, fallback=blas is not None and all(blas.addresses.get(dtype, ())))

@@ -26,6 +26,8 @@ _PRODUCTS = (
     _GEMM + "batch.c",
 )  # fmt: skip
 
+_BYTES = (_GEMM + "arithmetic.c", _GEMM + "bytes.c")
+
 _NATIVE = ("../calls/native_entry.c", "../calls/native_bound.c")
 
 # How linear_algebra.c knows a dtype: its member of the table, its C type, the type of its parts, whether it is complex.
@@ -36,7 +38,10 @@ _TYPES = {
     "complex128": ("c128", "_Complex double", "double", 1),
 }
 
-MEMBERS = {dtype: row[0] for dtype, row in _TYPES.items()}
+BYTES = "int8"
+"""The dtype under which products of bytes are asked for, with a sign or without."""
+
+MEMBERS = {dtype: row[0] for dtype, row in _TYPES.items()} | {BYTES: "i8"}
 """The member of the table that has the products of a dtype; its factorizations are in `solve_` and that."""
 
 _ALL_LOOPS = """\
@@ -65,11 +70,13 @@ def core_source(alone: bool = False) -> str:
 
 
 def product_source(dtype: str, *, fallback: bool = False, blas_first: bool = False) -> str:
-    """The C text of the matrix products of one dtype.
+    """The C text of the matrix products of one dtype, a key of MEMBERS.
 
     `fallback`: as small as will do beside a BLAS that has gemv, ger and dot; `blas_first`: matrices go to the BLAS even
     where our own loops are as fast.
     """
+    if dtype == BYTES:
+        return _with_declarations(*_BYTES, more="#define BYTES 1\n#define COMPLEX 0\n")
     _, name, part, is_complex = _TYPES[dtype]
     head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n#define FALLBACK {int(fallback)}\n"
     return _with_declarations(*_PRODUCTS, more=f"{head}#define BLAS_FIRST {int(blas_first)}\n")

@@ -1,0 +1,618 @@
+/* Sums of products of bytes, in 32 bits and without error: products of matrices, and convolutions in blocks of channels.
+
+   Four channels of x, side by side, are one word; it is multiplied by four weights of each output and their sum is added
+   to that of the output, which is one instruction where the processor has it (VNNI, or the dot products of Armv8.6).
+   x may have a sign or none; weights have one.  Such instructions take x without a sign: for others the sign bit is
+   turned over, which adds 128 to each number and 128 times the sum of its weights to an output, and this is taken back.
+
+       x          images, blocks, rows, columns, `block` channels (a multiple of 4)
+       weights    for each panel of outputs, for each block, row and column of the kernel, four channels: outputs, 4
+       y          images, blocks of LANES outputs or a multiple, positions, outputs; or as y_strides say
+
+   Sums are exact, so tiles, tasks and threads do not change them.  What becomes of a sum is of->kind: see finish_tile. */
+
+typedef signed char byte;
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64, TILE_VECTORS = 4, TILE_COLUMNS = 6, FEW_COLUMNS = 6 };
+#elif defined(__AVX__)
+enum { VECTOR_BYTES = 32, TILE_VECTORS = 2, TILE_COLUMNS = 6, FEW_COLUMNS = 4 };
+#else
+enum { VECTOR_BYTES = 16, TILE_VECTORS = 2, TILE_COLUMNS = 6, FEW_COLUMNS = 4 };
+#endif
+enum { LANES = VECTOR_BYTES / 4, SEGMENT = 96, MOST_BLOCK = 64 }; /* columns of a row of 1 x 1; bytes of no_numbers */
+enum { AHEAD = 16 }; /* rows of weights that are asked for */
+enum { TASK = 1 << 22 }; /* multiplications that are worth a task */
+
+typedef i32 vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef i32 unaligned __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
+typedef float floats __attribute__((vector_size(VECTOR_BYTES)));
+typedef float unaligned_floats __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
+typedef byte bytes __attribute__((vector_size(LANES)));
+typedef byte unaligned_bytes __attribute__((vector_size(LANES), aligned(1), may_alias));
+typedef unsigned char unsigned_bytes __attribute__((vector_size(LANES), aligned(1), may_alias));
+typedef i32 word __attribute__((aligned(1), may_alias));
+
+/* LANES bytes as numbers of 32 bits; compilers convert such vectors number by number. */
+#if defined(__AVX2__)
+#define WIDENED(name, instruction, kind) \
+    INLINE vector name(const byte *from) \
+    { \
+        vector wide; \
+        __asm__(instruction " %1, %0" : "=v"(wide) : "m"(*(const kind *)from)); \
+        return wide; \
+    }
+#else
+#define WIDENED(name, instruction, kind) \
+    INLINE vector name(const byte *from) { return __builtin_convertvector(*(const kind *)from, vector); }
+#endif
+WIDENED(without_sign, "vpmovzxbd", unsigned_bytes)
+WIDENED(with_sign, "vpmovsxbd", unaligned_bytes)
+
+/* The products of a word of x, in all lanes, and the words of a vector of weights are added to sums. */
+#if defined(__AVX512VNNI__)
+typedef vector weights;
+#define AS_WEIGHTS(w) (w)
+INLINE vector add_products(vector sum, vector x, weights w)
+{
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w));
+    return sum;
+}
+#elif defined(__AVXVNNI__)
+typedef vector weights;
+#define AS_WEIGHTS(w) (w)
+INLINE vector add_products(vector sum, vector x, weights w)
+{
+    __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(x), "x"(w));
+    return sum;
+}
+#elif defined(__ARM_FEATURE_MATMUL_INT8)
+typedef vector weights;
+#define AS_WEIGHTS(w) (w)
+INLINE vector add_products(vector sum, vector x, weights w)
+{
+    __asm__("usdot %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(x), "w"(w));
+    return sum;
+}
+#elif defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__)) || (defined(__SSE2__) && !defined(__AVX__))
+/* Even and odd bytes in 16 bits each: their products, added in pairs, are exact. */
+typedef struct weights {
+    vector even, odd;
+} weights;
+typedef short shorts __attribute__((vector_size(VECTOR_BYTES)));
+INLINE weights as_weights(vector w) { return (weights){(vector)((shorts)(w << 8) >> 8), (vector)((shorts)w >> 8)}; }
+#define AS_WEIGHTS(w) as_weights(w)
+INLINE vector multiply_pairs(vector a, vector b)
+{
+#if defined(__AVX__)
+    __asm__("vpmaddwd %1, %0, %0" : "+v"(a) : "v"(b));
+#else
+    __asm__("pmaddwd %1, %0" : "+x"(a) : "x"(b));
+#endif
+    return a;
+}
+INLINE vector add_products(vector sum, vector x, weights w)
+{
+    typedef unsigned short wide __attribute__((vector_size(VECTOR_BYTES)));
+    const vector even = x & 0x00ff00ff, odd = (vector)((wide)x >> 8);
+    return sum + multiply_pairs(even, w.even) + multiply_pairs(odd, w.odd);
+}
+#else
+typedef vector weights;
+#define AS_WEIGHTS(w) (w)
+INLINE vector add_products(vector sum, vector x, weights w)
+{
+    sum += (x & 255) * (w << 24 >> 24) + (x >> 8 & 255) * (w << 16 >> 24);
+    return sum + (x >> 16 & 255) * (w << 8 >> 24) + (x >> 24 & 255) * (w >> 24);
+}
+#endif
+
+/* A number of x below 256 and a weight of each channel. */
+INLINE vector add_product(vector sum, vector x, vector w)
+{
+#if defined(__AVX512VNNI__)
+    __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w));
+    return sum;
+#else
+    return sum + x * w;
+#endif
+}
+
+/* Keeps weights in registers: gcc else reads them anew for each position. */
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+#define KEEP(vector) __asm__("" : "+v"(vector))
+#else
+#define KEEP(vector) (void)0
+#endif
+
+/* What a call is beside its arrays, found once. */
+typedef struct byte_work {
+    const ag_byte_sums *of;
+    i64 panels, strips;
+    i64 rows, columns, total, height; /* rows of `columns` of `total` positions; height: rows of a strip */
+    i32 flat;                         /* kernels of one position: rows are segments of all positions */
+    i32 adds_nothing;                 /* the number beyond the borders is a 0 */
+    vector turned;                    /* the bits of x that are turned over */
+    vector zero, more_turned;         /* of y; the bits of what is added to it that are turned over */
+    floats low, high;                 /* where y is cut off, less the zero point */
+    byte around[MOST_BLOCK];          /* what lies beyond the borders of x */
+} byte_work;
+
+/* A tile: `columns` positions of y from number `at` on, and `width` outputs from number `output` on. */
+typedef struct byte_tile {
+    const byte *x, *w;
+    i64 column, step;  /* of x: the first one's window begins there; bytes from one window to the next */
+    i64 top, bottom;   /* rows of the kernel that add something */
+    i64 first, last;   /* those that lie within x */
+    i64 image, at, output, width;
+    i32 inside;        /* no window reaches over the left or right border */
+} byte_tile;
+
+/* The outputs of panel number `panel`: the first block and how many. */
+INLINE i64 first_block(const byte_work *work, i64 panel)
+{
+    const i64 usual = work->of->blocks / work->panels, wide = work->of->blocks % work->panels;
+    return panel * usual + at_most(panel, wide);
+}
+
+/* The channels that the windows of a tile meet in a block, at one row and column of the kernel. */
+INLINE void find_words(const int columns, const byte_work *work, const byte_tile *at, i64 b, i64 i, i64 j,
+                       const byte **from)
+{
+    const ag_byte_sums *of = work->of;
+    const i64 shift = j * of->dilation[1];
+    const byte *x = at->x + b * of->x_strides[1] + i * of->dilation[0] * of->x_strides[2] + shift * of->x_strides[3];
+    const i32 within = i >= at->first && i < at->last;
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++) {
+        const i64 column = at->column + shift + p * of->stride[1];
+        from[p] = within && (at->inside || (column >= 0 && column < of->lengths[1])) ? x + p * at->step : work->around;
+    }
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O2", "no-tree-vectorize", "no-tree-slp-vectorize", "no-gcse", "no-tree-pre", "no-schedule-insns2")
+#endif
+
+/* All sums of a tile, row by row. */
+INLINE void sum_words(const int columns, const int vectors, const byte_work *work, const byte_tile *at, vector *to)
+{
+    const ag_byte_sums *of = work->of;
+    /* The positions of a row of the kernel lie side by side, as do their weights, if no border is between them. */
+    const i32 by_rows = at->inside && of->dilation[1] == 1 && of->x_strides[3] == of->block;
+    const i64 row = at->width * 4, depth = of->block / 4 * of->kernel[1];
+    const vector turn = work->turned;
+    vector sums[TILE_COLUMNS][TILE_VECTORS];
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) sums[p][v] = (vector){0};
+    for (i64 b = 0; b < of->in_blocks; b++)
+        for (i64 i = at->top; i < at->bottom; i++) {
+            const i32 at_once = by_rows && i >= at->first && i < at->last;
+            const i64 positions = at_once ? 1 : of->kernel[1], groups = at_once ? depth : of->block / 4;
+            const byte *w = at->w + (b * of->kernel[0] + i) * depth * row;
+            for (i64 j = 0; j < positions; j++) {
+                const byte *from[TILE_COLUMNS];
+                find_words(columns, work, at, b, i, j, from);
+#pragma GCC unroll 1
+                for (i64 c = 0; c < groups; c++, w += row) {
+                    weights right[TILE_VECTORS];
+#pragma GCC unroll 4
+                    for (int v = 0; v < vectors; v++) {
+                        right[v] = AS_WEIGHTS(*(const unaligned *)(w + v * VECTOR_BYTES));
+                        KEEP(right[v]);
+                        __builtin_prefetch(w + AHEAD * row + v * VECTOR_BYTES, 0, 3);
+                    }
+#pragma GCC unroll 8
+                    for (int p = 0; p < columns; p++) {
+                        const vector left = (*(const word *)(from[p] + 4 * c) - (vector){0}) ^ turn;
+#pragma GCC unroll 4
+                        for (int v = 0; v < vectors; v++) sums[p][v] = add_products(sums[p][v], left, right[v]);
+                    }
+                }
+            }
+        }
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) *to++ = sums[p][v];
+}
+
+/* Each channel by its own kernel: the sums of LANES channels at the positions of a tile. */
+INLINE void sum_channels(const int columns, const byte_work *work, const byte_tile *at, vector *to)
+{
+    const ag_byte_sums *of = work->of;
+    const i64 along = of->dilation[1] * of->x_strides[3], step = at->step;
+    const vector turn = work->turned & 0x80;
+    vector sums[TILE_COLUMNS];
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++) sums[p] = (vector){0};
+    for (i64 i = at->top; i < at->bottom; i++) {
+        const byte *w = at->w + i * of->kernel[1] * of->out_block;
+        const byte *x = at->x + i * of->dilation[0] * of->x_strides[2];
+        const i32 within = at->inside && i >= at->first && i < at->last;
+        for (i64 j = 0; within && j < of->kernel[1]; j++, w += of->out_block, x += along) {
+            const vector right = with_sign(w);
+            const byte *number = x;
+#pragma GCC unroll 8
+            for (int p = 0; p < columns; p++, number += step)
+                sums[p] = add_product(sums[p], without_sign(number) ^ turn, right);
+        }
+        for (i64 j = 0; !within && j < of->kernel[1]; j++, w += of->out_block) {
+            const byte *from[TILE_COLUMNS];
+            const vector right = with_sign(w);
+            find_words(columns, work, at, 0, i, j, from);
+#pragma GCC unroll 8
+            for (int p = 0; p < columns; p++) sums[p] = add_product(sums[p], without_sign(from[p]) ^ turn, right);
+        }
+    }
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++) to[p] = sums[p];
+}
+
+typedef void byte_function(const byte_work *, const byte_tile *, vector *);
+#define BYTE_KERNEL(name, call) \
+    static __attribute__((noinline)) void name(const byte_work *work, const byte_tile *at, vector *to) { call; }
+#define BYTE_TILE(columns, vectors) BYTE_KERNEL(bytes_##vectors##_##columns, sum_words(columns, vectors, work, at, to))
+#define OWN_TILE(columns) BYTE_KERNEL(bytes_own_##columns, sum_channels(columns, work, at, to))
+OWN_TILE(1) OWN_TILE(2) OWN_TILE(3) OWN_TILE(4) OWN_TILE(5) OWN_TILE(6)
+static byte_function *const own_bytes[] = {
+    bytes_own_1, bytes_own_2, bytes_own_3, bytes_own_4, bytes_own_5, bytes_own_6
+};
+#define BYTE_TILES(vectors) BYTE_TILE(1, vectors) BYTE_TILE(2, vectors) BYTE_TILE(3, vectors) BYTE_TILE(4, vectors)
+#define MORE_BYTE_TILES(vectors) BYTE_TILES(vectors) BYTE_TILE(5, vectors) BYTE_TILE(6, vectors)
+#define BYTE_NAMES(vectors) bytes_##vectors##_1, bytes_##vectors##_2, bytes_##vectors##_3, bytes_##vectors##_4
+#define MORE_BYTE_NAMES(vectors) BYTE_NAMES(vectors), bytes_##vectors##_5, bytes_##vectors##_6
+#if defined(__AVX512F__)
+MORE_BYTE_TILES(1) MORE_BYTE_TILES(2) MORE_BYTE_TILES(3) MORE_BYTE_TILES(4)
+static byte_function *const byte_tiles[TILE_VECTORS][TILE_COLUMNS] = {
+    {MORE_BYTE_NAMES(1)}, {MORE_BYTE_NAMES(2)}, {MORE_BYTE_NAMES(3)}, {MORE_BYTE_NAMES(4)}
+};
+#else
+BYTE_TILES(1) BYTE_TILES(2)
+static byte_function *const byte_tiles[TILE_VECTORS][TILE_COLUMNS] = {{BYTE_NAMES(1)}, {BYTE_NAMES(2)}};
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+
+/* Numbers held between low and high, which are below 2^22, and the nearest integers of these, halves to even.  No number
+   is NaN. */
+#if defined(__AVX__) && (!defined(__AVX512F__) || defined(__AVX512VNNI__))
+INLINE floats held(floats f, floats low, floats high)
+{
+    __asm__("vmaxps %1, %0, %0\n\tvminps %2, %0, %0" : "+v"(f) : "v"(low), "v"(high));
+    return f;
+}
+INLINE vector rounded(floats f)
+{
+    vector whole;
+    __asm__("vcvtps2dq %1, %0" : "=v"(whole) : "v"(f));
+    return whole;
+}
+#else
+INLINE floats choose(vector set, floats a, floats b) { return (floats)((set & (vector)a) | (~set & (vector)b)); }
+INLINE floats held(floats f, floats low, floats high)
+{
+    f = choose(low > f, low, f);
+    return choose(high < f, high, f);
+}
+INLINE vector rounded(floats f)
+{
+    const float far = 0x1.8p23f;
+    return (vector)(f + far) - (vector)(far - (floats){0});
+}
+#endif
+
+/* Numbers of a vector or, of its last `count`, the first ones. */
+#define LOAD(kind, to, from, count) \
+    if ((count) >= LANES) to = *(const kind *)(from); \
+    else { \
+        __typeof__(to) some = {0}; \
+        __builtin_memcpy(&some, from, (unsigned long)(count) * sizeof to / LANES); \
+        to = some; \
+    }
+#define STORE(kind, to, value, count) \
+    if ((count) >= LANES) *(kind *)(to) = (value); \
+    else { \
+        const __typeof__(value) all = (value); \
+        __builtin_memcpy(to, &all, (unsigned long)(count) * sizeof all / LANES); \
+    }
+
+/* One vector of outputs of a tile: the sums of all its positions, from number `place` of y on. */
+typedef struct byte_column {
+    const vector *sums;
+    i64 step;             /* from the sum of a position to that of the next */
+    vector start;
+    floats scale, bias;
+    i64 place, count;
+} byte_column;
+
+/* AG_SUMS: sums in 32 bits. */
+static void store_sums(const byte_work *work, const byte_column *of, i64 columns, const i32 *shifts)
+{
+    i32 *y = (i32 *)work->of->y + of->place;
+    for (i64 p = 0; p < columns; p++, y += work->of->y_strides[2]) {
+        const vector sum = of->sums[p * of->step] + of->start + (shifts ? shifts[p] : 0);
+        STORE(unaligned, y, sum, of->count)
+    }
+}
+
+/* AG_FLOATS: sum * scale + bias. */
+static void store_floats(const byte_work *work, const byte_column *of, i64 columns)
+{
+    float *y = (float *)work->of->y + of->place;
+    const vector start = of->start;
+    const floats scale = of->scale, bias = of->bias;
+    for (i64 p = 0; p < columns; p++, y += work->of->y_strides[2]) {
+        const floats f = __builtin_convertvector(of->sums[p * of->step] + start, floats) * scale + bias;
+        STORE(unaligned_floats, y, f, of->count)
+    }
+}
+
+/* AG_BYTES: sum * scale + bias [+ more * more_scale], rounded, + zero, held between low and high.  adds: 0, 1: more are
+   bytes, 4: floats. */
+INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 columns, const i64 adds)
+{
+    const ag_byte_sums *all = work->of;
+    const i64 step = all->y_strides[2], apart = of->step, count = of->count;
+    byte *y = (byte *)all->y + of->place;
+    const byte *from = adds ? (const byte *)all->more + of->place * adds : 0;
+    const vector start = of->start, zero = work->zero, turn = work->more_turned;
+    const floats scale = of->scale, bias = of->bias, low = work->low, high = work->high;
+    const floats factor = all->more_scale - (floats){0};
+    const vector *sums = of->sums;
+    for (i64 p = 0; p < columns; p++, y += step, sums += apart) {
+        floats f = __builtin_convertvector(*sums + start, floats) * scale + bias;
+        if (adds == 1) {
+            vector number;
+            if (count >= LANES) number = without_sign(from);
+            else {
+                byte some[LANES] = {0};
+                __builtin_memcpy(some, from, (unsigned long)count);
+                number = without_sign(some);
+            }
+            f += __builtin_convertvector((number ^ turn) - turn, floats) * factor, from += step;
+        } else if (adds) {
+            floats more;
+            LOAD(unaligned_floats, more, from, count)
+            f += more * factor, from += step * adds;
+        }
+        const bytes narrow = __builtin_convertvector(rounded(held(f, low, high)) + zero, bytes);
+        STORE(unaligned_bytes, y, narrow, count)
+    }
+}
+
+/* What becomes of the sums of a tile. */
+static void finish_tile(const byte_work *work, const byte_tile *at, i64 columns, i64 vectors, const vector *sums)
+{
+    const ag_byte_sums *of = work->of;
+    const i32 turned = of->is_signed ? -128 : 0;
+    const i32 *shifts = of->shifts ? of->shifts + at->image * work->total + at->at : 0;
+    for (i64 v = 0; v < vectors; v++) {
+        const i64 output = at->output + v * LANES;
+        const i64 block = of->out_block == LANES ? output / LANES : output / of->out_block; /* no division, mostly */
+        byte_column column = {.sums = sums + v, .step = vectors, .count = at_most(LANES, of->outputs - output)};
+        if (column.count <= 0) return;
+        column.place = at->image * of->y_strides[0] + block * of->y_strides[1] + (output - block * of->out_block)
+                     + at->at * of->y_strides[2];
+        column.start = *(const unaligned *)(of->start + output);
+        if (turned) column.start += turned * *(const unaligned *)(of->totals + output);
+        if (of->kind == AG_SUMS) {
+            store_sums(work, &column, columns, shifts);
+            continue;
+        }
+        column.scale = *(const unaligned_floats *)(of->scale + output);
+        column.bias = *(const unaligned_floats *)(of->bias + output);
+        if (of->kind == AG_FLOATS) store_floats(work, &column, columns);
+        else if (of->more && of->more_kind == AG_REAL) store_bytes(work, &column, columns, 4);
+        else if (of->more) store_bytes(work, &column, columns, 1);
+        else store_bytes(work, &column, columns, 0);
+    }
+}
+
+/* The first `count` positions of a row, for all outputs of a panel, in tiles of nearly equal length. */
+static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks, i64 row, i64 count)
+{
+    const ag_byte_sums *of = work->of;
+    const i64 left = work->flat ? row * work->columns : 0;
+    const i64 start = work->flat ? 0 : row * of->stride[0] - of->before[0], room = of->lengths[0] - start;
+    const i64 weights_of_output = of->own ? of->kernel[0] * of->kernel[1]
+                                          : of->in_blocks * of->block * of->kernel[0] * of->kernel[1];
+    const i64 reach = (of->kernel[1] - 1) * of->dilation[1], beyond = of->lengths[1] - reach + of->before[1];
+    const i64 inside = work->flat ? 0 : at_most(parts(of->before[1], of->stride[1]), count);
+    const i64 within = beyond <= 0 ? 0 : at_most(count, parts(beyond, of->stride[1]));
+    const i64 outside = work->flat ? count : at_least(inside, within);
+    const byte *x = (const byte *)of->x + image * of->x_strides[0] + (of->own ? block * of->x_strides[1] : 0);
+    const byte *w = (const byte *)of->w + block * of->out_block * weights_of_output;
+    byte_tile at = {.image = image, .step = of->stride[1] * of->x_strides[3], .width = blocks * of->out_block};
+    at.first = start < 0 ? at_most(of->kernel[0], parts(-start, of->dilation[0])) : 0;
+    at.last = at_least(at.first, at_most(of->kernel[0], room <= 0 ? 0 : parts(room, of->dilation[0])));
+    at.top = work->adds_nothing ? at.first : 0, at.bottom = work->adds_nothing ? at.last : of->kernel[0];
+    vector sums[TILE_COLUMNS * TILE_VECTORS];
+    for (i64 v = 0, vectors; v * LANES < at.width; v += vectors) {
+        vectors = of->own ? 1 : at_most(TILE_VECTORS, at.width / LANES - v);
+        at.w = w + v * LANES * (of->own ? 1 : 4), at.output = block * of->out_block + v * LANES;
+        for (i64 column = 0, columns; column < count; column += columns) {
+            at.inside = column >= inside && column < outside;
+            const i64 rest = (of->own && at.inside ? outside : count) - column;
+            columns = of->own && !at.inside ? 1 : parts(rest, parts(rest, of->own ? TILE_COLUMNS : FEW_COLUMNS));
+            at.inside &= column + columns <= outside;
+            at.column = (left + column) * of->stride[1] - of->before[1], at.at = row * work->columns + column;
+            at.x = x + start * of->x_strides[2] + at.column * of->x_strides[3] + (of->own ? v * LANES : 0);
+            (of->own ? own_bytes : byte_tiles[vectors - 1])[columns - 1](work, &at, sums);
+            finish_tile(work, &at, columns, vectors, sums);
+        }
+    }
+}
+
+static void byte_task(void *context, i64 index)
+{
+    const byte_work *work = context;
+    const i64 strip = index % work->strips, panel = index / work->strips % work->panels;
+    const i64 image = index / work->strips / work->panels, block = first_block(work, panel);
+    const i64 end = at_most((strip + 1) * work->height, work->rows);
+    for (i64 row = strip * work->height; row < end; row++)
+        sum_byte_row(work, image, block, first_block(work, panel + 1) - block, row,
+                     at_most(work->columns, work->total - row * work->columns));
+}
+
+/* How the work is cut: outputs into panels, positions into rows, and rows into strips for tasks. */
+static byte_work cut_work(const ag_runtime *rt, const ag_byte_sums *of)
+{
+    byte_work work = {.of = of, .rows = of->counts[0], .columns = of->counts[1]};
+    work.total = work.rows * work.columns, work.turned = (of->is_signed ? (i32)0x80808080 : 0) - (vector){0};
+    work.zero = (i32)of->zero - (vector){0}, work.more_turned = (of->more_kind == AG_SIGNED ? 0x80 : 0) - (vector){0};
+    work.low = (float)(of->low - of->zero) - (floats){0}, work.high = (float)(of->high - of->zero) - (floats){0};
+    __builtin_memset(work.around, (int)of->around, sizeof work.around);
+    work.adds_nothing = (of->is_signed ? of->around + 128 : of->around) == 0;
+    if (of->kernel[0] * of->kernel[1] == 1 && of->stride[0] * of->stride[1] == 1 && !of->before[0] && !of->before[1]
+        && of->x_strides[2] == of->lengths[1] * of->x_strides[3] && of->counts[0] == of->lengths[0]
+        && of->counts[1] == of->lengths[1])
+        work.flat = 1, work.rows = parts(work.total, SEGMENT), work.columns = parts(work.total, work.rows),
+        work.rows = parts(work.total, work.columns);
+    work.panels = parts(of->blocks, of->own ? 1 : of->panel);
+    const double depth = (double)(of->kernel[0] * of->kernel[1] * (of->own ? 4 : of->in_blocks * of->block));
+    const double all = (double)of->images * (double)(of->blocks * of->out_block) * (double)work.total * (depth + 16);
+    const i64 tasks = rt->threads < 2 ? 1 : at_least(1, (i64)at_most((i64)(all / TASK), 8 * rt->threads));
+    const i64 strips = at_most(work.rows, parts(tasks, of->images * work.panels));
+    work.height = parts(work.rows, strips), work.strips = parts(work.rows, work.height);
+    return work;
+}
+
+/* Images of one position, seen as the positions of one image: the rows of a matrix. */
+static ag_byte_sums as_rows(const ag_byte_sums *of)
+{
+    ag_byte_sums rows = *of;
+    if (of->images > 1 && of->lengths[0] * of->lengths[1] * of->kernel[0] * of->kernel[1] == 1 && !of->before[0]
+        && !of->before[1] && of->counts[0] * of->counts[1] == 1) {
+        rows.lengths[0] = rows.counts[0] = of->images, rows.images = rows.stride[0] = rows.stride[1] = 1;
+        rows.x_strides[2] = rows.x_strides[3] = of->x_strides[0], rows.y_strides[2] = of->y_strides[0];
+    }
+    return rows;
+}
+
+static void sum_bytes(const ag_runtime *rt, const ag_byte_sums *given)
+{
+    const ag_byte_sums rows = as_rows(given), *const of = &rows;
+    if (of->images <= 0 || of->counts[0] <= 0 || of->counts[1] <= 0 || of->blocks <= 0) return;
+    byte_work work = cut_work(rt, of);
+    const i64 count = of->images * work.panels * work.strips;
+    const double depth = (double)(of->own ? 1 : of->in_blocks * of->block);
+    const i32 is_long = (double)(of->images * of->outputs * work.total) * depth > 1e8;
+    if (is_long) rt->listen();
+    if (rt->threads > 1 && count > 1) rt->parallel(rt, count, byte_task, &work);
+    else
+        for (i64 k = 0; k < count && !(is_long && rt->stopped()); k++) byte_task(&work, k);
+}
+
+/* Four numbers of each of LANES columns of b, from row q and column j on: zeros beyond the last row and column. */
+INLINE vector words_of(const ag_byte_product *of, const byte *b, i64 q, i64 j)
+{
+    const i64 b0 = of->b_strides[of->rank], b1 = of->b_strides[of->rank + 1];
+    const byte *from = b + q * b0 + j * b1;
+    const i32 turn = of->b_signed ? 0 : 0x80;
+    if (b1 == 1 && q + 4 <= of->k && j + LANES <= of->n) {
+        vector all = {0};
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++) {
+            all |= (without_sign(from + i * b0) ^ turn) << 8 * i;
+        }
+        return all;
+    }
+    byte all[4 * LANES] = {0};
+    for (i64 lane = 0; lane < at_most(LANES, of->n - j); lane++)
+        for (i64 i = 0; i < at_most(4, of->k - q); i++) all[4 * lane + i] = (byte)(from[i * b0 + lane * b1] ^ turn);
+    return *(const unaligned *)all;
+}
+
+/* Columns of b as weights, and their sums: panels of `panel` blocks of LANES.  Without a sign a number of b is stored
+   less 128, and the rows of a add that again. */
+static void pack_bytes(const ag_byte_product *of, const byte *b, i64 panel, i64 blocks, byte *restrict to,
+                       i32 *restrict totals)
+{
+    const i64 groups = parts(of->k, 4), panels = parts(blocks, panel);
+    const vector ones = 0x01010101 - (vector){0};
+    __builtin_memset(totals, 0, (unsigned long)(blocks * LANES) * sizeof *totals);
+    for (i64 k = 0; k < panels; k++) {
+        const i64 first = k * (blocks / panels) + at_most(k, blocks % panels);
+        const i64 count = blocks / panels + (k < blocks % panels);
+        for (i64 c = 0; c < groups; c++)
+            for (i64 block = first; block < first + count; block++, to += VECTOR_BYTES) {
+                const vector words = words_of(of, b, 4 * c, block * LANES);
+                unaligned *const total = (unaligned *)(totals + block * LANES);
+                *(unaligned *)to = words;
+                *total = add_products(*total, ones, AS_WEIGHTS(words));
+            }
+    }
+}
+
+/* Rows of a with zeros up to a multiple of 4. */
+static void pack_words(const ag_byte_product *of, const byte *a, i64 depth, byte *restrict to)
+{
+    const i64 a0 = of->a_strides[of->rank], a1 = of->a_strides[of->rank + 1];
+    for (i64 i = 0; i < of->m; i++, to += depth) {
+        for (i64 q = 0; q < of->k; q++) to[q] = a[i * a0 + q * a1];
+        for (i64 q = of->k; q < depth; q++) to[q] = 0;
+    }
+}
+
+/* 128 times the sum of each row of a, which weights without a sign lack. */
+static void sum_rows(const ag_byte_product *of, const byte *a, i64 row, i32 *restrict to)
+{
+    for (i64 i = 0; i < of->m; i++) {
+        i32 sum = 0;
+        for (i64 q = 0; q < of->k; q++) sum += of->a_signed ? a[i * row + q] : (unsigned char)a[i * row + q];
+        to[i] = 128 * sum;
+    }
+}
+
+/* Every product of a batch: c[m, n] = a[m, k] @ b[k, n] in 32 bits.  0, or MEMORY (2). */
+static i32 multiply_bytes(const ag_runtime *rt, const ag_byte_product *of)
+{
+    const i64 depth = 4 * parts(of->k, 4), blocks = parts(of->n, LANES), rank = of->rank;
+    i64 count = 1, place[AG_MOST_AXES] = {0};
+    for (i64 l = 0; l < rank; l++) count *= of->batch[l];
+    if (count <= 0 || of->m <= 0 || of->n <= 0) return 0;
+    const i32 as_it_is = of->a_strides[rank + 1] == 1 && of->k % 4 == 0;
+    byte *weights_of = rt->alloc(depth * blocks * LANES + 64), *rows = as_it_is ? 0 : rt->alloc(of->m * depth + 64);
+    i32 *totals = rt->alloc((2 * blocks * LANES + of->m) * 4 + 64);
+    const i32 failed = !weights_of || !totals || (!as_it_is && !rows) ? 2 : 0;
+    for (i64 index = 0; index < count && !failed; index++) {
+        i64 from_a = 0, from_b = 0, left = index;
+        i32 same = index > 0;
+        for (i64 l = rank - 1; l >= 0; l--) {
+            const i64 at = left % of->batch[l];
+            same &= at == place[l] || of->b_strides[l] == 0;
+            place[l] = at, left /= of->batch[l];
+            from_a += at * of->a_strides[l], from_b += at * of->b_strides[l];
+        }
+        const byte *a = (const byte *)of->a + from_a;
+        i32 *const starts = totals + blocks * LANES, *const shifts = starts + blocks * LANES;
+        if (!same) {
+            pack_bytes(of, (const byte *)of->b + from_b, TILE_VECTORS, blocks, weights_of, totals);
+            __builtin_memset(starts, 0, (unsigned long)(blocks * LANES) * 4);
+        }
+        if (!as_it_is) pack_words(of, a, depth, rows);
+        const byte *const x = as_it_is ? a : rows;
+        const i64 row = as_it_is ? of->a_strides[rank] : depth;
+        if (!of->b_signed) sum_rows(of, x, row, shifts);
+        sum_bytes(rt, &(const ag_byte_sums){
+            .images = 1, .in_blocks = 1, .block = depth, .blocks = blocks, .out_block = LANES, .outputs = of->n,
+            .panel = TILE_VECTORS, .is_signed = of->a_signed, .kind = AG_SUMS, .lengths = {of->m, 1}, .kernel = {1, 1},
+            .stride = {1, 1}, .dilation = {1, 1}, .counts = {of->m, 1}, .x = x, .w = weights_of, .start = starts,
+            .totals = totals, .shifts = of->b_signed ? 0 : shifts, .x_strides = {0, 0, row, row},
+            .y_strides = {0, LANES, of->n}, .y = (i32 *)of->c + index * of->m * of->n,
+        });
+    }
+    rt->release(totals), rt->release(rows), rt->release(weights_of);
+    return failed;
+}
+
+/* Fill the entries.  No BLAS knows of bytes. */
+EXPORT void ag_blas_install(ag_byte_table *entries, void *const *found, i32 takes_wide, i64 alone)
+{
+    (void)found, (void)takes_wide, (void)alone;
+    *entries = (ag_byte_table){sum_bytes, multiply_bytes};
+}

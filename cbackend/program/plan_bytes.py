@@ -1,0 +1,68 @@
+"""Products and convolutions of bytes: calls of the runtime, which sums them in 32 bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...graph import Apply
+from ...ops.byte_sums import RESULTS, ByteConvolution
+from .outcome import Outcome
+from .plan_blas import SUMMED, batch_of, batch_strides
+from .plan_blocks import side_by_side
+from .plan_windows import window_counts
+from .planner import Planner
+from .program import Array, Table, Vector
+
+TABLE = "int8"
+"""The dtype under which the runtime has them."""
+KINDS = {dtype: max(k, 0) for dtype, k in zip(RESULTS, (0, 1, 2, 2), strict=True)}
+"""AG_SUMS, AG_FLOATS or AG_BYTES of the runtime."""
+
+MORE = {"uint8": 0, "int8": 1, "float32": 2}
+"""AG_UNSIGNED, AG_SIGNED or AG_REAL of the runtime."""
+
+
+def plan_byte_product(p: Planner, node: Apply) -> None:
+    """One call for all matrices."""
+    a, b = p.inputs_of(node)
+    p.guard("equal", a.lengths[-1], b.lengths[-2], failure=Outcome.LENGTHS, axis=SUMMED)
+    batch = batch_of(p, node, a, b)
+    m, k, n = a.lengths[-2], a.lengths[-1], b.lengths[-1]
+    result = p.result(node.out, (*batch, m, n))
+    left, right = (Vector(batch_strides(p, x, batch)) for x in (a, b))
+    signs = (int(a.dtype == "int8"), int(b.dtype == "int8"))
+    p.products[TABLE] = None
+    arguments = (Table(TABLE), len(batch), Vector(batch), m, n, k, *signs, a, left, b, right, result)
+    p.call("multiply_bytes", arguments, (result,), (a, b), fallible=True)
+
+
+def plan_byte_convolution(p: Planner, node: Apply) -> None:
+    """One call, for weights that are laid out."""
+    op = node.op
+    assert isinstance(op, ByteConvolution)
+    x, *others = p.inputs_of(node)
+    more = p.packed(others.pop()) if len(others) > 5 else None
+    x = side_by_side(p, x)
+    block, outputs = x.lengths[4], op.weights[0]
+    channels = outputs if op.own else op.weights[1]
+    size = node.inputs[0].type.shape[4] or 1
+    p.guard("equal", x.lengths[1], -(-channels // size), failure=Outcome.LENGTHS, axis=1)
+    around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
+    counts = window_counts(p, op, around, op.weights[2:])
+    blocks = -(-outputs // op.size)
+    lengths = (x.lengths[0], blocks, *counts, op.size)
+    if more is not None:
+        for axis, (have, want) in enumerate(zip(more.lengths, lengths, strict=True)):
+            p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
+    result = p.result(node.out, lengths)
+    image, step = p.strides(lengths)[:2]
+    numbers = (
+        x.lengths[0], x.lengths[1], block, blocks, op.size, blocks * op.size, op.panel, int(op.own),
+        int(x.dtype == "int8"), op.around, KINDS[op.out], op.zero, op.low, op.high, *x.lengths[2:4], *op.weights[2:],
+        *op.stride, *op.dilation, *(pair[0] for pair in op.padding), *counts,
+        MORE["uint8" if more is None else more.dtype], int(np.float32(op.more_scale).view("int32")),
+    )  # fmt: skip
+    strides = Vector(x.strides[:4]), Vector((image, step, op.size))
+    arguments = (Table(TABLE), Vector(numbers), x, strides[0], *others, more or 0, strides[1], result)
+    p.products[TABLE] = None
+    p.call("sum_bytes", arguments, (result,), tuple(a for a in arguments[:-1] if isinstance(a, Array)))
