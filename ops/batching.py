@@ -22,6 +22,7 @@ from .batching_convolutions import convolution, kernel_gradient
 from .batching_loops import cond, scan
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .blocked import BlockedConvolution, FromBlocks, ToBlocks
+from .byte_sums import ByteConvolution, ByteProduct
 from .cond import Cond
 from .convolution import Convolution, KernelGradient
 from .creation import Alloc, Arange, Eye
@@ -293,8 +294,8 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
         Arange, Eye, Nonzero, RepeatedPositions, Unique, UniqueParts,
     ),
     "rewrites make it, after examples are batched": (
-        Assembled, BlockedConvolution, Dot22, Dot22Scalar, FromBlocks, Fused, FusedProduct, Gemm, Gemv, Ger, InPlace,
-        Pipeline, ToBlocks,
+        Assembled, BlockedConvolution, ByteConvolution, ByteProduct, Dot22, Dot22Scalar, FromBlocks, Fused,
+        FusedProduct, Gemm, Gemv, Ger, InPlace, Pipeline, ToBlocks,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
 }  # fmt: skip

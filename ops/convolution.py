@@ -20,13 +20,15 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable, dims
+from ..graph.types import dtype_name
 from ..record import record
 from .checks import describe, require_index_scalar, shown, unpacked
 from .lengths import known_length, lengths_of, tensor_to_dim
 from .operands import in_joint_dtype
+from .products import require_room
 from .shape import DimShuffle, reshape
 from .tensor import TensorVariable, as_tensor, constant
-from .typing import TensorLike
+from .typing import DTypeLike, TensorLike
 from .windows import MOST, Lengths, Numbers, Windowed, no_window, numbers_an_axis
 
 
@@ -271,15 +273,15 @@ def _padded(x: Variable, around: Sequence[tuple[Any, Any]]) -> Variable:
 
 def conv1d(
     x: TensorLike, w: TensorLike, bias: TensorLike | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1,
+    groups: int = 1, *, out_dtype: DTypeLike = None,
 ) -> TensorVariable:  # fmt: skip
     """The cross-correlation of x (images, channels, length) and kernels w; see `conv2d`."""
-    return _convolved("conv1d", 1, x, w, bias, stride, padding, dilation, groups)
+    return _convolved("conv1d", 1, x, w, bias, stride, padding, dilation, groups, out_dtype)
 
 
 def conv2d(
     x: TensorLike, w: TensorLike, bias: TensorLike | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1,
+    groups: int = 1, *, out_dtype: DTypeLike = None,
 ) -> TensorVariable:  # fmt: skip
     """The cross-correlation of x (images, channels, height, width) and w (outputs, channels / groups, height, width).
 
@@ -288,28 +290,35 @@ def conv2d(
     for none, or "same" for results of x's lengths (with strides of 1; an odd rest goes behind).  Padding is zeros that
     are multiplied as other numbers are: a kernel's NaN or infinity meets them as NaN.  Output o reads the channels of
     its group, one of `groups`.  Operands come to their joint dtype; float16 is computed in float32, and integers wrap
-    around.  Raises TypeError for other ranks, bools and what is no integer, ValueError for lengths that do not fit.
+    around.  With `out_dtype` they come to that dtype instead; integers of 8 bits with out_dtype="int32" are multiplied
+    as they are if the kernels are constants.  Raises TypeError for other ranks, bools and what is no integer,
+    ValueError for lengths that do not fit, and if products of 8 bits are so many that int32 could overflow.
     """
-    return _convolved("conv2d", 2, x, w, bias, stride, padding, dilation, groups)
+    return _convolved("conv2d", 2, x, w, bias, stride, padding, dilation, groups, out_dtype)
 
 
 def conv3d(
     x: TensorLike, w: TensorLike, bias: TensorLike | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1,
+    groups: int = 1, *, out_dtype: DTypeLike = None,
 ) -> TensorVariable:  # fmt: skip
     """The cross-correlation of x (images, channels, depth, height, width) and kernels w; see `conv2d`."""
-    return _convolved("conv3d", 3, x, w, bias, stride, padding, dilation, groups)
+    return _convolved("conv3d", 3, x, w, bias, stride, padding, dilation, groups, out_dtype)
 
 
 def _convolved(
-    name: str, axes: int, x: Any, w: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: Any
-) -> TensorVariable:
+    name: str, axes: int, x: Any, w: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: Any,
+    out_dtype: DTypeLike,
+) -> TensorVariable:  # fmt: skip
     given = (x, w) if bias is None else (x, w, bias)
-    x, w, *biases = in_joint_dtype(given)
+    narrow = [as_tensor(v) for v in given[:2]]
+    x, w, *biases = in_joint_dtype(given) if out_dtype is None else (T.cast(v, dtype_name(out_dtype)) for v in given)
     steps = numbers_an_axis(stride, axes, name, "stride")
     apart = numbers_an_axis(dilation, axes, name, "dilation")
     parts = numbers_an_axis(groups, 1, name, "groups")[0]
     _require_operands(name, axes, x, w, parts)
+    each = w.type.shape[1:]
+    count = None if None in each else math.prod(n or 0 for n in each)
+    require_room(name, narrow[0], narrow[1], count, x.dtype)
     around = _around(name, padding, w, steps, apart)
     for axis, (length, kernel, pair) in enumerate(zip(x.type.shape[2:], w.type.shape[2:], around, strict=True)):
         known = [n if isinstance(n, int) else known_length(n) for n in pair]

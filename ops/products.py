@@ -7,18 +7,22 @@ from typing import Any
 
 from .. import ops as T
 from ..graph import Variable, dims_of
+from ..graph.types import dtype_name
 from .blas import Dot, MatMul, require_inner
 from .checks import describe, normalize_axes, normalize_axis, unpacked
 from .lengths import lengths_of
 from .operands import in_joint_dtype
 from .shape import DimShuffle, broadcast_to, expand_dims, ravel, reshape, squeeze
-from .tensor import TensorVariable
-from .typing import TensorLike
+from .tensor import TensorVariable, as_tensor
+from .typing import DTypeLike, TensorLike
 
 
-def dot(a: TensorLike, b: TensorLike) -> TensorVariable:
-    """NumPy's `dot`: the last axis of `a` summed against the second last of `b` (its only one); a scalar multiplies."""
-    a, b = in_joint_dtype((a, b))
+def dot(a: TensorLike, b: TensorLike, *, out_dtype: DTypeLike = None) -> TensorVariable:
+    """NumPy's `dot`: the last axis of `a` summed against the second last of `b` (its only one); a scalar multiplies.
+
+    out_dtype: as for `matmul`.
+    """
+    a, b = _operands("dot", a, b, out_dtype)
     if a.ndim == 0 or b.ndim == 0:
         return T.mul(a, b)
     if a.ndim <= 2 and b.ndim <= 2:
@@ -26,12 +30,19 @@ def dot(a: TensorLike, b: TensorLike) -> TensorVariable:
     return tensordot(a, b, axes=((-1,), (max(b.ndim - 2, 0),)))
 
 
-def matmul(a: TensorLike, b: TensorLike) -> TensorVariable:
+def matmul(a: TensorLike, b: TensorLike, *, out_dtype: DTypeLike = None) -> TensorVariable:
     """NumPy's `matmul`: matrices in the last two axes, vectors as rows or columns; leading axes broadcast.
 
-    Raises TypeError for a scalar, and ValueError for lengths that are known not to agree.
+    Args:
+        a, b: Of rank 1 or more.
+        out_dtype: The dtype in which numbers are multiplied and added, and of the result; None: their joint dtype.
+            Integers of 8 bits with out_dtype="int32" are multiplied as they are, by instructions for bytes.
+
+    Raises:
+        TypeError: an operand is a scalar.
+        ValueError: lengths are known not to agree; or products of 8 bits are so many that int32 could overflow.
     """
-    a, b = in_joint_dtype((a, b))
+    a, b = _operands("matmul", a, b, out_dtype)
     for operand in (a, b):
         if operand.ndim == 0:
             raise TypeError(f"matmul takes no scalars, got {describe(operand)}; multiply with *")
@@ -42,6 +53,31 @@ def matmul(a: TensorLike, b: TensorLike) -> TensorVariable:
     if b.ndim == 1:
         return squeeze(MatMul()(a, expand_dims(b, 1)), -1)
     return MatMul()(a, b)
+
+
+def _operands(what: str, a: TensorLike, b: TensorLike, out_dtype: DTypeLike) -> tuple[TensorVariable, TensorVariable]:
+    """Both in their joint dtype, or in the one that is asked for."""
+    if out_dtype is None:
+        a, b = in_joint_dtype((a, b))
+        return a, b
+    a, b = as_tensor(a), as_tensor(b)
+    found = dtype_name(out_dtype)
+    if a.ndim and b.ndim:
+        require_room(what, a, b, a.type.shape[-1], found)
+    return T.cast(a, found), T.cast(b, found)
+
+
+def require_room(what: str, a: Variable, b: Variable, count: int | None, dtype: str) -> None:
+    """ValueError if `count` products of integers of 8 bits could leave int32."""
+    if dtype != "int32" or count is None or not {a.dtype, b.dtype} <= {"int8", "uint8"}:
+        return
+    largest = [128 if v.dtype == "int8" else 255 for v in (a, b)]
+    most = (2**31 - 1) // (largest[0] * largest[1])
+    if count > most:
+        raise ValueError(
+            f"{what}: the sum of {count} products of {a.dtype} and {b.dtype} can leave int32, which holds {most}; "
+            'use out_dtype="int64"'
+        )
 
 
 def outer(a: TensorLike, b: TensorLike) -> TensorVariable:

@@ -12,6 +12,7 @@ from .assembled import Assembled
 from .assumptions import Assume
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .blocked import BlockedConvolution, FromBlocks, ToBlocks
+from .byte_sums import ByteConvolution, ByteProduct
 from .cond import Cond
 from .convolution import Convolution, KernelGradient
 from .creation import Alloc, Arange, Eye
@@ -44,14 +45,14 @@ Entry = Union[Op, Callable[..., Op]]
 """An op without fields, or what makes an op of its fields."""
 
 _WITHOUT_FIELDS = (
-    Alloc(), Arange(), BroadcastTo(), ByPhase(), Cholesky(), Det(), Diagonal(), DiagonalMatrix(), Dot(),
+    Alloc(), Arange(), BroadcastTo(), ByPhase(), ByteProduct(), Cholesky(), Det(), Diagonal(), DiagonalMatrix(), Dot(),
     Dequantize(), Dot22(), Dot22Scalar(), Eigh(), Eigvalsh(), Gemm(), Gemv(), Ger(), Inverse(), MakeVector(), MatMul(),
     Nonzero(), PseudoInverse(),
     RepeatedPositions(), Reshape(), Shape(), SingularValues(), SlogDet(), SumTo(), OrderStatistics(),
 )  # fmt: skip
 _WITH_FIELDS = (
-    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, BlockedConvolution, Cast,
-    CheckLengths, Cond, Convolution, DimShuffle,
+    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, BlockedConvolution, ByteConvolution,
+    Cast, CheckLengths, Cond, Convolution, DimShuffle,
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
     MaskedShape, MaxPool, MaxPoolGradient, Pipeline, Quantize,
     Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, SpecifyShape,

@@ -21,10 +21,10 @@ EVEN = 16
 """So few panels of weights are an even number, so that two threads have equal shares."""
 
 
-def panels_of(blocks: int, panel: int) -> list[int]:
+def panels_of(blocks: int, panel: int, even: int = EVEN) -> list[int]:
     """The widths of panels, nearly equal, each of at most `panel` blocks; gemm/direct.c counts in the same way."""
     count = -(-blocks // panel)
-    if 1 < count < EVEN:
+    if 1 < count < even:
         count += count % 2
     return [blocks // count + (k < blocks % count) for k in range(count)]
 

@@ -11,7 +11,9 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Constant, FunctionGraph, Variable, inheriting
+from ...ops.byte_sums import BYTES
 from ...ops.interpret import interpret
+from ...ops.quantized import Dequantize
 from ...ops.tensor import constant
 from .loading import check_graph, nodes_of, onnx_package
 from .narrow import FORMATS, NUMBER_OF_FORMAT, format_of, narrow, output_formats, settled, value_of
@@ -256,8 +258,13 @@ def _type_proto(onnx: Any, operand: Any) -> Any:
 
 
 def folded(value: Any, operands: Sequence[Any]) -> Any:
-    """The value as a constant, if all that it is computed of are constants and it has few elements."""
+    """The value as a constant, if all that it is computed of are constants and it has few elements.
+
+    Weights in 8 bits stay so: the optimizer multiplies them as integers.
+    """
     if not isinstance(value, Variable) or value.owner is None:
+        return value
+    if isinstance(value.owner.op, Dequantize) and value.owner.inputs[0].dtype in BYTES:
         return value
     given = [o for o in operands if o is not None]
     if not given or not all(isinstance(o, Constant) and o.data.size <= 1 << 16 for o in given):
