@@ -70,7 +70,7 @@ GONE = {
     "convolution": words("local_convolution_in_blocks"),
     "cos": words("local_cos_of_arccos"),
     "cosh": words("local_cosh_of_arccosh"),
-    "dot": words("local_0_dot_x local_dot_to_dot22 local_integer_0_dot_x"),
+    "dot": words("local_0_dot_x local_dot_to_dot22 local_integer_0_dot_x local_integer_product"),
     "dot22": words("local_dot22_to_gemv"),
     "eq": words("local_eq_with_itself"),
     "floor_div": words("local_zero_intdiv"),
@@ -118,6 +118,7 @@ INWARDS = {
         local_integer_mul_switch_sink local_integer_mul_switch_sink_else local_mul_of_neg local_mul_switch_sink
         local_mul_switch_sink_else
     """),
+    "quantize": words("local_quantize_padding local_quantize_pool"),
     "reshape": words("local_reshape_lift"),
     "subtensor": words("""
         local_subtensor_lift local_subtensor_of_dot local_subtensor_of_reduce local_subtensor_of_softmax
@@ -132,6 +133,7 @@ INWARDS = {
 
 OUTWARDS = {
     "alloc": words("local_alloc_unary"),
+    "dequantize": words("local_dequantize_padding local_pool_integers"),
     "fill": words("local_fill_sink"),
     "from_blocks": words("""
         local_elementwise_in_blocks local_join_in_blocks local_pool_in_blocks local_reduction_in_blocks
@@ -144,6 +146,7 @@ OUTWARDS = {
 
 GUARDED = {
     "local_alloc_of_constant": "the constant has no axes afterwards",
+    "local_bytes_in_blocks": "the weights are laid in blocks afterwards",
     "local_convert_negative_indices": "the index is not negative afterwards",
     "local_grad_log_erfc_neg": "the erfc that is left is of a number that was cut",
     "local_incsubtensor_of_zeros_to_setsubtensor": "it sets afterwards, and does not add",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import rule_rows
 import rule_rows_blas
+import rule_rows_bytes
 import rule_rows_layout
 import rule_rows_linalg
 import rule_rows_shapes
@@ -23,7 +24,7 @@ DB = default_db()
 RULES = {e.name: e.object for e in DB.entries() if isinstance(e.object, Rule)}
 ELSEWHERE = {name for name, *_ in rule_rows_linalg.ROWS}
 """Rules with tests of their own, in test_linalg_rules.py."""
-TABLES = rule_rows, rule_rows_shapes, rule_rows_blas, rule_rows_layout
+TABLES = rule_rows, rule_rows_shapes, rule_rows_blas, rule_rows_layout, rule_rows_bytes
 ROWS = [row for table in TABLES for row in table.ROWS]
 UNCHANGED = [row for table in TABLES for row in table.UNCHANGED]
 X = rule_rows.x

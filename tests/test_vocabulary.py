@@ -40,6 +40,7 @@ def loops():
     return scan, ag.while_loop(lambda s: s < A, lambda s: s + 1, B), ag.cond(A > 0, lambda: T.exp(V), lambda: V)
 
 
+Q, NARROW, F = T.quantize(X, 0.5), T.cast(V, "int32"), T.cast(V, "float32")
 ZOO = [
     X.shape, T.ShapeI(1)(X), T.stack([K, X.shape[0]]), X.T[None], X.dimshuffle(1, "x", 0), X.reshape((K, -1)),
     T.broadcast_to(V, (K, V.shape[0])), T.zeros((K, 3), "int8"), T.arange(0, K, 2), T.eye(K, 4, 1, "complex64"),
@@ -66,6 +67,10 @@ ZOO = [
     T.FromBlocks(3)(T.ToBlocks(4)(X[None, None])),
     T.BlockedConvolution((1, 2), (2, 1), ((0, 1), (2, 0)), 4, 2)(X[None, None], X[None, None], V),
     T.BlockedConvolution((1, 1), (1, 1), ((0, 0), (0, 0)), 4, 2, weights=(3, 1, 1, 1))(X[None, None], V, V),
+    T.ByteProduct()(T.quantize(X, 0.5), T.quantize(Y, 0.5)),
+    T.ByteConvolution((1, 2), (2, 1), ((0, 1), (2, 0)), 4, out="uint8", zero=7, more_scale=0.5)(
+        Q[None, None], T.quantize(X, 0.5, 0, "int8")[None, None], NARROW, NARROW, F, F, Q[None, None]
+    ),
     *loops(),
     product()(X, Y, V), *group()(X, V), T.InPlace(T.add, ((0, 1),))(X, Y), T.InPlace(group(), ((0, 0),))(X, V)[1],
     T.InPlace(T.IncSubtensor(("s100",), set=True), ((0, 0),))(X, Y, K),

@@ -24,6 +24,7 @@ Rules on matrices and networks:
     pooling, cropping                      windows axis by axis, parts of convolutions and of padded arrays
     layout, winograd                       channels of images in blocks, their convolutions by tiles
     storage, quantization                  weights in 16 bits, numbers in few bits
+    byte_sums, byte_blocks                 networks in integers, in blocks of channels
 
 Passes over whole graphs:
 
@@ -56,6 +57,8 @@ from . import (
     approximations,
     arithmetic,
     blas,
+    byte_blocks,
+    byte_sums,
     canonizer,
     casts,
     constants,
@@ -127,7 +130,7 @@ STABLE = (
 SPECIAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, canonizer.CANONICAL, *CARRIED,
     softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, reductions.EXTREMA, joins.BY_PARTS, pooling.BY_AXES,
-    quantization.EXPANDED,
+    quantization.EXPANDED, byte_sums.FROM_CASTS,
 )  # fmt: skip
 UNSAFE = (
     arithmetic.UNSAFE, powers.UNSAFE, stability.UNSAFE, canonizer.UNSAFE, switches.UNSAFE, reductions.UNSAFE,
@@ -184,6 +187,7 @@ def default_db() -> SequenceDB:
     db.register("merge1.1", merge, *both, "merge", position=0.65)
     db.register("canonicalize", equilibrium(CANONICAL, UNSAFE), *both, "canonicalize_db", position=1)
     db.register("merge1.2", merge, *both, "merge", position=1.2)
+    register_integers(db)
     db.register("stabilize", equilibrium(STABLE), *run, position=1.5)
     db.register("local_fill_to_alloc", fills.TO_ALLOC[0], *run, "local_second_to_alloc", position=1.51)
     db.register("local_elemwise_alloc", fills.THROUGH[1], *run, "local_alloc_elemwise", position=1.52)
@@ -202,15 +206,28 @@ def default_db() -> SequenceDB:
     db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
     db.register("merge2", merge, *run, "merge", position=49)
     db.register("add_destroy_handler", AddDestroyHandler(), *in_place, position=49.5)
-    db.register("local_inplace_setsubtensor", inplace.inplace_setsubtensor(), *in_place, position=60)
-    db.register("local_inplace_incsubtensor1", inplace.inplace_incsubtensor1(), *in_place, position=60)
-    db.register("InplaceBlasOpt", inplace.inplace_blas(), *in_place, "blas_opt_inplace", position=70)
-    tags = (*in_place, "inplace_elemwise_opt")
-    db.register("inplace_elemwise_optimizer", inplace.inplace_elemwise(), *tags, position=75)
+    register_in_place(db, *in_place)
     db.register("merge3", merge, *run, "merge", position=100)
     db.known_elsewhere = known_elsewhere
     db.shown_queries = ("fast_run", "fast_compile", "fast_run -inplace", "fast_run -fusion", "fast_run unsafe")
     return db
+
+
+def register_in_place(db: SequenceDB, *tags: str) -> None:
+    """Work in the memory of an operand that nothing else reads."""
+    db.register("local_inplace_setsubtensor", inplace.inplace_setsubtensor(), *tags, position=60)
+    db.register("local_inplace_incsubtensor1", inplace.inplace_incsubtensor1(), *tags, position=60)
+    db.register("InplaceBlasOpt", inplace.inplace_blas(), *tags, "blas_opt_inplace", position=70)
+    elementwise = inplace.inplace_elemwise()
+    db.register("inplace_elemwise_optimizer", elementwise, *tags, "inplace_elemwise_opt", position=75)
+
+
+def register_integers(db: SequenceDB) -> None:
+    """Quantized networks in integers; then weights in 8 bits that nothing has multiplied become floats."""
+    integers = equilibrium((quantization.CANCELLED, byte_sums.BYTE_SUMS))
+    db.register("byte_sums", integers, "fast_run", "quantized", position=1.25)
+    weights = filled(TopoDB(), ([constants.FOLD_WEIGHTS],), "fast_compile")
+    db.register("fold_weights", weights, "fast_run", "fast_compile", position=1.3)
 
 
 def scan_db() -> SequenceDB:
@@ -249,7 +266,8 @@ def register_storage(db: SequenceDB) -> None:
 def layout_db() -> SequenceDB:
     """Channels of convolutions in blocks, and their weights in the order in which they are read."""
     db = SequenceDB()
-    db.register("channels_in_blocks", equilibrium((layout.LAYOUT,)), "fast_run", "layout", position=0)
+    blocks = equilibrium((layout.LAYOUT, byte_blocks.IN_BLOCKS, dimshuffles.DIMSHUFFLES))
+    db.register("channels_in_blocks", blocks, "fast_run", "layout", position=0)
     tiles = TopoDB()
     for rule in winograd.WINOGRAD:  # for queries that name the tag
         tiles.register(rule.name, rule, "winograd", "unsafe")

@@ -12,7 +12,9 @@ from dataclasses import fields
 import numpy as np
 
 from ...graph import Constant, ConstantHead, Head, Op, Variable
+from ...ops.byte_sums import BYTES
 from ...ops.elementwise import Elementwise
+from ...ops.quantized import Dequantize
 from ...ops.scan_ops import Scan
 from ...ops.tensor import constant
 from ..rule import NodeRule, node_rule
@@ -27,6 +29,16 @@ _ALWAYS_SMALL = 1 << 10
 
 
 def constant_folding(node: Node) -> Sequence[Variable] | None:
+    """The values of a node whose inputs are constants; weights in 8 bits wait until byte_sums.py has seen them."""
+    return None if are_weights(node) else folded(node)
+
+
+def are_weights(node: Node) -> bool:
+    """Whether the node makes floats of constants in 8 bits."""
+    return isinstance(node.op, Dequantize) and node.inputs[0].dtype in BYTES
+
+
+def folded(node: Node) -> Sequence[Variable] | None:
     """The values of a node whose inputs are constants.  What raises is left alone: it will raise when it is run."""
     if isinstance(node.op, Scan) or not _is_small(node):  # a loop may take any time
         return None
@@ -87,6 +99,8 @@ class UpcastRule(NodeRule):
 
 _FOLDING = node_rule("constant_folding", Op, constant_folding, formula="op(constants) -> their value")
 FOLDING = FoldingRule(**{field.name: getattr(_FOLDING, field.name) for field in fields(_FOLDING)})
+_WEIGHTS = node_rule("local_fold_weights", Dequantize, folded, formula="dequantize(constants) -> their value")
+FOLD_WEIGHTS = FoldingRule(**{field.name: getattr(_WEIGHTS, field.name) for field in fields(_WEIGHTS)})
 _UPCAST = node_rule(
     "local_upcast_elemwise_constant_inputs",
     Elementwise,

@@ -39,6 +39,7 @@ from .facts import Node, is_number, number_of, producer
 from .slicing import read, simplified
 
 DTYPES = ("float32", "float64")
+POOLED = {MaxPool: (*DTYPES, "int8", "uint8"), SumPool: DTYPES}
 ROUNDED = relaxes("rounding", "signed zero")
 
 
@@ -78,9 +79,14 @@ def reading(op: BlockedConvolution, w: Constant, source: FromBlocks) -> tuple[Bl
 
 def without_padding(x: Variable) -> tuple[Variable, tuple[tuple[int, int], ...]]:
     """The value that is written amid zeros along rows and columns, and how many of these stand before and behind it."""
+    return without_filling(x, 0)
+
+
+def without_filling(x: Variable, number: float) -> tuple[Variable, tuple[tuple[int, int], ...]]:
+    """The same for a value amid another number."""
     none = ((0, 0), (0, 0))
     write = producer(x, IncSubtensor)
-    if write is None or not is_padding(write) or not is_number(write.inputs[0].owner.inputs[0], 0):
+    if write is None or not is_padding(write) or not is_number(write.inputs[0].owner.inputs[0], number):
         return x, none
     value, places = write.inputs[1], entries(write.op.spec, write.inputs[2:])[2:4]
     found = []
@@ -176,7 +182,7 @@ def padding_in_blocks(node: Node) -> Variable | None:
 def pool_in_blocks(node: Node) -> Variable | None:
     """The largest of, or the sum of, as many parts of the blocks as a window has positions."""
     op, made = node.op, in_any_order(node.inputs[0])
-    if made is None or len(op.kernel) != 2 or node.out.dtype not in DTYPES:
+    if made is None or len(op.kernel) != 2 or node.out.dtype not in POOLED[type(op)]:
         return None
     (blocks,) = made.inputs
     counts = lengths_of(node.out)[2:]

@@ -1,0 +1,82 @@
+"""Convolutions of bytes in blocks of channels, and products of bytes as rows of one block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Constant, Variable
+from ...ops.blocked import FromBlocks, ToBlocks
+from ...ops.byte_sums import WORD, ByteConvolution
+from ...ops.shape import DimShuffle, reshape
+from ...ops.tensor import constant
+from ...targets.costs import ITEMS
+from ...targets.current import current
+from ..rule import Rule, node_rule
+from .channels import from_blocks
+from .facts import Node
+
+
+def bytes_in_blocks(node: Node) -> Variable | None:
+    """A convolution of bytes with constant weights in blocks of channels, its weights laid as they are read."""
+    op, (x, w, *numbers) = node.op, node.inputs[:6]
+    more: Any = node.inputs[6] if len(node.inputs) > 6 else None
+    if op.size or not all(isinstance(i, Constant) for i in (w, *numbers)):
+        return None
+    size, panel = current().vector // ITEMS["float32"], current().registers // current().limits.panel_registers
+    if not panel:
+        return None
+    laid = replace(op, size=size, panel=panel, weights=w.data.shape)
+    outputs, channels = w.data.shape[:2]
+    if w.data.shape[2:] == (1, 1) and x.type.shape[2:] == (1, 1) and channels % WORD == 0 and more is None:
+        return _as_rows(laid, x, w, numbers)
+    made = from_blocks(x)
+    if op.own or made is not None or channels >= size:
+        block = size
+    else:
+        block = -(-channels // WORD) * WORD
+    inner = _in_whole_blocks(x, block) if made is None or made.inputs[0].type.shape[4] != block else made.inputs[0]
+    if more is not None:
+        around = from_blocks(more)
+        same = around is not None and around.inputs[0].type.shape[4] == size
+        more = around.inputs[0] if around is not None and same else _in_whole_blocks(more, size)
+    y = laid(inner, *_laid(laid, w, numbers, block), *(() if more is None else (more,)))
+    return FromBlocks(outputs)(y)
+
+
+def _in_whole_blocks(x: Variable, block: int) -> Variable:
+    """x in blocks; where they are not full, zeros lie behind the last channel, which C then moves with the others."""
+    channels = x.type.shape[1]
+    if channels is not None and channels % block:
+        x = T.pad(x, ((0, 0), (0, -channels % block), (0, 0), (0, 0)))
+    return ToBlocks(block)(x)
+
+
+def _laid(op: ByteConvolution, w: Constant, numbers: Sequence[Any], block: int) -> list[Variable]:
+    whole = -(-len(w.data) // op.size) * op.size
+    filled = [np.zeros(whole, v.dtype) for v in numbers]
+    for to, v in zip(filled, numbers, strict=True):
+        to[: v.data.size] = v.data
+    return [constant(op.packed(w.data, block)), *map(constant, filled)]
+
+
+def _as_rows(op: ByteConvolution, x: Variable, w: Constant, numbers: Sequence[Any]) -> Variable:
+    """Images of one position, whose channels are one block: rows of a matrix, neither cut nor put together."""
+    outputs, channels = w.data.shape[:2]
+    rows = DimShuffle((0, "x", "x", "x", 1))(DimShuffle((0, 1))(x))
+    y = op(rows, *_laid(op, w, numbers, channels))
+    if y.type.shape[1] == 1:
+        return DimShuffle((0, 4, "x", "x"))(y if op.size == outputs else y[..., :outputs])  # type: ignore[index]
+    whole = -(-outputs // op.size) * op.size
+    matrix = reshape(DimShuffle((0, 1, 4))(y), (-1, whole))
+    return DimShuffle((0, 1, "x", "x"))(matrix if whole == outputs else matrix[:, :outputs])
+
+
+IN_BLOCKS: list[Rule] = [
+    node_rule("local_bytes_in_blocks", ByteConvolution, bytes_in_blocks, having=(),
+              formula="byte_convolution(x, w, ...) -> from_blocks(byte_convolution(to_blocks(x), packed w, ...))"),
+]  # fmt: skip

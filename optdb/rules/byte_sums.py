@@ -1,0 +1,370 @@
+"""Quantized networks in integers: products and convolutions of 8 bits, and what follows them in registers.
+
+    convolution(dequantize(q, s, z), dequantize(w, t, 0))    -->   byte_convolution(q, w, -z sum(w), sum(w), s t, 0)
+    quantize(maximum(byte_convolution(...) + b, 0), s, z)    -->   byte_convolution{zero, low}(..., scale / s, b / s)
+
+Sums of integers are exact.  They are scaled once, in float32, so a result may differ by rounding from that of the
+floats which the integers stand for, and where it lies between two integers, by one unit after `quantize`.  Until these
+rules have run, dequantized constants are not folded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Constant, Variable
+from ...ops.blas import Dot, Dot22, MatMul
+from ...ops.byte_sums import BYTES, ByteConvolution, ByteProduct
+from ...ops.convolution import Convolution
+from ...ops.creation import Alloc
+from ...ops.elementwise import Cast, add, clip, maximum, minimum, mul
+from ...ops.indexing import IncSubtensor
+from ...ops.lengths import lengths_of
+from ...ops.pooling import MaxPool
+from ...ops.quantized import Dequantize, Quantize
+from ...ops.shape import reshape
+from ...ops.tensor import constant
+from ...record import record
+from ..contract import relaxes
+from ..patterns import Users
+from ..rule import Rule, node_rule
+from .facts import Node, is_number, number_of, producer
+from .layout import is_padding, without_filling
+
+ROUNDED = relaxes("rounding", "signed zero")
+MOST = 2**31 - 1
+
+
+@record(slots=True)
+class _Numbers:
+    """Integers with the numbers that they stand for: (q - zero) * scale, both constants and one for all."""
+
+    q: Variable
+    scale: float
+    zero: int
+
+
+def numbers_of(v: Variable) -> _Numbers | None:
+    """The integers of 8 bits, with one scale and one zero point, that dequantize to `v`; None for anything else."""
+    made = producer(v, Dequantize)
+    if made is None or v.dtype != "float32" or made.inputs[0].dtype not in BYTES:
+        return None
+    q, scale, zero = made.inputs
+    s, z = number_of(scale), number_of(zero)
+    if s is None or z is None or not (s > 0 and np.isfinite(s)) or q.type.shape != v.type.shape:
+        return None
+    return _Numbers(q, float(s), int(z))
+
+
+class _Weights:
+    """Constant integers of int8, outputs first, and a scale for each output."""
+
+    def __init__(self, w: np.ndarray, scale: np.ndarray) -> None:
+        self.w, self.scale = w, scale
+        self.totals = w.reshape(len(w), -1).sum(1, dtype="int64")
+        self.largest = int(np.abs(w.reshape(len(w), -1).astype("int64")).sum(1).max(initial=0))
+
+
+def weights_of(v: Variable, axis: int) -> _Weights | None:
+    """The constants that dequantize to `v`, with scales and zero points along `axis`, which comes to the front."""
+    made = producer(v, Dequantize)
+    if made is None or v.dtype != "float32" or not all(isinstance(i, Constant) for i in made.inputs):
+        return None
+    q, scale, zero = (i.data for i in made.inputs)
+    along = tuple(n if k == axis else 1 for k, n in enumerate(q.shape))
+    if made.inputs[0].dtype not in BYTES or 0 in q.shape:
+        return None
+    if any(v.ndim and any(n not in (1, m) for n, m in zip(v.shape, along, strict=True)) for v in (scale, zero)):
+        return None
+    w = np.moveaxis(q.astype("int64") - zero.astype("int64"), axis, 0)
+    if (np.abs(w).max() > 127 and w.min() < -128) or w.max() > 127 or not np.isfinite(scale).all():
+        return None
+    scales = np.broadcast_to(scale, along).reshape(-1).astype("float32")
+    return _Weights(w.astype("int8"), scales)
+
+
+def _starting(x: _Numbers, w: _Weights) -> np.ndarray | None:
+    """What stands for the zero point of x in each sum; None if a sum may leave int32."""
+    if w.largest * 255 + abs(x.zero) * w.largest > MOST:
+        return None
+    return (-x.zero * w.totals).astype("int32")  # type: ignore[no-any-return]
+
+
+def integer_convolution(node: Node) -> Variable | None:
+    """A convolution of dequantized numbers, perhaps amid zeros, with constants: a sum of integers, scaled."""
+    op, (x, kernels) = node.op, node.inputs
+    if len(op.stride) != 2 or node.out.dtype != "float32":
+        return None
+    w = weights_of(kernels, 0)
+    if w is None:
+        return None
+    numbers = numbers_of(x)
+    own = w.w.shape[1] == 1 and op.groups == len(w.w) > 1
+    if numbers is None or not (own or op.groups == 1):
+        return None
+    start = _starting(numbers, w)
+    if start is None:
+        return None
+    q, padding = without_filling(numbers.q, numbers.zero)
+    made = ByteConvolution(op.stride, op.dilation, padding, numbers.zero, own)
+    return made(q, *_operands(w, start, numbers.scale))  # type: ignore[no-any-return]
+
+
+def _operands(w: _Weights, start: np.ndarray, scale: float) -> list[Variable]:
+    scales = w.scale * np.float32(scale)
+    arrays = (w.w, start, w.totals.astype("int32"), scales.astype("float32"), np.zeros(len(start), "float32"))
+    return [constant(np.ascontiguousarray(a)) for a in arrays]
+
+
+def integer_product(node: Node) -> Variable | None:
+    """Rows of dequantized numbers by a matrix of dequantized constants: a convolution of one position."""
+    x, matrix = node.inputs
+    if matrix.ndim != 2 or x.ndim < 2 or node.out.dtype != "float32":
+        return None
+    numbers, w = numbers_of(x), weights_of(matrix, 1)
+    if numbers is None or w is None:
+        return None
+    start = _starting(numbers, w)
+    if start is None:
+        return None
+    outputs, depth = w.w.shape
+    w.w = w.w.reshape(outputs, depth, 1, 1)
+    rows = reshape(numbers.q, (-1, depth, 1, 1))
+    made = ByteConvolution((1, 1), (1, 1), ((0, 0), (0, 0)), numbers.zero)
+    y = made(rows, *_operands(w, start, numbers.scale))
+    return reshape(y, (*lengths_of(x)[:-1], outputs))
+
+
+def scaled(node: Node, users: Users) -> Variable | None:
+    """Sums in float32 times, or plus, a constant number an output."""
+    found = _with_constant(node, users)
+    if found is None:
+        return None
+    made, (x, w, start, totals, scale, bias) = found
+    numbers = _an_output(next(i for i in node.inputs if isinstance(i, Constant)), len(scale.data))
+    if numbers is None:
+        return None
+    if node.op == add:
+        bias = constant(bias.data + numbers)
+    else:
+        scale, bias = constant(scale.data * numbers), constant(bias.data * numbers)
+    return made(x, w, start, totals, scale, bias)  # type: ignore[no-any-return]
+
+
+def _with_constant(node: Node, users: Users) -> tuple[ByteConvolution, list[Any]] | None:
+    made = next((m for i in node.inputs if (m := producer(i, ByteConvolution)) is not None), None)
+    if made is None or len(node.inputs) != 2 or not any(isinstance(i, Constant) for i in node.inputs):
+        return None
+    if made.op.out != "float32" or made.op.size or len(users(made.out)) > 1 or node.out.dtype != "float32":
+        return None
+    if not all(isinstance(i, Constant) for i in made.inputs[1:]) or node.out.type.shape != made.out.type.shape:
+        return None
+    return made.op, made.inputs
+
+
+def _an_output(v: Constant, outputs: int) -> np.ndarray | None:
+    """A finite constant as a number for each output; None if it differs along another axis."""
+    shape = (1,) * (4 - v.data.ndim) + v.data.shape
+    if len(shape) != 4 or any(shape[k] != 1 for k in (0, 2, 3)) or shape[1] not in (1, outputs):
+        return None
+    if not np.isfinite(v.data).all():
+        return None
+    return np.broadcast_to(v.data.astype("float32").reshape(-1), (outputs,))
+
+
+def narrowed(node: Node, users: Users) -> Variable | None:
+    """Sums in float32, perhaps cut off, perhaps with dequantized numbers added, as integers of 8 bits."""
+    x, scale, zero = node.inputs
+    s, z = number_of(scale), number_of(zero)
+    if node.op.dtype not in BYTES or s is None or z is None or not (s > 0 and np.isfinite(s)):
+        return None
+    ends = np.iinfo(node.op.dtype)
+    low, high, value = ends.min, ends.max, x
+    while (cut := _cut_off(value, users)) is not None:
+        value, least, largest = cut
+        low = max(low, _unit(least, s, z, ends))
+        high = max(low, min(high, _unit(largest, s, z, ends)))
+    found = _sum_with_more(value, users)
+    if found is None:
+        return None
+    made, more = found
+    op, (q, w, start, totals, factor, bias) = made.op, made.inputs
+    step = np.float32(s)
+    shift = bias.data if more is None else bias.data - np.float32(more.zero * more.scale)
+    beside = () if more is None else (more.q,)
+    narrow = replace(op, out=node.op.dtype, zero=int(z), low=low, high=high,
+                     more_scale=0.0 if more is None else float(np.float32(more.scale) / step))  # fmt: skip
+    return narrow(  # type: ignore[no-any-return]
+        q, w, start, totals, constant(factor.data / step), constant((shift / step).astype("float32")), *beside
+    )
+
+
+def _unit(number: float, scale: Any, zero: Any, ends: Any) -> int:
+    with np.errstate(all="ignore"):
+        unit = np.clip(np.rint(np.float32(number) / np.float32(scale)) + np.float32(zero), ends.min, ends.max)
+    return int(unit)
+
+
+def _cut_off(v: Variable, users: Users) -> tuple[Variable, float, float] | None:
+    """A value that is used once and cut off at constants, and these."""
+    made = producer(v, maximum, minimum, clip)
+    if made is None or len(users(v)) > 1:
+        return None
+    value, *bounds = sorted(made.inputs, key=lambda i: isinstance(i, Constant)) if made.op != clip else made.inputs
+    numbers = [number_of(b) for b in bounds]
+    if value.type != v.type or any(n is None or n != n for n in numbers):
+        return None
+    found = [float(n) for n in numbers]
+    if made.op == clip:
+        return value, found[0], found[1]
+    return (value, max(found), np.inf) if made.op == maximum else (value, -np.inf, min(found))
+
+
+def _sum_with_more(v: Variable, users: Users) -> tuple[Node, _Numbers | None] | None:
+    """Sums in float32 that are used once, alone or with dequantized numbers or other sums of the same shape added."""
+    operands = [v] if producer(v, add) is None or len(users(v)) > 1 else list(v.owner.inputs)  # type: ignore[union-attr]
+    sums = [m for i in operands if (m := producer(i, ByteConvolution)) is not None]
+    if len(operands) > 2 or not sums:
+        return None
+    for made in sums:
+        rest = [i for i in operands if i is not made.out]
+        more = (numbers_of(rest[0]) or _other_sums(rest[0])) if rest else None
+        plain = made.op.out == "float32" and not made.op.size and len(users(made.out)) == 1
+        constants = all(isinstance(i, Constant) for i in made.inputs[1:])
+        fits = more is None or (more.q.type.shape == made.out.type.shape and None not in more.q.type.shape[1:])
+        if plain and constants and fits and len(rest) == len(operands) - 1 and bool(rest) == (more is not None):
+            return made, more
+    return None
+
+
+def quantized_amid(node: Node) -> Variable | None:
+    """Integers of a value amid one number: those of the value amid that of the number."""
+    x, scale, zero = node.inputs
+    write = producer(x, IncSubtensor)
+    if write is None or not is_padding(write) or node.op.dtype not in BYTES or scale.ndim or zero.ndim:
+        return None
+    around, value = Quantize(node.op.dtype)(write.inputs[0].owner.inputs[0], scale, zero), write.inputs[1]
+    lengths = write.inputs[0].owner.inputs[1:]
+    return write.op(Alloc()(around, *lengths), node.op(value, scale, zero), *write.inputs[2:])  # type: ignore[no-any-return]
+
+
+def dequantized_amid(node: Node) -> Variable | None:
+    """A dequantized value amid 0: the integers amid the zero point."""
+    value = node.inputs[1]
+    numbers = numbers_of(value)
+    if numbers is None or not is_padding(node) or not is_number(node.inputs[0].owner.inputs[0], 0):
+        return None
+    q, scale, zero = value.owner.inputs
+    around = Alloc()(constant(numbers.zero, q.dtype), *node.inputs[0].owner.inputs[1:])
+    return Dequantize()(node.op(around, q, *node.inputs[2:]), scale, zero)
+
+
+def _other_sums(v: Variable) -> _Numbers | None:
+    """Sums in float32, which are finite, as they are."""
+    made = producer(v, ByteConvolution)
+    return None if made is None or made.op.out != "float32" else _Numbers(v, 1.0, 0)
+
+
+def quantized_pool(node: Node, users: Users) -> Variable | None:
+    """Integers of the largest of finite numbers: the largest of their integers, since rounding keeps their order."""
+    x, scale, zero = node.inputs
+    made = producer(x, MaxPool)
+    if made is None or len(users(x)) > 1 or scale.ndim or zero.ndim or node.op.dtype not in BYTES:
+        return None
+    value = without_filling(made.inputs[0], -np.inf)[0]
+    while (cut := _cut_off(value, users)) is not None:
+        value = cut[0]
+    if _sum_with_more(value, users) is None:
+        return None
+    return made.op(node.op(made.inputs[0], scale, zero))  # type: ignore[no-any-return]
+
+
+def pooled_integers(node: Node) -> Variable | None:
+    """The largest of dequantized numbers: that of the integers; beyond a border lies the least of them."""
+    op, (x,) = node.op, node.inputs
+    inner, padding = without_filling(x, -np.inf)
+    numbers = numbers_of(inner)
+    reaches = [d * (k - 1) + 1 for d, k in zip(op.dilation, op.kernel, strict=True)]
+    if numbers is None or any(max(p) >= r for p, r in zip(padding, reaches, strict=False) if any(p)):
+        return None
+    if any(map(any, padding)) and (len(op.kernel) != 2 or max(op.dilation) > 1):
+        return None
+    q = _around(numbers.q, padding, np.iinfo(numbers.q.dtype).min)
+    scale, zero = inner.owner.inputs[1:]  # type: ignore[union-attr]
+    return Dequantize()(op(q), scale, zero)
+
+
+def _around(q: Variable, padding: Any, number: int) -> Variable:
+    if not any(map(any, padding)):
+        return q
+    return T.pad(q, ((0, 0), (0, 0), *padding), constant_values=constant(number, q.dtype))
+
+
+def byte_product(node: Node) -> Variable | None:
+    """A product of int32 whose operands are cast from 8 bits."""
+    narrow = [_before_cast(i) for i in node.inputs]
+    if node.out.dtype != "int32" or any(v is None or v.ndim < 2 for v in narrow):
+        return None
+    return ByteProduct()(*narrow)
+
+
+def _before_cast(v: Variable) -> Variable | None:
+    if isinstance(v, Constant) and v.dtype == "int32" and v.data.size:
+        fits = (t for t in BYTES if v.data.min() >= np.iinfo(t).min and v.data.max() <= np.iinfo(t).max)
+        found = next(fits, None)
+        return None if found is None else constant(v.data.astype(found))
+    made = producer(v, Cast)
+    return made.inputs[0] if made is not None and made.inputs[0].dtype in BYTES else None
+
+
+def byte_convolution(node: Node) -> Variable | None:
+    """A convolution of int32 of what is cast from 8 bits, with constants that fit into int8."""
+    op, (x, w) = node.op, node.inputs
+    if len(op.stride) != 2 or node.out.dtype != "int32" or not isinstance(w, Constant) or isinstance(x, Constant):
+        return None
+    inner, padding = without_filling(x, 0)
+    narrow = _before_cast(inner)
+    if narrow is None:
+        return None
+    if inner is x:
+        narrow, padding = without_filling(narrow, 0)
+    own = w.data.shape[1] == 1 and op.groups == len(w.data) > 1
+    if not (own or op.groups == 1) or 0 in w.data.shape or w.data.min() < -128 or w.data.max() > 127:
+        return None
+    found = _Weights(w.data.astype("int8"), np.ones(len(w.data), "float32"))
+    made = ByteConvolution(op.stride, op.dilation, padding, 0, own, out="int32")
+    return made(narrow, *_operands(found, np.zeros(len(w.data), "int32"), 1.0))  # type: ignore[no-any-return]
+
+
+def _rule(name: str, ops: Any, function: Any, formula: str, having: Any = (), **options: Any) -> Rule:
+    return node_rule(name, ops, function, formula=formula, having=having, **options)
+
+
+BYTE_SUMS: list[Rule] = [
+    _rule("local_integer_convolution", Convolution, integer_convolution, contract=ROUNDED,
+          formula="convolution(dequantize(q, s, z), dequantize(w, t, 0)) -> byte_convolution(q, w, -z sum(w), ...)"),
+    _rule("local_integer_product", (Dot, Dot22, MatMul), integer_product, having=Dequantize, contract=ROUNDED,
+          formula="dot(dequantize(q, s, z), dequantize(w, t, 0)) -> byte_convolution(q, w, -z sum(w), ...)"),
+    _rule("local_scale_of_bytes", (add, mul), scaled, having=ByteConvolution, uses=True, contract=ROUNDED,
+          formula="byte_convolution(..., scale, b) * c -> byte_convolution(..., scale * c, b * c)  for constant c"),
+    _rule("local_quantize_bytes", Quantize, narrowed, uses=True, contract=ROUNDED,
+          formula="quantize(byte_convolution(..., scale, b), s, z) -> byte_convolution{zero}(..., scale / s, b / s)"),
+    _rule("local_quantize_pool", Quantize, quantized_pool, having=MaxPool, uses=True,
+          formula="quantize(max_pool(x), s, z) -> max_pool(quantize(x, s, z))  for x of byte_convolution"),
+    _rule("local_quantize_padding", Quantize, quantized_amid, having=IncSubtensor,
+          formula="quantize(pad(x, c), s, z) -> pad(quantize(x, s, z), quantize(c, s, z))"),
+    _rule("local_dequantize_padding", IncSubtensor, dequantized_amid, having=(Dequantize, Alloc),
+          formula="pad(dequantize(q, s, z), 0) -> dequantize(pad(q, z), s, z)"),
+    _rule("local_pool_integers", MaxPool, pooled_integers, having=(Dequantize, IncSubtensor),
+          formula="max_pool(dequantize(q, s, z)) -> dequantize(max_pool(q), s, z)"),
+]  # fmt: skip
+FROM_CASTS: list[Rule] = [
+    _rule("local_byte_product", (Dot, Dot22, MatMul), byte_product, having=(Cast, Alloc),
+          formula="dot(cast{int32}(a), cast{int32}(b)) -> byte_product(a, b)  for a, b of int8, uint8"),
+    _rule("local_byte_convolution", Convolution, byte_convolution, having=(Cast, IncSubtensor),
+          formula="convolution(cast{int32}(x), w) -> byte_convolution(x, w, ...)  for constant w of int8"),
+]  # fmt: skip

@@ -1,0 +1,134 @@
+"""What each rule on sums of products of bytes does: (name, before, after)."""
+
+import numpy as np
+
+from arignote import ops as T
+from arignote.ops.blocked import FromBlocks, ToBlocks
+from arignote.ops.byte_sums import ByteConvolution, ByteProduct
+from arignote.ops.convolution import Convolution
+from arignote.ops.creation import Alloc
+from arignote.ops.pooling import MaxPool
+from arignote.ops.quantized import Dequantize
+from arignote.targets.current import current
+
+SIZE = current().vector // 4
+PANEL = current().registers // current().limits.panel_registers
+NONE, AROUND = ((0, 0), (0, 0)), ((1, 2), (0, 1))
+OUTPUTS = 3
+
+q = T.tensor("q", "uint8", (2, 4, 6, 5))
+beside = T.tensor("beside", "uint8", (2, OUTPUTS, 5, 4))
+image = T.tensor("image", "float32", (2, 4, 6, 5))
+rows = T.tensor("rows", "uint8", (7, 4))
+a, b = T.matrix("a", "int8"), T.matrix("b", "uint8")
+narrow = np.arange(-24, 24).reshape(OUTPUTS, 4, 2, 2).astype("int8")
+steps = np.array([0.5, 0.25, 2.0], "float32")
+kernels = Dequantize()(*map(T.constant, (narrow, steps.reshape(-1, 1, 1, 1), np.zeros((3, 1, 1, 1), "int8"))))
+matrix = Dequantize()(*map(T.constant, (narrow[:, :, 0, 0].T.copy(), steps.reshape(1, -1), np.zeros((1, 3), "int8"))))
+factor = np.array([1.0, 2.0, 0.5], "float32").reshape(1, -1, 1, 1)
+
+
+def dequantized(v=q):
+    return T.dequantize(v, 0.5, 3)
+
+
+def written(v, number):
+    """`v` amid a number, written as the rule writes it."""
+    return T.pad(v, ((0, 0), (0, 0), *AROUND), constant_values=T.constant(number, v.dtype))
+
+
+def amid(v, value):
+    """`v` amid a value that is no constant yet."""
+    write = T.pad(v, ((0, 0), (0, 0), *AROUND), constant_values=T.constant(0, v.dtype)).owner
+    return write.op(Alloc()(value, *write.inputs[0].owner.inputs[1:]), v, *write.inputs[2:])
+
+
+def numbers(w=narrow, scale=0.5, by=1.0, plus=0.0, zero=3):
+    """Start, totals, scale and bias of kernels."""
+    sums = w.reshape(OUTPUTS, -1).sum(1)
+    scales = (steps * np.float32(scale) * np.float32(1)) * np.asarray(by, "float32")
+    arrays = ((-zero * sums).astype("int32"), sums.astype("int32"), scales, np.full(OUTPUTS, plus, "float32"))
+    return [T.constant(v) for v in arrays]
+
+
+def summed(v=q, padding=NONE, **more):
+    return ByteConvolution((1, 1), (1, 1), padding, 3)(v, T.constant(narrow), *numbers(**more))
+
+
+def narrowed(v, low, others=(), more_scale=0.0, plus=0.0):
+    op = ByteConvolution((1, 1), (1, 1), NONE, 3, out="uint8", zero=3, low=low, high=255, more_scale=more_scale)
+    return op(v, T.constant(narrow), *numbers(by=2.0, plus=plus), *others)
+
+
+def plain(x, w):
+    return Convolution((1, 1), (1, 1))(x, w)
+
+
+def laid():
+    op = ByteConvolution((1, 1), (1, 1), NONE, 3, size=SIZE, panel=PANEL, weights=narrow.shape)
+    whole = -(-OUTPUTS // SIZE) * SIZE
+    beside = [np.zeros(whole, v.dtype) for v in numbers()]
+    for to, v in zip(beside, numbers(), strict=True):
+        to[:OUTPUTS] = v.data
+    block = SIZE if SIZE <= 4 else 4
+    return FromBlocks(OUTPUTS)(op(ToBlocks(block)(q), T.constant(op.packed(narrow, block)), *map(T.constant, beside)))
+
+
+RELU = T.maximum(summed(), np.float32(0))
+ROWS = [
+    ("local_integer_convolution", plain(dequantized(), kernels), summed()),
+    ("local_integer_convolution", plain(T.dequantize(written(q, 3), 0.5, 3), kernels), summed(padding=AROUND)),
+    (
+        "local_integer_product",
+        T.dot(dequantized(rows), matrix),
+        T.reshape(
+            ByteConvolution((1, 1), (1, 1), NONE, 3)(
+                T.reshape(rows, (-1, 4, 1, 1)), T.constant(narrow[:, :, :1, :1]), *numbers(narrow[:, :, 0, 0])
+            ),
+            (7, OUTPUTS),
+        ),
+    ),
+    ("local_scale_of_bytes", summed() * T.constant(factor), summed(by=factor.reshape(-1))),
+    ("local_scale_of_bytes", summed() + np.float32(2), summed(plus=2.0)),
+    ("local_quantize_bytes", T.quantize(summed(), 0.5, 3), narrowed(q, 0)),
+    ("local_quantize_bytes", T.quantize(RELU, 0.5, 3), narrowed(q, 3)),
+    (
+        "local_quantize_bytes",
+        T.quantize(T.maximum(summed() + dequantized(beside), np.float32(0)), 0.5, 3),
+        narrowed(q, 3, (beside,), 1.0, -3.0),
+    ),
+    (
+        "local_quantize_pool",
+        T.quantize(MaxPool((2, 2), (1, 1), (1, 1))(summed()), 0.5, 3),
+        MaxPool((2, 2), (1, 1), (1, 1))(T.quantize(summed(), 0.5, 3)),
+    ),
+    (
+        "local_quantize_padding",
+        T.quantize(written(image, 0.0), 0.5, 3),
+        amid(T.quantize(image, 0.5, 3), T.quantize(T.constant(0.0, "float32"), 0.5, 3)),
+    ),
+    ("local_dequantize_padding", written(dequantized(), 0.0), T.dequantize(written(q, 3), 0.5, 3)),
+    (
+        "local_pool_integers",
+        MaxPool((2, 2), (1, 1), (1, 1))(dequantized()),
+        dequantized(MaxPool((2, 2), (1, 1), (1, 1))(q)),
+    ),
+    ("local_byte_product", T.dot(T.cast(a, "int32"), T.cast(b, "int32")), ByteProduct()(a, b)),
+    (
+        "local_byte_convolution",
+        plain(T.cast(q, "int32"), T.constant(narrow.astype("int32"))),
+        ByteConvolution((1, 1), (1, 1), NONE, 0, out="int32")(
+            q, T.constant(narrow), *numbers(zero=0)[:2], T.constant(np.ones(3, "float32")),
+            T.constant(np.zeros(3, "float32")),
+        ),
+    ),
+    ("local_bytes_in_blocks", summed(), laid()),
+    ("local_fold_weights", kernels, T.constant(narrow * steps.reshape(-1, 1, 1, 1))),
+]  # fmt: skip
+UNCHANGED = [
+    ("local_integer_convolution", plain(image, kernels)),
+    ("local_integer_convolution", plain(T.dequantize(q, 0.5, 3), T.constant(narrow.astype("float32")))),
+    ("local_scale_of_bytes", summed() * T.constant(np.ones((1, 1, 5, 4), "float32"))),
+    ("local_quantize_bytes", T.quantize(T.exp(summed()), 0.5, 3)),
+    ("local_byte_product", T.dot(T.cast(a, "int32"), T.matrix("wide", "int32"))),
+]

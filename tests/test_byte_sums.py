@@ -1,0 +1,120 @@
+"""Sums of products of bytes: values of all signs, shapes, borders and endings; networks of integers; bad input."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import arignote as ag
+from arignote import function
+from arignote import ops as T
+from arignote.graph import TensorType
+from arignote.ops.byte_sums import BYTES, RESULTS, ByteConvolution, ByteProduct
+from arignote.ops.tensor import TensorVariable
+
+
+def bytes_of(rng, dtype, shape):
+    """Integers of 8 bits, the ends among them."""
+    ends = np.iinfo(dtype)
+    found = rng.integers(ends.min, ends.max + 1, shape)
+    return np.where(rng.random(shape) < 0.2, rng.choice([ends.min, ends.max], shape), found).astype(dtype)
+
+
+PRODUCTS = {
+    (da, db): function([a := T.tensor("a", da, (None, None, None)), b := T.matrix("b", db)], ByteProduct()(a, b))
+    for da in BYTES
+    for db in BYTES
+}
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(sorted(PRODUCTS)), st.tuples(*(st.integers(0, 3), st.integers(0, 20))), st.integers(0, 70),
+    st.integers(0, 90), st.booleans(), st.integers(0, 2**32 - 1),
+)
+def test_products_are_exact(dtypes, front, n, k, turned, seed):
+    rng = np.random.default_rng(seed)
+    a = bytes_of(rng, dtypes[0], (*front, k))
+    b = bytes_of(rng, dtypes[1], (n, k)).T if turned else bytes_of(rng, dtypes[1], (k, n))
+    np.testing.assert_array_equal(PRODUCTS[dtypes](a, b), a.astype("int32") @ b.astype("int32"))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_convolutions_equal_their_meaning(seed):
+    """Bit for bit: any signs, borders, strides, channels, of all channels or of each, any result, something added."""
+    rng = np.random.default_rng(seed)
+    dtype, out, own = BYTES[seed % 2], RESULTS[seed // 2 % 4], seed % 3 == 0
+    channels = int(rng.choice([1, 3, 4, 16, 20, 32]))
+    outputs = channels if own else int(rng.choice([1, 10, 16, 17, 64, 70]))
+    own = own and channels > 1
+    numbers = [tuple(map(int, rng.integers(1, 3, 2))) for _ in range(2)]
+    padding = tuple(tuple(map(int, rng.integers(0, 3, 2))) for _ in range(2))
+    ends = np.iinfo(out) if out in BYTES else np.iinfo("uint8")
+    low, high = sorted(map(int, rng.integers(ends.min, ends.max + 1, 2)))
+    op = ByteConvolution(
+        *numbers, padding, int(rng.choice([0, np.iinfo(dtype).min, 7])), own, out, int(rng.integers(low, high + 1)),
+        low, high, 0.37,
+    )
+    w = bytes_of(rng, "int8", (outputs, 1 if own else channels, *rng.integers(1, 4, 2)))
+    start, totals = rng.integers(-1000, 1000, outputs).astype("int32"), w.reshape(outputs, -1).sum(1, dtype="int32")
+    scale, bias = (rng.random(outputs) * 1e-3).astype("float32"), rng.normal(size=outputs).astype("float32")
+    weights = w, start, totals, scale, bias
+    x = bytes_of(rng, dtype, (int(rng.integers(1, 3)), channels, 9, 13))
+    values, variables = [x], [TensorVariable(TensorType(dtype, (None, channels, None, None)), name="x")]
+    if out in BYTES and seed % 5:
+        shape = op.evaluate(x, *weights)[0].shape
+        kind = ("uint8", "int8", "float32")[seed % 3]
+        values.append(rng.normal(size=shape).astype(kind) if kind == "float32" else bytes_of(rng, kind, shape))
+        variables.append(TensorVariable(TensorType(kind, (None, outputs, None, None)), name="more"))
+    f = function(variables, op(variables[0], *map(T.constant, weights), *variables[1:]))
+    assert any(getattr(n.op, "weights", ()) for n in f.graph.order)
+    (expected,) = op.evaluate(x, *weights, *values[1:])
+    for given_x in (x, np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)):
+        np.testing.assert_array_equal(f(given_x, *values[1:]), expected, strict=True)
+
+
+def test_results_do_not_depend_on_threads():
+    rng = np.random.default_rng(1)
+    x = T.tensor("x", "uint8", (1, 32, None, None))
+    y = T.nn.conv2d(x, bytes_of(rng, "int8", (96, 32, 3, 3)), padding=1, out_dtype="int32")
+    value = bytes_of(rng, "uint8", (1, 32, 40, 40))
+    one, two = (ag.function([x], y, threads=n)(value) for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+def layer(x, w, bias, scale, zero):
+    """A quantized convolution with ReLU, as a network has it."""
+    steps = (np.abs(w).max((1, 2, 3)) / 127).astype("float32")
+    narrow = T.dequantize(T.constant(np.rint(w / steps[:, None, None, None]).astype("int8")), steps, axis=0)
+    y = T.nn.conv2d(x, narrow, bias, padding=1)
+    return T.dequantize(T.quantize(T.relu(y), scale, zero), np.float32(scale), zero)
+
+
+def test_a_network_is_computed_in_integers():
+    rng = np.random.default_rng(2)
+    x = T.tensor("x", "float32", (None, 3, 12, 12))
+    first, second = rng.normal(size=(16, 3, 3, 3)), rng.normal(size=(16, 16, 3, 3)) / 9
+    biases = [rng.normal(size=16).astype("float32") for _ in range(2)]
+    a = layer(T.dequantize(T.quantize(x, 0.05, 128), np.float32(0.05), 128), first, biases[0], 0.1, 3)
+    pooled = T.nn.max_pool2d(a, 3, stride=2, padding=1)
+    b = layer(T.dequantize(T.quantize(pooled, 0.1, 3), np.float32(0.1), 3), second, biases[1], 0.2, 0)
+    y = T.mean(b, axis=(2, 3))
+    f = function([x], y)
+    convolutions = [n for n in f.graph.order if isinstance(n.op, ByteConvolution)]
+    assert [n.op.out for n in convolutions] == ["uint8", "uint8"]
+    value = rng.normal(size=(2, 3, 12, 12)).astype("float32")
+    exact = ag.function([x], y, mode="fast_compile")(value)  # in floats
+    assert np.abs(f(value) - exact).max() <= 0.2 * 4 / 36 + 1e-5  # a few units of the last layer's scale in a mean
+
+
+def test_out_dtype_is_exact_and_guarded():
+    a, b = T.matrix("a", "uint8"), T.matrix("b", "int8")
+    f = function([a, b], T.matmul(a, b, out_dtype="int32"))
+    assert [n.op.name for n in f.graph.order] == ["byte_product"]
+    np.testing.assert_array_equal(f([[255, 255]], [[-128], [-128]]), [[-65280]])
+    wide = T.tensor("wide", "uint8", (2, 70_000))
+    with pytest.raises(ValueError, match="70000 products of uint8 and uint8 can leave int32, which holds 33025"):
+        T.matmul(wide, T.tensor("tall", "uint8", (70_000, 3)), out_dtype="int32")
+    assert T.dot(wide, T.tensor("tall", "uint8", (70_000, 3)), out_dtype="int64").dtype == "int64"
+    with pytest.raises(TypeError, match="byte_product takes matrices of int8 or uint8, got"):
+        ByteProduct()(a, T.matrix("c", "int32"))
