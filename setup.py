@@ -102,14 +102,14 @@ def linked(folder: Path) -> Path:
 
 
 class ForThisMachine(Distribution):
-    """What was built on one kind of machine is not offered to others."""
+    """Distribution of one platform, since it holds prebuilt libraries."""
 
     def has_ext_modules(self) -> bool:
         return True
 
 
 def prebuild(folder: Path) -> str:
-    """What `arignote.cbackend.runtime.prebuilt` does, imported without the packages around it, which need NumPy."""
+    """Run `arignote.cbackend.runtime.prebuilt` without importing the packages around it, which need NumPy."""
     for name, place in (("arignote", ROOT), ("arignote.cbackend", ROOT / "cbackend")):
         package = ModuleType(name)
         package.__path__ = [str(place)]

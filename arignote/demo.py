@@ -38,7 +38,7 @@ BATCH, HIDDEN, CLASSES = 100, 256, 10
 TEST_IMAGES = 360
 DTYPE = "float32"
 PIXEL = np.float32(0.25)
-"""What one of the 16 levels of a pixel counts: images are rows of values from 0 to 4."""
+"""Value of one of the 16 levels of a pixel: images are rows of values from 0 to 4."""
 MOMENTUM = np.float32(0.9)
 MOVES = 0.7
 """How far an epoch moves an image at most, in pixels, along each axis."""

@@ -8,7 +8,7 @@ from typing import Any
 from .graph.provenance import here
 
 _said: dict[Any, Any] = {}
-"""What was said already, by text and line: the filters of `warnings` show such a notice once."""
+"""Notices that were issued, by text and line: the filters of `warnings` show each once."""
 
 
 def notice(text: str) -> None:

@@ -78,9 +78,9 @@ class Replay:
         self._equal: dict[tuple[Any, ...], dict[Node, None]] = {}
         """The nodes of now by op and operands; there may be equal ones that nothing has merged yet."""
         self._gone: dict[tuple[Any, ...], Node] = {}
-        """What the rule at work has removed: one that changes many nodes at once goes on speaking of them."""
+        """Nodes that the current rule removed: a rule that changes many nodes at once still refers to them."""
         self._once: dict[Variable, Value] = {}
-        """What variables that speak of such nodes stood for when they were looked up."""
+        """Values of variables of such nodes at the time of the lookup."""
         self._fresh: list[Node] = []
         self._outputs: list[Value] = []
         self.ancestry: dict[Node, list[tuple[int, tuple[Node, ...]]]] = {}
@@ -169,7 +169,7 @@ class Replay:
             self._advance(telling=False)
 
     def _others(self, entry: Replacement, before: Value, after: Value) -> Iterator[tuple[Value, Value]]:
-        """What is replaced as well: equal nodes that become one, and the other outputs of an op that has several."""
+        """Further replacements: equal nodes that become one, and the other outputs of an op that has several."""
         if before is after and before.node is not None:  # a merge, of nodes that only the engine can tell apart
             for equal in list(self._equal.get(before.node.key, ())):
                 yield equal.outputs[before.index], after
@@ -274,7 +274,7 @@ class Replay:
         return self._of.get(variable)
 
     def _past(self, variable: Variable) -> Value | None:
-        """What stands for a variable that speaks of nodes which the rule at work has removed; nothing is added."""
+        """Current value of a variable whose nodes the current rule removed; nothing is added."""
         for made in toposort([variable], stop_at=ChainMap(self._once, self._of)):
             key = (made.op, *(self._leaf(i) if i.owner is None else self._now(i) for i in made.inputs))
             node = next(iter(self._equal.get(key, ())), None) or self._gone.get(key)
@@ -284,7 +284,7 @@ class Replay:
         return self._now(variable)
 
     def _now(self, variable: Variable) -> Value:
-        """What stands for a variable that was looked up."""
+        """Current value of a variable that was looked up."""
         return self._of.get(variable) or _latest(self._once[variable])
 
     def _operands(self, made: Apply) -> list[Value]:
@@ -364,7 +364,7 @@ def _once(value: Value) -> tuple[str, str, str]:
 
 
 def _latest(value: Value) -> Value:
-    """What stands for a value now."""
+    """Current replacement of a value."""
     while value.stand_in is not None:
         value = value.stand_in
     return value

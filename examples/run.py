@@ -33,7 +33,7 @@ def executed(path: Path) -> nbformat.NotebookNode:
 
 
 def problems(notebook: nbformat.NotebookNode) -> list[str]:
-    """What is wrong with a notebook that is kept: cells that did not run, errors, paths of a machine."""
+    """Faults of a stored notebook: cells that did not run, errors, paths of a machine."""
     found = []
     for number, cell in enumerate(notebook.cells):
         if cell.cell_type != "code":

@@ -22,7 +22,7 @@ _LONGEST_TEXT = 2000
 """Nodes whose text a notebook takes."""
 
 Use = tuple["Apply | None", int]
-"""Who reads a variable: (node, input position), or (None, output position) for an output of the graph."""
+"""Reader of a variable: (node, input position), or (None, output position) for an output of the graph."""
 
 
 class FunctionGraph:

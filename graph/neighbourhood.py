@@ -31,7 +31,7 @@ LEAF = "leaf"
 ARRAY, NUMBER = ConstantHead(), ConstantHead()
 _NUMBERS = {number: ConstantHead(number) for number in (0, 1, -1)}
 Head = Union["Op", ConstantHead, str]
-"""What an operand is at first sight: the op that computes it, LEAF, or a kind of constant."""
+"""Class of an operand in match keys: the op that computes it, LEAF, or a kind of constant."""
 
 MOST_KEPT = 20_000
 """Neighbourhoods that are kept; ops with parameters of their own could else fill the memory of a long program."""

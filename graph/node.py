@@ -33,7 +33,7 @@ class Variable:
 
     __slots__ = ("type", "owner", "index", "name", "_dims", "__weakref__")
     stem: ClassVar[str] = "v"
-    """What printed names of variables without name begin with; a number follows."""
+    """Prefix of printed names of unnamed variables; a number follows."""
     __array_ufunc__: Any = None  # NumPy arrays leave operators to us: `array + variable` calls our __radd__
 
     def __init__(self, type: TensorType, owner: Apply | None = None, index: int = 0, name: str | None = None) -> None:

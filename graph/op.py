@@ -33,7 +33,7 @@ class Op:
 
     name: str
     __facets__: ClassVar[Mapping[str, Any]] = {}
-    """What other layers registered for the class, see facets.py."""
+    """Facets that other layers registered for the class, see facets.py."""
     variable_class: ClassVar[type[Variable]] = Variable
 
     # --- the type rule

@@ -47,7 +47,7 @@ def carried_by(outputs: Sequence[Variable], given: Mapping[Variable, Variable]) 
     examples = Examples(lengths_of(first)[0])
     images = dict(given)
     shared: dict[Variable, Variable] = {}
-    """What is computed from lengths of examples, which are the same for all."""
+    """Values that are computed from lengths of examples, equal for all examples."""
     with inheriting() as lines:
         for node in toposort(outputs, stop_at=set(given)):
             flags = [i in images for i in node.inputs]

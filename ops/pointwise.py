@@ -41,7 +41,7 @@ class Broadcasting(TensorOp):
     real_slopes: bool = False
     """Whether it is linear, with a row that multiplies g by real numbers only: it need not be conjugated."""
     advice: str = ""
-    """What to write instead, for the error that refuses a dtype."""
+    """Alternative that the error for a refused dtype suggests."""
     explains: ClassVar[bool] = False
     """Whether the error of `loop` says more than a list of the dtypes that are taken."""
     same_as: int | None = None
@@ -203,7 +203,7 @@ class ElementwiseRecord(Broadcasting):
     """The call in a line, if it is not made of the operands' names."""
     advice: str = ""
     one_operand: str = ""
-    """What to write instead of a call with one operand."""
+    """Alternative to a call with one operand."""
     symbol: str = ""
     """The name in kernels and in the table of C; of an op from outside it has a digest."""
     source: UserC | None = None

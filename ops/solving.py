@@ -25,7 +25,7 @@ from .matrix_ops import MatrixOp, adjoint, lower_half, product
 from .tensor import TensorVariable
 
 SINGULAR = "Singular matrix"
-"""What NumPy says."""
+"""NumPy's message."""
 
 
 class System(MatrixOp):

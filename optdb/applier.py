@@ -31,7 +31,7 @@ from .patterns import Users
 from .rule import Proposal, Rule
 
 Outputs = tuple[Union[Variable, None], ...]
-"""What stands for the outputs of a node; None: the output itself."""
+"""Replacements of the outputs of a node; None keeps the output."""
 
 
 class RuleError(RuntimeError):
@@ -146,7 +146,7 @@ class Applier:
         self.inputs: Collection[Variable] = ()
         self.looks_at_users: bool = self.index.looks_at_users
         self.offers: dict[Neighbourhood, Offers] = {}
-        """What `offers_to` has found."""
+        """Cache of `offers_to`."""
         self._absent = {op for rule in self.index.rules for op in rule.needs}
         """Ops that some rule needs and that have not been met; until then it is not offered anything."""
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 from ..record import record
 
 RELAXABLE = ("nan", "inf", "signed zero", "overflow", "underflow", "rounding", "domain", "errors")
-"""What `relaxes` takes.  `rounding`: results may differ by more than a few ulp, as sums in another order do, whose
-partial sums may also overflow where the others do not; `domain`: arguments where the original is not defined; `errors`:
-a run that failed may now succeed.  That lengths which must agree do is taken for granted: what is proved about shapes
-is proved of runs that get through."""
+"""Names that `relaxes` takes.  `rounding`: results may differ by more than a few ulp, as in sums of other order, whose
+partial sums may also overflow where the others do not; `domain`: arguments where the original is not defined;
+`errors`: a run that failed may now succeed.  That lengths which must agree do is taken for granted, since proofs on
+shapes hold for runs that succeed."""
 
 
 @record(slots=True)

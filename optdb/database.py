@@ -57,7 +57,7 @@ class Database:
         self._content: tuple[int, State] = (-1, ())
         """The members in order, as `state` compares them, after how many edits."""
         self._answers: dict[tuple[Query, str, bool], tuple[State, Any]] = {}
-        """What was asked last, with the state of the database at that time."""
+        """Answers of the latest queries, with the state of the database at that time."""
         self._tags: set[str] = set()
         """Every tag that an entry of this database has, or once had: what is not here is no entry's tag."""
 

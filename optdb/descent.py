@@ -13,7 +13,7 @@ from .applier import Applier, Divergence, Outputs, fresh_nodes, node_key
 from .sweep import limit_reached, surroundings
 
 Chain = tuple[tuple[object, str], ...]
-"""What a node has taken the place of: keys of nodes, each with the rule that replaced it."""
+"""History of a node: keys of the nodes it replaced, each with the rule."""
 
 
 class Descent:

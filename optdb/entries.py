@@ -18,7 +18,7 @@ class Entry:
     name: str
     object: Any
     tags: frozenset[str]
-    """What a query finds it by: its name, its class, its contract's tags, its database's name, and its own tags."""
+    """Tags that queries match: its name, class, contract's tags, database's name, and its own tags."""
     position: float | None
     """Where it stands in its database; None where the order is that of registration."""
     path: str
@@ -29,14 +29,14 @@ class Entry:
     origin: str
     """file:line of the registration."""
     inside: tuple[Entry, ...] = ()
-    """What a container holds, in its order."""
+    """Members of a container, in order."""
     is_container: bool = False
     is_extra: bool = False
     """Whether the query itself brings it along."""
     provides: frozenset[str] = frozenset()
-    """What later entries may require, besides its name."""
+    """Names that later entries may require, besides its own."""
     requires: frozenset[str] = frozenset()
-    """What must be provided before it runs."""
+    """Names that earlier entries must provide."""
 
     def walk(self) -> Iterator[Entry]:
         """This entry and all inside it."""

@@ -38,7 +38,7 @@ class Optimizer:
     """
 
     contract: ClassVar[Contract | None] = None
-    """What the optimizer promises about numbers, if it says so."""
+    """Numerics contract of the optimizer, if declared."""
 
     name: str = ""
     strict: bool = False

@@ -29,10 +29,10 @@ from ..record import record
 from .operators import WithOperators
 
 Users = Callable[[Variable], Sequence[Use]]
-"""Who reads a value: what a pattern that asks for a single use is matched with.  Empty where it is not known."""
+"""Readers of a value, for patterns that ask for a single use.  Empty if unknown."""
 
 Bound = dict[Any, Any]
-"""What a match has found so far: names to values and ops, pattern nodes to values."""
+"""Bindings of a match so far: names to values and ops, pattern nodes to values."""
 
 Scalar = Union[bool, int, float, complex, np.generic]
 

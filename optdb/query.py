@@ -59,7 +59,7 @@ class Query:
     extra: tuple[tuple[Any, float], ...] = ()
     """Rules, optimizers or functions with their positions, which run besides what is registered; text cannot say it."""
     name: str = field(default="", compare=False)
-    """What the selected optimizer is called; the text of the query if empty."""
+    """Name of the selected optimizer; the text of the query if empty."""
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ class Proposal:
 
     outputs: tuple[Any, ...]
     leaves: tuple[Variable, ...]
-    """What the original was computed from: an operand that the result no longer needs may still give it its shape."""
+    """Operands of the original: one that the result no longer needs may still give it its shape."""
     inner: tuple[Variable, ...] = ()
     """The values that were matched between the leaves and the node."""
 
@@ -255,7 +255,7 @@ def is_of(op: Op, key: OpKey) -> bool:
 
 
 _MARKS = frozenset("+-&,:()<")
-"""What queries are written with, besides space."""
+"""Characters of the query syntax, besides space."""
 
 
 def _checked(name: str) -> str:

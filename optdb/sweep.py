@@ -46,7 +46,7 @@ class Frame:
         self.key: tuple[Any, ...] = node_key(node)
         self.after: Outputs = after
         self.rest: Iterator[Apply] = iter(fresh)
-        """What of the replacement is still to be visited."""
+        """Nodes of the replacement that are yet to be visited."""
         self.names: list[str] = [name]
         """The rule, and those that went on from its result."""
 

@@ -25,7 +25,7 @@ class Box:
     """Its colour: one of theme.KINDS."""
     inputs: tuple[int, ...] = ()
     title: str = ""
-    """What hovering over it says."""
+    """Tooltip."""
     output: bool = False
     members: tuple[int, ...] = ()
     """Of a folded box: the positions, in the drawing before folding, of what is in it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 _FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF), "\ufffd")
-"""What no XML document may hold, escaped or not."""
+"""Characters that XML documents exclude, escaped or not."""
 
 _WITHOUT_CONTENT = frozenset(("br", "circle", "input", "line", "path", "polyline", "rect"))
 

@@ -32,7 +32,7 @@ class Kernel:
     share: float = 0.0
     kind: str = "fused"
     function: str = ""
-    """What it is called in the C."""
+    """Its name in the C."""
 
 
 class _Scale:
@@ -83,7 +83,7 @@ def roofline(
 
 
 def _list(ranked: Sequence[Kernel]) -> Iterator[str]:
-    """What the numbers of the dots mean: share of the time and computation."""
+    """Legend of the numbered dots: share of the time and computation."""
     for n, kernel in enumerate(ranked[:_LABELLED], 1):
         base = _TOP + _LINE * n
         share = f"{100 * kernel.share:.1f} %" if kernel.share < 0.1 else f"{100 * kernel.share:.0f} %"
@@ -132,7 +132,7 @@ def _radius(kernel: Kernel) -> float:
 
 
 def _room(label: str, at: float, base: float, side: float = 1.0) -> Room:
-    """What a small label takes that begins at `at`, ends there (`side` -1) or has its middle there (0)."""
+    """Rectangle of a small label that begins at `at`, ends there (`side` -1) or is centred there (0)."""
     width = len(label) * SMALL_CHARACTER
     left = at - width * (1 - side) / 2
     return left, base - 9, left + width, base + 3

@@ -184,7 +184,7 @@ class OptimizerProfile:
 
 
 _SHOWN_SECONDS = 0.0005
-"""What is less would be a row that says 0.000s: dozens of them in the profile of a training step."""
+"""Shortest time with a row of its own: less would print as 0.000s, in dozens of rows for a training step."""
 
 
 def _figure(number: Any) -> str:

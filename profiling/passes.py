@@ -54,9 +54,9 @@ class PassProfile:
     nodes: int
     """Nodes when the sweep began."""
     fired: tuple[tuple[str, int], ...]
-    """What was applied, and how often, most often first."""
+    """Rules that were applied and their counts, largest first."""
     children: tuple[OptimizerProfile, ...] = ()
-    """What the global, final and cleanup optimizers report."""
+    """Profiles of the global, final and cleanup optimizers."""
     waiting: float = 0.0
 
     @property

@@ -108,7 +108,7 @@ class StepProfile:
     reads: tuple[str, ...] = ()
     """The inputs of the function that it reads."""
     strided: tuple[str, ...] = ()
-    """What it reads across the grain of memory, whatever the inputs are."""
+    """Operands that it reads with a stride along its inner loop, for inputs of any layout."""
     has_body: bool = False
     """Whether it runs steps of its own (a loop, a choice), which may read an array once, often, or never."""
 
@@ -157,13 +157,13 @@ class RunProfile:
         self.warm_up: np.ndarray = np.zeros(1, np.int64)
         """How many calls are yet to be left out: the C counts down."""
         self.remarks: Callable[[], Iterable[Any]] | None = None
-        """What gives the remarks on the function, for the advice."""
+        """Source of the remarks on the function, for the advice."""
         self._measure: Callable[[], Roofline | None] | None = None
         self._measure_early = False
         self._roofline: Roofline | None = None
         self._nodes: tuple[StepProfile, ...] = ()
         self._counters: list[np.ndarray] = []
-        """What the C counts in, one array for each call that may go on at the same time."""
+        """Counters of the C code, one array for each concurrent call."""
         self._tick: Callable[[], float] = lambda: 1e-9
         self._recorded = np.zeros(2)
         """Calls and seconds in them that Python has seen, where no C counts."""

@@ -30,7 +30,7 @@ def compiled_graph(graph, *, shared=None, name="f", **options):
 
 
 def expected(inputs, outputs, values):
-    """What NumPy makes of the same graph."""
+    """Results of NumPy for the same graph."""
     with np.errstate(all="ignore"):
         return interpret(FunctionGraph(inputs, outputs), values)
 

@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Surroundings:
-    """What all tests share; temporary files go into a folder of this process."""
+    """Fixture of all tests; temporary files go into a folder of this process."""
     tempfile.tempdir = os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("temporary"))
     return Surroundings()
 

@@ -11,7 +11,7 @@ from arignote.ops.elementwise import fill
 LARGEST_SUM = 4096
 """How many terms the sums of the tests have at most."""
 SPARE_ULPS = 4
-"""What two evaluations may differ by where a contract asks for the nearer one: both may be a few ulp off."""
+"""Tolerance of two evaluations where a contract asks for the nearer one: both may be a few ulp off."""
 
 
 def ordinals(x):

@@ -159,7 +159,7 @@ class HeldProduct:
         return f"sys.modules[{name!r}] is another module, or gone"
 
     def _other_answers(self) -> Iterator[str]:
-        """What functions that find their answer once a process found anew and otherwise; they will ask again."""
+        """Clear functions that cache one answer a process, so that they ask again."""
         for label, function in self._once:
             if function.cache_info().currsize:
                 answer = function()

@@ -52,7 +52,7 @@ def make(folder, *arguments):
 
 
 def run(folder, target, program, *arguments):
-    """What a program prints on the machine of a target."""
+    """Output of a program on the machine of a target."""
     if target.startswith("wasm32"):
         return run_wasm(folder, program, *arguments)
     command = [*filter(None, [EMULATORS[target]]), f"./{program}", *arguments]
@@ -62,7 +62,7 @@ def run(folder, target, program, *arguments):
 
 
 def run_wasm(folder, program, *arguments):
-    """What a WebAssembly program prints; the folder is its working directory."""
+    """Output of a WebAssembly program; the folder is its working directory."""
     import wasmtime
 
     config = wasmtime.WasiConfig()

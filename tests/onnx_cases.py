@@ -83,7 +83,7 @@ def model_of(case: Case) -> tuple[Any, list[Any]]:
 
 
 def _lengths(value: Any) -> Any:
-    """What from_onnx is told of an input that is no tensor."""
+    """Description of an input that is no tensor, for from_onnx."""
     return [np.shape(v) for v in value] if isinstance(value, (list, tuple)) else None if value is None else value.shape
 
 

@@ -29,7 +29,7 @@ Values = list[np.ndarray]
 
 
 def trouble(program: Program, seed: int = 0) -> str | None:
-    """What is wrong with what is compiled of `program`, on its own lengths and on two others; None: nothing."""
+    """Fault of the compiled `program`, on its own lengths and on two others; None if it is right."""
     random = Random(seed)
     made = program.made()
     arguments = [i for i in program.inputs if not i.shared]

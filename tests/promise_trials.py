@@ -44,7 +44,7 @@ MATRICES = (
 
 
 def promise_trial(seed: int) -> str:
-    """What is wrong with a random expression of a variable whose place something else takes; empty if nothing is."""
+    """Fault of a random expression of a variable that something else replaces; empty if it is right."""
     random = Random(seed)
     rank = random.randint(1, 2)
     promised = tuple(random.choice((None, 1, 2, 3, 5)) for _ in range(rank))
@@ -72,7 +72,7 @@ def outputs_of(q: Any, forms: list[str]) -> list[Any]:
 
 
 def outcome(call: Any, name: str, is_kept: bool, expected: Any) -> str:
-    """What is wrong with a call: another result, an error where none is due, no error, or one that does not say who."""
+    """Fault of a call: another result, an unexpected error, no error, or one that names no argument."""
     try:
         got = call()
     except (ValueError, IndexError) as error:
@@ -199,7 +199,7 @@ WAYS = {"givens": by_givens, "updates": by_updates, "set_value": by_set_value, "
 
 
 def mask_trial(seed: int) -> str:
-    """What is wrong with reading or writing under masks, of which some have a wrong length; empty if nothing is."""
+    """Fault of reading or writing under masks, some of wrong length; empty if it is right."""
     random = Random(seed)
     rank = random.randint(1, 3)
     shape = tuple(random.choice((0, 1, 2, 3)) for _ in range(rank))

@@ -88,7 +88,7 @@ class Program:
         yield f"updates = [{', '.join(f'({shared}, {new})' for shared, new in self.updates)}]"
 
     def code(self) -> str:
-        """What a person runs to see what both backends make of it."""
+        """Script that shows the results of both backends."""
         arguments = [i for i in self.inputs if not i.shared]
         names = ", ".join(i.name for i in arguments)
         lines = ["import numpy as np, arignote as ag", "from arignote import ops as T", *self.build_lines()]

@@ -1,4 +1,4 @@
-"""What each rule on elementwise ops does: (name, before, after), in the notation of users.
+"""Rows of the rules on elementwise ops: (name, before, after), in the notation of users.
 
 Vectors x, y, z; matrices A, B; scalars s, t; integers i, j (vectors) and n (a scalar); bytes u; truth values b, c, d;
 complex numbers w; float32 f.
@@ -322,4 +322,4 @@ UNCHANGED = [
     ("local_log_erfc", T.log(T.erfc(T.minimum(x, 26.0)))),
     ("local_fill_sink", fill(x, y)),
 ]
-"""What looks like it, and where the rule must keep its hands off."""
+"""Near misses, which the rule must leave alone."""

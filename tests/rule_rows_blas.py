@@ -1,4 +1,4 @@
-"""What each rule on products as BLAS knows them does: (name, before, after)."""
+"""Rows of the rules on BLAS products: (name, before, after)."""
 
 import numpy as np
 from rule_rows import A, B, s

@@ -1,4 +1,4 @@
-"""What each rule on sums of products of bytes does: (name, before, after)."""
+"""Rows of the rules on sums of products of bytes: (name, before, after)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What each rule on layouts does, in blocks as wide as the vectors of this machine: (name, before, after)."""
+"""Rows of the rules on layouts, in blocks as wide as this machine's vectors: (name, before, after)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What each rule of linear algebra does: (name, before, after), and matrices of the kinds that the names promise.
+"""Rows of the rules of linear algebra: (name, before, after), and matrices of the kinds that the names promise.
 
 A, B general; P positive definite; D diagonal; L, U triangular; Q orthogonal; S symmetric; b a vector, C two columns.
 """

@@ -1,4 +1,4 @@
-"""What each rule on shapes, parts, reductions and products of matrices does: (name, before, after)."""
+"""Rows of the rules on shapes, slices, reductions and products of matrices: (name, before, after)."""
 
 import numpy as np
 from rule_rows import A, B, i, j, n, s, x, y

@@ -49,14 +49,14 @@ RANKS = [(1, 1, 1), (2, 2, 2), (0, 1, 0), (2, 1, 1), (1, 2, 0), (0, 0, 0)]
 LENGTHS = [(64, 64), (1, 64), (64, 1), (0, 64), (1, 1), (8, 1), (5, 9)]
 SIZES = [[3], [9], [1], [0], [5], [1, 3], [1, 5], [4, 5, 6]]
 ELEMENTS = 400
-"""Of which one array has at most."""
+"""Elements of an array, at most."""
 EDGES = [
     np.nan, np.inf, -np.inf, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 10.5, -17.0, 88.0, 89.0, -104.0, 709.0, 710.0,
     -746.0, 1e-8, 3e38, -1e300,
 ]  # fmt: skip
 """Among small numbers: where a function overflows, underflows or is not defined."""
 UNWRITABLE = (TypeError, ValueError, OverflowError, IndexError)
-"""What is raised by an expression that a user could not write."""
+"""Exception of an expression that a user could not write."""
 
 
 class Maker:
@@ -87,7 +87,7 @@ class Maker:
         return self.rng.choice([2, 4, 8, 3, 1, 64, 5] if whole else [0.25, 2.0, -3.5, 0.1, 1e10, 4, 5])
 
     def build(self, pattern):
-        """What stands for the pattern; None if there is nothing."""
+        """Replacement of the pattern; None if there is none."""
         if isinstance(pattern, Wild):
             if pattern.name not in self.known:
                 self.known[pattern.name] = self.variable(pattern)
@@ -218,7 +218,7 @@ def edges(rng, dtype, shape):
 SPECIAL = [
     np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 1e-8, 88.0, 89.0, -104.0, 710.0, -746.0, 3.4e38, -1.7e308,
 ]  # fmt: skip
-"""Of which every combination is tried in the operands of what stabilizes; half of them in three operands, or a row."""
+"""Values whose every combination is tried as operands of stable forms; half of them in three operands, or a row."""
 
 
 def at_special_values(example, dtype):
@@ -342,7 +342,7 @@ def compare(rule, before, after, arrays, want, got):
 
 
 def products_in_place_of_leaves(before, arrays):
-    """What `compound` made of leaves of the example: operands of the rule that are larger than the arrays."""
+    """Results of `compound` on leaves of the example: operands of the rule that are larger than the arrays."""
     given = dict(zip(before.inputs, arrays, strict=True))
     made = {n.out: n.inputs for n in before.order if n.op is T.mul and len(n.inputs) == 2}
     with np.errstate(all="ignore"):

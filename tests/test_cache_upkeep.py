@@ -36,7 +36,7 @@ def test_trim_removes_the_least_recently_used(filled):
 
 
 def test_many_processes_that_store_a_little_trim_together(tmp_path):
-    """What is stored is counted in the folder, not in a process."""
+    """The folder, not the process, counts stored entries."""
     folder, capacity = find_cache_folder(tmp_path / "cache"), 40 * 8192
     for number in range(120):
         each = Cache(folder, capacity)

@@ -1,4 +1,4 @@
-"""What compiling may cost at most: long chains fall into groups of one text."""
+"""Upper bounds of compile time: long chains fall into groups of one text."""
 
 import numpy as np
 

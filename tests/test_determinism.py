@@ -1,4 +1,4 @@
-"""What is made of a graph does not depend on how Python orders its sets, nor on which rule was registered first."""
+"""Results for a graph do not depend on Python's order of sets, nor on the order of registration."""
 
 import os
 import random
@@ -60,7 +60,7 @@ def functions():
 
 @pytest.fixture(scope="module")
 def optimizers():
-    """What is done by default, as fifty orders of registration have it."""
+    """Default optimizations under fifty orders of registration."""
     return [in_another_order(seed).query("fast_run") for seed in range(50)]
 
 

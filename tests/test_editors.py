@@ -111,7 +111,7 @@ def test_nearly_all_names_have_types(tmp_path):
 
 
 def run(command, folder, environment=None, text=""):
-    """What a command prints, run away from the checkout, as editors do."""
+    """Output of a command that runs outside the checkout, as in editors."""
     path = {"PATH": f"{environment}:{os.environ['PATH']}"} if environment else {}
     done = subprocess.run(
         [str(part) for part in command], input=text, capture_output=True, text=True, cwd=folder, timeout=300,

@@ -25,7 +25,7 @@ X, Y, V = rng.standard_normal((5, 5)) + 4 * np.eye(5), rng.standard_normal((5, 5
 
 
 def run(command, folder, *, succeeds=True):
-    """What a command prints, in `folder`; its complaints if it is to fail."""
+    """Output of a command in `folder`; its errors if it is to fail."""
     done = subprocess.run(command, cwd=folder, shell=True, capture_output=True, text=True, check=False)
     assert (done.returncode == 0) == succeeds, done.stdout + done.stderr
     return done.stdout if succeeds else done.stderr

@@ -76,7 +76,7 @@ def test_a_property_that_a_thread_is_computing():
 
         @cached_property
         def answer(self):
-            """What it is."""
+            """A docstring."""
             if self.pause:
                 self.pause()
             return [42]
@@ -88,7 +88,7 @@ def test_a_property_that_a_thread_is_computing():
 
     with Meeting(work):
         assert in_child(lambda: Slow().answer == [42]) == 0
-    assert Slow.answer.__doc__ == "What it is."
+    assert Slow.answer.__doc__ == "A docstring."
 
 
 def test_no_property_of_ours_is_computed_under_a_lock():

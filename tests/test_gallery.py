@@ -71,7 +71,7 @@ GALLERY = {**CALLED, **BUILT}
 
 
 def seen(error):
-    """What the user reads: his own frames, then the message."""
+    """Traceback as the user reads it: frames of user code, then the message."""
     parts = traceback.TracebackException.from_exception(error)
     parts.__cause__ = parts.__context__ = None
     others = ("<entry", __file__)

@@ -1,4 +1,4 @@
-"""What `import arignote` costs beyond NumPy, and what it must not do: start programs, change folders, load much."""
+"""Cost of `import arignote` beyond NumPy; it must not start programs, change folders or load much."""
 
 import json
 import subprocess

@@ -122,7 +122,7 @@ class Subclass(np.ndarray):
 
 
 class OfAnotherPackage:
-    """What offers its numbers, by the method that is given, and is no array."""
+    """Object that is no array and offers its numbers by the given method."""
 
     def __init__(self, method):
         setattr(type(self), method, lambda self, *_, **__: np.ones(3))

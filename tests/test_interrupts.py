@@ -64,7 +64,7 @@ LATENCY = {  # what takes seconds, and the shape of its argument
 
 
 def child(body: str) -> str:
-    """What `body` prints in a process of its own."""
+    """Output of `body` in a process of its own."""
     done = subprocess.run([sys.executable, "-c", HEAD + body], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.strip()

@@ -1,4 +1,4 @@
-"""What a test changes of the state that all share is named and undone, and the order of tests follows from a seed."""
+"""Changes of shared state by a test are named and undone, and the order of tests follows from a seed."""
 
 import gc
 import locale

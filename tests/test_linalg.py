@@ -23,7 +23,7 @@ def variables(*values, static=False):
 
 
 def run(function, *values, static=False):
-    """What the function of variables gives for the values, one output or several; shapes are those promised."""
+    """Results of the function of variables for the values, one or several, with the promised shapes."""
     inputs = variables(*values, static=static)
     outputs = function(*inputs)
     several = outputs if isinstance(outputs, (list, tuple)) else [outputs]

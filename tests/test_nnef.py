@@ -31,7 +31,7 @@ def folder(path, lines, inputs="x", outputs="y", **weights):
 
 
 def interpreted(path, *arrays):
-    """What the interpreter of the package computes."""
+    """Results of the package's interpreter."""
     with nnef.Session(str(path), stdlib="", lowered=["clamp", "batch_normalization", "l2_normalization"]) as session:
         return session(*arrays)
 

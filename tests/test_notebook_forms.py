@@ -1,4 +1,4 @@
-"""What notebooks show: formulas, forms without scripts, completion, progress; the examples run."""
+"""Output of notebooks: formulas, forms without scripts, completion, progress; the examples run."""
 
 import importlib.util
 import io

@@ -32,7 +32,7 @@ def model(nodes, inputs, outputs, initializers=(), version=18, **more):
 
 
 def runtime(made, feeds):
-    """What ONNX Runtime computes."""
+    """Results of ONNX Runtime."""
     session = pytest.importorskip("onnxruntime").InferenceSession(
         made.SerializeToString(), providers=["CPUExecutionProvider"]
     )

@@ -24,7 +24,7 @@ def normal(*shape):
 
 
 def runtime(made, arrays):
-    """What ONNX Runtime computes."""
+    """Results of ONNX Runtime."""
     session = pytest.importorskip("onnxruntime").InferenceSession(made.SerializeToString())
     Path(tempfile.gettempdir(), ".ses").unlink(missing_ok=True)  # it leaves one
     return session.run(None, {i.name: a for i, a in zip(session.get_inputs(), arrays, strict=True)})

@@ -1,4 +1,4 @@
-"""What is compiled when the package is installed: used where all of it fits, and never in the way where it does not."""
+"""Prebuilt libraries: used where all of them fit, ignored where one does not."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The prose of README and docs: short sentences and the terms of the glossary; docstrings begin with a noun or verb."""
+"""The prose of README and docs: short sentences and the glossary's terms; docstrings begin with a noun or a verb."""
 
-import ast
 import re
 from pathlib import Path
 
@@ -39,12 +38,14 @@ HOME_MADE = {
     r"\bwhat (it|that|each \w+|calls?|functions?) costs?\b": "profile, cost",
 }
 """Home-made term -> standard term; an everyday word only in its home-made meaning."""
-BAD_BEGINNING = re.compile(r"(What|Whoever|Whether what|Of which|Of what|Who|That which)\b")
-COMPLYING = (
-    "arignote", "benchmarks", "cbackend", "docs", "engines", "frontends", "graph", "ops", "optdb", "pages", "profiling",
-    "record", "targets",
-)  # fmt: skip
-"""Folders whose public docstrings all begin with a noun or a verb."""
+BAD_BEGINNING = re.compile(
+    r"(?:\"\"\"|/\*\*? )(What|Whatever|Whoever|Whether what|Of which|Of what|Who|That which)\b.*"
+)
+CHECKED = [
+    *("arignote", "benchmarks", "cbackend", "docs", "engines", "examples", "frontends", "graph", "ops", "optdb"),
+    *("pages", "profiling", "record", "setup.py", "targets", "tests"),
+]
+"""Places whose docstrings and comments of C all begin with a noun or a verb."""
 
 
 def name_of(path):
@@ -105,17 +106,21 @@ def test_the_check_sees_a_home_made_term_and_a_long_sentence():
     assert found == {"line buffers", "graph editor"}
 
 
-def beginnings(folder):
-    """file:line of each public docstring below a folder whose first line begins badly."""
-    for path in sorted((ROOT / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
-                continue
-            doc = ast.get_docstring(node) or ""
-            if BAD_BEGINNING.match(doc) and not getattr(node, "name", "").startswith("_"):
-                yield f"{name_of(path)}:{getattr(node, 'lineno', 1)}: {doc.splitlines()[0]}"
+def beginnings(place):
+    """file:line of each docstring of Python and each comment of C that begins badly."""
+    files = sorted(path for path in place.rglob("*") if path.suffix in {".py", ".c", ".h"}) or [place]
+    for path in files:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if match := BAD_BEGINNING.search(line):
+                yield f"{name_of(path)}:{number}: {match.group()}"
 
 
-@pytest.mark.parametrize("folder", COMPLYING)
-def test_docstrings_begin_with_a_noun_or_a_verb(folder):
-    assert not list(beginnings(folder))
+@pytest.mark.parametrize("place", CHECKED)
+def test_docstrings_and_comments_begin_with_a_noun_or_a_verb(place):
+    assert not list(beginnings(ROOT / place))
+
+
+def test_the_check_sees_a_bad_beginning(tmp_path, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
+    (tmp_path / "page.c").write_text("".join(f"/* {first} it is. */\n" for first in ("What", "Whatever", "Whether")))
+    assert [found.split(":")[1] for found in beginnings(tmp_path)] == ["1", "2"]

@@ -54,7 +54,7 @@ def database():
 
 
 def selected(optimizer):
-    """What an optimizer consists of: names, with what is inside in brackets."""
+    """Structure of an optimizer: names, with members in brackets."""
     inside = []
     for field in ("optimizers", "rules", "final", "cleanup"):
         inside += [selected(member) for member in getattr(optimizer, field, ())]

@@ -1,4 +1,4 @@
-"""What a node that is rebuilt on other operands takes over: types, lengths, neighbourhood, where they are the same."""
+"""A node that is rebuilt on other operands keeps types, lengths and match key where they are the same."""
 
 from __future__ import annotations
 

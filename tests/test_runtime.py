@@ -172,7 +172,7 @@ def test_threads_never_share_a_block(runtime):
 
 
 def in_a_child(cache: Cache, body: str) -> str:
-    """What `body` prints in a fresh process that has a `runtime`."""
+    """Output of `body` in a fresh process that has a `runtime`."""
     head = f"""
 import os, sys, threading, time
 from arignote.cbackend.abi._abi import ffi

@@ -1,4 +1,4 @@
-"""What shared variables without a name are called: what the line assigns them to, else shared_0, shared_1, ..."""
+"""Default names of shared variables: the target of the assignment, else shared_0, shared_1, ..."""
 
 import linecache
 
@@ -10,7 +10,7 @@ from arignote import ops as T
 
 
 def made(code):
-    """What the code assigns to `found`."""
+    """Value that the code assigns to `found`."""
     file = f"<code {hash(code)}>"
     linecache.cache[file] = (len(code), None, code.splitlines(True), file)
     scope = {"ag": ag, "shared": ag.shared, "T": T, "box": type("Box", (), {}), "p": {}}

@@ -1,4 +1,4 @@
-"""Whatever a machine lacks, results are right and one warning says what is missing: compiler, cache folder, room on the
+"""Results are right on every machine, and one warning says what is missing: compiler, cache folder, space on the
 disk, sound entries.  Each case is a process of its own, since compiler and cache are found once a process.
 """
 
@@ -119,7 +119,7 @@ def test_without_home_and_cache_folder_it_compiles_in_private_ones(tmp_path):
 
 
 def test_a_umask_that_takes_all_costs_nothing(tmp_path):
-    """What root may do, it may do whatever the modes are: here without that."""
+    """Root ignores file modes: run without that right."""
     setpriv = shutil.which("setpriv")
     if os.geteuid() == 0 and setpriv is None:
         pytest.skip("root needs setpriv")

@@ -49,7 +49,7 @@ def forget():
 
 @pytest.fixture
 def wins(monkeypatch, forget):
-    """Whatever unrolls by 4 is twice as fast, all else is not."""
+    """Measurement in which unrolling by 4 is twice as fast."""
 
     def gain(race, one, other, rounds):
         mine, its = (any(s.unroll == 4 for s in forms.values()) for forms in (one, other))

@@ -1,4 +1,4 @@
-"""What a graph of real numbers is worth, to many digits, by mpmath: the judge between two roundings of it."""
+"""Value of a graph of real numbers to many digits, by mpmath: the judge between two roundings of it."""
 
 import numpy as np
 

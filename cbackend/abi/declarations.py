@@ -14,7 +14,7 @@ VERSION = 1
 """Part of every cache key: raise it when a layout below changes its meaning without changing its text."""
 
 C_TYPES = "typedef __INT32_TYPE__ i32;\ntypedef __INT64_TYPE__ i64;\n"
-"""What the declarations need; C11 allows the same typedef twice, so a preamble may repeat it."""
+"""Prelude of the declarations; C11 allows the same typedef twice, so a preamble may repeat it."""
 
 RUNTIME_DECLARATIONS = """\
 struct ag_runtime;
@@ -39,7 +39,7 @@ typedef struct ag_product {
     const void *beta;
     void *c;
     i64 c_step;
-    /* What is done with each block of c as soon as it is finished, NULL: nothing.  Its loops are the axes of c, and may
+    /* Epilogue of each finished block of c, or NULL.  Its loops are the axes of c, and may
        be further ones, 1 long, in front of the last; data and strides are those of a launch.  grouped: the last axis of
        the batch is none of c, which has the rows of its matrices one after the other. */
     const struct ag_nest *after;
@@ -203,7 +203,7 @@ typedef struct ag_arena {
     i64 *sizes;                   /* the bytes that each slot was asked for */
 } ag_arena;
 
-/* What a generated library may call; one for each setting of `threads`. */
+/* Functions that a generated library may call; one table for each setting of `threads`. */
 typedef struct ag_runtime {
     void *(*alloc)(i64 bytes);    /* 64-byte aligned, contents undefined; NULL when memory is exhausted */
     void (*release)(void *block); /* hands a block back to the pool; NULL is allowed */
@@ -289,7 +289,7 @@ NATIVE_DECLARATIONS = """\
 typedef struct object object;
 
 enum { AG_SMALL = 2048, AG_ARRAYS = 32, AG_LENGTHS = 64 }; /* AG_SMALL: elements, up to which Python's lock is kept */
-/* What computes a length; all but the first two take what is on the stack. */
+/* Instructions that compute a length; all but the first two pop operands from the stack. */
 enum { AG_NUMBER, AG_EXTENT, AG_ADD, AG_SUB, AG_MUL, AG_FLOORDIV, AG_MAXIMUM, AG_MINIMUM, AG_BROADCAST };
 
 typedef struct ag_signature {
@@ -353,4 +353,4 @@ void *ag_bound_method(void);
 i64 ag_ticks(void);
 void ag_clocks(i64 *out);
 """
-"""What the runtime, linear_algebra.c, lapack.c, native_entry.c and native_bound.c export."""
+"""Exports of the runtime, linear_algebra.c, lapack.c, native_entry.c and native_bound.c."""

@@ -15,7 +15,7 @@ typedef __UINT64_TYPE__ u64;
 typedef double f64;
 typedef double _Complex c128;
 """
-"""What the functions need, beside the declarations."""
+"""Prelude of the functions, beside the declarations."""
 
 DRIVER_FUNCTIONS = {
     "ag_iota": """\

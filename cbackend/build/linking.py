@@ -18,7 +18,7 @@ from .elf import symbols
 _KEPT = ("--build-id", "--eh-frame-hdr", "--hash-style=")
 _KEPT_WITH_VALUE = ("-m", "-z")
 IN_PROCESS = frozenset({"memcpy", "memmove", "memset", "memcmp", "_GLOBAL_OFFSET_TABLE_"})
-"""What gcc may call of its own accord and the C library, which is in every process, has; and a name of the linker's."""
+"""Functions of the C library that gcc may call by itself, present in every process; and a name of the linker."""
 
 
 def linking(said: str, flags: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

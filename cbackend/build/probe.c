@@ -1,4 +1,4 @@
-/* What a toolchain must get right before it may build for us, compiled with the flags under test.
+/* Trial of a toolchain before it builds for us, compiled with the flags under test.
 
    probe               prints three words: exp(2.5) from a loop, a subnormal that must survive, and a sum that wraps.
    probe <library>     loads a new library and calls it on empty arrays; exit code 0 if both went well.  What is wrong

@@ -65,7 +65,7 @@ OPTIONAL = (
     Group(link_flags=("-Wl,-z,noseparate-code",)),  # two parts to map instead of four: loading takes 24 us, not 33
 )
 FIRST = (GCC, *OPTIONAL)
-"""What is tried first: all that gcc takes."""
+"""Flags that are tried first: all that gcc takes."""
 _NONE: tuple[tuple[str, str], ...] = ()
 BARE_LINK = ("-nostdlib", "-lgcc") if sys.platform == "linux" else ()
 """How gcc links a program: start files and the C library, which is in the process, take half of the linker's 12 ms."""

@@ -1,4 +1,4 @@
-/* What NAME.h promises, by way of the program in NAME_program.c and the runtime; the tables above say what is what. */
+/* Functions of NAME.h: they call the program in NAME_program.c and the runtime, with the tables above. */
 
 struct NAME_function {
     ag_runtime rt;              /* with as many threads as were asked for */

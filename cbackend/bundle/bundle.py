@@ -81,7 +81,7 @@ typedef struct {name}_array {{
     int64_t shape[{rank}];
 }} {name}_array;
 
-/* What an array is.  dtype: as NumPy calls it; bytes: of an element; lengths: -1 where any will do. */
+/* Declaration of an array.  dtype: NumPy's name; bytes: of an element; lengths: -1 where any length fits. */
 typedef struct {name}_type {{
     const char *name, *dtype;
     int bytes, rank;

@@ -29,7 +29,7 @@ class _Note:
 
 
 _pending: list[tuple[Handler, Any]] = []
-"""What was noted, and the handler that is to hear of it."""
+"""Signals that were noted, each with the handler to call."""
 
 
 @contextmanager

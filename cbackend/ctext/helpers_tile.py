@@ -87,7 +87,7 @@ static inline {S} *ag_tile_out_{T}({S} *y, i64 at, i64 along, {S} *copy)
         Helper(
             "ag_tile_back_{T}",
             """\
-/* What was computed in `copy`, to where it belongs. */
+/* Write the results in `copy` to their place. */
 __attribute__((noinline, unused)) static void ag_tile_back_{T}({S} *y, i64 at, i64 down, i64 along, i64 rows,
                                                                i64 columns, const {S} *copy)
 {
@@ -133,7 +133,7 @@ static inline const {S} *ag_run_in_{T}(const {S} *x, i64 at, i64 stride, i64 n, 
         Helper(
             "ag_run_back_{T}",
             """\
-/* What was computed in `copy`, to where it belongs. */
+/* Write the results in `copy` to their place. */
 __attribute__((noinline, unused)) static void ag_run_back_{T}({S} *y, i64 at, i64 stride, i64 n, const {S} *copy)
 {
     y += at;

@@ -122,7 +122,7 @@ typedef struct ag_body {{
     i32 calls_back;
 }} ag_body;
 
-/* What becomes of a result of a body: the last is kept; all are, in memory that is there; all are, in memory that
+/* Storage of a result of a body: the last is kept; all are kept in allocated memory; all are kept in memory that
    grows. */
 enum {{ {LAST}, {ALL}, {GROWN} }};
 

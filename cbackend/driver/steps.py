@@ -59,7 +59,7 @@ DETAIL = 64
 """The length of ag_call.detail."""
 
 IN_PARTS = {"copy": "ag_copy_in_parts", "eye": "ag_eye", "iota": "ag_iota"}
-"""What the runtime may share out among threads, and what is called for it, which may end early."""
+"""Host steps that the runtime runs on several threads, with the function of each, which may end early."""
 TABLES = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "int8": "i8"}
 
 

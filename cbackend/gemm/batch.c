@@ -70,7 +70,7 @@ static void multiply_matrices(const ag_runtime *rt, const product *x)
     follow(x, 0, 0, x->m, x->n);
 }
 
-/* What computes each product of the batch, if they are little: what is common to all is then looked at once. */
+/* Kernel of each product of a batch of little ones, so that their common sizes are tested once; else NULL. */
 static little_product *little_of(const ag_product *of)
 {
     const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;

@@ -55,7 +55,7 @@ typedef struct block {
 
 INLINE i64 round_up(i64 n, i64 unit) { return parts(n, unit) * unit; }
 
-/* What follows the product, on rows [i, i + m) and columns [j, j + n) of c. */
+/* Epilogue of the product, on rows [i, i + m) and columns [j, j + n) of c. */
 static void follow(const product *x, i64 i, i64 j, i64 m, i64 n)
 {
     const ag_product *of = x->of;

@@ -124,7 +124,7 @@ INLINE vector add_product(vector sum, vector x, vector w)
 #define KEEP(vector) (void)0
 #endif
 
-/* What a call is beside its arrays, found once. */
+/* Sizes and tiling of a call, computed once. */
 typedef struct byte_work {
     const ag_byte_sums *of;
     i64 panels, strips;
@@ -384,7 +384,7 @@ INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 column
     }
 }
 
-/* What becomes of the sums of a tile. */
+/* Epilogue of a tile: from sums in registers to results in memory. */
 static void finish_tile(const byte_work *work, const byte_tile *at, i64 columns, i64 vectors, const vector *sums)
 {
     const ag_byte_sums *of = work->of;

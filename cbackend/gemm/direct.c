@@ -53,7 +53,7 @@ typedef struct tile_place {
     const i64 *offsets;    /* of a listed group: where its channels lie */
 } tile_place;
 
-/* What a convolution is beside its arrays, found once. */
+/* Sizes and tiling of a convolution, computed once. */
 typedef struct direct {
     const ag_runtime *rt;
     const ag_convolution *of;
@@ -390,7 +390,7 @@ static void sum_row(const direct *work, strip *part, i64 row, i64 count)
     }
 }
 
-/* What follows, on the strip of each block. */
+/* Epilogue, on the strip of each block. */
 static void follow_strip(const direct *work, const strip *part, i64 image, i64 block, i64 blocks)
 {
     const ag_convolution *of = part->of;

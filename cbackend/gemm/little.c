@@ -82,7 +82,7 @@ enum { FEW_ALL = 1 << 13 }; /* multiplications: larger products of few columns g
 
 typedef void little_product(i64 m, i64 n, i64 k, const T *a, i64 a0, i64 a1, const T *b, i64 b0, T *c, i64 c0);
 
-/* What computes c = a @ b of these sizes, where columns of b lie side by side; NULL: none of these. */
+/* Kernel for c = a @ b of these sizes with contiguous rows of b; NULL if none fits. */
 static little_product *little_kernel(i64 m, i64 n, i64 k)
 {
     if (COMPLEX || m <= 0 || k <= 0 || n * at_most(k, LITTLE) > LITTLE) return 0;

@@ -63,7 +63,7 @@ static void store_tile(const target *to, const REAL *tile, i64 width)
     }
 }
 
-/* What follows is worth a compiler's time, but not for passes that find nothing in it (gcc 12: 20 of 60 ms). */
+/* The tiles below are compiled at O2 without the passes that find nothing in them (gcc 12: 20 of 60 ms). */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC optimize("O2", "fp-contract=fast", "no-tree-vectorize", "no-tree-slp-vectorize", "no-gcse", "no-tree-pre", \

@@ -81,7 +81,7 @@ def _parts_lie_apart(operands: Operands, aliases: Sequence[Alias]) -> bool:
 
 
 _Pieces = tuple[Body, Group, Operands, str, frozenset[int]]
-"""What a kernel is made of; the string is its comment, the set the loops that it goes along more than once."""
+"""Parts of a kernel; the string is its comment, the set holds the loops that it iterates more than once."""
 
 
 def _pieces(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> _Pieces:
@@ -185,7 +185,7 @@ def _answering(body: Body, fallible: bool, guarded: bool) -> Body:
 _Part = tuple[tuple[int, ...], frozenset[int], tuple[int, ...]]
 """One nest: its loops, those of them that are reduced, and the numbers of its results."""
 _Searched = tuple[Variable, str] | None
-"""What a nest that finds positions goes through, and for a maximum or a minimum."""
+"""Operand of a nest that finds positions, and the comparison: of a maximum or of a minimum."""
 
 
 def _parts(results: Sequence[Result]) -> list[_Part]:

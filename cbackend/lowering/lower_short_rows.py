@@ -148,7 +148,7 @@ class _Turned:
         self._numbers = itertools.count()
         self._singles_made = itertools.count()
         self._known: dict[Key, Expr] = {}
-        """What is known of each row of the tile: an element of an array, or what is to be made of some."""
+        """Values of each row of the tile that stand in variables: elements of arrays, and results of them."""
         self._at: list[list[Statement]] = [[] for _ in range(len(self.outer) + 1)]
         self._pointers: set[str] = set()
         self._inside: list[Statement] = []

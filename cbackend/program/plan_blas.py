@@ -21,7 +21,7 @@ from .planner import Planner
 from .program import Argument, Array, Lengths, Number, Quantity, Table, Vector
 
 SUMMED = -1
-"""What messages take for the axis where lengths of the axes that are summed over do not agree."""
+"""Axis number in messages about summed axes of unequal lengths."""
 
 
 @record(slots=True)

@@ -23,7 +23,7 @@ from .planner import Planner, has_all_loops
 from .program import Argument, Array, Lengths, Rows, Stage, Stages
 
 MAX_ARRAYS, MAX_LOOPS, MAX_RINGS = 64, 32, 32
-"""What the runtime has room for."""
+"""Capacity of the runtime's tables."""
 MEMORY = Rows(-1, 0, 0)
 """Rows of an array that lies in memory."""
 

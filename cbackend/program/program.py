@@ -39,7 +39,7 @@ class Buffer:
 
 
 Memory = Buffer | str
-"""What an address points into: a buffer, or an input, constant or local by name."""
+"""Base of an address: a buffer, or an input, constant or local by name."""
 
 
 @record(slots=True)

@@ -1,4 +1,4 @@
-/* What this processor can do at most: three small loops that are timed from outside, one mode a call.
+/* Peak speeds of this processor: three small loops that the caller times, one mode a call.
 
    mode (call->step)  1  a[i] = b[i] + 3 * c[i] over call->lengths[0] elements at call->data[0 .. 2]    bandwidth
                       2  fused multiply-adds of float32 in registers, call->operand times ROUND          peak

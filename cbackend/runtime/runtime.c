@@ -158,7 +158,7 @@ static i64 clock_ns(void)
     return (i64)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* What the processor counts, of which a reading takes a third of the time; nanoseconds where it counts nothing. */
+/* Processor's cycle counter, which is read in a third of the time of a clock; nanoseconds where there is none. */
 EXPORT i64 ag_ticks(void)
 {
 #ifdef __x86_64__

@@ -51,7 +51,7 @@ class Runtime:
         """`core`: the runtime for this machine, of which this one has everything but products and factorizations."""
         self._library = library
         self.source = source
-        """What builds and keeps its parts."""
+        """Builder and cache of its parts."""
         self._products: dict[str, Library] = {}
         self._solvers: dict[str, Library] = {}
         main = threading.main_thread().ident or 0

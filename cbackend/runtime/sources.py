@@ -49,7 +49,7 @@ _ALL_LOOPS = """\
 #pragma GCC optimize("tree-loop-vectorize")
 #endif
 """
-"""What is compiled ahead is compiled with more care than programs are."""
+"""Options for prebuilt code, which is optimized more than the code of programs."""
 
 
 @lru_cache(maxsize=2)

@@ -1,4 +1,4 @@
-/* What generated code may call, in one table. */
+/* Table of the functions that generated code calls. */
 
 static ag_runtime table = {
     pool_alloc, pool_release, open_arena, close_arena, clock_ns, &stop, 1, 1, parallel, launch, pipeline,

@@ -242,7 +242,7 @@ def _with_attributes(proto: Any, given: Mapping[str, Any]) -> Any:
 
 
 def _type_proto(onnx: Any, operand: Any) -> Any:
-    """What the standard's definitions are told of an operand."""
+    """Type of an operand, as the standard's function definitions take it."""
     from_dtype = onnx.helper.np_dtype_to_tensor_dtype
     if operand is None:
         return onnx.TypeProto()

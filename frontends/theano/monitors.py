@@ -109,7 +109,7 @@ TESTS: dict[str, tuple[str, Callable[[np.ndarray], Any]]] = {
     "inf": ("Inf", np.isinf),
     "big": ("A number over 1e10", lambda values: np.abs(values) > BIG),
 }
-"""What a guard looks for, in words, and how."""
+"""Faults that a guard finds: name in messages, and test."""
 
 
 def _guard(kinds: Sequence[str], position: int, node: Apply, inputs: list[Any], outputs: list[Any]) -> None:

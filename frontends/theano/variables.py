@@ -33,7 +33,7 @@ shared_kind: list[Callable[[CoreShared], Any]] = []
 
 
 class Tag:
-    """Whatever a program notes on a variable: `x.tag.test_value = ...`."""
+    """Free attributes that a program stores on a variable: `x.tag.test_value = ...`."""
 
     def __init__(self, **notes: Any) -> None:
         self.__dict__.update(notes)

@@ -107,18 +107,18 @@ from .sum_to import SumToOptimizer
 __all__ = ["PATTERN_OPERATORS", "QUERIES", "default_db", "is_default"]
 
 UNNOTICED = frozenset({"rounding", "signed zero", "errors", "domain"})
-"""What a rule of the default mode may relax."""
+"""Promises that a rule of the default mode may relax."""
 
 IDENTITIES = (
     casts.CASTS, arithmetic.UNITS, powers.UNITS, integers.RING, integers.BITS, logic.COMPARISONS, logic.TRUTH,
     switches.CHOICES, inverses.COMPLEX_PARTS, fills.FILLS, fills.ALLOCS, reductions.AXES, indexing.USELESS, joins.JOINS,
 )  # fmt: skip
-"""What removes nodes."""
+"""Rules that remove nodes."""
 CARRIED = (
     fills.THROUGH, shapes.LENGTHS, shapes.RESHAPES, dimshuffles.DIMSHUFFLES, indexing.MERGED, indexing.LIFTED,
     cropping.CROPPED, dropping.DROPPED, writing.WRITING, reductions.STRETCHED,
 )  # fmt: skip
-"""What carries axes, parts and lengths towards the inputs, where they meet and vanish."""
+"""Rules that move axes, slices and lengths towards the inputs, where they meet and cancel."""
 CANONICAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.LIFTED, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST],
     *CARRIED, reductions.FACTORS, dots.DOTS, normalization.FOLDED, quantization.CANCELLED,

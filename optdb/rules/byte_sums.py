@@ -88,7 +88,7 @@ def weights_of(v: Variable, axis: int) -> _Weights | None:
 
 
 def _starting(x: _Numbers, w: _Weights) -> np.ndarray | None:
-    """What stands for the zero point of x in each sum; None if a sum may leave int32."""
+    """Initial value of each sum, for the zero point of x; None if a sum may leave int32."""
     if w.largest * 255 + abs(x.zero) * w.largest > MOST:
         return None
     return (-x.zero * w.totals).astype("int32")  # type: ignore[no-any-return]

@@ -25,7 +25,7 @@ from .fills import stretched_by
 from .products import MOST_FACTORS, Product, may_be_one_number_times
 
 Terms = tuple[list[Variable], list[Variable]]
-"""What is added, and what is subtracted."""
+"""Terms that are added, and terms that are subtracted."""
 
 x, y, z = wilds("x y z", is_float)
 CANCELLING = relaxes("nan", "inf", "overflow", "rounding", "signed zero", "underflow")

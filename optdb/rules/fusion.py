@@ -152,7 +152,7 @@ def fused(
 
 
 Place = Union[int, tuple[Any, ...]]
-"""What a node of a group reads: an operand, a node (-1, -2, ...), or a node and the index maps after it."""
+"""Operand of a node of a group: one of the group, a node (-1, -2, ...), or a node and the index maps after it."""
 
 
 def _as_op(

@@ -116,7 +116,7 @@ class Facts:
         self.nodes: list[Apply] = []
         """The nodes, in order, but for index maps."""
         self.above: dict[Variable, Apply | None] = {}
-        """What computes each operand of `nodes`, perhaps seen through index maps."""
+        """Producer of each operand of `nodes`, looked up through index maps."""
         self.readers: dict[Apply, list[tuple[Apply, Variable]]] = {}
         """The nodes that read a node's results, perhaps through index maps, and the operand that they read."""
         for node in graph.order:

@@ -197,7 +197,7 @@ def pool_in_blocks(node: Node) -> Variable | None:
 
 
 def _along(op: Pool, axis: int, position: int, count: Variable) -> slice:
-    """What a position of a window meets along an axis, for all windows."""
+    """Slice of the elements at one position of all windows, along an axis."""
     stride, start = op.stride[axis], position * op.dilation[axis]
     if op.kernel[axis] == stride == 1:
         return slice(None)

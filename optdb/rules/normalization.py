@@ -90,7 +90,7 @@ def _channel_axis(product: Node) -> int:
 
 
 def _scale(node: Node, product: Node, factors: Sequence[Constant]) -> np.ndarray | None:
-    """What each channel is multiplied by, in float64; None where it differs along other axes."""
+    """Factor of each channel, in float64; None where it differs along other axes."""
     values = [v for f in factors if (v := _by_channel(f, product)) is not None]
     if len(values) < len(factors):
         return None

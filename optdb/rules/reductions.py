@@ -42,7 +42,7 @@ from .facts import Node, Value, is_discrete, is_float, is_integer, not_complex, 
 
 STRETCHING = (Alloc, BroadcastTo)
 SELECTING = frozenset({maximum, minimum, logical_and, logical_or})
-"""What may see a value any number of times."""
+"""Idempotent operations: reading a value twice changes nothing."""
 
 x = Wild("x")
 float_x = Wild("x", is_float)

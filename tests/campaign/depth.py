@@ -72,7 +72,7 @@ def _cpu_seconds() -> float:
 
 
 def on_a_small_stack(work: Callable[[], float]) -> float | str:
-    """What `work` returns in a thread of STACK_BYTES with RECURSION_LIMIT, or what it raised."""
+    """Result of `work` in a thread of STACK_BYTES with RECURSION_LIMIT, or its exception."""
     results: list[float | str] = []
 
     def guarded() -> None:

@@ -35,7 +35,7 @@ _PATIENCE = 400.0  # gcc waits 15 s before it believes that it cannot start its 
 
 
 def call_with(folder: str) -> bool:
-    """What a user's process does: find the compiler, compile, store, load, call; then again, from the cache."""
+    """Steps of a user's process: find the compiler, compile, store, load, call; then again, from the cache."""
     os.environ["ARIGNOTE_CACHE"] = folder
     for known in (process_options, process_cache, head_start, find_toolchain):
         known.cache_clear()

@@ -1,4 +1,4 @@
-"""What a verified hit costs: read, check, seal, map, among a hundred thousand other entries."""
+"""Cost of a verified cache hit (read, check, seal, map) among a hundred thousand other entries."""
 
 from __future__ import annotations
 

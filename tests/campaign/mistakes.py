@@ -23,7 +23,7 @@ _QUOTED = re.compile(r"\s*(\^[\^ ]*$|> )")
 """The user's own code under a message, and the marks under guilty operands: they are no lines of the message."""
 
 Mistake = tuple[str, Callable[[], object], str]
-"""What is wrong, a call that does it, and what the message must say beside the name of the function."""
+"""A mistake: its name, a call that makes it, and words of the message beside the name of the function."""
 
 
 class Sparse:
@@ -91,7 +91,7 @@ def shapes(mode: str) -> Iterator[Mistake]:
 
 
 def complaint(mistake: Callable[[], object], says: str) -> str:
-    """What is wrong with the message of a mistake; "" if it is good."""
+    """Fault of the message of a mistake; "" if it is good."""
     try:
         found = mistake()
     except (TypeError, ValueError, IndexError) as error:

@@ -30,7 +30,7 @@ _TIMEOUT = 900.0
 
 
 def wrong(program: Program, seed: int) -> str | None:
-    """What is wrong with a program; also that something was raised."""
+    """Fault of a program, an exception included."""
     try:
         return trouble(program, seed)
     except Exception as error:

@@ -28,7 +28,7 @@ def returning(number: int) -> str:
 
 
 def answer(library: Library) -> int:
-    """What the entry of a loaded `returning` returns."""
+    """Result of the entry of a loaded `returning`."""
     return int(library.lib.ag_entry(ffi.new("ag_call *")))
 
 

@@ -1,4 +1,4 @@
-"""What an experiment found: trials, failures, and what follows from no failure at all."""
+"""Result of an experiment: trials, failures, and the bound that follows from no failure."""
 
 from __future__ import annotations
 

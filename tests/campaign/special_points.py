@@ -158,7 +158,7 @@ LINEAR: dict[str, Callable[[Any], Any]] = {
 
 
 def linear(name: str, mode: str, special: float) -> str | None:
-    """What is wrong with the second derivative where one element is special, against those where it is not."""
+    """Fault of the second derivative where one element is special, beside those where none is."""
     x = T.matrix("x", shape=(3, 3))
     first = ag.grad(T.sum(T.square(LINEAR[name](x))), x)
     f = ag.function([x], ag.grad(T.sum(first), x, disconnected="zero"), mode=mode, on_unused_input="ignore")

@@ -22,7 +22,7 @@ _fresh = itertools.count(time.time_ns())
 
 
 def in_threads(count: int, work: Callable[[int], None]) -> list[str]:
-    """What went wrong in `count` threads that start at the same time."""
+    """Faults in `count` threads that start at the same time."""
     errors: list[str] = []
     start = threading.Barrier(count)
 

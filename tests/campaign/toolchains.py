@@ -1,6 +1,6 @@
-"""What shapes the code is in the key: a change of it compiles anew, any other change does not.
+"""Keys cover everything that shapes the code: such a change compiles anew, any other does not.
 
-What cannot be had on one machine, another processor, is stood in for by processors that lack each extension in turn.
+Processors that lack each extension in turn replace other processors, which one machine does not have.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the runtime does for functions, for the sanitizers: loops that are cut into parts for a team of threads,
+"""Work of the runtime for functions, for the sanitizers: loops that are split into chunks for a team of threads,
 products with an epilogue, rows, running sums, factorizations, builtins called well and badly, Ctrl-C.
 
 Run as a program by `sanitizers.py`; prints how many calls it made.

@@ -305,7 +305,7 @@ static inline f64 *ag_tile_out_f64(f64 *y, i64 at, i64 along, f64 *copy)
     return along == 1 ? y + at : copy;
 }
 
-/* What was computed in `copy`, to where it belongs. */
+/* Write the results in `copy` to their place. */
 __attribute__((noinline, unused)) static void ag_tile_back_f64(f64 *y, i64 at, i64 down, i64 along, i64 rows,
                                                                i64 columns, const f64 *copy)
 {

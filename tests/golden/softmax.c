@@ -98,7 +98,7 @@ static inline const f32 *ag_run_in_f32(const f32 *x, i64 at, i64 stride, i64 n, 
     return stride == 1 ? x + at : ag_run_of_f32(x + at, stride, n, copy);
 }
 
-/* What was computed in `copy`, to where it belongs. */
+/* Write the results in `copy` to their place. */
 __attribute__((noinline, unused)) static void ag_run_back_f32(f32 *y, i64 at, i64 stride, i64 n, const f32 *copy)
 {
     y += at;
