@@ -60,6 +60,15 @@ class BundleVariable(Variable):
         """The value for values of the inputs."""
         return self.type.unpack([p.eval(inputs_to_values) for p in self.parts])
 
+    @property
+    def dtype(self) -> str:
+        return self.type.dtype  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        return self.name or f"<{self.type}>"
+
+    __repr__ = __str__
+
     def _given(self, value: Any) -> dict[Any, Any]:
         return {p.core: array for p, array in zip(self.parts, self.type.pack(value), strict=True)}
 
@@ -84,11 +93,6 @@ class SharedBundle(SharedVariable, BundleVariable):
         """Another value of its type."""
         for part, array in zip(self.parts, self.type.pack(new_value), strict=True):
             part.set_value(array, borrow=borrow)
-
-    def __str__(self) -> str:
-        return self.name or f"<{self.type}>"
-
-    __repr__ = __str__
 
 
 def parts_of(variable: Any) -> tuple[Any, ...]:

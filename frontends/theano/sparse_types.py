@@ -91,10 +91,6 @@ class SparseVariable(BundleVariable):
         return self.type.format  # type: ignore[no-any-return]
 
     @property
-    def dtype(self) -> str:
-        return self.type.dtype  # type: ignore[no-any-return]
-
-    @property
     def data(self) -> Any:
         """The elements."""
         return self.parts[0]
@@ -126,11 +122,6 @@ class SparseVariable(BundleVariable):
         """The matrix with other elements in the same places."""
         data = as_tensor_variable(data)
         return SparseVariable(self.type.clone(dtype=data.dtype), (data, *self.parts[1:]))
-
-    def __str__(self) -> str:
-        return self.name or f"<{self.type}>"
-
-    __repr__ = __str__
 
 
 class SparseSharedVariable(SparseVariable, SharedBundle):

@@ -68,10 +68,6 @@ class TypedListVariable(BundleVariable):
         """The type of an item."""
         return self.type.ttype
 
-    @property
-    def dtype(self) -> str:
-        return self.type.dtype  # type: ignore[no-any-return]
-
     def __getitem__(self, index: Any) -> Any:
         return getitem(self, index)
 
