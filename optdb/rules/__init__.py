@@ -266,7 +266,7 @@ def register_storage(db: SequenceDB) -> None:
 def layout_db() -> SequenceDB:
     """Channels of convolutions in blocks, and their weights in the order in which they are read."""
     db = SequenceDB()
-    blocks = equilibrium((layout.LAYOUT, byte_blocks.IN_BLOCKS, dimshuffles.DIMSHUFFLES))
+    blocks = equilibrium((layout.LAYOUT, byte_blocks.IN_BLOCKS, dimshuffles.COMPOSED))
     db.register("channels_in_blocks", blocks, "fast_run", "layout", position=0)
     tiles = TopoDB()
     for rule in winograd.WINOGRAD:  # for queries that name the tag

@@ -58,10 +58,13 @@ def _shuffled(operand: Variable, order: Order, ndim: int) -> Value:
     return operand if own == tuple(range(operand.ndim)) else DimShuffle(own)(operand)
 
 
-DIMSHUFFLES: list[Rule] = [
+COMPOSED: list[Rule] = [
     rule("local_dimshuffle_of_dimshuffle", outer(inner(x)), composed,
          formula="dimshuffle(dimshuffle(x)) -> dimshuffle(x)"),
     rule("local_useless_dimshuffle", in_order(x), x, when=has_all_axes),
+]  # fmt: skip
+DIMSHUFFLES: list[Rule] = [
+    *COMPOSED,
     rule("local_dimshuffle_of_ones", outer(with_ones), with_ones, when=moves_only_ones),
     node_rule("local_dimshuffle_lift", DimShuffle, lifted, having=(Elementwise, Cast), uses=True,
               formula="dimshuffle(f(x, y)) -> f(dimshuffle(x), dimshuffle(y))"),
