@@ -9,7 +9,7 @@
        weights    for each panel of outputs, for each block, row and column of the kernel, four channels: outputs, 4
        y          images, blocks of LANES outputs or a multiple, positions, outputs; or as y_strides say
 
-   Sums are exact, so tiles, tasks and threads do not change them.  What becomes of a sum is of->kind: see finish_tile. */
+   Sums are exact, so tiles, tasks and threads do not change them.  What becomes of a sum is of->kind: see finish_of. */
 
 typedef signed char byte;
 #if defined(__AVX512F__)
@@ -19,7 +19,8 @@ enum { VECTOR_BYTES = 32, TILE_VECTORS = 2, TILE_COLUMNS = 6, FEW_COLUMNS = 4 };
 #else
 enum { VECTOR_BYTES = 16, TILE_VECTORS = 2, TILE_COLUMNS = 6, FEW_COLUMNS = 4 };
 #endif
-enum { LANES = VECTOR_BYTES / 4, SEGMENT = 96, MOST_BLOCK = 64 }; /* columns of a row of 1 x 1; bytes of no_numbers */
+enum { LANES = VECTOR_BYTES / 4, SEGMENT = 96, MOST_BLOCK = 64 }; /* columns of a row of 1 x 1; bytes of `around` */
+enum { MOST_WIDTH = 5 }; /* of kernels that slide */
 enum { AHEAD = 16 }; /* rows of weights that are asked for */
 enum { TASK = 1 << 22 }; /* multiplications that are worth a task */
 
@@ -129,6 +130,7 @@ typedef struct byte_work {
     const ag_byte_sums *of;
     i64 panels, strips;
     i64 rows, columns, total, height; /* rows of `columns` of `total` positions; height: rows of a strip */
+    i64 left, right;                  /* windows from `left` on and before `right` reach over no border of a row */
     i32 flat;                         /* kernels of one position: rows are segments of all positions */
     i32 adds_nothing;                 /* the number beyond the borders is a 0 */
     vector turned;                    /* the bits of x that are turned over */
@@ -137,13 +139,13 @@ typedef struct byte_work {
     byte around[MOST_BLOCK];          /* what lies beyond the borders of x */
 } byte_work;
 
-/* A tile: `columns` positions of y from number `at` on, and `width` outputs from number `output` on. */
+/* A tile: positions of y next to each other, and outputs from number `output` on, of a panel of `width`. */
 typedef struct byte_tile {
     const byte *x, *w;
     i64 column, step;  /* of x: the first one's window begins there; bytes from one window to the next */
     i64 top, bottom;   /* rows of the kernel that add something */
     i64 first, last;   /* those that lie within x */
-    i64 image, at, output, width;
+    i64 image, output, width;
     i32 inside;        /* no window reaches over the left or right border */
 } byte_tile;
 
@@ -223,29 +225,49 @@ INLINE void sum_words(const int columns, const int vectors, const byte_work *wor
 INLINE void sum_channels(const int columns, const byte_work *work, const byte_tile *at, vector *to)
 {
     const ag_byte_sums *of = work->of;
-    const i64 along = of->dilation[1] * of->x_strides[3], step = at->step;
+    const vector turn = work->turned & 0x80;
+    vector sums[TILE_COLUMNS];
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++) sums[p] = (vector){0};
+    for (i64 i = at->top; i < at->bottom; i++)
+        for (i64 j = 0; j < of->kernel[1]; j++) {
+            const vector right = with_sign(at->w + (i * of->kernel[1] + j) * of->out_block);
+            const byte *from[TILE_COLUMNS];
+            find_words(columns, work, at, 0, i, j, from);
+#pragma GCC unroll 8
+            for (int p = 0; p < columns; p++) sums[p] = add_product(sums[p], without_sign(from[p]) ^ turn, right);
+        }
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++) to[p] = sums[p];
+}
+
+/* The same for kernels whose rows have `width` positions side by side, `stride` apart from one window to the next: a row
+   of x is read once for all windows of a tile. */
+INLINE void slide_channels(const int columns, const int width, const int stride, const byte_work *work,
+                           const byte_tile *at, vector *to)
+{
+    const ag_byte_sums *of = work->of;
+    const i64 apart = of->x_strides[3];
     const vector turn = work->turned & 0x80;
     vector sums[TILE_COLUMNS];
 #pragma GCC unroll 8
     for (int p = 0; p < columns; p++) sums[p] = (vector){0};
     for (i64 i = at->top; i < at->bottom; i++) {
-        const byte *w = at->w + i * of->kernel[1] * of->out_block;
+        const i32 within = i >= at->first && i < at->last;
+        const unsigned long length = within ? (unsigned long)of->lengths[1] : 0;
         const byte *x = at->x + i * of->dilation[0] * of->x_strides[2];
-        const i32 within = at->inside && i >= at->first && i < at->last;
-        for (i64 j = 0; within && j < of->kernel[1]; j++, w += of->out_block, x += along) {
-            const vector right = with_sign(w);
-            const byte *number = x;
+        vector right[MOST_WIDTH];
 #pragma GCC unroll 8
-            for (int p = 0; p < columns; p++, number += step)
-                sums[p] = add_product(sums[p], without_sign(number) ^ turn, right);
-        }
-        for (i64 j = 0; !within && j < of->kernel[1]; j++, w += of->out_block) {
-            const byte *from[TILE_COLUMNS];
-            const vector right = with_sign(w);
-            find_words(columns, work, at, 0, i, j, from);
-#pragma GCC unroll 8
-            for (int p = 0; p < columns; p++) sums[p] = add_product(sums[p], without_sign(from[p]) ^ turn, right);
-        }
+        for (int j = 0; j < width; j++) right[j] = with_sign(at->w + (i * width + j) * of->out_block);
+#define SLIDE(number) \
+    _Pragma("GCC unroll 20") for (int k = 0; k < (columns - 1) * stride + width; k++) \
+    { \
+        const vector left = without_sign(number) ^ turn; \
+        _Pragma("GCC unroll 8") for (int p = 0; p < columns; p++) \
+            if (k >= p * stride && k < p * stride + width) sums[p] = add_product(sums[p], left, right[k - p * stride]); \
+    }
+        if (at->inside && within) SLIDE(x + k * apart)
+        else SLIDE((unsigned long)(at->column + k) < length ? x + k * apart : work->around)
     }
 #pragma GCC unroll 8
     for (int p = 0; p < columns; p++) to[p] = sums[p];
@@ -256,9 +278,17 @@ typedef void byte_function(const byte_work *, const byte_tile *, vector *);
     static __attribute__((noinline)) void name(const byte_work *work, const byte_tile *at, vector *to) { call; }
 #define BYTE_TILE(columns, vectors) BYTE_KERNEL(bytes_##vectors##_##columns, sum_words(columns, vectors, work, at, to))
 #define OWN_TILE(columns) BYTE_KERNEL(bytes_own_##columns, sum_channels(columns, work, at, to))
+#define SLIDING_TILE(columns, width, stride) \
+    BYTE_KERNEL(slide_##width##_##stride##_##columns, slide_channels(columns, width, stride, work, at, to))
+#define SLIDING_TILES(width, stride) \
+    SLIDING_TILE(1, width, stride) SLIDING_TILE(2, width, stride) SLIDING_TILE(3, width, stride) \
+    SLIDING_TILE(4, width, stride) SLIDING_TILE(5, width, stride) SLIDING_TILE(6, width, stride)
+#define NAMES_OF_SIX(name) name##_1, name##_2, name##_3, name##_4, name##_5, name##_6
 OWN_TILE(1) OWN_TILE(2) OWN_TILE(3) OWN_TILE(4) OWN_TILE(5) OWN_TILE(6)
-static byte_function *const own_bytes[] = {
-    bytes_own_1, bytes_own_2, bytes_own_3, bytes_own_4, bytes_own_5, bytes_own_6
+SLIDING_TILES(3, 1) SLIDING_TILES(3, 2) SLIDING_TILES(5, 1) SLIDING_TILES(5, 2)
+static byte_function *const own_bytes[TILE_COLUMNS] = {NAMES_OF_SIX(bytes_own)};
+static byte_function *const sliding_bytes[2][2][TILE_COLUMNS] = {
+    {{NAMES_OF_SIX(slide_3_1)}, {NAMES_OF_SIX(slide_3_2)}}, {{NAMES_OF_SIX(slide_5_1)}, {NAMES_OF_SIX(slide_5_2)}}
 };
 #define BYTE_TILES(vectors) BYTE_TILE(1, vectors) BYTE_TILE(2, vectors) BYTE_TILE(3, vectors) BYTE_TILE(4, vectors)
 #define MORE_BYTE_TILES(vectors) BYTE_TILES(vectors) BYTE_TILE(5, vectors) BYTE_TILE(6, vectors)
@@ -320,129 +350,165 @@ INLINE vector rounded(floats f)
         __builtin_memcpy(to, &all, (unsigned long)(count) * sizeof all / LANES); \
     }
 
-/* One vector of outputs of a tile: the sums of all its positions, from number `place` of y on. */
+/* A vector of outputs: its part of the epilogue, and number `place` of y, where its first position in the image lies. */
 typedef struct byte_column {
-    const vector *sums;
-    i64 step;             /* from the sum of a position to that of the next */
     vector start;
     floats scale, bias;
-    i64 place, count;
+    i64 place, count; /* count: of outputs, LANES or fewer */
 } byte_column;
 
-/* AG_SUMS: sums in 32 bits. */
-static void store_sums(const byte_work *work, const byte_column *of, i64 columns, const i32 *shifts)
+/* The vectors of outputs of a tile. */
+static void find_columns(const byte_work *work, const byte_tile *at, i64 vectors, byte_column *columns)
 {
-    i32 *y = (i32 *)work->of->y + of->place;
-    for (i64 p = 0; p < columns; p++, y += work->of->y_strides[2]) {
-        const vector sum = of->sums[p * of->step] + of->start + (shifts ? shifts[p] : 0);
+    const ag_byte_sums *of = work->of;
+    for (i64 v = 0; v < vectors; v++) {
+        const i64 output = at->output + v * LANES, block = output / of->out_block;
+        byte_column *to = columns + v;
+        to->count = at_least(0, at_most(LANES, of->outputs - output));
+        to->place = at->image * of->y_strides[0] + block * of->y_strides[1] + (output - block * of->out_block);
+        to->start = *(const unaligned *)(of->start + output);
+        if (of->is_signed) to->start -= 128 * *(const unaligned *)(of->totals + output);
+        if (of->kind == AG_SUMS) continue;
+        to->scale = *(const unaligned_floats *)(of->scale + output);
+        to->bias = *(const unaligned_floats *)(of->bias + output);
+    }
+}
+
+/* AG_SUMS: sums in 32 bits. */
+static void store_sums(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 apart, const vector *sums,
+                       const i32 *shifts)
+{
+    const i64 step = work->of->y_strides[2];
+    i32 *y = (i32 *)work->of->y + of->place + at * step;
+    for (i64 p = 0; p < columns; p++, y += step, sums += apart) {
+        const vector sum = *sums + of->start + (shifts ? shifts[p] : 0);
         STORE(unaligned, y, sum, of->count)
     }
 }
 
 /* AG_FLOATS: sum * scale + bias. */
-static void store_floats(const byte_work *work, const byte_column *of, i64 columns)
+static void store_floats(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 apart, const vector *sums)
 {
-    float *y = (float *)work->of->y + of->place;
-    const vector start = of->start;
-    const floats scale = of->scale, bias = of->bias;
-    for (i64 p = 0; p < columns; p++, y += work->of->y_strides[2]) {
-        const floats f = __builtin_convertvector(of->sums[p * of->step] + start, floats) * scale + bias;
+    const i64 step = work->of->y_strides[2];
+    float *y = (float *)work->of->y + of->place + at * step;
+    for (i64 p = 0; p < columns; p++, y += step, sums += apart) {
+        const floats f = __builtin_convertvector(*sums + of->start, floats) * of->scale + of->bias;
         STORE(unaligned_floats, y, f, of->count)
     }
 }
 
 /* AG_BYTES: sum * scale + bias [+ more * more_scale], rounded, + zero, held between low and high.  adds: 0, 1: more are
-   bytes, 4: floats. */
-INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 columns, const i64 adds)
+   bytes, 4: floats.  All vectors of a tile. */
+INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 vectors, const vector *sums,
+                        const i64 adds)
 {
     const ag_byte_sums *all = work->of;
-    const i64 step = all->y_strides[2], apart = of->step, count = of->count;
-    byte *y = (byte *)all->y + of->place;
-    const byte *from = adds ? (const byte *)all->more + of->place * adds : 0;
-    const vector start = of->start, zero = work->zero, turn = work->more_turned;
-    const floats scale = of->scale, bias = of->bias, low = work->low, high = work->high;
-    const floats factor = all->more_scale - (floats){0};
-    const vector *sums = of->sums;
-    for (i64 p = 0; p < columns; p++, y += step, sums += apart) {
-        floats f = __builtin_convertvector(*sums + start, floats) * scale + bias;
-        if (adds == 1) {
-            vector number;
-            if (count >= LANES) number = without_sign(from);
-            else {
-                byte some[LANES] = {0};
-                __builtin_memcpy(some, from, (unsigned long)count);
-                number = without_sign(some);
+    const i64 step = all->y_strides[2];
+    const vector zero = work->zero, turn = work->more_turned;
+    const floats low = work->low, high = work->high, factor = all->more_scale - (floats){0};
+    for (i64 v = 0; v < vectors; v++, of++) {
+        const i64 count = of->count, place = of->place + at * step;
+        const vector start = of->start, *sum = sums + v;
+        const floats scale = of->scale, bias = of->bias;
+        const byte *more = adds ? (const byte *)all->more + place * adds : 0;
+        byte *y = (byte *)all->y + place;
+        for (i64 p = 0; p < columns; p++, y += step, sum += vectors) {
+            floats f = __builtin_convertvector(*sum + start, floats) * scale + bias;
+            if (adds == 1) {
+                vector number;
+                if (count >= LANES) number = without_sign(more);
+                else {
+                    byte some[LANES] = {0};
+                    __builtin_memcpy(some, more, (unsigned long)count);
+                    number = without_sign(some);
+                }
+                f += __builtin_convertvector((number ^ turn) - turn, floats) * factor, more += step;
+            } else if (adds) {
+                floats number;
+                LOAD(unaligned_floats, number, more, count)
+                f += number * factor, more += step * adds;
             }
-            f += __builtin_convertvector((number ^ turn) - turn, floats) * factor, from += step;
-        } else if (adds) {
-            floats more;
-            LOAD(unaligned_floats, more, from, count)
-            f += more * factor, from += step * adds;
+            const bytes narrow = __builtin_convertvector(rounded(held(f, low, high)) + zero, bytes);
+            STORE(unaligned_bytes, y, narrow, count)
         }
-        const bytes narrow = __builtin_convertvector(rounded(held(f, low, high)) + zero, bytes);
-        STORE(unaligned_bytes, y, narrow, count)
     }
 }
 
-/* Epilogue of a tile: from sums in registers to results in memory. */
-static void finish_tile(const byte_work *work, const byte_tile *at, i64 columns, i64 vectors, const vector *sums)
+/* Epilogue of the `columns` positions from number `at` on: from sums to results in memory. */
+typedef void byte_finish(const byte_work *, const byte_column *, i64 image, i64 at, i64 columns, i64 vectors, const vector *);
+#define FINISH(name, call) \
+    static __attribute__((noinline)) void name(const byte_work *work, const byte_column *of, i64 image, i64 at, i64 columns, \
+                                               i64 vectors, const vector *sums) \
+    { \
+        (void)image; \
+        call; \
+    }
+#define EACH for (i64 v = 0; v < vectors; v++)
+#define SHIFTS work->of->shifts ? work->of->shifts + image * work->total + at : 0
+FINISH(finish_sums, EACH store_sums(work, of + v, at, columns, vectors, sums + v, SHIFTS))
+FINISH(finish_floats, EACH store_floats(work, of + v, at, columns, vectors, sums + v))
+FINISH(finish_bytes, store_bytes(work, of, at, columns, vectors, sums, 0))
+FINISH(finish_more_bytes, store_bytes(work, of, at, columns, vectors, sums, 1))
+FINISH(finish_more_floats, store_bytes(work, of, at, columns, vectors, sums, 4))
+
+static byte_finish *finish_of(const ag_byte_sums *of)
+{
+    if (of->kind == AG_SUMS) return finish_sums;
+    if (of->kind == AG_FLOATS) return finish_floats;
+    return !of->more ? finish_bytes : of->more_kind == AG_REAL ? finish_more_floats : finish_more_bytes;
+}
+
+/* Kernels of tiles of one vector, of channels with their own kernels. */
+static byte_function *const *own_tiles(const ag_byte_sums *of)
+{
+    const i64 width = of->kernel[1], stride = of->stride[1];
+    const i32 slides = of->dilation[1] == 1 && (width == 3 || width == 5) && (stride == 1 || stride == 2);
+    return slides ? sliding_bytes[width == 5][stride == 2] : own_bytes;
+}
+
+/* Rows of the kernel that row number `row` of y meets. */
+INLINE void find_rows(const byte_work *work, i64 start, byte_tile *at)
 {
     const ag_byte_sums *of = work->of;
-    const i32 turned = of->is_signed ? -128 : 0;
-    const i32 *shifts = of->shifts ? of->shifts + at->image * work->total + at->at : 0;
-    for (i64 v = 0; v < vectors; v++) {
-        const i64 output = at->output + v * LANES;
-        const i64 block = of->out_block == LANES ? output / LANES : output / of->out_block; /* no division, mostly */
-        byte_column column = {.sums = sums + v, .step = vectors, .count = at_most(LANES, of->outputs - output)};
-        if (column.count <= 0) return;
-        column.place = at->image * of->y_strides[0] + block * of->y_strides[1] + (output - block * of->out_block)
-                     + at->at * of->y_strides[2];
-        column.start = *(const unaligned *)(of->start + output);
-        if (turned) column.start += turned * *(const unaligned *)(of->totals + output);
-        if (of->kind == AG_SUMS) {
-            store_sums(work, &column, columns, shifts);
-            continue;
-        }
-        column.scale = *(const unaligned_floats *)(of->scale + output);
-        column.bias = *(const unaligned_floats *)(of->bias + output);
-        if (of->kind == AG_FLOATS) store_floats(work, &column, columns);
-        else if (of->more && of->more_kind == AG_REAL) store_bytes(work, &column, columns, 4);
-        else if (of->more) store_bytes(work, &column, columns, 1);
-        else store_bytes(work, &column, columns, 0);
-    }
+    const i64 room = of->lengths[0] - start, dilation = of->dilation[0], height = of->kernel[0];
+    at->first = start < 0 ? at_most(height, dilation == 1 ? -start : parts(-start, dilation)) : 0;
+    at->last = room <= 0 ? 0 : at_most(height, dilation == 1 ? room : parts(room, dilation));
+    at->last = at_least(at->first, at->last);
+    at->top = work->adds_nothing ? at->first : 0, at->bottom = work->adds_nothing ? at->last : height;
 }
 
-/* The first `count` positions of a row, for all outputs of a panel, in tiles of nearly equal length. */
+/* The first `count` positions of a row, for all outputs of a panel, in tiles of nearly equal length.  The sums of several
+   tiles of one vector are finished at once. */
 static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks, i64 row, i64 count)
 {
     const ag_byte_sums *of = work->of;
-    const i64 left = work->flat ? row * work->columns : 0;
-    const i64 start = work->flat ? 0 : row * of->stride[0] - of->before[0], room = of->lengths[0] - start;
-    const i64 weights_of_output = of->own ? of->kernel[0] * of->kernel[1]
-                                          : of->in_blocks * of->block * of->kernel[0] * of->kernel[1];
-    const i64 reach = (of->kernel[1] - 1) * of->dilation[1], beyond = of->lengths[1] - reach + of->before[1];
-    const i64 inside = work->flat ? 0 : at_most(parts(of->before[1], of->stride[1]), count);
-    const i64 within = beyond <= 0 ? 0 : at_most(count, parts(beyond, of->stride[1]));
-    const i64 outside = work->flat ? count : at_least(inside, within);
+    const i64 left = work->flat ? row * work->columns : 0, right = at_most(work->right, count);
+    const i64 start = work->flat ? 0 : row * of->stride[0] - of->before[0];
+    const i64 positions = of->kernel[0] * of->kernel[1], depth = of->own ? 1 : of->in_blocks * of->block;
     const byte *x = (const byte *)of->x + image * of->x_strides[0] + (of->own ? block * of->x_strides[1] : 0);
-    const byte *w = (const byte *)of->w + block * of->out_block * weights_of_output;
+    const byte *w = (const byte *)of->w + block * of->out_block * positions * depth;
     byte_tile at = {.image = image, .step = of->stride[1] * of->x_strides[3], .width = blocks * of->out_block};
-    at.first = start < 0 ? at_most(of->kernel[0], parts(-start, of->dilation[0])) : 0;
-    at.last = at_least(at.first, at_most(of->kernel[0], room <= 0 ? 0 : parts(room, of->dilation[0])));
-    at.top = work->adds_nothing ? at.first : 0, at.bottom = work->adds_nothing ? at.last : of->kernel[0];
+    byte_finish *const finish = finish_of(of);
+    const i64 most = of->own ? TILE_COLUMNS : FEW_COLUMNS, tiles = parts(count, most);
+    const i64 usual = count / tiles, longer = count % tiles;
+    byte_column outputs[TILE_VECTORS];
     vector sums[TILE_COLUMNS * TILE_VECTORS];
+    find_rows(work, start, &at);
     for (i64 v = 0, vectors; v * LANES < at.width; v += vectors) {
         vectors = of->own ? 1 : at_most(TILE_VECTORS, at.width / LANES - v);
+        byte_function *const *kernels = of->own ? own_tiles(of) : byte_tiles[vectors - 1];
         at.w = w + v * LANES * (of->own ? 1 : 4), at.output = block * of->out_block + v * LANES;
-        for (i64 column = 0, columns; column < count; column += columns) {
-            at.inside = column >= inside && column < outside;
-            const i64 rest = (of->own && at.inside ? outside : count) - column;
-            columns = of->own && !at.inside ? 1 : parts(rest, parts(rest, of->own ? TILE_COLUMNS : FEW_COLUMNS));
-            at.inside &= column + columns <= outside;
-            at.column = (left + column) * of->stride[1] - of->before[1], at.at = row * work->columns + column;
+        find_columns(work, &at, vectors, outputs);
+        for (i64 tile = 0, column = 0, waiting = 0; tile < tiles; tile++) {
+            const i64 columns = usual + (tile < longer);
+            at.inside = column >= work->left && column + columns <= right;
+            at.column = (left + column) * of->stride[1] - of->before[1];
             at.x = x + start * of->x_strides[2] + at.column * of->x_strides[3] + (of->own ? v * LANES : 0);
-            (of->own ? own_bytes : byte_tiles[vectors - 1])[columns - 1](work, &at, sums);
-            finish_tile(work, &at, columns, vectors, sums);
+            kernels[columns - 1](work, &at, sums + waiting * vectors);
+            column += columns, waiting += columns;
+            if (tile + 1 < tiles && (waiting + most) * vectors <= TILE_COLUMNS * TILE_VECTORS) continue;
+            finish(work, outputs, image, row * work->columns + column - waiting, waiting, vectors, sums);
+            waiting = 0;
         }
     }
 }
@@ -472,6 +538,9 @@ static byte_work cut_work(const ag_runtime *rt, const ag_byte_sums *of)
         && of->counts[1] == of->lengths[1])
         work.flat = 1, work.rows = parts(work.total, SEGMENT), work.columns = parts(work.total, work.rows),
         work.rows = parts(work.total, work.columns);
+    const i64 reach = (of->kernel[1] - 1) * of->dilation[1], beyond = of->lengths[1] - reach + of->before[1];
+    work.left = work.flat ? 0 : parts(of->before[1], of->stride[1]);
+    work.right = work.flat ? work.total : beyond <= 0 ? 0 : parts(beyond, of->stride[1]);
     work.panels = parts(of->blocks, of->own ? 1 : of->panel);
     const double depth = (double)(of->kernel[0] * of->kernel[1] * (of->own ? 4 : of->in_blocks * of->block));
     const double all = (double)of->images * (double)(of->blocks * of->out_block) * (double)work.total * (depth + 16);
