@@ -42,7 +42,7 @@ def _lines(graph: FunctionGraph) -> Iterator[str]:
         return found
 
     def leaf(v: Variable) -> str:
-        bits = hashlib.sha256(v.data.tobytes()).hexdigest() if isinstance(v, Constant) else ""
+        bits = v.key[2].hex() if isinstance(v, Constant) else ""
         return f"{operand(v)} {type(v).__name__} {v.type} {v.name!r} {bits}\n"
 
     yield from map(leaf, graph.inputs)

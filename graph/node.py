@@ -9,6 +9,7 @@ user: `a = x * 2; b = x * 2` are two variables.  Sharing equal nodes is the work
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -64,6 +65,10 @@ class Variable:
         return reduce_variable(self)
 
 
+_LARGE = 256
+"""Bytes of a constant from which on its digest is kept."""
+
+
 class Constant(Variable):
     """A value known when the graph is built.  `data` is a read-only array of exactly `type`."""
 
@@ -80,9 +85,15 @@ class Constant(Variable):
 
     @property
     def key(self) -> tuple[str, tuple[int, ...], bytes]:
-        """The identity of a constant: dtype, shape and bits (so 0.0 is not -0.0, and a NaN equals itself)."""
+        """The identity of a constant: dtype, shape and bits (so 0.0 is not -0.0, and a NaN equals itself).
+
+        The digest of a large constant stands for its bits: keys outlive rewrites, and would double its memory.
+        """
         if self._key is None:
-            self._key = (self.type.dtype, self.data.shape, self.data.tobytes())
+            bits = self.data.tobytes()
+            if len(bits) > _LARGE:
+                bits = hashlib.sha256(bits).digest()
+            self._key = (self.type.dtype, self.data.shape, bits)
         return self._key
 
     def clone_leaf(self) -> Constant:

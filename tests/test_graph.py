@@ -103,6 +103,16 @@ def test_constants_are_told_apart_by_bits():
     assert Constant(np.array(np.nan)).key == Constant(np.array(np.nan)).key
 
 
+def test_keys_of_large_constants_are_short_and_tell_bits_apart():
+    zeros = np.zeros((50, 30))
+    other = zeros.copy()
+    other[49, 29] = -0.0
+    keys = [Constant(a).key for a in (zeros, other, zeros.T, zeros.astype("int64"), zeros.copy(), zeros[::-1])]
+    assert len(set(keys[:4])) == 4
+    assert keys[0] == keys[4] == keys[5]
+    assert all(len(bits) == 32 for *_, bits in keys)
+
+
 def test_a_constant_keeps_its_value_when_the_array_changes():
     array = np.arange(3.0)
     constant = Constant(array)

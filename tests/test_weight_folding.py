@@ -54,6 +54,22 @@ def test_nothing_is_scaled_in_a_call(name):
         np.testing.assert_allclose(ag.function([x], y)(value), expected, rtol=2e-5, atol=2e-5)
 
 
+@pytest.mark.parametrize("name", ["a convolution", "a product", "with a bias"])
+def test_both_factors_of_a_normalization_are_folded_at_once(name):
+    x = T.tensor("x", "float32", (None, 3, None, 8))
+    f = ag.function([x], NETWORKS[name](x), mode="fast_run -fusion -inplace")
+    assert sum(entry.rule == RULE for entry in f.journal) == 1
+
+
+def test_factors_that_differ_along_other_axes_stop_no_folding():
+    x, rows = T.matrix("x"), numbers(5, 1, dtype="float64")
+    y = T.dot(x, numbers(8, 5, dtype="float64")) * numbers(5, dtype="float64") * rows
+    f = ag.function([x], y, mode="fast_run -fusion -inplace")
+    assert sum(op.name == "mul" for op in ops_of(f)) == 1
+    value = numbers(5, 8, dtype="float64")
+    np.testing.assert_allclose(f(value), interpret(ag.FunctionGraph([x], [y]), [value])[0], rtol=1e-12)
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(["add", "sub", "rsub", "mul", "div", "neg"]), min_size=1, max_size=6), st.booleans())
 def test_chains_keep_their_values(steps, is_convolution):

@@ -29,21 +29,18 @@ PRODUCTS = (Convolution, Dot, Dot22, MatMul)
 
 
 def factor_folded(node: Node, users: Users) -> Variable | None:
-    """A product with constant weights, perhaps shifted by constants, times or over constants."""
-    if not is_float(node.out):
-        return None
-    factors = [i for i in node.inputs if isinstance(i, Constant)]
-    others = [i for i in node.inputs if not isinstance(i, Constant)]
-    if len(others) != 1 or (node.op is true_div and others[0] is not node.inputs[0]):
-        return None
-    shifted = producer(others[0], add, sub)
+    """A product with constant weights, perhaps shifted by constants, times or over constants, once or several times."""
+    chain, value = _factors_of(node, users)
+    shifted = producer(value, add, sub)
     place = _only(shifted.inputs) if shifted is not None else None
-    inner = others[0] if shifted is None or place is None else shifted.inputs[place]
+    inner = value if shifted is None or place is None else shifted.inputs[place]
     product = producer(inner, *PRODUCTS)
-    if product is None or len(users(others[0])) != 1 or len(users(inner)) != 1:
+    if not chain or product is None or len(users(value)) != 1 or len(users(inner)) != 1:
         return None
-    scale = _scale(node, product, factors)
-    made = None if scale is None else _scaled(product, scale)
+    scale = _scale(chain, product)
+    if scale is None or _is_multiplied(node, users, product):
+        return None
+    made = _scaled(product, scale)
     if made is None or shifted is None or place is None:
         return made
     shifts = [s for i in shifted.inputs if i is not inner and (s := _times(i, product, scale)) is not None]
@@ -52,6 +49,35 @@ def factor_folded(node: Node, users: Users) -> Variable | None:
     if shifted.op is sub:
         return sub(shifts[0], made) if place else add(made, constant(-shifts[0].data))
     return add(made, *shifts)
+
+
+def _factors_of(node: Node, users: Users) -> tuple[list[Node], Variable]:
+    """Nodes that multiply or divide one value by constants, from `node` inwards, and that value."""
+    chain: list[Node] = []
+    value, at = node.out, producer(node.out, mul, true_div)
+    while at is not None and _multiplies(at) and (not chain or len(users(value)) == 1):
+        chain.append(at)
+        (value,) = (i for i in at.inputs if not isinstance(i, Constant))
+        at = producer(value, mul, true_div)
+    return chain, value
+
+
+def _multiplies(node: Node) -> bool:
+    """Whether a node multiplies or divides one floating-point value by constants."""
+    place = _only(node.inputs) if node.op in (mul, true_div) and is_float(node.out) else None
+    return place is not None and (node.op is mul or place == 0)
+
+
+def _is_multiplied(node: Node, users: Users, product: Node) -> bool:
+    """Whether its only reader has factors for the same weights, or soon will: then that one takes both at once."""
+    readers = users(node.out)
+    reader, place = readers[0] if len(readers) == 1 else (None, 0)
+    if reader is None or reader.op not in (mul, true_div) or (reader.op is true_div and place):
+        return False
+    if _multiplies(reader):
+        return _scale([reader], product) is not None
+    others = [i for k, i in enumerate(reader.inputs) if k != place and not isinstance(i, Constant)]
+    return all(i.owner is not None and all(isinstance(k, Constant) for k in i.owner.inputs) for i in others)
 
 
 def shifts_merged(node: Node, users: Users) -> Variable | None:
@@ -89,13 +115,16 @@ def _channel_axis(product: Node) -> int:
     return 1 if isinstance(product.op, Convolution) else product.out.ndim - 1
 
 
-def _scale(node: Node, product: Node, factors: Sequence[Constant]) -> np.ndarray | None:
-    """Factor of each channel, in float64; None where it differs along other axes."""
-    values = [v for f in factors if (v := _by_channel(f, product)) is not None]
-    if len(values) < len(factors):
-        return None
-    with np.errstate(all="ignore"):
-        return reduce(np.multiply, values) if node.op is mul else np.asarray(1 / values[0])
+def _scale(chain: Sequence[Node], product: Node) -> np.ndarray | None:
+    """Factor of each channel by all nodes of a chain, in float64; None where it differs along other axes."""
+    total = np.ones(1)
+    for node in chain:
+        values = [_by_channel(i, product) for i in node.inputs if isinstance(i, Constant)]
+        if any(v is None for v in values):
+            return None
+        with np.errstate(all="ignore"):
+            total = reduce(np.multiply if node.op is mul else np.true_divide, values, total)  # type: ignore[arg-type]
+    return total
 
 
 def _by_channel(value: Constant, product: Node) -> np.ndarray | None:
@@ -147,7 +176,7 @@ def _rounded(values: np.ndarray, dtype: str, nonzero: np.ndarray) -> np.ndarray 
 
 FOLDED: list[Rule] = [
     node_rule(
-        "local_fold_factor_into_weights", (mul, true_div), factor_folded, having=(*PRODUCTS, add, sub),
+        "local_fold_factor_into_weights", (mul, true_div), factor_folded, having=(*PRODUCTS, add, sub, mul, true_div),
         constants=True, uses=True,
         formula="(convolution(x, w) + b) * a -> convolution(x, w * a) + b * a  for constants w, a, b",
         contract=relaxes("rounding", "signed zero"),
