@@ -78,8 +78,8 @@ def test_the_filter_and_the_search_work_from_the_file_system(site):
         browser.open(site / "index.html")
         browser.resize(1400, 900)
         browser.type("input[name=query]", "bisect")
-        browser.evaluate("document.querySelector('input[name=query]').dispatchEvent(new KeyboardEvent('keyup'))")
-        assert wait(browser, "document.querySelectorAll('.md-search-result__item a').length")
+        typed = "document.querySelector('input[name=query]').dispatchEvent(new KeyboardEvent('keyup'))"  # until heard
+        assert wait(browser, typed + " && document.querySelectorAll('.md-search-result__item a').length")
         assert not browser.complaints()
 
 
