@@ -28,7 +28,7 @@ Computation:
 
     reduce, unbroadcasting, statistics, cumulative, counting, quantiles, not_a_number, sampled    reductions
     sorting, selection                           order and search
-    blas, products, einsum, linalg               products of matrices, NumPy's names for them
+    blas, packed_dot, products, einsum, linalg   products of matrices, NumPy's names for them
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
     convolution, blocked, weights, pooling, nn   networks
     phases, quantized, byte_sums                 values that differ in training and inference; numbers in few bits
@@ -113,6 +113,7 @@ from .nn import (
 )  # fmt: skip
 from .padding import pad
 from .phases import ByPhase
+from .packed_dot import PackedDot
 from .pipeline import Pipeline
 from .pooling import MaxPool, MaxPoolGradient, SumPool
 from .products import dot, inner, matmul, matvec, outer, tensordot, vdot, vecdot, vecmat
@@ -141,7 +142,8 @@ __all__ = [
     "Cumulative", "Dequantize", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
     "Eigh", "Eigvalsh", "Elementwise", "Eye", "FromBlocks", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger",
     "InPlace", "IncSubtensor", "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector",
-    "MaskedShape", "MatMul", "MaxPool", "MaxPoolGradient", "Nonzero", "OrderStatistics", "Pipeline", "Pointwise",
+    "MaskedShape", "MatMul", "MaxPool", "MaxPoolGradient", "Nonzero", "OrderStatistics", "PackedDot", "Pipeline",
+    "Pointwise",
     "PseudoInverse", "Quantize", "Reduce", "RepeatedPositions", "Reshape", "Scan", "SearchSorted", "Shape",
     "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort",
     "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "ToBlocks",

@@ -36,6 +36,7 @@ from .joining import Join, RepeatedPositions
 from .lengths import MakeVector, Shape, ShapeI
 from .matrix_ops import MatrixOp
 from .nn import AlongAxis
+from .packed_dot import PackedDot
 from .phases import ByPhase
 from .pipeline import Pipeline
 from .pointwise import Broadcasting
@@ -295,7 +296,7 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
     ),
     "rewrites make it, after examples are batched": (
         Assembled, BlockedConvolution, ByteConvolution, ByteProduct, Dot22, Dot22Scalar, FromBlocks, Fused,
-        FusedProduct, Gemm, Gemv, Ger, InPlace, Pipeline, ToBlocks,
+        FusedProduct, Gemm, Gemv, Ger, InPlace, PackedDot, Pipeline, ToBlocks,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
 }  # fmt: skip
@@ -306,4 +307,5 @@ for _kind in (Nonzero, RepeatedPositions, Unique, UniqueParts):
     register(_kind, lacks={"lengths": "the values decide them"})
 for _kind in (MakeVector, Shape, ShapeI):
     register(_kind, lacks={"lengths": "its type has them"})
-register(Top, lacks={"derivative": "rewrites make it, after derivatives are taken"})
+for _kind in (PackedDot, Top):
+    register(_kind, lacks={"derivative": "rewrites make it, after derivatives are taken"})

@@ -27,6 +27,7 @@ from .indexing import IncSubtensor, Subtensor
 from .joining import Join, RepeatedPositions
 from .lengths import MakeVector, Shape, ShapeI
 from .nn import LogSoftmax, LogSumExp, Softmax
+from .packed_dot import PackedDot
 from .phases import ByPhase
 from .pipeline import Pipeline
 from .pooling import MaxPool, MaxPoolGradient, SumPool
@@ -54,7 +55,7 @@ _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, BlockedConvolution, ByteConvolution,
     Cast, CheckLengths, Cond, Convolution, DimShuffle,
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
-    MaskedShape, MaxPool, MaxPoolGradient, Pipeline, Quantize,
+    MaskedShape, MaxPool, MaxPoolGradient, PackedDot, Pipeline, Quantize,
     Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, SpecifyShape,
     Subtensor, SumPool, ToBlocks, Top, Triangle, Unique, UniqueParts, While,
 )  # fmt: skip

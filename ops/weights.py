@@ -1,4 +1,4 @@
-"""Constant weights of convolutions in blocks, as vectors in the order in which the C reads them.
+"""Constant weights of convolutions in blocks and of products, as vectors in the order in which the C reads them.
 
 By Winograd's algorithm a tile of `tile` x `tile` outputs comes from `edge` x `edge` inputs, edge = tile + 2, by
 products with G w G' (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016):
@@ -6,6 +6,10 @@ products with G w G' (Lavin and Gray, "Fast Algorithms for Convolutional Neural 
     pack(w, ...)          panels, blocks of channels, rows, columns, channels, outputs     gemm/direct.c
     pack_listed(w, ...)   groups, panels, rows, columns, channels, lanes                   gemm/grouped.c
     pack_tiles(w, ...)    panels, rows and columns of G w G', channels, outputs            gemm/winograd.c
+
+Matrices lie in panels of two vectors of columns, which products read row by row:
+
+    pack_panels(w, lanes)     blocks of rows, panels, rows, columns                        gemm/blocks.c
 """
 
 from __future__ import annotations
@@ -127,6 +131,42 @@ def unpack_listed(w: np.ndarray, shape: Numbers, groups: int, size: int, panel: 
         count = lanes * channels * math.prod(kernel)
         part = w[at : at + count].reshape(*kernel, channels, lanes).transpose(3, 2, 0, 1)
         found[rows] = part[lane : lane + rows.stop - rows.start]
+        at += count
+    return found
+
+
+# --- panels
+
+DEPTH = 448
+"""The most rows of a block of panels: the number of that name in gemm/blocks.c."""
+
+
+def _panels(rows: int, columns: int, lanes: int) -> Iterator[tuple[slice, slice, int]]:
+    """Rows and columns of each panel, and its width: two vectors, or one if that holds the last columns."""
+    depth = -(-rows // -(-rows // DEPTH)) if rows else 1
+    for row in range(0, rows, depth):
+        for column in range(0, columns, 2 * lanes):
+            width = lanes if columns - column <= lanes else 2 * lanes
+            yield slice(row, min(row + depth, rows)), slice(column, min(column + width, columns)), width
+
+
+def pack_panels(w: np.ndarray, lanes: int) -> np.ndarray:
+    """A matrix as a vector of panels, zeros behind the last columns."""
+    found = []
+    rows, columns = w.shape
+    for down, across, width in _panels(rows, columns, lanes):
+        panel = np.zeros((down.stop - down.start, width), w.dtype)
+        panel[:, : across.stop - across.start] = w[down, across]
+        found.append(panel.reshape(-1))
+    return np.concatenate(found) if found else np.zeros(0, w.dtype)
+
+
+def unpack_panels(panels: np.ndarray, rows: int, columns: int, lanes: int) -> np.ndarray:
+    """The way back from `pack_panels` to a matrix of this shape."""
+    found, at = np.empty((rows, columns), panels.dtype), 0
+    for down, across, width in _panels(rows, columns, lanes):
+        count = (down.stop - down.start) * width
+        found[down, across] = panels[at : at + count].reshape(-1, width)[:, : across.stop - across.start]
         at += count
     return found
 

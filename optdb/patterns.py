@@ -244,7 +244,7 @@ class Applied(Pattern):
 
     def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
         """Whether a node of `op` with operands of these kinds could match: necessary, not sufficient."""
-        if len(heads) != len(self.operands):
+        if len(heads) != len(self.operands) or (self._twins and not _may_be_twins(heads)):
             return False
         if getattr(op, "commutative", False):
             return _may_share_out([part for part in self._by_rarity if not isinstance(part, Wild)], heads)
@@ -261,6 +261,11 @@ class Applied(Pattern):
 def _has_twins(variables: Sequence[Variable]) -> bool:
     """Whether two of them may be one value: one variable, or constants."""
     return len(set(variables)) < len(variables) or sum([isinstance(v, Constant) for v in variables]) > 1
+
+
+def _may_be_twins(heads: Sequence[Head]) -> bool:
+    """Whether two operands of these kinds may be one value."""
+    return len(set(heads)) < len(heads) or sum([isinstance(kind, ConstantHead) for kind in heads]) > 1
 
 
 def _may_share_out(parts: Sequence[Pattern], heads: Sequence[Head]) -> bool:

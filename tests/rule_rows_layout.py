@@ -3,12 +3,15 @@
 import numpy as np
 
 from arignote import ops as T
+from arignote.ops.blas import Dot22
 from arignote.ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from arignote.ops.convolution import Convolution
 from arignote.ops.creation import Alloc
 from arignote.ops.lengths import lengths_of
+from arignote.ops.packed_dot import PackedDot
 from arignote.ops.pooling import MaxPool, SumPool
-from arignote.ops.weights import pack, pack_tiles, shuffled
+from arignote.ops.weights import pack, pack_panels, pack_tiles, shuffled
+from arignote.optdb.rules.panels import lanes_of
 from arignote.targets.current import current
 
 SIZE = current().vector // 8
@@ -31,6 +34,8 @@ zeros = T.constant(np.zeros(N))
 long = T.tensor("long", "float64", (2, 2, None, None, SIZE))
 by_three = T.constant(np.arange(float(N * N * 9)).reshape(N, N, 3, 3))
 plain = Convolution((1, 1), (1, 1))
+a, b, c = T.matrix("a"), T.matrix("b"), T.tensor("c", shape=(1, None, None))
+weights, LANES = T.constant(np.arange(500.0 * 20).reshape(500, 20)), lanes_of("float64") or 1
 
 
 def blocked(padding=NONE, stride=(1, 1), **fields):
@@ -124,6 +129,21 @@ ROWS = [
         FromBlocks(N - 1)(lane_by_lane(blocks, other)),
     ),
     ("local_shuffle_in_blocks", shuffle(x, 4), FromBlocks(N, 4)(blocks)),
+    (
+        "local_weights_in_panels",
+        Dot22()(a, weights),
+        PackedDot(500, 20, LANES)(a, T.constant(pack_panels(weights.data, LANES))),
+    ),
+    (
+        "local_axes_after_product",
+        T.DimShuffle(("x", 0, 1))(Dot22()(a, b)) + c,
+        T.DimShuffle(("x", 0, 1))(Dot22()(a, b) + T.DimShuffle((1, 2))(c)),
+    ),
+    (
+        "local_axes_after_product",
+        T.tanh(T.DimShuffle((0, "x", 1))(T.exp(Dot22()(a, b)))),
+        T.DimShuffle((0, "x", 1))(T.tanh(T.exp(Dot22()(a, b)))),
+    ),
     ("local_reduction_in_blocks", T.sum(x, axis=(2, 3)), T.reshape(T.sum(blocks, axis=(2, 3)), (2, N))),
     (
         "local_reduction_in_blocks",
@@ -157,6 +177,13 @@ ROWS = [
 ]  # fmt: skip
 
 UNCHANGED = [
+    ("local_weights_in_panels", Dot22()(a, T.constant(np.ones((60, 60))))),  # read where they lie
+    ("local_weights_in_panels", Dot22()(a, b)),
+    ("local_weights_in_panels", Dot22()(a, T.constant(np.ones((5000, 1))))),
+    ("local_weights_in_panels", Dot22()(T.matrix("few", shape=(1, 500)), weights)),
+    ("local_axes_after_product", T.DimShuffle(("x", 0, 1))(Dot22()(a, b)) + T.tensor3("several")),
+    ("local_axes_after_product", T.DimShuffle(("x", 1, 0))(Dot22()(a, b)) + c),
+    ("local_axes_after_product", T.DimShuffle(("x", 0, 1))(a) + c),
     ("local_convolution_in_blocks", plain(image, T.tensor("w", "float64", kernels.type.shape))),  # given in a call
     ("local_convolution_in_blocks", plain(image, T.constant(np.full(kernels.data.shape, np.inf)))),  # 0 * inf is NaN
     ("local_convolution_in_blocks", Convolution((1, 1), (1, 1), N)(T.tensor("y", "float64", (2, N, 6, 5)), own)),

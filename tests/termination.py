@@ -30,6 +30,11 @@ def count(graph, name):
     return sum(node.op.name == name for node in merged(graph).order)
 
 
+def axes(graph):
+    """The axes of all results but those of dimshuffles."""
+    return sum(node.outputs[0].ndim for node in merged(graph).order if node.op.name != "dimshuffle")
+
+
 def below(graph, name):
     """How many nodes of other ops lie between the nodes of the op and the inputs, all added up."""
     under = {}
@@ -71,7 +76,7 @@ GONE = {
     "cos": words("local_cos_of_arccos"),
     "cosh": words("local_cosh_of_arccosh"),
     "dot": words("local_0_dot_x local_dot_to_dot22 local_integer_0_dot_x local_integer_product"),
-    "dot22": words("local_dot22_to_gemv"),
+    "dot22": words("local_dot22_to_gemv local_weights_in_panels"),
     "eq": words("local_eq_with_itself"),
     "floor_div": words("local_zero_intdiv"),
     "gemm": words("local_gemm_to_gemv local_gemm_to_ger"),
@@ -143,6 +148,9 @@ OUTWARDS = {
     "join": words("local_elemwise_of_join local_sum_of_join"),
 }
 """Rules after which less lies between the ops of this name and the outputs."""
+
+FLATTER = {"local_axes_after_product"}
+"""Rules after which results have fewer axes."""
 
 GUARDED = {
     "local_alloc_of_constant": "the constant has no axes afterwards",

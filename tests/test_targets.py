@@ -35,6 +35,8 @@ BOUNDS = {
     "optdb/equilibrium.py": {"PASSES_WITHOUT_SUSPICION"},
     "optdb/index.py": {"MOST_KEPT"},
     "optdb/mismatch.py": {"MOST_OPERANDS"},
+    "optdb/rules/added_axes.py": {"DEEPEST"},
+    "optdb/rules/panels.py": {"LITTLE"},
     "optdb/rules/constants.py": {"LARGEST_FOLDED", "LARGEST_GROWTH", "_ALWAYS_SMALL"},
     "optdb/rules/fills.py": {"MOST_STEPS"},
     "optdb/rules/fusion_rows.py": {"OPEN"},
@@ -64,7 +66,7 @@ BOUNDS = {
     "ops/windows.py": {"MOST"},
     # Axes; and the order of weights, which the C knows.
     "ops/blocked.py": {"IN_BLOCKS", "IN_TURN", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},
-    "ops/weights.py": {"EVEN"},
+    "ops/weights.py": {"DEPTH", "EVEN"},
     "cbackend/program/plan_blas.py": {"SUMMED"},
     # Blocks of sums and products: the bits of results depend on them, on every target.
     "cbackend/lowering/blocks.py": {"BLOCK", "PRODUCTS"},

@@ -49,6 +49,7 @@ typedef struct ag_product {
     /* NULL, or where the numbers of b lie, in elements: that of row p and column j at b[b_rows[p] + b_columns[j]].  The
        last two of b_strides then say nothing. */
     const i64 *b_rows, *b_columns;
+    i32 in_panels; /* b lies in the panels that tiles read; strides of b then say nothing */
 } ag_product;
 
 /* A convolution in blocks of channels; see gemm/direct.c.  y = bias + the sums of windows of x times weights, without

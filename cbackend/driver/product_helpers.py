@@ -74,6 +74,20 @@ static void ag_product_then(const ag_runtime *rt, const ag_blas *t, i32 rank, co
     if (!together) rt->launch(rt, after, lengths, data, strides, said);
 }
 """),
+    Helper("ag_panels_then", """\
+/* c[m, n] = a[m, k] @ b, which lies in panels, and a kernel that reads it, or NULL: as of ag_product_then. */
+static void ag_panels_then(const ag_runtime *rt, const ag_blas *t, i64 m, i64 n, i64 k, const void *one, const void *a,
+                           const i64 *as, const void *panels, const void *zero, void *c, const ag_nest *after,
+                           const i64 *lengths, void *const *data, const i64 *strides)
+{
+    const i64 none[2] = {0, 0};
+    i64 said[4];
+    const i32 together = after && lengths[0] == m && lengths[1] == n;
+    t->product(rt, &(const ag_product){0, 0, m, n, k, one, a, as, panels, none, zero, c, n, together ? after : 0, data,
+                                       strides, 0, 0, 0, 1});
+    if (after && !together) rt->launch(rt, after, lengths, data, strides, said);
+}
+"""),
     Helper("ag_as_vector", """\
 /* A vector whose stride is 1, copied (then *block holds the copy) where it is not; NULL if there is no memory. */
 static const void *ag_as_vector(const ag_runtime *rt, void **block, i64 item, i64 n, const void *x, i64 *s)

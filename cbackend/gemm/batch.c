@@ -57,7 +57,10 @@ static i32 is_narrow(const product *x)
 static void multiply_matrices(const ag_runtime *rt, const product *x)
 {
     if (x->k <= 0) scale_rows(x->m, x->n, x->beta, x->c, x->c0);
-    else if (x->of->b_rows || (x->m != 1 && x->n != 1) || !by_vector(rt, x)) {
+    else if (x->of->in_panels) {
+        multiply(rt, x);
+        return;
+    } else if (x->of->b_rows || (x->m != 1 && x->n != 1) || !by_vector(rt, x)) {
         if (by_few_vectors(rt, x)) {
             follow(x, 0, 0, x->m, x->n);
             return;
@@ -74,7 +77,7 @@ static void multiply_matrices(const ag_runtime *rt, const product *x)
 static little_product *little_of(const ag_product *of)
 {
     const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;
-    if (!OWN_LOOPS || of->b_rows || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1) return 0;
+    if (!OWN_LOOPS || of->b_rows || of->in_panels || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1) return 0;
     return little_kernel(of->m, of->n, of->k);
 }
 

@@ -5,11 +5,12 @@
 
        for each task, of at most SIDE rows and columns of c
            for each WIDTH columns and DEPTH rows of b:  pack them into panels of COLUMNS columns, for the level 2 cache
-               for each ROWS rows of a and c:  pack those of a, into the level 1 cache
+               for each ROWS rows of a and c:  pack those of a, if their numbers are no neighbours
                    for each panel:  multiply
                    after the last rows of b:  what follows the product, on these rows of c, which are still in the cache
 
-   A b that is little, or for few rows, is read where it lies, and so is a where few columns use it.
+   A b that is little, or for few rows, is read where it lies, and so is a where few columns use it.  Constant weights
+   lie in panels from the start: rules/panels.py.
 
    Every number of c is summed in one order, in equal blocks of at most DEPTH, and tasks begin at whole tiles: however
    the work is shared out, the bits are the same. */
@@ -122,7 +123,7 @@ static void multiply_rows(const block *work, i64 i, i64 m, i64 next)
     REAL right[(1 + COMPLEX) * COLUMNS * DEPTH] __attribute__((aligned(VECTOR_BYTES)));
     left_panel panel;
     lines ahead = {.at_once = 0};
-    if (COMPLEX || work->width > REUSED * COLUMNS) {
+    if (COMPLEX || (work->width > REUSED * COLUMNS && x->a1 != 1)) {
         pack_rows(m, k, a, x->a0, x->a1, left);
         panel = packed_rows(left);
         if (next > 0) ahead = rows_to_pack(work, i + m, next);
@@ -148,7 +149,8 @@ static void multiply_rows(const block *work, i64 i, i64 m, i64 next)
         else pack_columns(k, n, width, b, x->b0, x->b1, right);
         if (ahead.at_once) fetch_portion(&ahead);
         if (work->row) fetch_target(&to);
-        (width == LANES ? multiply_one : m > ROWS / 2 ? multiply_two : multiply_half)(k, &panel, from, step, &to);
+        (width == LANES ? multiply_one : m > ROWS / 2 ? multiply_two : !COMPLEX && m == 1 ? multiply_row : multiply_half)(
+            k, &panel, from, step, &to);
     }
     if (work->row + k == x->k) follow(x, i, work->column, m, work->width);
 }
@@ -161,6 +163,13 @@ static void pack_panel(const block *work, i64 j, i64 n, REAL *to)
     const i64 *rows = x->of->b_rows;
     if (rows) pack_by_tables(k, n, panel_width(n), x->b, rows + work->row, x->of->b_columns + column, to);
     else pack_columns(k, n, panel_width(n), x->b + work->row * x->b0 + column * x->b1, x->b0, x->b1, to);
+}
+
+/* Panels of a b that lies in panels: blocks of at most DEPTH rows, of each its columns in panels. */
+INLINE const REAL *panels_of(const block *work)
+{
+    const product *x = work->of;
+    return (const REAL *)x->b + work->row * round_up(x->n, LANES) + work->column * work->depth;
 }
 
 /* Whole panels are packed row by row, as b is read fastest; rows are far apart, so those to come are asked for. */
@@ -186,7 +195,7 @@ static void pack_block(const block *work, REAL *panels)
 
 static void multiply_block(block *work, REAL *panels, i64 first, i64 last)
 {
-    work->panels = panels;
+    work->panels = work->of->of->in_panels ? panels_of(work) : panels;
     if (panels) pack_block(work, panels);
     for (i64 i = first; i < last; i += ROWS)
         multiply_rows(work, i, at_most(ROWS, last - i), at_most(ROWS, last - i - ROWS));
@@ -245,7 +254,7 @@ static i32 multiply(const ag_runtime *rt, const product *x)
     const double all = (double)x->m * (double)x->n * (double)x->k;
     const i32 is_near = (double)x->n * (double)x->k <= (double)NEAR / sizeof(T);
     const i32 little = x->m <= (is_near ? FEW : FEWER) || (x->n >= LANES && x->n * at_most(x->k, DEPTH) <= LITTLE);
-    const i32 lies_well = !COMPLEX && !x->of->b_rows && x->b1 == 1 && little;
+    const i32 in_panels = x->of->in_panels, lies_well = in_panels || (!COMPLEX && !x->of->b_rows && x->b1 == 1 && little);
     if (all < ALONE && x->n <= WIDTH && x->k <= DEPTH) { /* nothing to share out, nor time to find that out */
         REAL *panels = lies_well ? 0 : rt->alloc((i64)sizeof(T) * round_up(x->n, COLUMNS) * x->k);
         block whole = {x, 0, x->n, 0, x->k, 0};
@@ -253,7 +262,7 @@ static i32 multiply(const ag_runtime *rt, const product *x)
         if (panels) rt->release(panels);
         return 0;
     }
-    const i64 depth = lies_well && !is_near ? STREAMED : parts(x->k, parts(x->k, DEPTH));
+    const i64 depth = lies_well && !is_near && !in_panels ? STREAMED : parts(x->k, parts(x->k, DEPTH));
     if (all > LONG) rt->listen();
     for (i64 p = 0; p < x->k; p += ROUND / depth * depth) {
         sharing work = {rt, x, p, at_most(p + ROUND / depth * depth, x->k), depth, 0, 0, 0, !lies_well};

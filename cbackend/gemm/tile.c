@@ -20,6 +20,7 @@ enum { VECTOR_BYTES = 16, ROWS = 8 };
 enum { VECTOR_BYTES = 16, ROWS = 6 };
 #endif
 
+enum { FETCHED_ROWS = 32 }; /* of b, asked for ahead for a single row of a */
 typedef REAL vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef REAL unaligned __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL))));
 enum { LANES = VECTOR_BYTES / sizeof(REAL), COLUMNS = (COMPLEX ? 1 : 2) * LANES };
@@ -144,6 +145,19 @@ KERNEL multiply_one(i64 k, const left_panel *a, const REAL *b, i64 b_step, const
 KERNEL multiply_two(i64 k, const left_panel *a, const REAL *b, i64 b_step, const target *to)
 {
     multiply_tile(ROWS, 2, k, a, b, b_step, to);
+}
+
+/* One row, which takes no longer than b takes to be read from memory. */
+KERNEL multiply_row(i64 k, const left_panel *a, const REAL *b, i64 b_step, const target *to)
+{
+    vector sums[1][2] = {{{0}, {0}}};
+    for (i64 p = 0; p < k; p++, b += b_step)
+#pragma GCC unroll 2
+        for (int v = 0; v < 2; v++) {
+            __builtin_prefetch(b + FETCHED_ROWS * b_step + v * LANES);
+            sums[0][v] += a->rows[0][p * a->step] * *(const unaligned *)(b + v * LANES);
+        }
+    store_tile(to, (const REAL *)sums, 2 * LANES);
 }
 
 /* For the last rows, where they are few: as many sums as hide the latency of the multipliers. */

@@ -37,6 +37,7 @@ from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor
 from ...ops.joining import Join
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
+from ...ops.packed_dot import PackedDot
 from ...ops.pipeline import Pipeline
 from ...ops.pooling import SumPool
 from ...ops.reduce import ArgReduce, Reduce
@@ -51,7 +52,7 @@ TOTALS, PLANNED = 5, 4
 
 Term = tuple[int, tuple[Quantity, ...], int]
 """A number times lengths, divided by another number."""
-PRODUCTS = (Dot, Dot22, Dot22Scalar, FusedProduct, MatMul, Gemm, Gemv, Ger)
+PRODUCTS = (Dot, Dot22, Dot22Scalar, FusedProduct, MatMul, Gemm, Gemv, Ger, PackedDot)
 """Ops that multiply matrices."""
 THIRDS: dict[type[Op], int] = {Inverse: 6, Cholesky: 1, Det: 2, SlogDet: 2, Solve: 2, SolveTriangular: 0}
 """Operations of what is done to a matrix of n rows, in thirds of n^3."""
@@ -234,6 +235,8 @@ def _product(op: object, site: Site) -> Term:
         return 2, operands[0].lengths, 1
     else:
         a, b = operands[0], operands[1]
+    if isinstance(op, PackedDot):
+        return 2, (*a.lengths, op.columns), 1
     if isinstance(op, MatMul):  # the operand of more axes has all places of the batch, unless both are stretched
         batch = max(a.lengths[:-2], b.lengths[:-2], key=len)
         return 2, (*batch, *a.lengths[-2:], b.lengths[-1]), 1

@@ -7,6 +7,8 @@
     in_bounds(steps, rank, [n, ...], indices, [s, ...], n, axis, said) fails with INDEX
     dot, gemv, ger, gemm, matmul(products, ..., result)                products of matrices
     product_then(products, ..., result, then kernel)                   a product and its epilogue, tile by tile
+    panels_then(products, m, n, k, 1, x, [s, s], panels, 0, result, then kernel)
+                                                                       a product of weights in panels, and its epilogue
     multiply_windows(products, ..., result, then kernel)               a product of windows, and its epilogue
     convolve_blocks(products, [...], x, [s, ...], w, bias, low, high, result, then kernel)
                                                                        a convolution on channels in blocks
@@ -60,6 +62,7 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("gemm", "t q q q na a q q a q q na a"),
         Intrinsic("matmul", "t q v q q q n a v a v n a"),
         Intrinsic("product_then", "t q v q q q na a v a v n a f"),
+        Intrinsic("panels_then", "t q q q n a v a n a f"),
         Intrinsic("multiply_windows", "t q v q n a v a v q v v q v v n a f"),
         Intrinsic("convolve_blocks", "t v a v a a qa qa a f"),
         Intrinsic("convolve_tiles", "t v a v a a qa qa a a f", (-2, -1)),

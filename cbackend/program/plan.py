@@ -46,6 +46,7 @@ from ...ops.indexing import IncSubtensor, Subtensor
 from ...ops.joining import Join, RepeatedPositions
 from ...ops.lengths import MakeVector, Shape, ShapeI
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
+from ...ops.packed_dot import PackedDot
 from ...ops.phases import ByPhase
 from ...ops.pipeline import Pipeline
 from ...ops.pooling import MaxPool, MaxPoolGradient, SumPool
@@ -319,6 +320,7 @@ _PLANS: dict[type[Op], Plan] = {
     MatMul: plan_blas.plan_matmul,
     Dot22: plan_blas.plan_dot,
     Dot22Scalar: plan_blas.plan_dot22_scalar,
+    PackedDot: plan_blas.plan_packed_dot,
     Gemm: plan_blas.plan_gemm,
     Gemv: plan_blas.plan_gemv,
     Ger: plan_blas.plan_ger,

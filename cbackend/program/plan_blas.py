@@ -12,6 +12,7 @@ from ...ops.blas import BLAS_DTYPES
 from ...ops.elementwise import Cast, logical_and, logical_or, mul
 from ...ops.elementwise import add as plus
 from ...ops.fused import Fused
+from ...ops.packed_dot import PackedDot
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
@@ -50,6 +51,25 @@ def multiplication(p: Planner, node: Apply) -> Multiplication:
     factor: Argument = scalar[0] if scalar else Number(dtype, 1)
     arguments = (Table(dtype), len(batch), Vector(batch), m, n, k, factor, a, left, b, right, Number(dtype, 0))
     return Multiplication("product_then", (*batch, m, n), arguments, (a, b, *scalar))
+
+
+def of_panels(p: Planner, node: Apply) -> Multiplication:
+    """That of `PackedDot`."""
+    x, panels = p.inputs_of(node)
+    op = node.op
+    assert isinstance(op, PackedDot)
+    p.guard("equal", x.lengths[1], op.rows, failure=Outcome.LENGTHS, axis=SUMMED)
+    one, zero = Number(x.dtype, 1), Number(x.dtype, 0)
+    arguments = (Table(x.dtype), x.lengths[0], op.columns, op.rows, one, x, Vector(x.strides), panels, zero)
+    return Multiplication("panels_then", (x.lengths[0], op.columns), arguments, (x, panels))
+
+
+def plan_packed_dot(p: Planner, node: Apply) -> None:
+    """One call, which nothing follows."""
+    found = of_panels(p, node)
+    result = p.result(node.out, found.lengths)
+    p.products[result.dtype] = None
+    p.call(found.function, (*found.arguments, result, 0, 0, 0, 0), (result,), found.reads)
 
 
 def plan_dot(p: Planner, node: Apply) -> None:

@@ -19,10 +19,11 @@ from ...ops.blocked import BlockedConvolution
 from ...ops.convolution import Convolution
 from ...ops.fused import Fused
 from ...ops.fused_product import FusedProduct
+from ...ops.packed_dot import PackedDot
 from ...ops.tensor import TensorVariable
 from ..ir.kernel import Kernel
 from .launches import is_launched
-from .plan_blas import Multiplication, multiplication
+from .plan_blas import Multiplication, multiplication, of_panels
 from .plan_blocks import convolved_blocks, plan_cut_off
 from .plan_windows import MOST_LOOPS, convolved, has_own_kernels, own_kernels, plan_as
 from .planner import Planner, has_all_loops
@@ -35,6 +36,7 @@ MULTIPLIED: dict[type[Op], Callable[[Planner, Apply], Multiplication]] = {
     Dot22: multiplication,
     Dot22Scalar: multiplication,
     MatMul: multiplication,
+    PackedDot: of_panels,
     Convolution: convolved,
     BlockedConvolution: convolved_blocks,
 }

@@ -25,6 +25,7 @@ Rules on matrices and networks:
     layout, winograd                       channels of images in blocks, their convolutions by tiles
     storage, quantization                  weights in 16 bits, numbers in few bits
     byte_sums, byte_blocks                 networks in integers, in blocks of channels
+    added_axes, panels                     batches of one example, weights of products in panels
 
 Passes over whole graphs:
 
@@ -54,6 +55,7 @@ from ..optimizers import MergeOptimizer
 from ..query import Query
 from ..rule import Rule
 from . import (
+    added_axes,
     approximations,
     arithmetic,
     blas,
@@ -76,6 +78,7 @@ from . import (
     layout,
     logic,
     normalization,
+    panels,
     pooling,
     powers,
     quantization,
@@ -203,8 +206,11 @@ def default_db() -> SequenceDB:
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
     register_storage(db)
+    later = equilibrium((added_axes.LATER, dimshuffles.COMPOSED))
+    db.register("axes_after_products", later, *run, "fusion", position=48.9)
     db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
     db.register("merge2", merge, *run, "merge", position=49)
+    db.register("weights_in_panels", filled(TopoDB(), (panels.PANELS,)), "fast_run", "layout", position=49.3)
     db.register("add_destroy_handler", AddDestroyHandler(), *in_place, position=49.5)
     register_in_place(db, *in_place)
     db.register("merge3", merge, *run, "merge", position=100)

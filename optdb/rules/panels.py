@@ -1,0 +1,59 @@
+"""Constant weights of matrix products in the panels that products read: no call copies them.
+
+Machine learning on one machine multiplies by the same weights in every call.  A product of few rows takes as long as
+its weights are read; copied into panels first, they are read twice and written once.
+"""
+
+from __future__ import annotations
+
+from ...graph import Apply, Constant, Op, Variable
+from ...ops.blas import Dot, Dot22
+from ...ops.fused_product import FusedProduct
+from ...ops.packed_dot import PackedDot
+from ...ops.tensor import constant
+from ...ops.weights import DEPTH, pack_panels
+from ...targets.costs import ITEMS
+from ...targets.current import current
+from ...targets.target import width_of
+from ..contract import relaxes
+from ..rule import Rule, node_rule
+from .facts import Node
+
+DTYPES = ("float32", "float64")
+LITTLE = 64 * 64
+"""Numbers of a block of weights that a product reads where they lie: LITTLE in gemm/blocks.c."""
+
+
+def in_panels(node: Node) -> tuple[Variable, ...] | None:
+    """A product, perhaps with its epilogue, of a matrix and constant weights in panels."""
+    product = node.op.product if isinstance(node.op, FusedProduct) else node.op
+    x, w, *others = node.inputs
+    lanes = lanes_of(x.dtype)
+    if not isinstance(product, (Dot, Dot22)) or not isinstance(w, Constant) or x.ndim != 2 or w.ndim != 2 or not lanes:
+        return None
+    k, n = w.data.shape
+    if x.type.shape[0] == 1 or n < lanes or n * min(k, DEPTH) <= LITTLE:
+        return None
+    op: Op = PackedDot(k, n, lanes)
+    if isinstance(node.op, FusedProduct):
+        op = FusedProduct(op, node.op.graph)
+    return Apply(op, (x, constant(pack_panels(w.data, lanes)), *others)).outputs
+
+
+def lanes_of(dtype: str) -> int:
+    """Numbers of a vector of our own products on the current target; 0 where products are left to a BLAS."""
+    target = current()
+    if dtype not in DTYPES:
+        return 0
+    if target.arch != "x86_64":
+        return target.vector // ITEMS[dtype]
+    wide = width_of(target.features)
+    return wide // ITEMS[dtype] if wide == 64 or {"avx2", "fma"} <= set(target.features) else 0
+
+
+PANELS: list[Rule] = [
+    node_rule(
+        "local_weights_in_panels", (Dot, Dot22, FusedProduct), in_panels, constants=True, contract=relaxes("rounding"),
+        formula="dot22(x, w) -> packed_dot(x, panels of w)  for constant w",
+    ),
+]  # fmt: skip
