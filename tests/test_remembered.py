@@ -57,6 +57,18 @@ def key(inputs, output, query="FAST_RUN"):
 # --- what it is
 
 
+def test_a_function_with_megabytes_of_weights_is_recalled():
+    x, w = T.matrix("x"), np.random.default_rng(2).normal(size=(1200, 640))
+    value = np.ones((3, 1200))
+    first, second = twice([x], T.dot(x, w))
+    assert np.array_equal(first(value), second(value))
+    other = w.copy()
+    other[700, 5] += 1.0
+    third = ag.function([x], T.dot(x, other))
+    assert not recalled(third)
+    np.testing.assert_allclose(third(value)[:, 5], first(value)[:, 5] + 1.0, rtol=1e-12)
+
+
 def test_the_second_function_is_not_optimized_until_somebody_looks():
     x, y = vectors()
     first, second = twice([x, y], T.exp(x) * y + 17.5)

@@ -27,7 +27,8 @@ from .machine import Machine, crowding, this_machine
 from .scratch import remove_tree, scratch_folder, sweep
 
 SUFFIX = {Kind.LIBRARY: ".so", Kind.RECORD: ".rec", Kind.SCHEDULE: ".sch"}
-CAPACITY = 512 << 20
+CAPACITY = 2 << 30
+"""Bytes: some 20,000 libraries, or the records of 40 networks of 50 MB of weights."""
 GROWTH = "growth"
 _GROWTH_UNIT = 4096  # bytes stored for each byte of the file GROWTH
 _BAD_KEPT = 16

@@ -28,8 +28,8 @@ from .interface import Interface
 from .measured import Measured, plain_schedule, read_schedule
 from .output_lengths import OPERATIONS, Step
 
-LARGEST = 1 << 22
-"""Bytes of constants; a program with more is planned anew."""
+LARGEST = 1 << 26
+"""Bytes of constants; a program with more is optimized and planned anew, and takes no part of the cache."""
 
 
 @record(eq=False)
