@@ -17,6 +17,7 @@ Files, by subject:
     freezing, pruning, channels            inference functions, zero weights, channels removed
     quantizing, quantized_layers, calibration    layers in 8 bits, their table, ranges of samples
     vmap, vectorizing                      expressions of one example as expressions of many
+    serving                                calls of many threads gathered into batches
     scan, scanned, bodies, cond            loops and branches, results of loops, checks of their functions
     printing, explain, why, remarks        expressions as text; explanations of a function, a value, what was not done
     trace, replay, delta, places           the journal of rewrites, its states, the text of one change, the user's lines
@@ -74,7 +75,7 @@ finally:
         _gc.enable()
 
 
-_INFERENCE = {"freeze": ".freezing", "prune": ".pruning", "quantize": ".quantizing"}
+_INFERENCE = {"batched": ".serving", "freeze": ".freezing", "prune": ".pruning", "quantize": ".quantizing"}
 
 
 def __getattr__(name: str) -> object:
@@ -91,8 +92,9 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "Target", "bisect", "cond", "dprint", "elementwise_op", "engines",
-    "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "optdb",
-    "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune", "quantize", "register_op", "rewrite",
-    "scan", "shared", "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
+    "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "dprint", "elementwise_op",
+    "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp",
+    "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune", "quantize", "register_op",
+    "rewrite", "scan", "shared", "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap",
+    "while_loop",
 ]  # fmt: skip

@@ -1,0 +1,324 @@
+"""`ag.batched`: calls of many threads or tasks with one example each, computed as one call with many.
+
+    caller --submit--> queue by shapes and dtypes --batch--> one worker --> `ag.vectorize`d function --> futures
+
+The worker takes the oldest group as soon as it is full, or its first call has waited for `max_delay`.  Calls that
+arrive while it computes wait for less, since their time already runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from . import later
+from .compiled import Function
+from .function import function, settings_of
+from .ops.checks import shown
+from .ops.tensor import TensorVariable
+from .record import record
+from .record.ending import interpreter_ends
+
+Key = tuple[tuple[str, tuple[int, ...]], ...]
+"""dtype and shape of each argument: equal for calls that one batch can take."""
+
+
+def batched(source: Any, *, max_batch: int = 32, max_delay: float = 0.002, max_waiting: int | None = None) -> Batched:
+    """`source` for callers with one example each: their calls are gathered along a new first axis and run as one.
+
+        with ag.batched(predict, max_batch=64) as serve:
+            label = serve(image)                      # from any thread; returns what predict(image) returns
+            future = serve.submit(image)              # a concurrent.futures.Future
+            label = await serve.ask(image)            # from an asyncio task
+
+    Args:
+        source: a function of `ag.function` without updates, all of whose inputs are parts of an example.  Weights are
+            shared variables or constants (`ag.freeze`).
+        max_batch: the most examples of one call.
+        max_delay: seconds that a call waits for others, at most, while the worker is idle.
+        max_waiting: calls that may wait; further ones block in `submit` until there is room.  By default
+            16 * max_batch.
+
+    Examples of other shapes or dtypes form batches of their own.  A result may differ by rounding from that of
+    `source`, and with the other examples of its batch, since sums of products depend on the number of rows.  If a batch
+    fails, each of its examples is computed alone, and only the callers at fault get an error.
+
+    Raises TypeError for what is no function or has updates or no results, and for an op whose results would have
+    lengths that differ from example to example, naming it; ValueError for numbers out of range.
+    """
+    if not isinstance(source, Function):
+        raise TypeError(f"batched: expected a function that ag.function made, got {shown(source)}")
+    if source.unoptimized_graph.updates:
+        raise TypeError(f"batched: {source.name} updates shared variables, and the order of callers is none of theirs")
+    if not source.inputs or not source.unoptimized_graph.outputs:
+        raise TypeError(f"batched: {source.name} has no {'outputs' if source.inputs else 'inputs'}")
+    most = 16 * max_batch if max_waiting is None and isinstance(max_batch, int) else max_waiting
+    for name, value in (("max_batch", max_batch), ("max_waiting", most)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+            raise ValueError(f"batched: {name} is {shown(value)}; expected an integer from 1 on")
+    if not isinstance(max_delay, (int, float)) or not 0 <= max_delay < 3600:
+        raise ValueError(f"batched: max_delay is {shown(max_delay)}; expected seconds, from 0 on and below 3600")
+    assert most is not None
+    return Batched(source, int(max_batch), float(max_delay), int(most))
+
+
+def _set(loop: asyncio.AbstractEventLoop, room: asyncio.Event) -> None:
+    """Set an event from another thread, unless its loop has ended."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(room.set)
+
+
+def _of_many(source: Function) -> Function:
+    """`source` with a further first axis of each input and output."""
+    known = source.unoptimized_graph
+    many = {v: TensorVariable(v.type.with_shape((None, *v.type.shape)), name=v.name) for v in source.inputs}
+    outputs = later.vectorizing.vectorized(list(known.outputs), many)
+    return function(list(many.values()), outputs, **{**settings_of(source), "name": f"{source.name} of many"})
+
+
+@record(eq=False, repr=False)
+class _Request:
+    values: tuple[np.ndarray, ...]
+    arrived: float
+    future: Future[Any]
+
+
+class _Queue:
+    """Requests that wait, and the thread that computes them.  It holds no reference to its `Batched`."""
+
+    def __init__(self, source: Function, many: Function, max_batch: int, max_delay: float, most: int) -> None:
+        self.source, self.many = source, many
+        self.max_batch, self.max_delay, self.most = max_batch, max_delay, most
+        self.calls = self.batches = self.largest = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin anew, without what a parent process left."""
+        self.process = os.getpid()
+        self.changed = threading.Condition()
+        self.groups: dict[Key, deque[_Request]] = {}
+        self.waiting = 0
+        self.closed = False
+        self.thread: threading.Thread | None = None
+        self.listeners: deque[Callable[[], None]] = deque()
+
+    # --- callers
+
+    def put(self, values: tuple[np.ndarray, ...], blocks: bool) -> Future[Any] | None:
+        """The future of a call; None if there is no room and it may not block.  Raises RuntimeError once closed."""
+        future: Future[Any] = Future()
+        with self.changed:
+            while self.waiting >= self.most and not self.closed:
+                if not blocks:
+                    return None
+                self.changed.wait()
+            if self.closed:
+                raise RuntimeError(f"batched: {self.source.name} is closed")
+            key = tuple((v.dtype.str, v.shape) for v in values)
+            self.groups.setdefault(key, deque()).append(_Request(values, time.monotonic(), future))
+            self.waiting += 1
+            if self.thread is None:
+                self.thread = threading.Thread(target=self.serve, name=f"{self.source.name} batches", daemon=True)
+                self.thread.start()
+            self.changed.notify_all()
+        return future
+
+    def tell_of_room(self, listener: Callable[[], None]) -> bool:
+        """Call `listener` once when a batch has left; whether there is no room yet."""
+        with self.changed:
+            if self.waiting < self.most or self.closed:
+                return False
+            self.listeners.append(listener)
+            return True
+
+    def close(self) -> None:
+        """Compute what waits, and end."""
+        if self.process != os.getpid():
+            return
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+        if self.thread is not None and self.thread is not threading.current_thread():
+            self.thread.join()
+
+    # --- the worker
+
+    def serve(self) -> None:
+        while (batch := self.take()) is not None:
+            ready = [r for r in batch if r.future.set_running_or_notify_cancel()]
+            if ready:
+                self.run(ready)
+            del batch, ready  # keep no results alive while waiting
+
+    def take(self) -> list[_Request] | None:
+        """The next batch; None once closed and empty."""
+        with self.changed:
+            while True:
+                now = time.monotonic()
+                key, due = self.next_group(now)
+                if key is not None and due <= now:
+                    break
+                if key is None and self.closed:
+                    return None
+                self.changed.wait(None if key is None else due - now)
+            group = self.groups[key]
+            batch = [group.popleft() for _ in range(min(self.max_batch, len(group)))]
+            if not group:
+                del self.groups[key]
+            self.waiting -= len(batch)
+            listeners = list(self.listeners)
+            self.listeners.clear()
+            self.changed.notify_all()
+        for listener in listeners:
+            listener()
+        return batch
+
+    def next_group(self, now: float) -> tuple[Key | None, float]:
+        """The group to take next and the time to take it: a full one now, else the oldest when its time has come."""
+        full = next((key for key, group in self.groups.items() if len(group) >= self.max_batch), None)
+        if full is not None:
+            return full, now
+        oldest = min(self.groups, key=lambda key: self.groups[key][0].arrived, default=None)
+        if oldest is None:
+            return None, now
+        return oldest, now if self.closed else self.groups[oldest][0].arrived + self.max_delay
+
+    def run(self, batch: list[_Request]) -> None:
+        """Compute a batch as one call, or call by call if that fails."""
+        self.calls, self.batches, self.largest = (
+            self.calls + len(batch), self.batches + 1, max(self.largest, len(batch)),
+        )  # fmt: skip
+        try:
+            results = self.together(batch) if len(batch) > 1 else [self.source(*batch[0].values)]
+        except Exception:
+            for request in batch:
+                self.alone(request)
+            return
+        for request, result in zip(batch, results, strict=True):
+            request.future.set_result(result)
+
+    def together(self, batch: list[_Request]) -> list[Any]:
+        """The results of several calls, in the form of the function's."""
+        columns = zip(*(request.values for request in batch), strict=True)
+        found = [np.asarray(f) for f in self.many(*map(np.stack, columns))]
+        form, keys = self.source._signature.form, self.source._signature.keys
+        rows = [[f[k].copy() for f in found] for k in range(len(batch))]
+        if form == "one":
+            return [row[0] for row in rows]
+        return [dict(zip(keys, row, strict=True)) for row in rows] if form == "dict" else rows
+
+    def alone(self, request: _Request) -> None:
+        try:
+            result = self.source(*request.values)
+        except Exception as error:
+            request.future.set_exception(error)
+        else:
+            request.future.set_result(result)
+
+
+class Batched:
+    """A function whose calls are gathered into batches; see `ag.batched`.
+
+    Attributes:
+        source: the function of one example.
+        many: the function of many, with a further first axis.
+        calls, batches, largest: calls answered, the batches that answered them, and the examples of the largest.
+    """
+
+    def __init__(self, source: Function, max_batch: int, max_delay: float, max_waiting: int) -> None:
+        self.source = source
+        self.many = _of_many(source)
+        self._queue = _Queue(source, self.many, max_batch, max_delay, max_waiting)
+        self._close = weakref.finalize(self, self._queue.close)  # at the end of the program at the latest
+
+    @property
+    def calls(self) -> int:
+        return self._queue.calls
+
+    @property
+    def batches(self) -> int:
+        return self._queue.batches
+
+    @property
+    def largest(self) -> int:
+        return self._queue.largest
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The result for one example; waits for its batch."""
+        future = self.submit(*args, **kwargs)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
+        """The future of the result for one example.  Blocks while `max_waiting` calls wait.
+
+        Raises TypeError or ValueError for arguments that no example has, and RuntimeError after `close`.
+        """
+        values = self._values(args, kwargs)
+        if interpreter_ends():
+            future: Future[Any] = Future()
+            future.set_result(self.source(*values))
+            return future
+        found = self._living().put(values, blocks=True)
+        assert found is not None
+        return found
+
+    async def ask(self, *args: Any, **kwargs: Any) -> Any:
+        """The result for one example, for a task of asyncio.  Errors are those of `submit`."""
+        values, queue, loop = self._values(args, kwargs), self._living(), asyncio.get_running_loop()
+        while (future := queue.put(values, blocks=False)) is None:
+            room = asyncio.Event()
+            if queue.tell_of_room(partial(_set, loop, room)):
+                await room.wait()
+        return await asyncio.wrap_future(future)
+
+    def close(self) -> None:
+        """Answer the calls that wait, and end the worker.  Later calls raise RuntimeError."""
+        self._living().close()
+
+    def __enter__(self) -> Batched:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        queue = self._queue
+        return (
+            f"<batched {self.source.name}: {queue.calls} calls in {queue.batches} batches, the largest of "
+            f"{queue.largest}; at most {queue.max_batch}, {1e3 * queue.max_delay:g} ms>"
+        )
+
+    def _living(self) -> _Queue:
+        """The queue, begun anew in a child process."""
+        if self._queue.process != os.getpid():
+            self._queue.begin()
+        return self._queue
+
+    def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.ndarray, ...]:
+        """Arguments as arrays that nobody else writes.  Raises TypeError, ValueError as a call of the function does."""
+        given = self.source._plain.bound(args, kwargs) if kwargs else args
+        inputs = self.source.inputs
+        if len(given) != len(inputs):
+            self.source(*given)  # raises
+        found = []
+        for value, wanted in zip(given, inputs, strict=True):
+            array = np.array(value)
+            if not isinstance(value, (np.ndarray, np.generic)) and array.dtype != wanted.dtype:
+                array = np.array(value, wanted.dtype) if np.can_cast(array.dtype, wanted.dtype, "same_kind") else array
+            found.append(array)
+        return tuple(found)
