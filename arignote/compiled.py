@@ -6,7 +6,6 @@ It is immutable but for the values of its shared variables, and safe in threads.
 from __future__ import annotations
 
 import os
-import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import later, pages
-from .cbackend.calls.binding import Binding, bind_plain
 from .cbackend.calls.caller import bound, parameters
 from .cbackend.driver.listing import commented
 from .cbackend.driver.page import CFile
@@ -23,7 +21,7 @@ from .database import optdb
 from .graph import FunctionGraph, Replacement, Variable
 from .graph.picture import boxes_of
 from .mode import Mode
-from .ops.interpret import interpret
+from .ops.region import regions_of
 from .ops.shared import SharedVariable
 from .optimization import Optimization
 from .pages.text import Text
@@ -178,6 +176,12 @@ class Function:
         """The engine that runs it: that of its mode, or "numpy" where C was asked for and nothing compiles."""
         return self._run.backend  # type: ignore[no-any-return]
 
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The engines that run it: `backend`, and those of its regions; see `ag.function(engines=)`."""
+        regions = [op.engine for op in regions_of(self.graph)] if self.mode.divides else []
+        return tuple(dict.fromkeys((self.backend, *regions)))
+
     def c_source(self, lines: bool = False) -> Text:
         """The generated C; empty where NumPy runs the function.  `lines`: with your lines in its comments."""
         source: CFile = self._at_best.c_file
@@ -204,9 +208,15 @@ class Function:
         return self._run.from_cache  # type: ignore[no-any-return]
 
     # --- why it is what it is
-    def explain(self) -> Text:
-        """The way from the user's graph to the engine, as text: what each stage changed, kernels, where the C lies."""
-        return Text("\n".join(later.explain.explanation(self)))
+    def explain(self, subject: str = "") -> Text:
+        """The way from the user's graph to the engine, as text: what each stage changed, kernels, where the C lies.
+
+        Args:
+            subject: "partition" for the engines that run parts of the function, and the estimates that led to them.
+        """
+        if subject not in ("", "partition"):
+            raise ValueError(f'explain: subject is {subject!r}; expected "partition", or nothing for the whole way')
+        return Text("\n".join(later.partition.lines(self) if subject else later.explain.explanation(self)))
 
     @cached_property
     def trace(self) -> Trace:
@@ -341,59 +351,3 @@ class _Remarked:
     def __call__(self) -> Sequence[Any]:
         function = self._function()
         return function.remarks if function is not None else ()
-
-
-class CheckedFunction(Function):
-    """A function whose every call is compared with the NumPy meaning of the graph as the user built it (mode DEBUG)."""
-
-    def bind(self, *args: Any, out: Any = None, **kwargs: Any) -> Bound:
-        """As for any function; each call is compared as well."""
-        values = self._plain.bound(args, kwargs) if kwargs else args
-        return later.bind.bound(self.name, self._signature, _Compared(self), values, out)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        values = self._plain.bound(args, kwargs) if kwargs else list(args)
-        before = [np.array(s.container.value) for s in self._signature.shared]
-        result = super().__call__(*values)
-        arrays = [np.asarray(v, dtype=i.dtype) for v, i in zip(values, self.inputs, strict=True)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            expected = interpret(self.unoptimized_graph, [*arrays, *before])
-        got = self._as_list(result)
-        for position, _ in self.unoptimized_graph.updates:
-            got.append(self._signature.shared[position - self._signature.n_inputs].container.value)
-        for n, (mine, reference) in enumerate(zip(got, expected, strict=False)):
-            difference = later.bisect.beyond_rounding(np.asarray(mine), reference)
-            if difference:
-                what = "differs from the NumPy meaning of the graph as it was built"
-                blame = later.bisect.first_fault(self, [*arrays, *before]).blame()
-                more = "ag.bisect(f, inputs) gives this verdict as an object; f.trace shows every rewrite"
-                raise AssertionError(f"{self.name}: output {n} {what}: {difference}\n{blame}\n{more}")
-        return result
-
-    def _as_list(self, result: Any) -> list[Any]:
-        """The values in the result of a call, whatever its form."""
-        if self._signature.form == "one":
-            return [result]
-        if self._signature.form == "none":
-            return []
-        return list(result.values() if self._signature.form == "dict" else result)
-
-
-class _Compared:
-    """The calls of a function that is compared with NumPy, as what is bound."""
-
-    def __init__(self, function: CheckedFunction) -> None:
-        self._function = function
-
-    def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
-        function, graph = self._function, self._function.unoptimized_graph
-        containers = [None] * len(function.inputs) + [s.container for s in function.shared]
-
-        def call(*arrays: np.ndarray) -> list[np.ndarray]:
-            return function._as_list(function(*arrays))
-
-        return bind_plain(function.name, graph, containers, call, arguments, out)
-
-    def native_bound(self, *_: Any) -> None:
-        """Nothing: what is compared goes through Python."""

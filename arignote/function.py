@@ -11,8 +11,9 @@ import numpy as np
 
 from . import later
 from .cbackend.ir.schedule import Schedule, as_schedules
+from .checked import CheckedFunction
 from .compile_progress import Progress, Silence, progress
-from .compiled import CheckedFunction, Function
+from .compiled import Function
 from .database import optdb
 from .engines import Request
 from .engines import engine as engine_of
@@ -22,7 +23,7 @@ from .engines.registry import tiered as tiered_engine
 from .graph import FunctionGraph, Replacement
 from .graph import parse as parse_text
 from .graph.pointing import printable
-from .mode import Mode, as_mode
+from .mode import Mode, as_engines, as_mode
 from .ops.vocabulary import vocabulary
 from .optimization import Optimization
 from .options import Options, as_budget, as_threads, process_options
@@ -59,7 +60,7 @@ def function(
     profile: bool | None = None, on_unused_input: str = "raise", allow_input_downcast: bool | None = None,
     threads: int | None = None, debug_info: bool | None = None, tiered: bool | None = None,
     compile_budget: float | None = None, schedule: Mapping[str, Schedule] | None = None,
-    target: Target | str | None = None,
+    target: Target | str | None = None, engines: Sequence[str] | None = None,
 ) -> Function:  # fmt: skip
     """The function that computes `outputs` from `inputs`, optimized and compiled.
 
@@ -88,12 +89,16 @@ def function(
         target: the machine to compile for: an `ag.Target`, a name such as "x86_64-linux-v3", or a name and in what the
             target differs from it, "x86_64-linux-v3 threads=1 limits.nodes=50".  By default this machine ("host").
             This machine must run the code.
+        engines: names of engines among which the graph is divided, such as `["c", "onnxruntime"]`: each part runs on
+            the engine that is estimated or was measured to be fastest, copies included; see `f.explain("partition")`.
 
     Raises:
         TypeError, ValueError: naming the argument at fault.
     """
     options = process_options()
     mode = as_mode(mode) if mode is not None else _mode_of(options)
+    if engines is not None:
+        mode = mode.dividing(*as_engines(engines, "function"))
     signature = make_signature(inputs, outputs, updates, givens, on_unused_input)
     if not isinstance(name, (str, type(None))):
         raise TypeError(f"function: name is {name!r}; expected text")
@@ -112,7 +117,7 @@ def function(
     )  # fmt: skip
     engine_of(mode.backend).prepare()
     with progress(how.name) as shown:
-        optimization = Optimization(signature.graph, mode, options.strict, optdb, target)
+        optimization = Optimization(signature.graph, mode, options.strict, optdb, target, how.threads)
         return _compiled(signature, optimization, mode, how, shown)
 
 
@@ -125,6 +130,8 @@ def _compiled(
     if how.budget is not None and profile is None:
         engine = tiered_engine(engine, how.budget)
     request = _request(signature, optimization, mode, how, profile)
+    if mode.divides:
+        engine = later.regions.DividedEngine(engine, mode)
     executable = _executable(engine, signature.graph, optimization, request, shown)
     if options.debug > 1 and profile is not None:
         executable = later.narration.Narrated(executable, profile, how.name)

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
         explain,
         export,
         narration,
+        partition,
+        placement,
         recording,
+        regions,
         remarks,
         report,
         schedules,
@@ -27,9 +30,8 @@ if TYPE_CHECKING:
     )  # fmt: skip
 
 __all__ = [
-    "bind", "bisect", "debug", "explain", "export", "narration", "recording", "remarks", "report", "schedules", "trace",
-    "tuning",
-    "vectorizing", "why",
+    "bind", "bisect", "debug", "explain", "export", "narration", "partition", "placement", "recording", "regions",
+    "remarks", "report", "schedules", "trace", "tuning", "vectorizing", "why",
 ]  # fmt: skip
 
 

@@ -11,6 +11,20 @@ from .optdb import Query
 from .record import record
 
 
+def as_engines(names: Any, who: str) -> tuple[str, ...]:
+    """The names of engines, each once.
+
+    Raises TypeError or ValueError for what is no name of an engine.
+    """
+    if isinstance(names, str) or not isinstance(names, (list, tuple)):
+        raise TypeError(f'{who}: engines is {names!r}; expected a list of names, such as ["c", "onnxruntime"]')
+    for name in names:
+        require_known(name, who, "engines has")
+    if not names and who == "function":
+        raise ValueError('function: engines is empty; expected names, such as ["c", "onnxruntime"]')
+    return tuple(dict.fromkeys(names))
+
+
 def _query(optimizer: Query | str | None) -> Query | None:
     return Query.parse(optimizer) if isinstance(optimizer, str) else optimizer
 
@@ -31,9 +45,12 @@ class Mode:
     check: bool = False
     max_changes: int | None = None
     name: str = field(default="", compare=False)
+    engines: tuple[str, ...] = ()
+    """The engines among which the pass `partition` divides a graph; empty: all that are ready on this machine."""
 
     def __post_init__(self) -> None:
         require_known(self.backend, "Mode")
+        object.__setattr__(self, "engines", as_engines(self.engines, "Mode"))
         most = self.max_changes
         if most is not None and (isinstance(most, bool) or not isinstance(most, int)):
             raise TypeError(f"Mode: the limit of changes is {most!r}; expected an integer or None")
@@ -70,6 +87,22 @@ class Mode:
     def register(self, *placed: tuple[Any, float]) -> Mode:
         """This mode with more rules, optimizers or functions of a graph, each given as (what, position)."""
         return self._with("register", placed)
+
+    def dividing(self, *engines: str) -> Mode:
+        """This mode with the pass `partition` among these engines.
+
+        C runs the function and calls the other engines, or NumPy where C is not among them.
+        """
+        self._refuse_unoptimized("divide")
+        query = self.optimizer.including("partition")  # type: ignore[union-attr]
+        backend = "c" if "c" in engines else "numpy"
+        return replace(self, optimizer=query, engines=tuple(engines), backend=backend, name="")
+
+    @property
+    def divides(self) -> bool:
+        """Whether the query takes the pass `partition`."""
+        query = self.optimizer
+        return isinstance(query, Query) and "partition" in query.include and "partition" not in query.exclude
 
     def limit(self, changes: int | None) -> Mode:
         """This mode stopped after the first rewrites of the journal, `changes` of them; None: no limit.

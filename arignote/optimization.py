@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from . import later
 from .database import PRISTINE, optdb
 from .engines.registry import engine
 from .graph import Door, FunctionGraph, Replacement
 from .mode import Mode
 from .optdb import Query
 from .optdb.optimizers import SeqOptimizer
+from .optdb.placing import placing
 from .optdb.rules import default_db
 from .record.forks import ProcessLock
 from .targets.current import using
@@ -31,11 +33,12 @@ class Optimization:
 
     def __init__(
         self, graph: FunctionGraph, mode: Mode, strict: bool = False, database: Any = optdb,
-        target: Target | None = None,
+        target: Target | None = None, threads: int | None = None,
     ) -> None:  # fmt: skip
         self._unoptimized, self._mode, self._strict, self._database = graph, mode, strict, database
         self.target = target
         """The machine whose numbers passes ask for; None: this machine."""
+        self._threads = threads
         self._state = database.state()
         self._lock = ProcessLock()
         self._result: Result | None = None
@@ -64,7 +67,8 @@ class Optimization:
         query = _wanted(self._mode, database)
         optimizer = SeqOptimizer() if query is None else database.query(query, strict=self._strict or self._mode.check)
         door = Door(limit=self._mode.max_changes)
-        with using(self.target or host()):  # not the target of a block that reads it later
+        engines = later.placement.Placement(self._mode, self._threads) if self._mode.divides else None
+        with using(self.target or host()), placing(engines):  # not the target of a block that reads it later
             graph, profile = optimizer(self._unoptimized, door)
         if door.stop:
             profile = replace(profile, stop=door.stop)

@@ -3,7 +3,8 @@
     graph, query, engine, target, compiler, this package  --key-->  what calls need to know (cbackend/calls/recall.py)
 
 The key covers all that the C of a function depends on: what is not covered has no key.  These are functions that were
-compiled under an edited database, with rules of the user's in the query, or of the user's own ops.
+compiled under an edited database, with rules of the user's in the query, of the user's own ops, or
+divided among engines by measured times.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def key_of(graph: FunctionGraph, mode: Mode, engine: str, target: Target | None 
     """
     query, package = mode.optimizer, _package()
     own = isinstance(query, Query) and query.extra
-    if package is None or own or optdb.state() != PRISTINE:
+    if package is None or own or mode.divides or optdb.state() != PRISTINE:
         return None
     asked = f"{query} {mode.max_changes}"
     try:

@@ -7,6 +7,9 @@ c.py           C, compiled on the fly; NumPy where that fails
 compiler.py    the C compiler and the cache of this process
 numpy_engine.py  NumPy, node by node
 tiered.py      NumPy until another engine is ready
+estimates.py   times of nodes on engines, for the pass `partition`
+
+The engine of ONNX Runtime is `frontends/onnx/runtime_engine.py`.
 
 A new engine is one file: a class derived from `Engine`, and `ag.engines.register(MyEngine())`.
 """

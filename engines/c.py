@@ -13,6 +13,7 @@ from ..graph import Apply, FunctionGraph
 from ..notices import notice
 from ..ops.elementwise import blamed
 from ..ops.fused import unmarked
+from . import estimates
 from .compiler import find_toolchain, head_start, process_cache
 from .engine import Engine, Request
 from .registry import run_by_numpy
@@ -32,6 +33,14 @@ class CEngine(Engine):
 
     def refusal(self, node: Apply) -> str:
         return "" if plan_of(node) else no_c(unmarked(node.op))
+
+    launch = 5_000_000
+    copied_byte = 0
+
+    def cost(self, node: Apply) -> int:
+        """Estimate by the cost model; a host step takes NumPy's time and a call back into Python."""
+        work = estimates.work_of(node)
+        return estimates.C.of(work) if not self.refusal(node) else estimates.NUMPY.of(work) + self.launch
 
     def prepare(self) -> None:
         """Begin the search for the compiler."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..graph import Apply, FunctionGraph
@@ -89,6 +90,25 @@ class Engine:
     def refusal(self, node: Apply) -> str:
         """Reason why this engine cannot run a node; empty if it can."""
         return ""
+
+    def supports(self, node: Apply) -> bool:
+        """Whether a function of this engine runs a node, if only as a step by NumPy."""
+        return self.hosts_refused or not self.refusal(node)
+
+    # --- prices for `partition`, in picoseconds
+    launch: int = 20_000_000
+    """A call of a region of this engine from another engine."""
+    copied_byte: int = 100
+    """A byte of a value that goes to a region of this engine, or comes from it."""
+
+    def cost(self, node: Apply) -> int:
+        """An estimate of the time of a supported node: by default that of NumPy."""
+        found: int = import_module(".estimates", __package__).numpy_cost(node)
+        return found
+
+    def identity(self) -> str:
+        """The engine and its version, under which measured times are remembered."""
+        return self.name
 
     def prepare(self) -> None:
         """Begin work that depends on no graph.  A function of this engine is about to be optimized."""

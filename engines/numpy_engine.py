@@ -18,6 +18,8 @@ class NumPyEngine(Engine):
 
     name = "numpy"
     own_errors: tuple[type[Exception], ...] = (Exception,)
+    launch = 5_000_000
+    copied_byte = 0
 
     def compile(self, graph: FunctionGraph, request: Request) -> CheckedExecutable:
         return NumPyExecutable(self, graph, request)

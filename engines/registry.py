@@ -18,7 +18,10 @@ from .engine import Engine, EngineError, Request
 
 GROUP = "arignote.engines"
 """The group of entry points."""
-_BUILT_IN = {"c": (".c", "CEngine"), "numpy": (".numpy_engine", "NumPyEngine")}
+_BUILT_IN = {
+    "c": (".c", "CEngine"), "numpy": (".numpy_engine", "NumPyEngine"),
+    "onnxruntime": ("..frontends.onnx.runtime_engine", "OnnxRuntimeEngine"),
+}  # fmt: skip
 """Module and class of each engine of this package, loaded when it is first asked for."""
 _registered: dict[str, Engine] = {}
 
@@ -62,6 +65,15 @@ def names() -> tuple[str, ...]:
     return (*_BUILT_IN, *_registered)
 
 
+def ready() -> tuple[str, ...]:
+    """The names of the known engines that run on this machine."""
+    return tuple(name for name in names() if not _known(name).missing())
+
+
+def _known(name: str) -> Engine:
+    return _built_in(name) if name in _BUILT_IN else _registered[name]
+
+
 def engine(name: str) -> Engine:
     """The engine of this name, ready to compile.
 
@@ -70,7 +82,7 @@ def engine(name: str) -> Engine:
         EngineError: this machine lacks something that it needs.
     """
     require_known(name)
-    found = _built_in(name) if name in _BUILT_IN else _registered[name]
+    found = _known(name)
     missing = found.missing()
     if missing:
         raise EngineError(f"engine {name!r} cannot run here: {missing}")
@@ -85,7 +97,7 @@ def tiered(engine: Engine, budget: float) -> Engine:
     return made
 
 
-def require_known(name: Any, who: str = "engine") -> None:
+def require_known(name: Any, who: str = "engine", what: str = "backend is") -> None:
     """Register the engine of an installed package if that is the name of one.
 
     Raises:
@@ -95,16 +107,17 @@ def require_known(name: Any, who: str = "engine") -> None:
     if is_text and (name in _registered or name in _BUILT_IN or _register_installed(name)):
         return
     near = later.difflib.get_close_matches(name, names(), 1) if is_text else ()
-    meant = f"; did you mean {near[0]!r}?" if near else ""
+    meant = f"; did you mean {near[0]!r}? " if near else ". "
     raise ValueError(
-        f"{who}: backend is {name!r}; expected one of {_listed(names())}{meant} Others are added by "
+        f"{who}: {what} {name!r}; expected one of {_listed(names())}{meant}Others are added by "
         f'ag.engines.register(engine), or by installing a package with an entry point in the group "{GROUP}"'
     )
 
 
 def title(name: str) -> str:
     """The engine as sentences call it."""
-    return {"c": "C", "numpy": "NumPy"}.get(name, f"engine {name!r}")
+    known = {"c": "C", "numpy": "NumPy", "onnxruntime": "ONNX Runtime"}
+    return known.get(name, f"engine {name!r}")
 
 
 def run_by_numpy(graph: FunctionGraph, request: Request) -> Any:

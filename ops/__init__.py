@@ -37,6 +37,7 @@ Computation:
 Ops made of ops:
 
     fused, fused_product, pipeline, assembled, row_passes    groups for one kernel, and passes over rows
+    region                                                   a part of a graph that another engine runs
     scan_ops, cond, laziness                                 loops, branches, work moved into branches
     batching, batching_loops, batching_convolutions, examples    rules of `ag.vmap`
 """

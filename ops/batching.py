@@ -42,6 +42,7 @@ from .pipeline import Pipeline
 from .pointwise import Broadcasting
 from .pooling import MaxPoolGradient, Pool
 from .reduce import ArgReduce, Reduce
+from .region import Region
 from .row_passes import Top
 from .scan_ops import Scan
 from .shape import BroadcastTo, DimShuffle, Reshape
@@ -296,7 +297,7 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
     ),
     "rewrites make it, after examples are batched": (
         Assembled, BlockedConvolution, ByteConvolution, ByteProduct, Dot22, Dot22Scalar, FromBlocks, Fused,
-        FusedProduct, Gemm, Gemv, Ger, InPlace, PackedDot, Pipeline, ToBlocks,
+        FusedProduct, Gemm, Gemv, Ger, InPlace, PackedDot, Pipeline, Region, ToBlocks,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
 }  # fmt: skip

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from ..graph import Apply
-from ..targets.costs import ITEMS
+import math
+from collections.abc import Iterable
+
+from ..graph import Apply, Variable, dims_of
+from ..targets.costs import ITEMS, UNKNOWN_LENGTH
 from ..targets.current import current
 
 
@@ -22,3 +25,18 @@ def additions(node: Apply) -> int:
 def work(node: Apply) -> float:
     """The same for each byte of the result."""
     return element(node) / ITEMS[node.outputs[0].type.dtype]
+
+
+def lengths(variable: Variable) -> list[int]:
+    """The lengths of a value, with an estimate for those that are not known."""
+    return [d if isinstance(d, int) else UNKNOWN_LENGTH for d in dims_of(variable)]
+
+
+def size(variable: Variable) -> int:
+    """The number of elements, estimated in the same way."""
+    return math.prod(lengths(variable))
+
+
+def bytes_of(variables: Iterable[Variable]) -> int:
+    """The bytes of some values together, estimated in the same way."""
+    return sum(size(v) * ITEMS[v.dtype] for v in variables)

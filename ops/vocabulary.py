@@ -33,6 +33,7 @@ from .pipeline import Pipeline
 from .pooling import MaxPool, MaxPoolGradient, SumPool
 from .quantized import Dequantize, Quantize
 from .reduce import REDUCTIONS, ArgReduce, Reduce
+from .region import Region
 from .row_passes import Top
 from .scan_ops import Scan, While
 from .shape import BroadcastTo, DimShuffle, Reshape
@@ -55,8 +56,8 @@ _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, BlockedConvolution, ByteConvolution,
     Cast, CheckLengths, Cond, Convolution, DimShuffle,
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
-    MaskedShape, MaxPool, MaxPoolGradient, PackedDot, Pipeline, Quantize,
-    Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, SpecifyShape,
+    MaskedShape, MaxPool, MaxPoolGradient, PackedDot, Pipeline, Quantize, Region, Scan, SearchSorted, ShapeI,
+    Softmax, Solve, SolveTriangular, Sort, SpecifyShape,
     Subtensor, SumPool, ToBlocks, Top, Triangle, Unique, UniqueParts, While,
 )  # fmt: skip
 

@@ -19,6 +19,8 @@ from . import table_x86_64
 ITEMS = {"bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "float16": 2, "int32": 4, "uint32": 4}
 ITEMS |= {"float32": 4, "int64": 8, "uint64": 8, "float64": 8, "complex64": 8, "complex128": 16}
 """Bytes of an element."""
+UNKNOWN_LENGTH = 64
+"""Elements along an axis, and steps of a loop, whose number is not known: estimates depend on the graph alone."""
 TABLES: dict[str, dict[str, tuple[int, int]]] = {"x86_64": table_x86_64.ELEMENTWISE}
 """For each fitted architecture the picoseconds an element of elementwise ops, in float32 and in float64."""
 

@@ -81,6 +81,10 @@ BOUNDS = {
     "cbackend/program/plan_epilogue.py": {"MAX_ARRAYS"},
     "cbackend/program/plan_pipeline.py": {"MAX_ARRAYS", "MAX_LOOPS", "MAX_RINGS"},
     "cbackend/program/plan_windows.py": {"MOST_LOOPS"},
+    # Sizes of searches, marks, and lengths of texts in the division among engines.
+    "optdb/assignment.py": {"EXACT", "WINDOW", "_ROUNDS", "FORBIDDEN", "HOST"},
+    "optdb/rules/division.py": {"_SHARED_LAUNCHES"},
+    "optdb/rules/partition.py": {"_NAMED"},
     # Lengths of texts.
     "optdb/why_not.py": {"SHOWN"},
     "ops/latex.py": {"LARGEST", "_LONGEST", "_SUM", "_ATOM", "_PREFIX", "_PRODUCT", "_POWER"},

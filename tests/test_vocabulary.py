@@ -12,6 +12,7 @@ import arignote as ag
 import arignote.ops as T
 from arignote.graph import FunctionGraph, Op, ParseError, parse
 from arignote.ops.elementwise import ELEMENTWISE, user_ops
+from arignote.ops.region import Region
 from arignote.ops.vocabulary import vocabulary
 
 X, Y, V, K = T.matrix("x"), T.matrix("y"), T.vector("v"), T.lscalar("k")
@@ -42,6 +43,7 @@ def loops():
 
 Q, NARROW, F = T.quantize(X, 0.5), T.cast(V, "int32"), T.cast(V, "float32")
 ZOO = [
+    Region(FunctionGraph([X], [T.exp(X)]), "numpy", 2)(X),
     X.shape, T.ShapeI(1)(X), T.stack([K, X.shape[0]]), X.T[None], X.dimshuffle(1, "x", 0), X.reshape((K, -1)),
     T.broadcast_to(V, (K, V.shape[0])), T.zeros((K, 3), "int8"), T.arange(0, K, 2), T.eye(K, 4, 1, "complex64"),
     T.concatenate([X, Y], 1), X[1:, K], X[::-1, None, -1], T.set_subtensor(X[0], 1.5), T.inc_subtensor(X[K:], Y),

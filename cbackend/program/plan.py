@@ -52,6 +52,7 @@ from ...ops.pipeline import Pipeline
 from ...ops.pooling import MaxPool, MaxPoolGradient, SumPool
 from ...ops.quantized import Dequantize, Quantize
 from ...ops.reduce import ArgReduce, Reduce
+from ...ops.region import Region
 from ...ops.row_passes import Top
 from ...ops.scan_ops import Scan, While
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
@@ -361,3 +362,5 @@ _HOST_STEPS = (ArgSort, Eigh, Eigvalsh, Nonzero, OrderStatistics, PseudoInverse,
 for _kind in (*_HOST_STEPS, InPlace):
     _why = "it is planned as the op that it marks" if _kind is InPlace else "NumPy computes it, as a host step"
     register(_kind, lacks={"planner": _why, "work": _why})
+_why = "another engine runs it, as a host step"
+register(Region, lacks={"planner": _why, "work": _why})

@@ -15,6 +15,8 @@
     writing.py       nodes of ours as nodes of ONNX, one after the other; subgraphs
     write_*.py       the ONNX nodes of each op, a file a subject
 
+    runtime_engine.py, runtime_limits.py    the engine that runs graphs by ONNX Runtime; nodes that it refuses
+
     loading, model, building, node, values       a file, the model, its nodes and values as expressions
     table, converters, convert_elementwise, convert_reductions, convert_shapes, convert_indexing, convert_products,
     convert_windows, convert_normalization, convert_images, convert_recurrent, convert_quantized, convert_control,

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import FunctionGraph, Variable, dims_of
+from ...graph import FunctionGraph, Variable, dims_of, rebuild
 from ...graph.dims import Symbol
 from ...ops.shared import SharedVariable
+from ...ops.tensor import TensorVariable
 from ...rewriting import rewrite
 from ...sources import graph_of_source, graph_over, output_names
 from . import (  # noqa: F401  (they register themselves)
@@ -61,6 +62,13 @@ def to_onnx(
     if path is not None:
         Path(path).write_bytes(model.SerializeToString())
     return model
+
+
+def model_of(name: str, graph: FunctionGraph) -> Any:
+    """The model of a graph whose inputs are all arguments of a call, named i0, i1, ... and its outputs o0, o1, ..."""
+    plain = [TensorVariable(i.type, name=f"i{k}") for k, i in enumerate(graph.inputs)]
+    outputs = rebuild(graph.outputs, dict(zip(graph.inputs, plain, strict=True)))
+    return _written(Writer(), name, FunctionGraph(plain, outputs), [f"o{k}" for k in range(len(outputs))])
 
 
 def _graph_of(source: Any, inputs: Sequence[Variable] | None) -> tuple[str, FunctionGraph, Sequence[str]]:

@@ -33,6 +33,7 @@ Passes over whole graphs:
     epilogues, pipelines, assembling, as_one    products, stencils and joins with their neighbours
     inplace, destroy                            in-place work and its alias analysis
     scan, scan_products, inner_graphs           loops, and graphs inside of loops and branches
+    partition, division, regions                a graph divided among engines: pass, prices, convex regions
 
 For all: facts (questions about variables), conforming (fitting results), names and absent (names of Theano),
 pattern_operators (operators between patterns).
@@ -100,6 +101,7 @@ from .fusion import FlattenOptimizer, FusionOptimizer
 from .gemm import GemmOptimizer
 from .inner_graphs import InnerGraphs, LazyBranches
 from .names import OtherName, other_names, renamed
+from .partition import PartitionOptimizer
 from .pattern_operators import PATTERN_OPERATORS
 from .pipelines import PipelineOptimizer
 from .scan import PushOutNonSequences, RemoveConstants, SaveMemory
@@ -201,6 +203,7 @@ def default_db() -> SequenceDB:
     db.register("specialize", equilibrium(SPECIAL), *run, position=2)
     xent = filled(TopoDB(), (softmax.LOGARITHMS,))
     db.register("crossentropy_to_crossentropy_with_softmax", xent, *run, "xent", position=2.01)
+    db.register("partition", PartitionOptimizer(), position=2.4)  # before the passes that serve one engine
     db.register("channel_layout", layout_db(), *run, "layout", position=2.5)
     db.register("uncanonicalize", last_db(), *run, position=3)
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)

@@ -1,0 +1,43 @@
+"""The engines of one function as the pass `partition` sees them: what each runs, and prices of nodes and copies.
+
+Prices are estimates (engines/estimates.py) until somebody has measured a node with the same op and types here
+(engine_times.py).
+"""
+
+from __future__ import annotations
+
+from .engines.engine import Engine
+from .engines.registry import engine as engine_of
+from .engines.registry import ready
+from .graph import Apply
+from .mode import Mode
+
+
+class Placement:
+    """Implements `optdb.placing.Placing` for the engines of a mode."""
+
+    def __init__(self, mode: Mode, threads: int | None) -> None:
+        names = mode.engines or tuple(dict.fromkeys((mode.backend, *ready())))
+        self.engines, self.host, self.threads = names, mode.backend, threads
+        self._engines: dict[str, Engine] = {name: engine_of(name) for name in (*names, mode.backend)}
+
+    def refusal(self, engine: str, node: Apply) -> str:
+        """Why an engine cannot run a node; empty if it can."""
+        found = self._engines[engine]
+        return "" if found.hosts_refused else found.refusal(node)
+
+    def cost(self, engine: str, node: Apply) -> int:
+        """Picoseconds of a node on an engine."""
+        return self._engines[engine].cost(node)
+
+    def is_measured(self, engine: str, node: Apply) -> bool:
+        """Whether the cost of a node was measured here."""
+        return False
+
+    def launch(self, engine: str) -> int:
+        """Picoseconds of one call of a region."""
+        return self._engines[engine].launch
+
+    def copy(self, engine: str, count: int) -> int:
+        """Picoseconds of a copy of so many bytes between an engine and the host."""
+        return self._engines[engine].copied_byte * count

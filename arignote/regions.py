@@ -1,0 +1,125 @@
+"""Regions compiled: each by its engine, after the passes that this engine wants, and attached to its op.
+
+    graph of the host with `region` nodes   --DividedEngine-->   executable of the host; its steps call the regions
+
+A graph that is one region alone is compiled by that engine, without a host.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .database import optdb
+from .engines.engine import Engine, EngineError, Request, executable_of
+from .engines.executable import CheckedExecutable
+from .engines.registry import engine as engine_of
+from .graph import Apply, FunctionGraph
+from .mode import Mode
+from .ops.interpret import interpret
+from .ops.region import Region, regions_of
+from .optdb import Query
+from .optimization import Optimization
+from .options import process_options
+from .profiling.copies import Copies
+
+if TYPE_CHECKING:
+    from .engines.executable import Executable
+
+
+class DividedEngine(Engine):
+    """The host of a divided graph: `engine`, after it has compiled the regions."""
+
+    own_errors: tuple[type[Exception], ...] = (Exception,)
+
+    def __init__(self, engine: Engine, mode: Mode) -> None:
+        self._engine, self._mode = engine, mode
+        self.name, self.unwanted, self.stage = engine.name, engine.unwanted, engine.stage
+        self.hosts_refused = engine.hosts_refused
+
+    def refusal(self, node: Apply) -> str:
+        return "" if isinstance(node.op, Region) else self._engine.refusal(node)
+
+    def prepare(self) -> None:
+        self._engine.prepare()
+
+    def compiling(self) -> AbstractContextManager[None]:
+        return self._engine.compiling()
+
+    def recall(
+        self, graph: FunctionGraph, request: Request, optimized: Callable[[], FunctionGraph]
+    ) -> Executable | None:
+        return None  # what measured times decide is not kept
+
+    def compile(self, graph: FunctionGraph, request: Request) -> Executable:
+        regions = regions_of(graph)
+        if len(regions) == len(graph) == 1:
+            return self._compiled_alone(regions[0].engine, graph, request)
+        for number, op in enumerate(regions):
+            op.attach(self._run(op, f"{request.name}, region {number}", request))
+        return executable_of(self._engine, graph, request)
+
+    def _compiled_alone(self, name: str, graph: FunctionGraph, request: Request) -> Executable:
+        """The executable of a graph that is one region."""
+        plain = graph.rebuilt(lambda node: node.op.expand(node.inputs))  # type: ignore[attr-defined]
+        return executable_of(engine_of(name), self._optimized(plain, name, request), request)
+
+    def _run(self, op: Region, name: str, request: Request) -> RegionRun:
+        graph = self._optimized(op.graph, op.engine, request)
+        own = replace(
+            request, name=name, containers=(None,) * len(graph.inputs), profile=None, schedules=None, key=None,
+            threads=op.threads,
+        )  # fmt: skip
+        return RegionRun(op, executable_of(engine_of(op.engine), graph, own), name)
+
+    def _optimized(self, graph: FunctionGraph, engine: str, request: Request) -> FunctionGraph:
+        """The graph after the passes that an engine wants; as it is if these make a node that the engine refuses."""
+        query = self._mode.optimizer
+        assert isinstance(query, Query)
+        mode = Mode(query.excluding("partition"), backend=engine)
+        found = Optimization(graph, mode, process_options().strict, optdb, request.target).graph
+        chosen = engine_of(engine)
+        return found if all(map(chosen.supports, found.order)) else graph
+
+
+class RegionRun:
+    """A compiled region as a function of arrays.  `copies`: what crossed its border."""
+
+    def __init__(self, op: Region, executable: Any, name: str) -> None:
+        self._graph, self._engine, self._name = op.graph, op.engine, name
+        self._compute = executable.run if isinstance(executable, CheckedExecutable) else executable
+        self._types = [(o.type.numpy, o.type.shape) for o in op.graph.outputs]
+        self.copies = Copies()
+
+    def __call__(self, *arrays: np.ndarray) -> Sequence[np.ndarray]:
+        start = time.perf_counter()
+        given = [a if a.flags.c_contiguous else np.array(a, order="C") for a in arrays]
+        copied = time.perf_counter() - start
+        try:
+            with np.errstate(all="ignore"):  # as in C
+                found = self._checked(self._compute(*given))
+        except Exception:
+            interpret(self._graph, arrays, self._name)  # an error of NumPy's meaning is the better one
+            raise
+        self.copies.add(sum(a.nbytes for a in (*arrays, *found)), copied)
+        return found
+
+    def _checked(self, found: Sequence[Any]) -> list[np.ndarray]:
+        """The results.  Raises EngineError for another number, dtype or shape than the graph has."""
+        if len(found) != len(self._types):
+            raise self._error(f"returns {len(found)} results; expected {len(self._types)}")
+        for k, (value, (dtype, shape)) in enumerate(zip(found, self._types, strict=True)):
+            got = getattr(value, "dtype", type(value).__name__)
+            if got != dtype:
+                raise self._error(f"computes output {k} as {got}; expected {dtype}")
+            if value.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, value.shape, strict=True)):
+                raise self._error(f"computes output {k} with shape {value.shape}; expected {shape}")
+        return list(found)
+
+    def _error(self, said: str) -> EngineError:
+        return EngineError(f"{self._name}: engine {self._engine!r} {said}")

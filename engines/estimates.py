@@ -1,0 +1,138 @@
+"""Estimates of the time that a node takes on an engine, in picoseconds: what `partition` knows before it has measured.
+
+    work_of(node)              the kind of work, operations and bytes of a node
+    Prices(...).of(work)       picoseconds on an engine with these prices
+
+Lengths that are not known count as `UNKNOWN_LENGTH`, so an estimate depends on the graph alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..graph import Apply, Constant
+from ..graph.text import subgraphs
+from ..ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ..ops.blocked import BlockedConvolution
+from ..ops.byte_sums import ByteConvolution, ByteProduct
+from ..ops.convolution import Convolution, KernelGradient
+from ..ops.costs import bytes_of, element, lengths, size
+from ..ops.determinants import Det, SlogDet
+from ..ops.elementwise import Pointwise
+from ..ops.factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
+from ..ops.scan_ops import Scan
+from ..ops.solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from ..ops.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
+from ..record import record
+from ..targets.costs import ITEMS, UNKNOWN_LENGTH
+
+_PRODUCTS = (Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul, ByteProduct)
+_WINDOWS = (Convolution, KernelGradient, BlockedConvolution, ByteConvolution)
+_CUBIC = (QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues, Inverse, PseudoInverse, Solve, SolveTriangular, Det,
+          SlogDet)  # fmt: skip
+_SORTING = (ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts)
+
+
+@record
+class Work:
+    """Work of one kind: "elementwise" (operations are picoseconds of the cost model), "product", "window", "cubic",
+    "sorting" or "moving"; operations and bytes that are read and written.
+    """
+
+    kind: str
+    operations: float
+    bytes: int
+    dtype: str
+    steps: int = 1
+    """Nodes that it consists of: those of a loop count once a step."""
+
+
+@record
+class Prices:
+    """Prices of an engine in picoseconds."""
+
+    node: int
+    """A node, whatever it computes."""
+    byte: float
+    """A byte that a node reads or writes."""
+    elementwise: float = 1.0
+    """Elementwise operations, beside the cost model."""
+    product: float = 10.0
+    """A float32 operation of a product of matrices; float64 takes twice as long."""
+    window: float = 10.0
+    """The same of a convolution."""
+    small: float = 10.0
+    """An operation on integers of 8 bits, in products and convolutions."""
+    integer: float = 400.0
+    """An operation on other integers there."""
+    cubic: float = 100.0
+    sorting: float = 4000.0
+
+    def of(self, work: Work) -> int:
+        """The time of some work."""
+        return int(work.steps * self.node + self.byte * work.bytes + work.operations * self._operation(work)) + 1
+
+    def _operation(self, work: Work) -> float:
+        if work.kind in ("product", "window"):
+            if work.dtype in ("int8", "uint8"):
+                return self.small
+            if not work.dtype.startswith(("float", "complex")):
+                return self.integer
+            price = self.product if work.kind == "product" else self.window
+            return price * ITEMS[work.dtype] / 4
+        others = {"elementwise": self.elementwise, "cubic": self.cubic, "sorting": self.sorting}
+        return others.get(work.kind, 0.0)
+
+
+def work_of(node: Apply) -> Work:
+    """The work of a node."""
+    moved = bytes_of([v for v in (*node.inputs, *node.outputs) if not (isinstance(v, Constant) and v.ndim == 0)])
+    kind, operations, dtype = _operations(node)
+    bodies = list(subgraphs(node.op).values())
+    if not bodies:
+        return Work(kind, operations, 0 if node.op.views() else moved, dtype)
+    inside = [work_of(inner) for body in bodies for inner in body.order]
+    steps = _steps(node)
+    total = steps * sum(w.operations for w in inside)
+    return Work("elementwise", total, steps * sum(w.bytes for w in inside) + moved, dtype, steps * len(inside) + 1)
+
+
+def _steps(node: Apply) -> int:
+    """How often the graphs inside of a node run."""
+    if not isinstance(node.op, Scan):
+        return 1
+    count = node.inputs[0]
+    return max(1, int(count.data)) if isinstance(count, Constant) else UNKNOWN_LENGTH
+
+
+def _operations(node: Apply) -> tuple[str, float, str]:
+    """The kind of a node, its operations, and the dtype that they work on."""
+    op, out = node.op, node.outputs[0]
+    first = node.inputs[0] if node.inputs else out
+    largest = max([size(v) for v in (*node.inputs, *node.outputs)], default=1)
+    if isinstance(op, _PRODUCTS):
+        matrix = max(node.inputs, key=lambda v: v.ndim)
+        common = lengths(matrix)[-1] if matrix.ndim else 1
+        return "product", 2.0 * size(out) * common, first.dtype
+    if isinstance(op, _WINDOWS):
+        kernel = lengths(node.inputs[1])
+        return "window", 2.0 * size(out) * math.prod(kernel[1:]), first.dtype
+    if isinstance(op, _CUBIC):
+        return "cubic", float(largest * (lengths(first)[-1] if first.ndim else 1)), first.dtype
+    if isinstance(op, _SORTING):
+        return "sorting", largest * max(1.0, math.log2(max(largest, 2))), first.dtype
+    if isinstance(op, Pointwise):
+        return "elementwise", element(node) * size(out), out.dtype
+    return "moving", 0.0, out.dtype
+
+
+NUMPY = Prices(
+    node=2_000_000, byte=150, elementwise=2.0, window=400.0, small=1500.0, integer=1500.0, cubic=120.0,
+)  # fmt: skip
+C = Prices(node=50_000, byte=30, product=12.0, window=12.0, small=8.0)
+ONNXRUNTIME = Prices(node=3_000_000, byte=60, product=10.0, window=10.0, small=6.0, sorting=1500.0)
+
+
+def numpy_cost(node: Apply) -> int:
+    """The time of a node that NumPy runs."""
+    return NUMPY.of(work_of(node))
