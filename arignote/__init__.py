@@ -25,6 +25,7 @@ Files, by subject:
     report, recording, recorder            HTML reports, functions as plain data, recording of a whole process
     debug, bisect, bisect_command          values of one call; the first wrong rewrite, also from the command line
     tune, tuning, progress                 faster schedules by measuring; progress of loops
+    dividing, engine_times                 engines measured, the graph divided again; measured times of nodes
     narration, compile_progress, notices   ARIGNOTE_DEBUG, progress of compilations, warnings
     tracebacks, completion                 errors and completion in notebooks
     demo, demo_cnn, demo_web, doctor, cache_command, opt_command, __main__    the command line

@@ -205,6 +205,14 @@ def recompiled(function: Function, schedule: Mapping[str, Schedule]) -> Function
     return again
 
 
+def divided_again(function: Function) -> Function:
+    """The function optimized and divided among its engines anew, by the times that are known now."""
+    restore, (signature, _, mode, name, _) = function.__reduce__()
+    how = replace(restore.keywords["how"], name=name)
+    again = Optimization(signature.graph, mode, process_options().strict, optdb, how.target, how.threads)
+    return _compiled(signature, again, mode, how, Silence())
+
+
 def default_mode() -> Mode:
     """The mode of functions that name none."""
     return _mode_of(process_options())

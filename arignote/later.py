@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         bind,
         bisect,
         debug,
+        dividing,
         explain,
         export,
         narration,
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     )  # fmt: skip
 
 __all__ = [
-    "bind", "bisect", "debug", "explain", "export", "narration", "partition", "placement", "recording", "regions",
-    "remarks", "report", "schedules", "trace", "tuning", "vectorizing", "why",
+    "bind", "bisect", "debug", "dividing", "explain", "export", "narration", "partition", "placement", "recording",
+    "regions", "remarks", "report", "schedules", "trace", "tuning", "vectorizing", "why",
 ]  # fmt: skip
 
 

@@ -26,12 +26,12 @@ def lines(f: Function) -> Iterator[str]:
         return
     names = [title(name) for name in dict.fromkeys((found.host, *(r.engine for r in found.regions)))]
     nodes = found.on_host + sum(r.nodes for r in found.regions)
-    yield f"{f.name}: {nodes:,} nodes, {' and '.join(names)}; estimated {_time(found.divided)} a call"
+    yield f"{f.name}: {_count(nodes)}, {' and '.join(names)}; estimated {_time(found.divided)} a call"
     missing = dict(found.unsupported)
     for name, price in found.alone:
-        less = f", but for {missing[name]:,} nodes that it does not run" if missing[name] else ""
+        less = f", but for {_count(missing[name])} not supported" if missing[name] else ""
         yield f"  {_time(price)} with all on {title(name)}{less}"
-    yield f"host, {title(found.host)}: {found.on_host:,} nodes"
+    yield f"host, {title(found.host)}: {_count(found.on_host)}"
     for number, region in enumerate(found.regions):
         yield from _region(number, region)
 
@@ -39,10 +39,15 @@ def lines(f: Function) -> Iterator[str]:
 def _region(number: int, region: RegionPlan) -> Iterator[str]:
     ops = ", ".join(name if count == 1 else f"{count} x {name}" for name, count in region.ops)
     more = ", ..." if sum(count for _, count in region.ops) < region.nodes else ""
-    yield f"region {number}, {title(region.engine)}: {region.nodes:,} nodes: {ops}{more}"
+    yield f"region {number}, {title(region.engine)}: {_count(region.nodes)}: {ops}{more}"
     known = f"{region.measured:,} of them measured" if region.measured else "not measured"
     yield f"  {_time(region.price)}, {known}; {region.copied:,} bytes cross its border"
     yield from (f"  {line}" for line in region.lines)
+
+
+def _count(nodes: int) -> str:
+    """A number of nodes."""
+    return f"{nodes:,} node{'s' * (nodes != 1)}"
 
 
 def _time(picoseconds: int) -> str:

@@ -6,6 +6,7 @@ Prices are estimates (engines/estimates.py) until somebody has measured a node w
 
 from __future__ import annotations
 
+from .engine_times import EngineTimes
 from .engines.engine import Engine
 from .engines.registry import engine as engine_of
 from .engines.registry import ready
@@ -20,6 +21,7 @@ class Placement:
         names = mode.engines or tuple(dict.fromkeys((mode.backend, *ready())))
         self.engines, self.host, self.threads = names, mode.backend, threads
         self._engines: dict[str, Engine] = {name: engine_of(name) for name in (*names, mode.backend)}
+        self._times = EngineTimes(threads)
 
     def refusal(self, engine: str, node: Apply) -> str:
         """Why an engine cannot run a node; empty if it can."""
@@ -27,16 +29,22 @@ class Placement:
         return "" if found.hosts_refused else found.refusal(node)
 
     def cost(self, engine: str, node: Apply) -> int:
-        """Picoseconds of a node on an engine."""
+        """Picoseconds of a node on an engine, measured or estimated."""
+        found = self._times(self._engines[engine], node)
+        return self.estimate(engine, node) if found is None else found
+
+    def estimate(self, engine: str, node: Apply) -> int:
+        """Picoseconds of a node by the engine's prices."""
         return self._engines[engine].cost(node)
 
     def is_measured(self, engine: str, node: Apply) -> bool:
         """Whether the cost of a node was measured here."""
-        return False
+        return self._times(self._engines[engine], node) is not None
 
     def launch(self, engine: str) -> int:
         """Picoseconds of one call of a region."""
-        return self._engines[engine].launch
+        found = self._times(self._engines[engine], None)
+        return self._engines[engine].launch if found is None else found
 
     def copy(self, engine: str, count: int) -> int:
         """Picoseconds of a copy of so many bytes between an engine and the host."""

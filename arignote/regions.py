@@ -30,6 +30,7 @@ from .profiling.copies import Copies
 
 if TYPE_CHECKING:
     from .engines.executable import Executable
+    from .targets.target import Target
 
 
 class DividedEngine(Engine):
@@ -67,24 +68,24 @@ class DividedEngine(Engine):
     def _compiled_alone(self, name: str, graph: FunctionGraph, request: Request) -> Executable:
         """The executable of a graph that is one region."""
         plain = graph.rebuilt(lambda node: node.op.expand(node.inputs))  # type: ignore[attr-defined]
-        return executable_of(engine_of(name), self._optimized(plain, name, request), request)
+        return executable_of(engine_of(name), optimized_for(name, plain, self._mode, request.target), request)
 
     def _run(self, op: Region, name: str, request: Request) -> RegionRun:
-        graph = self._optimized(op.graph, op.engine, request)
+        graph = optimized_for(op.engine, op.graph, self._mode, request.target)
         own = replace(
             request, name=name, containers=(None,) * len(graph.inputs), profile=None, schedules=None, key=None,
             threads=op.threads,
         )  # fmt: skip
         return RegionRun(op, executable_of(engine_of(op.engine), graph, own), name)
 
-    def _optimized(self, graph: FunctionGraph, engine: str, request: Request) -> FunctionGraph:
-        """The graph after the passes that an engine wants; as it is if these make a node that the engine refuses."""
-        query = self._mode.optimizer
-        assert isinstance(query, Query)
-        mode = Mode(query.excluding("partition"), backend=engine)
-        found = Optimization(graph, mode, process_options().strict, optdb, request.target).graph
-        chosen = engine_of(engine)
-        return found if all(map(chosen.supports, found.order)) else graph
+
+def optimized_for(engine: str, graph: FunctionGraph, mode: Mode, target: Target | None) -> FunctionGraph:
+    """The graph after the passes that an engine wants; as it is if these make a node that the engine refuses."""
+    query = mode.optimizer
+    assert isinstance(query, Query)
+    own = Mode(query.excluding("partition"), backend=engine)
+    found = Optimization(graph, own, process_options().strict, optdb, target).graph
+    return found if all(map(engine_of(engine).supports, found.order)) else graph
 
 
 class RegionRun:

@@ -9,10 +9,11 @@ from . import later
 from .compiled import Function
 
 if TYPE_CHECKING:
+    from .dividing import Division
     from .tuning import Tuning
 
 
-def tune(function: Function, inputs: Sequence[Any], seconds: float = 5.0, keep: bool = True) -> Tuning:
+def tune(function: Function, inputs: Sequence[Any], seconds: float = 5.0, keep: bool = True) -> Tuning | Division:
     """Measure how the kernels of a function go about their loops best on these inputs.
 
     Args:
@@ -22,10 +23,15 @@ def tune(function: Function, inputs: Sequence[Any], seconds: float = 5.0, keep: 
         keep: whether later compilations of the same kernels, in this process or another, are to use what was found:
             it lies in the cache, for this processor and compiler (`python -m arignote cache untune` forgets it).
 
+    A function that is divided among engines (`ag.function(engines=)`) is divided again, by times of its parts that
+    are measured on each engine; the cache keeps these times for other functions with such nodes.
+
     The result has `.function`, compiled with the winners, and tells what was tried.  Results of the function are what
     they were, to the bit, but for sums of floats that are added up in another order, with no larger error.
 
     Raises:
         TypeError, ValueError: NumPy runs the function, or the inputs do not fit.
     """
+    if function.mode.divides:
+        return later.dividing.divided(function, inputs, seconds, keep)
     return later.tuning.tuned(function, inputs, seconds, keep)

@@ -61,12 +61,16 @@ class Prices:
     """A float32 operation of a product of matrices; float64 takes twice as long."""
     window: float = 10.0
     """The same of a convolution."""
+    half: float = 5.0
+    """The same of float16, in products and convolutions."""
     small: float = 10.0
     """An operation on integers of 8 bits, in products and convolutions."""
     integer: float = 400.0
     """An operation on other integers there."""
     cubic: float = 100.0
-    sorting: float = 4000.0
+    """An operation of a factorization or the solution of a system."""
+    sorting: float = 300.0
+    """A comparison of a sort."""
 
     def of(self, work: Work) -> int:
         """The time of some work."""
@@ -76,6 +80,8 @@ class Prices:
         if work.kind in ("product", "window"):
             if work.dtype in ("int8", "uint8"):
                 return self.small
+            if work.dtype == "float16":
+                return self.half
             if not work.dtype.startswith(("float", "complex")):
                 return self.integer
             price = self.product if work.kind == "product" else self.window
@@ -127,10 +133,10 @@ def _operations(node: Apply) -> tuple[str, float, str]:
 
 
 NUMPY = Prices(
-    node=2_000_000, byte=150, elementwise=2.0, window=400.0, small=1500.0, integer=1500.0, cubic=120.0,
+    node=2_000_000, byte=150, elementwise=2.0, window=400.0, half=1500.0, small=1500.0, integer=1500.0, cubic=120.0,
 )  # fmt: skip
-C = Prices(node=50_000, byte=30, product=12.0, window=12.0, small=8.0)
-ONNXRUNTIME = Prices(node=3_000_000, byte=60, product=10.0, window=10.0, small=6.0, sorting=1500.0)
+C = Prices(node=50_000, byte=30, product=12.0, window=12.0, half=50.0, small=8.0)
+ONNXRUNTIME = Prices(node=3_000_000, byte=80, elementwise=3.0, half=6.0, small=60.0, integer=1000.0, sorting=1500.0)
 
 
 def numpy_cost(node: Apply) -> int:

@@ -184,7 +184,7 @@ def test_the_cheapest_engine_runs_each_part(engine):
     assert fast.calls == 1
     text = f.explain("partition")
     assert text.startswith("f: 3 nodes, NumPy and engine 'fast'; estimated")
-    assert "host, NumPy: 2 nodes\nregion 0, engine 'fast': 1 nodes: exp\n" in text
+    assert "host, NumPy: 2 nodes\nregion 0, engine 'fast': 1 node: exp\n" in text
     assert "with all on NumPy" in text and "with all on engine 'fast'" in text and "not measured" in text
     assert "not divided" in ag.function([x], x, mode="NUMPY").explain("partition")
     with pytest.raises(ValueError, match='subject is \'nodes\'; expected "partition"'):

@@ -17,6 +17,7 @@ import arignote as ag
 from arignote import ops as T
 from arignote.ops.region import regions_of
 from arignote.optdb.rules.division import Division
+from benchmarks import engines
 
 HAS_RUNTIME = all(find_spec(name) for name in ("onnx", "onnxruntime"))
 ENGINES = ("c", "numpy", "onnxruntime") if HAS_RUNTIME else ("c", "numpy")
@@ -112,3 +113,15 @@ def test_nodes_that_the_runtime_computes_otherwise_are_refused():
         reasons = [engine.refusal(node) for node in ag.graph.toposort([value])]
         assert any(said in reason for reason in reasons), (value, reasons)
     assert engine.supports((x + 1).owner) and engine.supports(T.nn.softmax(x).owner)
+
+
+@needs_runtime
+def test_the_best_plan_of_a_half_precision_network_is_mixed():
+    x, _, y, value = engines.network()
+    f = ag.function([x], y, engines=engines.ENGINES)
+    inside = [node.op.name for op in regions_of(f.graph) for node in op.graph.order]
+    outside = {node.op.name for node in f.graph.order}
+    assert f.engines == ("c", "onnxruntime") and inside.count("dot") == 3 and {"scan", "sort"} <= outside
+    plan = f.explain("partition")
+    assert "all on ONNX Runtime, but for 1 node not supported" in plan and plan.count("region ") == 3
+    np.testing.assert_allclose(f(value), ag.function([x], y)(value), atol=2e-3)
