@@ -26,10 +26,16 @@ from .ops.region import Region, regions_of
 from .optdb import Query
 from .optimization import Optimization
 from .options import process_options
+from .profiling import StepProfile
 from .profiling.copies import Copies
+from .profiling.run import COLUMNS
+
+MEMORY = 5
+"""Counters of memory behind those of nodes."""
 
 if TYPE_CHECKING:
     from .engines.executable import Executable
+    from .profiling import RunProfile
     from .targets.target import Target
 
 
@@ -61,8 +67,11 @@ class DividedEngine(Engine):
         regions = regions_of(graph)
         if len(regions) == len(graph) == 1:
             return self._compiled_alone(regions[0].engine, graph, request)
-        for number, op in enumerate(regions):
-            op.attach(self._run(op, f"{request.name}, region {number}", request))
+        runs = [self._run(op, f"{request.name}, region {number}", request) for number, op in enumerate(regions)]
+        for op, run in zip(regions, runs, strict=True):
+            op.attach(run)
+        if request.profile is not None and self.name != "c":
+            _profile(request.profile, graph, runs)
         return executable_of(self._engine, graph, request)
 
     def _compiled_alone(self, name: str, graph: FunctionGraph, request: Request) -> Executable:
@@ -88,11 +97,31 @@ def optimized_for(engine: str, graph: FunctionGraph, mode: Mode, target: Target 
     return found if all(map(engine_of(engine).supports, found.order)) else graph
 
 
+def _profile(profile: RunProfile, graph: FunctionGraph, runs: Sequence[RegionRun]) -> None:
+    """Let a profile have a row for each region, which counts for itself; C has rows for all nodes."""
+    nodes = [node for node in graph.order if isinstance(node.op, Region)]
+    steps = [
+        StepProfile(
+            "+".join(dict.fromkeys(n.op.name for n in node.op.graph.order)), "region",  # type: ignore[attr-defined]
+            tuple(map(str, node.origin)), op="Region", dtype=node.outputs[0].dtype, engine=run.engine,
+            copies=run.copies,
+        )
+        for node, run in zip(nodes, runs, strict=True)
+    ]  # fmt: skip
+    counters = np.zeros(COLUMNS * (len(steps) + 1) + MEMORY, np.int64)
+    for number, run in enumerate(runs):
+        run.row = counters[COLUMNS * number : COLUMNS * (number + 1)]
+    profile.begin(steps, 0.0)
+    profile.attach(counters)
+
+
 class RegionRun:
-    """A compiled region as a function of arrays.  `copies`: what crossed its border."""
+    """A compiled region as a function of arrays.  `copies`: what crossed its border; `row`: counters of its profile."""
+
+    row: np.ndarray | None = None
 
     def __init__(self, op: Region, executable: Any, name: str) -> None:
-        self._graph, self._engine, self._name = op.graph, op.engine, name
+        self._graph, self.engine, self._name = op.graph, op.engine, name
         self._compute = executable.run if isinstance(executable, CheckedExecutable) else executable
         self._types = [(o.type.numpy, o.type.shape) for o in op.graph.outputs]
         self.copies = Copies()
@@ -107,7 +136,10 @@ class RegionRun:
         except Exception:
             interpret(self._graph, arrays, self._name)  # an error of NumPy's meaning is the better one
             raise
-        self.copies.add(sum(a.nbytes for a in (*arrays, *found)), copied)
+        moved = sum(a.nbytes for a in (*arrays, *found))
+        self.copies.add(moved, copied)
+        if self.row is not None:
+            self.row += 1, int(1e9 * (time.perf_counter() - start)), moved, 0
         return found
 
     def _checked(self, found: Sequence[Any]) -> list[np.ndarray]:
@@ -123,4 +155,4 @@ class RegionRun:
         return list(found)
 
     def _error(self, said: str) -> EngineError:
-        return EngineError(f"{self._name}: engine {self._engine!r} {said}")
+        return EngineError(f"{self._name}: engine {self.engine!r} {said}")

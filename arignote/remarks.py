@@ -28,6 +28,7 @@ from .ops.elementwise import Pointwise
 from .ops.fused import Fused, InPlace, unmarked
 from .ops.indexing import IncSubtensor
 from .ops.reduce import ArgReduce, Reduce
+from .ops.region import Region
 from .ops.shape import DimShuffle
 from .ops.shared import SharedVariable
 from .optdb.rules.destroy import reduced_outputs
@@ -369,4 +370,6 @@ def _host(program: Any, texts: _Texts) -> Iterator[Remark]:
     nodes = [site.node for site in program.sites]
     for site in dict.fromkeys(s.site for s in program.steps if type(s).__name__ == "Host"):
         node = nodes[site]
+        if isinstance(node.op, Region):  # it was asked for
+            continue
         yield texts.remark("in Python", node, no_c(unmarked(node.op)))

@@ -72,7 +72,7 @@ def _node(node: Apply, inputs: tuple[int, ...], output: bool, words: _Words) -> 
 
 
 def headline(op: Op) -> tuple[str, str]:
-    """The short name of an op in a box, and its kind: for an op made of ops, what is inside."""
+    """The short name of an op in a box, and its kind: for an op made of ops, its inside; for a region, its engine."""
     inner = op.parameters().get("op")
     if isinstance(inner, Op):
         name, kind = headline(inner)
@@ -80,6 +80,10 @@ def headline(op: Op) -> tuple[str, str]:
     for graph in subgraphs(op).values():
         names = list(dict.fromkeys(node.op.name for node in graph.order))
         kinds = {pages.theme.kind_of(name) for name in names}
+        engine = op.parameters().get("engine")
+        if isinstance(engine, str):
+            inside = "+".join(names[:3]) + ("+…" if len(names) > 3 else "")
+            return f"{engine}: {inside}", pages.theme.region_of(engine)
         kind = next((kind for kind in ("product", "reduction") if kind in kinds), "fused")
         return "+".join(names[:4]) + ("+…" if len(names) > 4 else ""), kind
     return op.name, pages.theme.kind_of(op.name)

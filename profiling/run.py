@@ -17,32 +17,14 @@ from .. import pages
 from ..record import record
 from ..record.forks import ProcessLock
 from .advice import advice
+from .copies import Copies
 from .last_call import CallReader, LastCall
 from .memory import MemoryProfile, memory_of
+from .roofline import Roofline as Roofline
 from .run_text import run_lines, summary_lines
 
 COLUMNS = 4
 """Numbers that the C keeps for each node: runs, ticks of its clock, bytes, floating-point operations."""
-
-
-@record
-class Roofline:
-    """The peaks of the machine, on so many threads at once: GB/s of memory, GFLOP/s of arithmetic."""
-
-    threads: int
-    bandwidth: float
-    float32: float
-    float64: float
-
-    def peak(self, dtype: str) -> float:
-        """GFLOP/s for a dtype; what is not float32 is held against float64."""
-        return self.float32 if dtype in ("float32", "complex64", "float16") else self.float64
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures as plain data."""
-        return {
-            "threads": self.threads, "bandwidth": self.bandwidth, "float32": self.float32, "float64": self.float64,
-        }  # fmt: skip
 
 
 @record
@@ -111,6 +93,14 @@ class StepProfile:
     """Operands that it reads with a stride along its inner loop, for inputs of any layout."""
     has_body: bool = False
     """Whether it runs steps of its own (a loop, a choice), which may read an array once, often, or never."""
+    engine: str = ""
+    """The engine of a region; empty for a node of the function's own engine."""
+    copied: int = 0
+    """Bytes that crossed the border of a region."""
+    copy_seconds: float = 0.0
+    """Time for copies at that border."""
+    copies: Copies | None = None
+    """The counters of a region."""
 
     @property
     def cost(self) -> Cost:
@@ -222,6 +212,9 @@ class RunProfile:
         with self._lock:
             for counters in (*self._counters, self._recorded):
                 counters[:] = 0
+            for node in self._nodes:
+                if node.copies is not None:
+                    node.copies.reset()
             self._left_out = self.warm_up[0] = warm_up
             self._strided = {}
 
@@ -257,7 +250,7 @@ class RunProfile:
         """The nodes that ran, those that took longest first."""
         tick = self._tick()
         ran = [
-            replace(node, calls=calls, seconds=ticks * tick, bytes=moved, flops=flops)
+            replace(node, calls=calls, seconds=ticks * tick, bytes=moved, flops=flops, **_copied(node))
             for node, (calls, ticks, moved, flops) in zip(self._nodes, self._counts().tolist(), strict=True)
             if calls
         ]
@@ -352,6 +345,7 @@ class RunProfile:
             "roofline": roofline.to_dict() if roofline is not None else None, "memory": self.memory.to_dict(),
             "steps": [
                 {"text": s.text, "kernel": s.kernel, "op": s.op, "dtype": s.dtype, "lines": list(s.lines)}
+                | _of_region(s)
                 | self._figures(s.cost, roofline)
                 for s in self.steps
             ],
@@ -386,3 +380,15 @@ class RunProfile:
 
     def __repr__(self) -> str:
         return f"<run profile of {self.name}: {self.calls} calls, {self.seconds:.6f} s>"
+
+
+def _copied(node: StepProfile) -> dict[str, Any]:
+    """The present counts of a region."""
+    return {"copied": node.copies.bytes, "copy_seconds": node.copies.seconds} if node.copies is not None else {}
+
+
+def _of_region(step: StepProfile) -> dict[str, Any]:
+    """The figures that only a region has, as plain data."""
+    if not step.engine:
+        return {}
+    return {"engine": step.engine, "copied_bytes": step.copied, "copy_seconds": step.copy_seconds}

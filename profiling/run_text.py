@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _NODE, _KERNEL, _LINE = 28, 18, 26
 """Columns: with those of the figures, rows are at most 140 wide."""
+_ENGINE, _LESS = 11, 16
+"""The column of engines, and what others give up for it and for copies."""
 TOP = 8
 """Op classes and lines that are shown."""
 STEPS = 40
@@ -63,9 +65,11 @@ def _head(profile: RunProfile) -> Iterator[str]:
 
 def _nodes(profile: RunProfile, most: int, roofline: Roofline | None) -> Iterator[str]:
     steps = profile.steps
-    columns = f"{'node':<{_NODE}}  {'kernel':<{_KERNEL}}  line"
-    yield f"   share        time   calls   us each    GB/s  GFLOP/s   roof  {columns}"
-    yield from (_row(profile, s, roofline) for s in steps[:most])
+    divided = any(s.engine for s in steps)
+    more = f"{'engine':<{_ENGINE}} {'copied':>8} {'copy us':>8}  " if divided else ""
+    columns = f"{'node':<{_NODE - _LESS * divided}}  {'kernel':<{_KERNEL}}  line"
+    yield f"   share        time   calls   us each    GB/s  GFLOP/s   roof  {more}{columns}"
+    yield from (_row(profile, s, roofline, divided) for s in steps[:most])
     if len(steps) > most:
         rest = steps[most:]
         yield f"  {profile.share(sum(s.seconds for s in rest)):5.1f}% in {len(rest):,} more nodes"
@@ -82,13 +86,21 @@ def _rest(profile: RunProfile, roofline: Roofline | None) -> Iterator[str]:
         yield from textwrap.wrap(text, 100, initial_indent=" - ", subsequent_indent="   ", break_long_words=False)
 
 
-def _row(profile: RunProfile, s: StepProfile, roofline: Roofline | None) -> str:
+def _row(profile: RunProfile, s: StepProfile, roofline: Roofline | None, divided: bool) -> str:
     times = f"{profile.share(s.seconds):5.1f}% {s.seconds:10.6f}s {s.calls:7d} {1e6 * s.seconds / s.calls:9.2f}"
-    node, kernel = _short(s.text, _NODE), _first(s.kernel.split(", "), _KERNEL)
-    line = _first(s.lines, _LINE)
+    wide = _NODE - _LESS * divided
+    node, kernel = _short(s.text, wide), _first(s.kernel.split(", "), _KERNEL)
+    line = _first(s.lines, _LINE - _LESS * divided)
     roof = "" if s.has_body else _roof(s.cost, roofline)
     rates = f"{s.bandwidth:7.2f} {s.gflops:8.2f} {roof:>6}"
-    return f"  {times} {rates}  {node:<{_NODE}}  {kernel:<{_KERNEL}}  {line}".rstrip()
+    more = _of_region(s) if divided else ""
+    return f"  {times} {rates}  {more}{node:<{wide}}  {kernel:<{_KERNEL}}  {line}".rstrip()
+
+
+def _of_region(s: StepProfile) -> str:
+    """The columns of a function that is divided: engine, and bytes and time of the copies of a call."""
+    copies = f"{_bytes(s.copied // s.calls):>8} {1e6 * s.copy_seconds / s.calls:8.2f}" if s.engine else f"{'':17}"
+    return f"{_short(s.engine, _ENGINE):<{_ENGINE}} {copies}  "
 
 
 def _roof(cost: Cost, roofline: Roofline | None) -> str:

@@ -1,6 +1,7 @@
 """Graphs divided among engines: minimum cuts, convex regions, plans, errors."""
 
 import itertools
+import pickle
 import random
 import tempfile
 from pathlib import Path
@@ -280,3 +281,43 @@ def test_an_error_of_the_meaning_is_told_as_numpy_tells_it(engine):
     f = ag.function([x, y], T.sin(x + y), engines=["numpy", "off"])
     with pytest.raises(ValueError, match="broadcast"):
         f(ARRAY, np.ones(2))
+
+
+# --- what is told
+
+
+@pytest.mark.parametrize("engines", [["c", "fast"], ["numpy", "fast"]])
+def test_profiles_have_columns_for_engines_and_copies(engine, engines):
+    engine("fast", {"exp": 1, "sin": 10**13})
+    f = ag.function([x], T.sin(T.exp(x[::-1])), engines=engines, profile=True, name="f")
+    for _ in range(4):
+        f(ARRAY)
+    (step,) = [s for s in f.profile.steps if s.engine]
+    assert (step.engine, step.kernel, step.calls, step.copied) == ("fast", "region", 4, 4 * 2 * ARRAY.nbytes)
+    assert 0 < step.copy_seconds < step.seconds
+    head, row = (line for line in str(f.profile).splitlines() if "engine  " in line or " fast  " in line)
+    assert "engine        copied  copy us  node" in head and "48 bytes" in row and "exp" in row
+    assert max(map(len, (head, row))) <= 140
+    figures = next(s for s in f.profile.to_dict()["steps"] if "engine" in s)
+    assert figures["engine"] == "fast" and figures["copied_bytes"] == 192 and figures["copy_seconds"] > 0
+    f.profile.reset()
+    f(ARRAY)
+    assert [s.copied for s in f.profile.steps if s.engine] == [48]
+    assert "region" not in str(f.remarks)
+
+
+def test_pictures_colour_regions_by_their_engines(engine):
+    engine("fast", {"exp": 1})
+    f = ag.function([x], T.sin(T.exp(x)), engines=["numpy", "fast"])
+    graph = FunctionGraph([x], [Region(FunctionGraph([x], [T.exp(x)]), "onnxruntime")(x)])
+    assert 'class="region"' in f.graph._repr_html_() and "fast: exp" in f.graph._repr_html_()
+    picture = graph._repr_html_()
+    assert 'class="region-onnxruntime"' in picture and "fill:var(--region-onnxruntime)" in picture
+
+
+def test_a_divided_function_is_pickled_with_its_regions(engine):
+    engine("fast", {"exp": 1})
+    f = ag.function([x], T.sin(T.exp(x)), engines=["numpy", "fast"])
+    again = pickle.loads(pickle.dumps(f))
+    assert again.engines == f.engines and (again(ARRAY) == f(ARRAY)).all()
+    assert regions_of(again.graph)[0].run is not None and pickle.loads(pickle.dumps(regions_of(f.graph)[0])).run is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ...graph import Names, Op
 from ...graph.pointing import called
@@ -11,6 +12,7 @@ from ...ops.fused import Fused, InPlace, unmarked
 from ...ops.fused_product import FusedProduct
 from ...ops.indexing import Subtensor
 from ...ops.pipeline import Pipeline
+from ...ops.region import Region
 from ...ops.shared import SharedVariable
 from ...profiling import StepProfile
 from ..driver.spelling import spelled
@@ -46,7 +48,7 @@ def rows(program: Program) -> list[StepProfile]:
         StepProfile(
             text, _listed(names), tuple(map(str, site.node.origin)), op=type(unmarked(site.node.op)).__name__,
             dtype=site.node.outputs[0].dtype, reads=_reads(site, places), has_body=number in inner,
-            strided=() if number in inner else _strided(site),
+            strided=() if number in inner else _strided(site), **_of_region(site),
         )
         for number, (text, site, names) in enumerate(zip(texts(program), program.sites, ran, strict=False))
     ]  # fmt: skip
@@ -61,9 +63,20 @@ def functions(step: Step, program: Program) -> Iterator[str]:
         if isinstance(step, Call):
             yield spelled(step)
         elif isinstance(step, (Host, Pack)):
-            yield "numpy" if isinstance(step, Host) else PACK
+            yield _host(step, program) if isinstance(step, Host) else PACK
         bodies = [program.bodies[number] for number in bodies_of(step)]
         stack += [(inner, body) for body in reversed(bodies) for inner in reversed(body.steps)]
+
+
+def _host(step: Host, program: Program) -> str:
+    """The kind of a step that the driver calls back for."""
+    return "region" if isinstance(program.sites[step.site].node.op, Region) else "numpy"
+
+
+def _of_region(site: Site) -> dict[str, Any]:
+    """The engine of a region and the counters of its copies."""
+    op = site.node.op
+    return {"engine": op.engine, "copies": getattr(op.run, "copies", None)} if isinstance(op, Region) else {}
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -131,4 +144,6 @@ def _word(op: Op) -> str:
         return "+".join(dict.fromkeys(node.op.name for node in op.graph.order))
     if isinstance(op, Pipeline):
         return " > ".join(_word(node.op) for node in op.graph.order if not isinstance(node.op, Subtensor))
+    if isinstance(op, Region):
+        return "+".join(dict.fromkeys(node.op.name for node in op.graph.order))
     return op.name
