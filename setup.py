@@ -17,7 +17,7 @@ from setuptools.command.editable_wheel import editable_wheel
 ROOT = Path(__file__).resolve().parent
 ROOMS = ("abi", "cache", "build", "gemm", "runtime", "ir", "ctext", "lowering", "program", "driver", "calls", "bundle")
 FOLDERS = [
-    *("record", "targets", "pages", "graph", "ops", "optdb", "optdb/rules", "profiling", "engines"),
+    *("record", "targets", "pages", "graph", "ops", "optdb", "optdb/rules", "profiling", "engines", "engines/opencl"),
     *("frontends", "frontends/nnef", "frontends/onnx", "frontends/theano"),
     *("cbackend", *(f"cbackend/{room}" for room in ROOMS)),
 ]

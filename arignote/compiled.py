@@ -228,7 +228,7 @@ class Function:
         """Missed optimizations, with their reasons and remedies; see `arignote.remarks`."""
         ran = {p.name for p in self.optimizer_profile.walk()} if self.optimizer_profile is not None else set()
         if self.program is None:
-            return later.remarks.remarks_without_c(self.graph, self.backend, self.mode.backend == self.backend)
+            return later.remarks.remarks_without_c(self.graph, self._run, self.mode.backend)
         with using(self.target):
             return later.remarks.remarks_on(self.graph, ran, self.program)
 

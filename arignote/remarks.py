@@ -121,12 +121,25 @@ def remarks_on(graph: FunctionGraph, ran: Collection[str], program: Any) -> Rema
     return Remarks(sorted(found, key=lambda r: (place.get(r.what.partition(" -> ")[0], len(place)), r.kind)))
 
 
-def remarks_without_c(graph: FunctionGraph, backend: str, wanted: bool) -> Remarks:
+def remarks_on_host(hosted: Sequence[tuple[Apply, str]], backend: str) -> Remarks:
+    """A remark for each node of a device's function that NumPy runs on the host, with the reason of the engine."""
+    where = f"run on the host by NumPy, not by {title(backend)}"
+    found = [
+        Remark("in Python", f"{node.op.name}, {where}", reason, lines=tuple(map(str, node.origin)))
+        for node, reason in hosted
+    ]
+    return Remarks(found, f"nothing to remark: {title(backend)} runs every node on the device")
+
+
+def remarks_without_c(graph: FunctionGraph, executable: Any, asked: str) -> Remarks:
     """The remark on a function that NumPy runs node by node, so that nothing of it is fused or vectorized.
 
-    `backend`: the engine that runs it; nothing is known of what others than NumPy do.  `wanted`: whether the mode asks
-    for it; else no C compiler works, or it refuses the C.
+    `executable`: runs it; of engines other than NumPy nothing is known but the nodes that they leave to the host.
+    `asked`: the engine that the mode asks for; if another runs it, no C compiler works, or it refuses the C.
     """
+    backend, wanted, hosted = executable.backend, asked == executable.backend, getattr(executable, "hosted", None)
+    if hosted is not None:
+        return remarks_on_host(hosted, backend)
     if backend != "numpy":
         return Remarks([], f"nothing to remark: {title(backend)} says nothing of what it does not do")
     reason = "its mode asks for NumPy" if wanted else "there is no C of it"

@@ -19,7 +19,7 @@ from .engine import Engine, EngineError, Request
 GROUP = "arignote.engines"
 """The group of entry points."""
 _BUILT_IN = {
-    "c": (".c", "CEngine"), "numpy": (".numpy_engine", "NumPyEngine"),
+    "c": (".c", "CEngine"), "numpy": (".numpy_engine", "NumPyEngine"), "opencl": (".opencl.engine", "OpenCLEngine"),
     "onnxruntime": ("..frontends.onnx.runtime_engine", "OnnxRuntimeEngine"),
 }  # fmt: skip
 """Module and class of each engine of this package, loaded when it is first asked for."""
@@ -116,7 +116,7 @@ def require_known(name: Any, who: str = "engine", what: str = "backend is") -> N
 
 def title(name: str) -> str:
     """The engine as sentences call it."""
-    known = {"c": "C", "numpy": "NumPy", "onnxruntime": "ONNX Runtime"}
+    known = {"c": "C", "numpy": "NumPy", "onnxruntime": "ONNX Runtime", "opencl": "OpenCL"}
     return known.get(name, f"engine {name!r}")
 
 

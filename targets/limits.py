@@ -26,6 +26,8 @@ class Limits:
     """With fewer rows than these, long ones are not joined: each row is the work of one thread."""
     long_row: int = 1 << 16
     """Elements of a long row."""
+    group_items: int = 64
+    """Work items of a group on a device that reduces one element; a power of two."""
     # --- nodes of several kernels
     epilogue_arrays: int = 60
     """Arrays of the group behind a product; a plan adds a few."""

@@ -37,6 +37,7 @@ MAY_IMPORT["cbackend"] = BELOW | {room for room in MAY_IMPORT if room.startswith
 LEAVES = {"options", "notices"}
 """Modules of arignote/ that know nothing of the rest; engines read them as well."""
 MAY_IMPORT["engines"] = BELOW | LEAVES | {room for room in MAY_IMPORT if room.startswith("cbackend")}
+MAY_IMPORT["engines.opencl"] = MAY_IMPORT["engines"] | {"engines"}
 MAY_IMPORT["arignote"] = MAY_IMPORT["engines"] | {"engines", "optdb", "optdb.rules"}
 LEAF_IMPORTS = {"record", "graph", "notices"}
 MAY_IMPORT["frontends"] = set()
@@ -44,7 +45,7 @@ MAY_IMPORT["frontends.nnef"] = BELOW | {"arignote", "frontends"}
 MAY_IMPORT["frontends.onnx"] = BELOW | {"arignote", "engines", "frontends"}
 MAY_IMPORT["frontends.theano"] = BELOW | {"arignote", "engines", "frontends", "optdb"}
 OURS = {room.split(".")[0] for room in MAY_IMPORT} - {"arignote"}
-OPTIONAL = {"ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes", "scipy"}
+OPTIONAL = {"ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes", "scipy", "pyopencl"}
 
 
 def files(folder):

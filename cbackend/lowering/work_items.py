@@ -1,0 +1,109 @@
+"""An elementwise node or a reduction for devices whose work items run side by side, such as those of OpenCL and CUDA.
+
+Each work item computes one element of all results; in a reduction, a work group computes one element: its items fold
+every so many elements each, and then one another's in a tree.  The statements are loop IR, which ctext/ prints.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from ...graph import Apply
+from ...graph.types import numpy_dtype
+from ...ops.elementwise import user_op
+from ...ops.fused import Fused
+from ...ops.row_passes import is_row_graph
+from ..ir.kernel import Kernel
+from ..ir.loops import Assign, Body, Const, Expr, Local, ScalarOp
+from ..ir.walk import all_statements, operations_in, pruned
+from ..ir.work_items import Fold, WorkItems
+from .describe import describe
+from .group import Group, Result, group_of
+from .nest import Nest, Operands
+
+DTYPES = frozenset(("bool", "float32", "float64", *(f"{kind}{n}" for kind in ("int", "uint") for n in (8, 16, 32, 64))))
+"""The dtypes of operands."""
+_COMBINED = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum", "any": "either", "all": "both"}
+
+
+def work_items(node: Apply) -> WorkItems:
+    """The device kernel of a node.
+
+    Raises TypeError, with the reason, for a node that has none.
+    """
+    group = _supported(node)
+    operands = Operands(group)
+    reduced = tuple(sorted(group.results[0].reduced))
+    kept = tuple(loop for loop in range(group.rank) if loop not in reduced)
+    nest = Nest((*kept, *reduced), operands, (f"v{n}" for n in itertools.count()))
+    values = [nest.cast(nest.value(r.value, r.place), r.dtype) for r in group.results]
+    folds = tuple(_fold(k, r) for k, r in enumerate(group.results)) if reduced else ()
+    stores = [] if reduced else [nest.store(k, value) for k, value in enumerate(values)]
+    if nest.fallible:
+        raise TypeError("a kernel on a device cannot refuse an element")
+    held = tuple(Assign(fold.value, _combined(fold, value)) for fold, value in zip(folds, values))
+    body = pruned((*itertools.chain(*nest.at), *stores, *held))
+    _require_known_operations(body)
+    return WorkItems(Kernel(describe(group), group.rank, operands.outputs, operands.inputs, body), kept, reduced, folds)
+
+
+def _supported(node: Apply) -> Group:
+    """The group of a node whose results share their loops, of dtypes that devices have."""
+    if isinstance(node.op, Fused) and is_row_graph(node.op.graph):
+        raise TypeError("it passes along rows more than once")
+    group = group_of(node)
+    first = group.results[0]
+    if any((r.loops, r.reduced) != (first.loops, first.reduced) for r in group.results):
+        raise TypeError("its results have different loops")
+    if any(r.fold not in (None, *_COMBINED) for r in group.results):
+        raise TypeError("it searches for positions")
+    if any((r.fold is None) != (not first.reduced) for r in group.results):
+        raise TypeError("some of its results are reduced")
+    if len(first.loops) != group.rank:
+        raise TypeError("it has loops along which no result moves")
+    lacking = sorted({v.dtype for v in (*node.inputs, *node.outputs)} - DTYPES)
+    if lacking:
+        raise TypeError(f"kernels on devices have no {lacking[0]}")
+    return group
+
+
+def _require_known_operations(body: Body) -> None:
+    for expr in itertools.chain.from_iterable(map(operations_in, all_statements(body))):
+        if expr.dtype not in DTYPES:
+            raise TypeError(f"kernels on devices have no {expr.dtype}")
+        if isinstance(expr, ScalarOp) and user_op(expr.name) is not None:
+            raise TypeError(f"the C of {expr.name} is the user's, for this processor")
+
+
+def _fold(output: int, result: Result) -> Fold:
+    assert result.fold is not None
+    start = Const(result.dtype, identity(result.fold, result.dtype))
+    return Fold(output, f"total{output}", start, combining(result.fold, result.dtype))
+
+
+def combining(fold: str, dtype: str) -> str:
+    """The scalar operation of a reduction."""
+    if dtype == "bool":
+        return "both" if fold in ("all", "min", "prod") else "either"
+    return _COMBINED[fold]
+
+
+def _combined(fold: Fold, value: Expr) -> Expr:
+    dtype = fold.identity.dtype
+    return ScalarOp(fold.combine, dtype, (Local(dtype, fold.value), value))
+
+
+def identity(fold: str, dtype: str) -> bool | int | float:
+    """The value that changes nothing."""
+    if fold in ("sum", "any"):
+        return False if dtype == "bool" else 0
+    if fold in ("prod", "all"):
+        return True if dtype == "bool" else 1
+    if dtype == "bool":
+        return fold == "min"
+    if numpy_dtype(dtype).kind == "f":
+        return -np.inf if fold == "max" else np.inf
+    limits = np.iinfo(dtype)
+    return int(limits.min if fold == "max" else limits.max)

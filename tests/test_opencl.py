@@ -1,0 +1,166 @@
+"""The OpenCL engine: printed kernels everywhere, values where a device compiles kernels."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from program_trials import trouble
+from random_programs import random_program
+
+import arignote as ag
+from arignote import ops as T
+from arignote.cbackend.ctext.device import CUDA, OPENCL, source
+from arignote.cbackend.lowering.work_items import work_items
+from arignote.engines import EngineError
+from arignote.engines.opencl import device as devices
+
+INTEGERS = ("int8", "uint8", "int32", "uint32", "int64", "uint64")
+
+
+@cache
+def lacking():
+    return devices.trouble()
+
+
+@pytest.fixture
+def opencl(monkeypatch):
+    """The mode of the engine; skips the test where no device compiles kernels."""
+    monkeypatch.setenv("PYOPENCL_HOME", "set by pyopencl when it compiles, unless it is set")
+    if lacking():
+        pytest.skip(f"no OpenCL: {lacking()}")
+    return ag.Mode("fast_run", backend="opencl")
+
+
+def text_of(variable, dialect):
+    return source(work_items(variable.owner), dialect, 8)
+
+
+# --- the printer: no device needed
+
+
+def test_an_elementwise_kernel_takes_strides_and_finds_its_place():
+    text = text_of(T.matrix("x") + T.vector("b"), OPENCL)
+    assert "const i64 i1 = get_global_id(0);" in text and "const i64 i0 = get_global_id(1);" in text
+    assert "x1_s1" in text and "x1_s0" not in text  # the vector is broadcast along the rows
+    assert "__global const f64 *x0" in text and "omp" not in text
+
+
+def test_a_reduction_is_a_tree_in_local_memory():
+    text = text_of(T.matrix("x").sum(axis=0), OPENCL)
+    assert "__local f64 tree0[8];" in text and "at += 8" in text and text.count("barrier(") == 2
+
+
+def test_cuda_is_the_same_body_under_another_prelude():
+    expression = T.vector("x", dtype="float32").max()
+    ours, theirs = text_of(expression, OPENCL), text_of(expression, CUDA)
+    assert "__shared__ f32 tree0[8];" in theirs and "__syncthreads();" in theirs and "__global " not in theirs
+    assert 'extern "C" __global__ void k_' in theirs and "static __device__ inline" in theirs
+    total = next(line for line in ours.splitlines() if "total0 = ag_maximum" in line)
+    assert total in theirs
+
+
+@pytest.mark.parametrize(
+    ("build", "reason"),
+    [
+        (lambda: T.matrix("x").argmax(axis=0), "positions"),
+        (lambda: T.vector("z", dtype="complex128") + 1, "complex128"),
+        (lambda: T.vector("n", dtype="int64") ** T.vector("m", dtype="int64"), "refuse an element"),
+    ],
+)
+def test_nodes_without_kernels_say_why(build, reason):
+    with pytest.raises(TypeError, match=reason):
+        work_items(build().owner)
+
+
+# --- errors
+
+
+def test_missing_parts_are_named(monkeypatch):
+    def absent():
+        raise ImportError("No module named 'pyopencl'")
+
+    monkeypatch.setattr(devices, "opencl", absent)
+    with pytest.raises(EngineError, match=r"pyopencl does not load.*pip install 'arignote\[opencl\]'"):
+        ag.function([], T.constant(1.0) + 1, mode=ag.Mode("fast_run", backend="opencl"))
+
+
+def test_no_platform_and_devices_that_compile_nothing_are_named(monkeypatch):
+    monkeypatch.setattr(devices, "opencl", lambda: None)
+    monkeypatch.setattr(devices, "_found", lambda: (None, ()))
+    assert "no OpenCL platform has a device" in devices.trouble()
+    monkeypatch.setattr(devices, "_found", lambda: (None, ("the OpenCL device d compiles no kernels (e)",)))
+    assert "d compiles no kernels (e); install another" in devices.trouble()
+
+
+def test_a_full_device_leaves_shared_variables_alone(opencl, monkeypatch):
+    w = ag.shared(np.zeros(100), name="w")
+    f = ag.function([], w.sum(), updates={w: w + 1}, mode=opencl)
+    f()
+    monkeypatch.setattr(devices.device(), "largest", 100)
+    with pytest.raises(EngineError, match=r"out of memory: an array takes 800 bytes.*smaller arrays"):
+        f()
+    monkeypatch.undo()
+    assert w.get_value().tolist() == [1.0] * 100 and f() == 100
+
+
+# --- values
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_have_numpys_values(opencl, seed):
+    assert trouble(replace(random_program(seed), mode=opencl), seed) is None
+
+
+def test_integers_are_numpys(opencl):
+    for dtype in INTEGERS:
+        a, b = T.vector("a", dtype=dtype), T.vector("b", dtype=dtype)
+        outputs = [a + b, a * b, a // b, a % b, a << b, a >> b, T.minimum(a, b), T.eq(a, b), a.max(), a.sum(), a.prod()]
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        values = np.array([low, low, high, 7, 7, 5, 100, 0], dtype)
+        others = np.array([high, 1, 2, 0, 3, 70, 64, 9], dtype)
+        if low:
+            others[1] = -1
+        check([a, b], outputs, [values, others], opencl)
+
+
+def test_floats_bools_and_broadcasting_are_numpys(opencl):
+    special = [np.nan, np.inf, -np.inf, -0.0, 1e-310, 2.5]
+    for dtype in ("float32", "float64"):
+        x, b = T.matrix("x", dtype=dtype), T.vector("b", dtype=dtype)
+        outputs = [
+            x.T - x[0], T.maximum(x, b), x.max(axis=0), x.min(), T.exp(x) * b, T.tanh(x + b), x // b, x % b, T.sqrt(b),
+            (x > b).any(axis=1), (x > b).all(), x.sum(axis=1), x.astype("int32"), T.switch(x > 0, b, x), T.log(b),
+        ]  # fmt: skip
+        value = np.resize(np.array(special, dtype), (6, 6)) * np.arange(1, 7, dtype=dtype)[:, None]
+        check([x, b], outputs, [value.astype(dtype), np.array([3, -2, 0, np.nan, 1, 0.5], dtype)], opencl)
+
+
+def test_one_kernel_serves_all_shapes_and_empty_ones(opencl):
+    x = T.tensor4("x")
+    f = ag.function([x], [x * 2, x.sum(axis=(1, 3)), x.prod()], mode=opencl)
+    for shape in ((2, 3, 4, 5), (1, 1, 1, 1), (3, 0, 2, 2), (1, 2, 300, 1)):
+        value = np.random.default_rng(0).normal(size=shape)
+        for got, wanted in zip(f(value), (value * 2, value.sum(axis=(1, 3)), value.prod())):
+            np.testing.assert_allclose(got, wanted, rtol=1e-12)
+
+
+def test_copies_are_in_the_program_and_counted(opencl):
+    x = T.matrix("x")
+    f = ag.function([x], T.dot(T.exp(x), x).sum(), mode=opencl)
+    value = np.ones((4, 4))
+    np.testing.assert_allclose(f(value), np.e * 64)
+    traffic = f._run.traffic
+    assert (traffic.to_device, traffic.to_host, traffic.launches) == (2 * 128, 128 + 8, 2)
+    listed = str(f.c_source())
+    assert listed.count("copy to the device") == 2 and listed.count("copy to the host") == 2
+    assert "run on the host by NumPy, not by OpenCL" in str(f.remarks.of("in Python"))
+
+
+def check(inputs, outputs, values, mode):
+    found = ag.function(inputs, outputs, mode=mode)(*values)
+    wanted = ag.function(inputs, outputs, mode="NUMPY")(*values)
+    for got, expected, output in zip(found, wanted, outputs):
+        assert got.dtype == expected.dtype
+        rtol = {"f": 1e-5 if got.dtype == np.float32 else 1e-12}.get(got.dtype.kind, 0)
+        np.testing.assert_allclose(got, expected, rtol=rtol, err_msg=f"{output.owner} {inputs[0].dtype}")
