@@ -52,6 +52,7 @@ class Device:
         self.lock = threading.RLock()
         self._context = cl.Context([device])
         self._queue = cl.CommandQueue(self._context)
+        self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(self._queue))
         self._kernels: dict[str, Any] = {}
 
     def kernel(self, source: str, name: str) -> Any:
@@ -72,7 +73,7 @@ class Device:
         if size > self.largest:
             raise self._no_room(size)
         try:
-            buffer = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size)
+            buffer = self._pool.allocate(size)  # freed buffers are used again: new pages cost more than a copy
         except cl.Error as error:
             raise self._renamed(error, size) from error
         strides = tuple(int(np.prod(shape[k + 1 :], dtype=object)) for k in range(len(shape)))
@@ -90,11 +91,13 @@ class Device:
 
     def get(self, array: OnDevice, traffic: Traffic) -> np.ndarray:
         """A copy of an array of the device on the host."""
-        flat = np.empty(array.buffer.size // array.dtype.itemsize, array.dtype)
         if 0 in array.shape:
             return np.empty(array.shape, array.dtype)
+        extent = 1 + sum((n - 1) * stride for n, stride in zip(array.shape, array.strides))
+        flat = np.empty(extent, array.dtype)
+        self._do(lambda cl: self._queue.finish(), 0)  # the time of kernels is none of copies
         start = time.perf_counter()
-        self._do(lambda cl: (self._queue.finish(), cl.enqueue_copy(self._queue, flat, array.buffer)), flat.nbytes)
+        self._do(lambda cl: cl.enqueue_copy(self._queue, flat, array.buffer), flat.nbytes)
         traffic.copy_seconds += time.perf_counter() - start
         traffic.to_host += flat.nbytes
         steps = tuple(s * array.dtype.itemsize for s in array.strides)
@@ -126,6 +129,7 @@ class Device:
 @cache
 def opencl() -> Any:
     """The module pyopencl."""
+    import_module("pyopencl.tools")
     return import_module("pyopencl")
 
 
