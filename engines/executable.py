@@ -134,7 +134,7 @@ class CheckedExecutable:
     def _result(self, k: int, value: Any, output: Variable, shapes: list[tuple[int, ...]]) -> np.ndarray:
         if not isinstance(value, (np.ndarray, np.generic)):
             raise self._error(f"computes output {k} as {type(value).__name__}; expected an array of {output.type}")
-        array = np.array(value, order="C")
+        array = self._owned(value)
         if array.dtype != output.type.numpy:
             raise self._error(f"computes output {k} as {array.dtype}; expected {output.type.dtype}")
         lengths = self._lengths[k]
@@ -144,6 +144,10 @@ class CheckedExecutable:
             shown = f"({', '.join('?' if n is None else str(n) for n in expected)}{',' * (len(expected) == 1)})"
             raise self._error(f"computes output {k} with shape {array.shape}; expected {shown}")
         return array
+
+    def _owned(self, value: Any) -> np.ndarray:
+        """A result as an array in C order that shares memory with nothing."""
+        return np.array(value, order="C")
 
     @cached_property
     def _lengths(self) -> list[Any]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ...record import record
-from ..ir.loops import Body, Const, ElementPointer, Expr, Local, ScalarOp
+from ..ir.loops import ONE, Body, Const, ElementPointer, Expr, Local, ScalarOp
 from ..ir.operands import Parameter, stride_name
+from ..ir.walk import substituted
 from ..ir.work_items import Fold, WorkItems
 from .emit import INDENT, constant, expression, helpers, helpers_of, statements
 from .helper import C_TYPES, storage_type
@@ -19,6 +21,7 @@ from .helpers_float import PROTOTYPES
 from .preamble import HELPERS, in_order
 
 _LIBRARY = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "exp", "log", "tan", "tgamma", "fmod", "copysign", "pow")
+_FLOAT64 = re.compile(r"\b(?:f64|double)\b|\b\d+\.\d+\b(?!f)|as_double")
 _TYPES = {"i8": "char", "i16": "short", "i32": "int", "i64": "long"}
 _BUILT_IN = """\
 #define half half_
@@ -66,7 +69,7 @@ OPENCL = Dialect(
     name="opencl",
     prelude="#pragma OPENCL FP_CONTRACT OFF\n"
     + _typedefs("long")
-    + "#ifdef cl_khr_fp64\ntypedef double f64;\n#else\ntypedef float f64;\n#endif\n"
+    + "#ifdef cl_khr_fp64\ntypedef double f64;\n#endif\n"
     + _BUILT_IN
     + "".join(f"#define {name}f {name}\n" for name in _LIBRARY),
     kernel="__kernel void",
@@ -96,23 +99,35 @@ CUDA = Dialect(
 )
 
 
-def source(found: WorkItems, dialect: Dialect, width: int = 1) -> str:
-    """The text of a kernel with all that it needs.  `width`: work items of a group that reduces; a power of two."""
+def source(found: WorkItems, dialect: Dialect, width: int = 1, dense: bool = False) -> str:
+    """The text of a kernel with all that it needs.
+
+    `width`: work items of a group that reduces; a power of two.  `dense`: all operands have stride 1 along the last
+    reduced loop, or the last loop of a kernel that reduces none: compilers for processors make vectors of such items.
+    """
     needed = {*helpers(found.kernel), *helpers_of(_combination(f, "0") for f in found.folds)}
     needed -= {h.name for h in PROTOTYPES}
-    texts = [dialect.prelude, *(_helper(HELPERS[name].text, dialect) for name in in_order(needed))]
-    return "\n".join([*texts, _kernel(found, dialect, width)])
+    texts = [dialect.prelude, *(helper_text(HELPERS[name].text, dialect) for name in in_order(needed))]
+    return "\n".join([*texts, _kernel(found, dialect, width, dense)])
 
 
-def _helper(text: str, dialect: Dialect) -> str:
+def needs_float64(text: str) -> bool:
+    """Whether a kernel computes in float64 anywhere, behind the prelude."""
+    return bool(_FLOAT64.search(text.removeprefix(OPENCL.prelude)))
+
+
+def helper_text(text: str, dialect: Dialect) -> str:
     """The text of a helper; its tables, which no function of OpenCL can hold as static ones, become plain."""
     return re.sub(r"^static inline", dialect.helper, text, flags=re.M).replace(" static const ", " const ")
 
 
-def _kernel(found: WorkItems, dialect: Dialect, width: int) -> str:
+def _kernel(found: WorkItems, dialect: Dialect, width: int, dense: bool) -> str:
     kernel = found.kernel
     parameters = ", ".join(_parameter(p, dialect) for p in kernel.parameters)
     lines = [f"/* {kernel.comment} */", f"{dialect.kernel} {kernel.name}({parameters})", "{"]
+    lines += [f"{INDENT}{p.name} += {p.name}_start;" for p in kernel.parameters if p.is_pointer]
+    if dense:
+        found = _along_ones(found)
     inside = _reducing(found, dialect, width) if found.reduced else _elementwise(found, dialect)
     return "\n".join([*lines, *(INDENT + line for line in inside), "}", ""])
 
@@ -121,7 +136,15 @@ def _parameter(parameter: Parameter, dialect: Dialect) -> str:
     if not parameter.is_pointer:
         return f"{C_TYPES[parameter.dtype]} {parameter.name}"
     const = "const " if parameter.const else ""
-    return f"{dialect.pointer}{const}{storage_type(parameter.dtype)} *{parameter.name}"
+    return f"{dialect.pointer}{const}{storage_type(parameter.dtype)} *{parameter.name}, i64 {parameter.name}_start"
+
+
+def _along_ones(found: WorkItems) -> WorkItems:
+    """The kernel for strides of 1 along its last loop."""
+    last = (found.reduced or found.kept)[-1:]
+    names = {p.name for p in found.kernel.parameters for loop in last if p.name.endswith(f"_s{loop}")}
+    body = substituted(found.kernel.body, dict.fromkeys(names, ONE))
+    return replace(found, kernel=replace(found.kernel, body=body))
 
 
 def _elementwise(found: WorkItems, dialect: Dialect) -> Iterator[str]:

@@ -45,7 +45,7 @@ def work_items(node: Apply) -> WorkItems:
         raise TypeError("a kernel on a device cannot refuse an element")
     held = tuple(Assign(fold.value, _combined(fold, value)) for fold, value in zip(folds, values))
     body = pruned((*itertools.chain(*nest.at), *stores, *held))
-    _require_known_operations(body)
+    require_known(body)
     return WorkItems(Kernel(describe(group), group.rank, operands.outputs, operands.inputs, body), kept, reduced, folds)
 
 
@@ -69,7 +69,8 @@ def _supported(node: Apply) -> Group:
     return group
 
 
-def _require_known_operations(body: Body) -> None:
+def require_known(body: Body) -> None:
+    """Raise TypeError for an operation that kernels on devices lack."""
     for expr in itertools.chain.from_iterable(map(operations_in, all_statements(body))):
         if expr.dtype not in DTYPES:
             raise TypeError(f"kernels on devices have no {expr.dtype}")

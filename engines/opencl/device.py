@@ -1,9 +1,12 @@
-"""A device of OpenCL: buffers, copies, kernels.  `pyopencl` is imported when the first function is compiled."""
+"""A device of OpenCL: its queue and its compiled kernels.
+
+`pyopencl` is imported when the first function is compiled.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import threading
-import time
 import warnings
 from collections.abc import Sequence
 from functools import cache
@@ -12,105 +15,86 @@ from typing import Any
 
 import numpy as np
 
-from ...record import record
 from ..engine import EngineError
+from .memory import Buffers, Memory, Shared
 
 INSTALL = "install it by pip install 'arignote[opencl]'"
 _OUT_OF_MEMORY = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_RESOURCES", "OUT_OF_HOST_MEMORY", "INVALID_BUFFER_SIZE")
-
-
-@record(eq=False)
-class OnDevice:
-    """An array on the device: a buffer, and the shape and strides, in elements, of what is in it."""
-
-    buffer: Any
-    dtype: np.dtype
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-
-
-class Traffic:
-    """Copies and launches of a function, added up over its calls."""
-
-    def __init__(self) -> None:
-        self.to_device = self.to_host = self.launches = 0
-        self.copy_seconds = 0.0
-
-    def __str__(self) -> str:
-        copied = f"{self.to_device:,} bytes to the device, {self.to_host:,} bytes to the host"
-        return f"{copied} in {self.copy_seconds * 1e3:.3f} ms; {self.launches:,} launches"
+_VECTORIZE_LOOPS = ("Portable Computing Language",)
+"""Platforms whose compilers make vectors of the loops of a work item; the others make them of neighbouring items."""
 
 
 class Device:
-    """A device with a queue of its own.  Its methods may be called by one thread at a time: see `lock`."""
+    """A device with a queue of its own.  Its methods may be called by one thread at a time: see `lock`.
 
-    def __init__(self, device: Any) -> None:
+    `in_parts`: a work item runs a part of the loops of a kernel of the C backend; else it computes an element.
+    """
+
+    def __init__(self, device: Any, shares: bool | None = None, in_parts: bool | None = None) -> None:
         cl = opencl()
+        is_processor = bool(device.type & cl.device_type.CPU)
         self.name = str(device.name).strip()
         self.largest, self.has_float64 = int(device.max_mem_alloc_size), bool(device.double_fp_config)
-        self.items = int(device.max_work_group_size)
+        self.items, self.units = int(device.max_work_group_size), int(device.max_compute_units)
+        self.shares = is_processor if shares is None else shares
+        vectorizes = device.platform.name in _VECTORIZE_LOOPS
+        self.in_parts = self.shares and vectorizes if in_parts is None else in_parts
         self.lock = threading.RLock()
+        self.memory: Memory = Shared(self) if self.shares else Buffers(self)
         self._context = cl.Context([device])
         self._queue = cl.CommandQueue(self._context)
-        self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(self._queue))
-        self._kernels: dict[str, Any] = {}
+        self._programs: dict[str, Any] = {}
 
-    def kernel(self, source: str, name: str) -> Any:
-        """The compiled kernel of a text; compiled once."""
+    def kernel(self, source: str, name: str, pointers: Sequence[bool]) -> Any:
+        """A kernel of a text, which is compiled once.  `pointers`: whether each argument is one, or an int64."""
+        cl = opencl()
         with self.lock:
-            if source not in self._kernels:
+            if source not in self._programs:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # remarks of the device's compiler
-                    compiled = opencl().Program(self._context, source).compile()  # `build` leaves files behind
-                    program = opencl().link_program(self._context, [compiled])
-                    self._kernels[source] = opencl().Kernel(program, name)
-            return self._kernels[source]
-
-    def empty(self, dtype: np.dtype, shape: tuple[int, ...]) -> OnDevice:
-        """An array of the device without values.  Raises EngineError if there is no room for it."""
-        cl, count = opencl(), int(np.prod(shape, dtype=object))
-        size = max(count * dtype.itemsize, 1)
-        if size > self.largest:
-            raise self._no_room(size)
-        try:
-            buffer = self._pool.allocate(size)  # freed buffers are used again: new pages cost more than a copy
-        except cl.Error as error:
-            raise self._renamed(error, size) from error
-        strides = tuple(int(np.prod(shape[k + 1 :], dtype=object)) for k in range(len(shape)))
-        return OnDevice(buffer, dtype, shape, strides)
-
-    def put(self, array: np.ndarray, traffic: Traffic) -> OnDevice:
-        """A copy of an array on the device."""
-        made = self.empty(array.dtype, array.shape)
-        if array.size:
-            start = time.perf_counter()
-            self._do(lambda cl: cl.enqueue_copy(self._queue, made.buffer, np.ascontiguousarray(array)), array.nbytes)
-            traffic.copy_seconds += time.perf_counter() - start
-            traffic.to_device += array.nbytes
-        return made
-
-    def get(self, array: OnDevice, traffic: Traffic) -> np.ndarray:
-        """A copy of an array of the device on the host."""
-        if 0 in array.shape:
-            return np.empty(array.shape, array.dtype)
-        extent = 1 + sum((n - 1) * stride for n, stride in zip(array.shape, array.strides))
-        flat = np.empty(extent, array.dtype)
-        self._do(lambda cl: self._queue.finish(), 0)  # the time of kernels is none of copies
-        start = time.perf_counter()
-        self._do(lambda cl: cl.enqueue_copy(self._queue, flat, array.buffer), flat.nbytes)
-        traffic.copy_seconds += time.perf_counter() - start
-        traffic.to_host += flat.nbytes
-        steps = tuple(s * array.dtype.itemsize for s in array.strides)
-        return np.lib.stride_tricks.as_strided(flat, array.shape, steps)
+                    compiled = cl.Program(self._context, source).compile()  # `build` leaves files behind
+                    self._programs[source] = cl.link_program(self._context, [compiled])
+            made = cl.Kernel(self._programs[source], name)
+            made.set_scalar_arg_dtypes([None if p else np.int64 for p in pointers])
+            return made
 
     def launch(self, kernel: Any, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]) -> None:
         """Run a kernel over a grid; returns before it ends."""
-        self._do(lambda cl: kernel(self._queue, tuple(grid), group and tuple(group), *arguments), 0)
+        try:
+            kernel(self._queue, grid, group, *arguments)
+        except opencl().Error as error:
+            raise self._renamed(error, 0) from error
 
-    def _do(self, action: Any, size: int) -> None:
+    def finish(self) -> None:
+        """Wait for all kernels."""
+        self._do(lambda cl: self._queue.finish(), 0)
+
+    def pointer(self, array: np.ndarray) -> Any:
+        """The argument for an array of the host's memory."""
+        flags = array.flags
+        if not flags.writeable:  # pyopencl asks for an array that could be written to, whatever the kernel does
+            address: int = array.__array_interface__["data"][0]
+            return opencl().SVM((ctypes.c_char * array.itemsize).from_address(address))
+        return opencl().SVM(array if flags.c_contiguous else array[(slice(0, 1),) * array.ndim])
+
+    def buffer(self, size: int) -> Any:
+        return self._do(lambda cl: cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size), size)
+
+    def copy_in(self, buffer: Any, array: np.ndarray) -> None:
+        self._do(lambda cl: cl.enqueue_copy(self._queue, buffer, array), array.nbytes)
+
+    def copy_out(self, array: np.ndarray, buffer: Any, offset: int) -> None:
+        self._do(lambda cl: cl.enqueue_copy(self._queue, array, buffer, src_offset=offset), array.nbytes)
+
+    def require_room(self, size: int) -> None:
+        """Raise EngineError if the device has no room for so many bytes at once."""
+        if size > self.largest:
+            raise self._no_room(size)
+
+    def _do(self, action: Any, size: int) -> Any:
         cl = opencl()
         try:
-            action(cl)
+            return action(cl)
         except cl.Error as error:
             raise self._renamed(error, size) from error
 
@@ -129,7 +113,6 @@ class Device:
 @cache
 def opencl() -> Any:
     """The module pyopencl."""
-    import_module("pyopencl.tools")
     return import_module("pyopencl")
 
 
@@ -143,7 +126,10 @@ def trouble() -> str:
     if found is not None:
         return ""
     if reasons:
-        return f"{'; '.join(reasons)}; install another OpenCL driver, such as intel-opencl-rt for processors"
+        return (
+            f"{'; '.join(reasons)}; install another OpenCL driver: for processors, Debian's pocl-opencl-icd or "
+            "intel-opencl-rt"
+        )
     return f"no OpenCL platform has a device; install the driver of one, or for processors a runtime: {INSTALL}"
 
 
@@ -162,7 +148,7 @@ def _found() -> tuple[Device | None, tuple[str, ...]]:
     for one in _devices():
         made = Device(one)
         try:
-            made.kernel("__kernel void trial(__global float *y) { y[get_global_id(0)] = 1; }", "trial")
+            made.kernel("__kernel void trial(__global float *y) { y[get_global_id(0)] = 1; }", "trial", [True])
         except opencl().Error as error:
             said = [line for line in str(error).splitlines() if line.startswith("error:")] or [str(error).strip()]
             reasons.append(f"the OpenCL device {made.name} compiles no kernels ({said[0].removeprefix('error: ')})")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from ...cbackend.driver.page import CFile
 from ...graph import Apply, Constant, FunctionGraph, Names, Variable
+from ...ops.interpret import interpret
+from ...ops.laziness import made_lazy
 from ..engine import Engine, Request
 from ..executable import CheckedExecutable
-from .device import OnDevice, Traffic, device, trouble
+from .device import Device, device, trouble
+from .launches import Call
+from .memory import Traffic
 from .program import Host, Launch, Results, Step, Values, reads, reason_for_host, run_step, steps_of
 
 
@@ -26,23 +31,28 @@ class OpenCLEngine(Engine):
         return trouble()
 
     def refusal(self, node: Apply) -> str:
-        return reason_for_host(node, device())
+        return reason_for_host(node, self.device())
 
     def compile(self, graph: FunctionGraph, request: Request) -> OpenCLExecutable:
-        return OpenCLExecutable(self, graph, request)
+        return OpenCLExecutable(self, graph, request, self.device())
+
+    def device(self) -> Device:
+        """The device that functions are compiled for."""
+        return device()
 
 
 class OpenCLExecutable(CheckedExecutable):
     """A graph on a device.  Values stay there between steps; `traffic` counts what is copied."""
 
-    def __init__(self, engine: Engine, graph: FunctionGraph, request: Request) -> None:
-        super().__init__(engine, graph, request, self._run)
-        self._device, self.traffic = device(), Traffic()
-        self.steps = steps_of(graph, self._device)
-        self._constants: dict[Variable, OnDevice] = {}
-        self._last = _last_uses(graph, self.steps)
-        launches = dict.fromkeys(step.source for step in self.steps if isinstance(step, Launch))
-        self.source = "\n".join(("/*", *_listed(graph, self.steps), "*/", *launches))
+    def __init__(self, engine: Engine, graph: FunctionGraph, request: Request, on: Device) -> None:
+        super().__init__(engine, made_lazy(graph), request, self._run)
+        self._device, self.traffic = on, Traffic()
+        self.steps = steps_of(self.graph, on)
+        self._constants: dict[Variable, Any] = {}
+        self._last = _last_uses(self.graph, self.steps)
+        self._own: list[Any] = []
+        texts = dict.fromkeys(step.kernel.text for step in self.steps if isinstance(step, Launch))
+        self.source = "\n".join(("/*", *_listed(self.graph, self.steps, on.shares), "*/", *texts))
         self.c_file = CFile(self.source, ())
 
     @property
@@ -52,13 +62,29 @@ class OpenCLExecutable(CheckedExecutable):
 
     def _run(self, *arrays: np.ndarray) -> list[np.ndarray]:
         with self._device.lock:
-            values = Values(self._device, self.traffic, self._constants)
-            values.know(dict(zip(self.graph.inputs, arrays)))
-            for step, unused in zip(self.steps, self._last):
-                run_step(step, values, self.name)
-                for variable in unused:
-                    values.drop(variable)
-            return [values.on_host(output) for output in self.graph.outputs]
+            call = Call(self._device, self.traffic)
+            values = Values(call, self._constants)
+            values.know(self.graph.inputs, arrays)
+            try:
+                for step, unused in zip(self.steps, self._last):
+                    run_step(step, values, self.name)
+                    for variable in unused:
+                        values.drop(variable)
+                results = [values.on_host(output) for output in self.graph.outputs]
+            finally:
+                self._device.memory.finish()
+        if call.status[0]:  # a kernel refused an element: NumPy names it
+            return interpret(self.graph, arrays, self.name)
+        self._own = values.own
+        return results
+
+    def _owned(self, value: Any) -> np.ndarray:
+        """The result itself if nothing else refers to it."""
+        found = next((k for k, array in enumerate(self._own) if array is value), None)
+        if found is not None and value.flags.c_contiguous:
+            made: np.ndarray = self._own.pop(found)
+            return made
+        return super()._owned(value)
 
 
 def _last_uses(graph: FunctionGraph, steps: tuple[Step, ...]) -> list[list[Variable]]:
@@ -72,8 +98,8 @@ def _last_uses(graph: FunctionGraph, steps: tuple[Step, ...]) -> list[list[Varia
     return found[::-1]
 
 
-def _listed(graph: FunctionGraph, steps: tuple[Step, ...]) -> Iterator[str]:
-    """The steps as text, with the copies between host and device."""
+def _listed(graph: FunctionGraph, steps: tuple[Step, ...], shared: bool) -> Iterator[str]:
+    """The steps as text, with the copies between host and device, unless these share their memory."""
     names, on_device, on_host = Names(), set[Variable](), set(graph.inputs)
     for step in steps:
         if isinstance(step, Results):
@@ -81,16 +107,16 @@ def _listed(graph: FunctionGraph, steps: tuple[Step, ...]) -> Iterator[str]:
                 yield f"result: {names[o]} = {names[i]}"
                 (on_device if i in on_device else on_host).add(o)
             continue
-        side = "host" if isinstance(step, Host) else "device"
-        here = on_host if isinstance(step, Host) else on_device
+        side = "device" if isinstance(step, Launch) or type(step).__name__ == "View" else "host"
+        here = on_device if side == "device" else on_host
         for i in dict.fromkeys(step.node.inputs):
-            if i not in here and not (isinstance(step, Host) and isinstance(i, Constant)):
+            if not shared and i not in here and not (side == "host" and isinstance(i, Constant)):
                 yield f"copy to the {side}: {names[i]}, {i.type}"
-                here.add(i)
+            here.add(i)
         results = ", ".join(names[o] for o in step.node.outputs)
         operands = ", ".join(names[i] for i in step.node.inputs)
         yield f"{type(step).__name__.lower()}: {results} = {step.node.op.name}({operands})"
         here.update(step.node.outputs)
     for output in dict.fromkeys(graph.outputs):
-        if output in on_device and output not in on_host:
+        if not shared and output in on_device and output not in on_host:
             yield f"copy to the host: {names[output]}, {output.type}"

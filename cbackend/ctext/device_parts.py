@@ -1,0 +1,98 @@
+"""Kernels of the C backend in OpenCL C, for devices that are processors: each work item runs a part of the loops.
+
+    __kernel void k_ab12_parts(i64 n0, ..., __global f32 *y0, i64 y0_s0, ..., i64 cut, i64 y0_apart, ...)
+    {
+        item `p` of `parts` takes its share of loop number `cut`: pointers move to its start, the extent shrinks
+        k_ab12(n0, ..., y0, y0_s0, ...);
+    }
+
+`y0_apart` moves an output from part to part where a reduced loop is cut.  `k_ab12` is the text of emit.py; the pragmas
+that mark its vector loops become those of clang, with which the OpenCL runtimes for processors compile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from ..ir.kernel import Kernel
+from ..ir.operands import Parameter, Report, Stride
+from .device import OPENCL, helper_text
+from .emit import INDENT, functions, helpers
+from .helper import storage_type
+from .helpers_float import PROTOTYPES
+from .preamble import HELPERS, in_order
+
+_MARK = re.compile(r"^(\s*)#pragma omp simd[^\n]*$", re.M)
+_INSTRUCTIONS = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fma")
+"""Functions of the C library that processors have; those of OpenCL may be slower, or less exact."""
+
+
+def parts_source(kernel: Kernel) -> str:
+    """The text of one kernel with all that it needs."""
+    needed = set(helpers(kernel)) - {h.name for h in PROTOTYPES}
+    texts = [OPENCL.prelude, _instructions(), *(helper_text(HELPERS[name].text, OPENCL) for name in in_order(needed))]
+    texts += [_for_clang(function.text()) for function in functions(kernel)]
+    return "\n".join([*texts, *_entry(kernel), ""])
+
+
+def _instructions() -> str:
+    lines = (f"#undef {n}{f}\n#define {n}{f} __builtin_{n}{f}" for n in _INSTRUCTIONS for f in ("f", ""))
+    return "\n".join((*lines, "#undef __builtin_fma\n#undef __builtin_fmaf\n"))
+
+
+def parts_name(kernel: Kernel) -> str:
+    return f"{kernel.name}_parts"
+
+
+def _for_clang(text: str) -> str:
+    """Marks of vector loops as clang takes them."""
+    return _MARK.sub(r"\1#pragma clang loop vectorize(assume_safety)", text)
+
+
+def _entry(kernel: Kernel) -> Iterator[str]:
+    """The function that a device starts."""
+    parameters = [_parameter(p.name, p.dtype, p.is_pointer, p.const) for p in _passed(kernel)]
+    own = ["i64 cut", *(f"i64 y{k}_apart" for k in range(len(kernel.outputs))), "__global i32 *status"]
+    yield f"__kernel void {parts_name(kernel)}({', '.join((*parameters, *own))})"
+    yield "{"
+    lines = ["const i64 part = get_global_id(0), parts = get_global_size(0);"]
+    lines += [f"y{k} += part * y{k}_apart;" for k in range(len(kernel.outputs))]
+    for loop in range(kernel.rank):
+        lines += _share(kernel, loop)
+    if any(isinstance(a, Report) for a in kernel.arguments):
+        lines.append("i64 said[8];")
+    call = f"{kernel.name}({', '.join(map(_given, kernel.parameters))});"
+    if kernel.fallible:
+        lines += [f"const i32 failed = {call}", "if (failed) *status = failed;"]
+    else:
+        lines.append(call)
+    yield from (INDENT + line for line in lines)
+    yield "}"
+
+
+def _given(p: Parameter) -> str:
+    """An argument of the kernel; on a processor all address spaces are one."""
+    plain = not p.is_pointer or p.name == "said"
+    return p.name if plain else f"({'const ' * p.const}{storage_type(p.dtype)} *)(size_t){p.name}"
+
+
+def _passed(kernel: Kernel) -> Iterable[Parameter]:
+    return (p for p, a in zip(kernel.parameters, kernel.arguments) if not isinstance(a, Report))
+
+
+def _parameter(name: str, dtype: str, is_pointer: bool, const: bool) -> str:
+    return f"__global {'const ' * const}{storage_type(dtype)} *{name}" if is_pointer else f"i64 {name}"
+
+
+def _share(kernel: Kernel, loop: int) -> Iterator[str]:
+    """The statements that leave one part of a loop."""
+    moving = [a for a in kernel.arguments if isinstance(a, Stride) and a.loop == loop]
+    yield f"if (cut == {loop}) {{"
+    yield f"{INDENT}const i64 first = n{loop} * part / parts;"
+    yield f"{INDENT}n{loop} = n{loop} * (part + 1) / parts - first;"
+    for a in moving:
+        name = f"y{a.operand}" if a.operand < len(kernel.outputs) else f"x{a.operand - len(kernel.outputs)}"
+        yield f"{INDENT}{name} += first * {name}_s{loop};"
+    yield f"{INDENT}if (n{loop} == 0) return;" if kernel.outputs else ""
+    yield "}"

@@ -1,0 +1,118 @@
+"""Reductions in vector loops as arrays of accumulators, for compilers that keep the order of floating additions.
+
+    #pragma omp simd reduction(+:total)
+    for (i) { v = x[i]; total = total + v; }
+    -->
+    T total_l0[16] = all 0;
+    for (at = 0; at < bulk; at += 16)
+        #pragma omp simd
+        for (lane = 0; lane < 16; lane++) { i = at + lane; v = x[i]; total_l0[lane] = total_l0[lane] + v; }
+    for (lane) total = total + total_l0[lane];
+    for (i = bulk; ...) { v = x[i]; total = total + v; }
+
+The C backend leaves this to `omp simd`; OpenCL C has no such pragma.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ..ir.loops import (
+    ZERO,
+    Assign,
+    Body,
+    Const,
+    Declare,
+    ElementPointer,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Local,
+    Outlined,
+    ScalarOp,
+    Statement,
+    Store,
+    index,
+    minus,
+    number,
+    plus,
+)
+from ..ir.walk import substituted
+
+LANES = 16
+_COMBINED = {"+": "add", "*": "mul", "|": "bitwise_or", "&": "bitwise_and"}
+_COMPARED = {"max": "gt", "min": "lt"}
+_START = {"+": 0, "*": 1}
+
+
+def in_lanes(body: Iterable[Statement], numbers: Iterator[int] | None = None) -> Body:
+    """`body` with all its vector loops that reduce in lanes."""
+    counted = itertools.count() if numbers is None else numbers
+    return tuple(found for s in body for found in _in_lanes(s, counted))
+
+
+def _in_lanes(s: Statement, numbers: Iterator[int]) -> Iterator[Statement]:
+    if isinstance(s, For):
+        if s.simd and s.reductions and _is_plain(s):
+            yield from _split(s, next(numbers))
+        else:
+            yield replace(s, body=in_lanes(s.body, numbers))
+    elif isinstance(s, If):
+        yield replace(s, body=in_lanes(s.body, numbers), orelse=in_lanes(s.orelse, numbers))
+    elif isinstance(s, Outlined):
+        yield replace(s, body=in_lanes(s.body, numbers))
+    else:
+        yield s
+
+
+def _is_plain(s: For) -> bool:
+    """Whether the loop has nothing but values, stores and accumulators that are combined."""
+    names = {name: sign for sign, name in s.reductions}
+    known = all(sign in _COMBINED or sign in _COMPARED for sign in names.values())
+    allowed = all(
+        isinstance(b, (Let, Store, ElementPointer)) or (isinstance(b, Assign) and b.name in names) for b in s.body
+    )
+    return known and allowed and s.step == 1 and set(names) <= {b.name for b in s.body if isinstance(b, Assign)}
+
+
+def _split(s: For, count: int) -> Iterator[Statement]:
+    signs = {name: sign for sign, name in s.reductions}
+    dtypes = {b.name: b.value.dtype for b in s.body if isinstance(b, Assign)}
+    lane, at, bulk = index("lane"), index(f"at{count}"), index(f"bulk{count}")
+    arrays = {name: f"{name}_l{count}" for name in signs}
+
+    def element(name: str) -> Load:
+        return Load(dtypes[name], arrays[name], lane)
+
+    whole = ScalarOp("bitwise_and", "int64", (minus(s.stop, s.start), number(-LANES)))
+    yield Let(bulk.name, plus(s.start, whole))
+    for name, sign in signs.items():
+        start: Expr = Const(dtypes[name], _START[sign]) if sign in _START else Local(dtypes[name], name)
+        yield Declare(arrays[name], dtypes[name], LANES)
+        yield _over_lanes((Store(arrays[name], lane, start),))
+    inside = (Let(s.index, plus(at, lane)), *_stored(s.body, arrays, {name: element(name) for name in signs}, lane))
+    yield For(at.name, s.start, bulk, (_over_lanes(inside),), step=LANES)
+    for name, sign in signs.items():
+        joined = Assign(name, _joined(sign, Local(dtypes[name], name), element(name)))
+        yield For(lane.name, ZERO, number(LANES), (joined,))
+    yield replace(s, start=bulk, simd=False, reductions=(), lanes=None)
+
+
+def _over_lanes(body: Body) -> For:
+    return For("lane", ZERO, number(LANES), body, simd=True)
+
+
+def _stored(body: Body, arrays: dict[str, str], elements: dict[str, Load], lane: Local) -> Iterator[Statement]:
+    """The statements with the accumulators of this lane."""
+    for s in substituted(body, elements):
+        yield Store(arrays[s.name], lane, s.value) if isinstance(s, Assign) else s
+
+
+def _joined(sign: str, total: Local, other: Expr) -> Expr:
+    if sign in _COMPARED:
+        return ScalarOp("switch", total.dtype, (ScalarOp(_COMPARED[sign], "bool", (other, total)), other, total))
+    return ScalarOp(_COMBINED[sign], total.dtype, (total, other))

@@ -1,0 +1,164 @@
+"""Where the arrays of a device lie: in its own buffers, or in the host's memory, which a processor shares.
+
+Both answer the same calls.  `put` and `get` move a value between NumPy and the device, `pointer` and `strides` are the
+arguments of a kernel, `view` is another look at the same elements.  Copies are counted in `Traffic`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...cbackend.calls.outputs import BLOCKS, LARGE
+from ...record import record
+
+if TYPE_CHECKING:
+    from .device import Device
+
+
+@record(eq=False)
+class OnDevice:
+    """An array in a buffer: shape, strides in elements, and the element of the buffer that it starts at."""
+
+    buffer: Any
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    start: int = 0
+
+
+class Traffic:
+    """Copies and launches of a function, added up over its calls."""
+
+    def __init__(self) -> None:
+        self.to_device = self.to_host = self.launches = 0
+        self.copy_seconds = 0.0
+
+    def __str__(self) -> str:
+        copied = f"{self.to_device:,} bytes to the device, {self.to_host:,} bytes to the host"
+        return f"{copied} in {self.copy_seconds * 1e3:.3f} ms; {self.launches:,} launches"
+
+
+class Shared:
+    """The host's memory: an array of the device is an array of NumPy, and nothing is copied."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._read: list[Any] = []
+
+    def empty(self, dtype: np.dtype, shape: tuple[int, ...]) -> Any:
+        size = math.prod(shape) * dtype.itemsize
+        self._device.require_room(size)
+        return BLOCKS.empty(shape, dtype) if size >= LARGE else np.empty(shape, dtype)
+
+    def put(self, array: np.ndarray, traffic: Traffic) -> np.ndarray:
+        """The array itself; a copy if its elements are not aligned."""
+        aligned = array.flags.aligned and not any(s % array.itemsize for s in array.strides)
+        return array if aligned else array.copy()
+
+    def get(self, array: np.ndarray, traffic: Traffic) -> np.ndarray:
+        self.finish()
+        return array
+
+    def pointer(self, array: np.ndarray) -> Any:
+        """The argument for the first element; the array is kept until the kernel has ended."""
+        found = self._device.pointer(array)
+        self._read.append(array)
+        return found
+
+    def strides(self, array: np.ndarray) -> tuple[int, ...]:
+        size = array.itemsize
+        return tuple([s // size for s in array.strides])
+
+    def start(self, array: np.ndarray) -> int:
+        """The first element, counted from the pointer."""
+        return 0
+
+    def view(self, array: np.ndarray, change: Callable[[np.ndarray], Any], may_copy: bool = False) -> np.ndarray | None:
+        """`change(array)`, which is a view unless it `may_copy`."""
+        if may_copy and not array.flags.c_contiguous:
+            return None
+        return np.asarray(change(array))
+
+    def finish(self) -> None:
+        """Wait for the kernels."""
+        if self._read:
+            self._device.finish()
+            self._read.clear()
+
+
+class Buffers:
+    """Memory of the device's own."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def empty(self, dtype: np.dtype, shape: tuple[int, ...]) -> Any:
+        size = max(math.prod(shape) * dtype.itemsize, 1)
+        self._device.require_room(size)
+        return OnDevice(self._device.buffer(size), dtype, shape, _dense(shape))
+
+    def put(self, array: np.ndarray, traffic: Traffic) -> OnDevice:
+        made: OnDevice = self.empty(array.dtype, array.shape)
+        if array.size:
+            start = time.perf_counter()
+            self._device.copy_in(made.buffer, np.ascontiguousarray(array))
+            traffic.copy_seconds += time.perf_counter() - start
+            traffic.to_device += array.nbytes
+        return made
+
+    def get(self, array: OnDevice, traffic: Traffic) -> np.ndarray:
+        """A copy on the host of the elements between the first and the last one of the array."""
+        if 0 in array.shape:
+            return np.empty(array.shape, array.dtype)
+        reach = [(n - 1) * s for n, s in zip(array.shape, array.strides)]
+        low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+        flat = np.empty(high - low + 1, array.dtype)
+        self.finish()
+        start = time.perf_counter()
+        self._device.copy_out(flat, array.buffer, (array.start + low) * array.dtype.itemsize)
+        traffic.copy_seconds += time.perf_counter() - start
+        traffic.to_host += flat.nbytes
+        steps = tuple(s * array.dtype.itemsize for s in array.strides)
+        return np.lib.stride_tricks.as_strided(flat[-low:], array.shape, steps)
+
+    def pointer(self, array: Any) -> Any:
+        return array.buffer
+
+    def strides(self, array: OnDevice) -> tuple[int, ...]:
+        return array.strides
+
+    def start(self, array: OnDevice) -> int:
+        return array.start
+
+    def view(self, array: OnDevice, change: Callable[[np.ndarray], Any], may_copy: bool = False) -> OnDevice | None:
+        """The same on a stand-in of NumPy with these strides, whose elements nobody reads."""
+        size = array.dtype.itemsize
+        if may_copy and array.strides != _dense(array.shape):
+            return None
+        steps = tuple(s * size for s in array.strides)
+        stand_in = np.lib.stride_tricks.as_strided(np.empty(1, array.dtype), array.shape, steps)
+        made = np.asarray(change(stand_in))
+        moved = (_address(made) - _address(stand_in)) // size
+        strides = tuple(s // size for s in made.strides)
+        return OnDevice(array.buffer, array.dtype, made.shape, strides, array.start + moved)
+
+    def finish(self) -> None:
+        """Wait for the kernels."""
+        self._device.finish()
+
+
+Memory = Shared | Buffers
+
+
+def _address(array: np.ndarray) -> int:
+    found: int = array.__array_interface__["data"][0]
+    return found
+
+
+def _dense(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))
