@@ -111,6 +111,11 @@ def source(found: WorkItems, dialect: Dialect, width: int = 1, dense: bool = Fal
     return "\n".join([*texts, _kernel(found, dialect, width, dense)])
 
 
+def opening(dialect: Dialect) -> str:
+    """The head of a text: types, and functions under the names of the C library."""
+    return dialect.prelude
+
+
 def needs_float64(text: str) -> bool:
     """Whether a kernel computes in float64 anywhere, behind the prelude."""
     return bool(_FLOAT64.search(text.removeprefix(OPENCL.prelude)))

@@ -43,11 +43,6 @@ class Call:
         self.traffic.launches += 1
 
 
-def kernel_of(node: Apply, device: Device) -> PartsKernel | ItemsKernel:
-    """The kernel of a node.  Raises TypeError or ValueError, with the reason, for a node that has none."""
-    return PartsKernel(node, device) if device.in_parts else ItemsKernel(node, device)
-
-
 def joint_extents(kernel: Kernel, shapes: Sequence[tuple[int, ...]]) -> list[int] | None:
     """The lengths of the loops; None if operands disagree.  An axis of length 1 goes along with a longer one."""
     lengths = [1] * kernel.rank
@@ -75,7 +70,8 @@ def steps_along(operand: Any, shape: Sequence[int], strides: Sequence[int], exte
 class PartsKernel:
     """A kernel of the C backend, whose loops work items share."""
 
-    group_size = 1
+    numbers: Sequence[int] = ()
+    """The inputs that the host reads."""
 
     def __init__(self, node: Apply, device: Device) -> None:
         for v in (*node.inputs, *node.outputs):
@@ -159,6 +155,8 @@ class PartsKernel:
 
 class ItemsKernel:
     """A kernel whose work items compute an element each, or fold one in a group."""
+
+    numbers: Sequence[int] = ()
 
     def __init__(self, node: Apply, device: Device) -> None:
         self._items = work_items(node)

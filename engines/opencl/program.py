@@ -10,6 +10,7 @@ import numpy as np
 from ...cbackend.ctext.device import needs_float64
 from ...graph import Apply, Constant, FunctionGraph, Variable, toposort
 from ...graph.types import numpy_dtype
+from ...ops.blas import BlasOp
 from ...ops.fused import GraphOp
 from ...ops.fused_product import FusedProduct
 from ...ops.interpret import evaluate_node
@@ -17,7 +18,10 @@ from ...ops.lengths import ShapeI
 from ...ops.shape import Reshape
 from ...record import record
 from .device import Device
-from .launches import Call, ItemsKernel, PartsKernel, kernel_of
+from .launches import Call, ItemsKernel, PartsKernel
+from .products import KINDS, ProductKernel
+
+DeviceKernel = PartsKernel | ItemsKernel | ProductKernel
 
 
 @record(eq=False)
@@ -25,7 +29,7 @@ class Launch:
     """A kernel on the device."""
 
     node: Apply
-    kernel: PartsKernel | ItemsKernel
+    kernel: DeviceKernel
 
 
 @record(eq=False)
@@ -80,13 +84,20 @@ def reads(step: Step) -> tuple[Variable, ...]:
 
 def _steps(node: Apply, device: Device) -> Iterator[Step]:
     step = _step(node, device)
-    if not isinstance(step, Host) or not isinstance(node.op, (GraphOp, FusedProduct)):
+    inner = _made_of(node) if isinstance(step, Host) else ()
+    if not inner:
         yield step
         return
-    inner = tuple(node.op.expand(node.inputs))
     for each in toposort(inner, stop_at=node.inputs):
         yield from _steps(each, device)
     yield Results(node, inner)
+
+
+def _made_of(node: Apply) -> tuple[Variable, ...]:
+    """The outputs of a node as the nodes that it is made of; none if it is made of none."""
+    if isinstance(node.op, (GraphOp, FusedProduct)):
+        return tuple(node.op.expand(node.inputs))
+    return (node.op.meaning(*node.inputs),) if isinstance(node.op, BlasOp) else ()
 
 
 def _step(node: Apply, device: Device) -> Step:
@@ -97,12 +108,19 @@ def _step(node: Apply, device: Device) -> Step:
     if all(v.ndim == 0 and numpy_dtype(v.dtype).kind in "iub" for v in (*node.inputs, *node.outputs)):
         return Scalar(node)
     try:
-        kernel = kernel_of(node, device)
+        kernel = _kernel(node, device)
     except (TypeError, ValueError, KeyError) as error:
         return Host(node, str(error))
     if not device.has_float64 and needs_float64(kernel.text):
         return Host(node, f"it takes float64, which the device {device.name} lacks")
     return Launch(node, kernel)
+
+
+def _kernel(node: Apply, device: Device) -> DeviceKernel:
+    """The kernel of a node.  Raises TypeError or ValueError, with the reason, for a node that has none."""
+    if isinstance(node.op, KINDS):
+        return ProductKernel(node, device)
+    return PartsKernel(node, device) if device.in_parts else ItemsKernel(node, device)
 
 
 def _is_view(node: Apply) -> bool:
@@ -189,7 +207,9 @@ def run_step(step: Step, values: Values, name: str) -> None:
         length = values.anywhere(node.inputs[0]).shape[node.op.axis]  # type: ignore[attr-defined]
         values.know(node.outputs, [np.array(length, np.int64)])
     elif isinstance(step, Launch):
-        results = step.kernel.run([values.on_device(i) for i in node.inputs], values.call)
+        numbers = step.kernel.numbers
+        given = [values.on_host(v) if k in numbers else values.on_device(v) for k, v in enumerate(node.inputs)]
+        results = step.kernel.run(given, values.call)
         if results is None:  # NumPy says what does not fit, and makes what has no elements
             _on_host(node, values, name)
         else:

@@ -1,0 +1,169 @@
+"""Products of matrices on devices: c[i, j] = sum over k of a[i, k] b[k, j], for many pairs of matrices.
+
+Where elements lie is told by tables of offsets: a[ab[z] + ai[i] + ak[k]], b[bb[z] + bk[k] + bj[j]], c[cb[z] + ci[i] + j].
+So one text serves all strides, products of batches, convolutions (k runs over channels and positions of the kernel) and
+their gradients.
+
+    packed_source(dtype)          for processors: `_pack` copies panels of b, the product keeps a tile in registers
+    tiled_source(dtype, dialect)  for other devices: groups of items keep tiles of a and b in local memory
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .device import Dialect, opening
+from .helper import C_TYPES
+
+ROWS = 6
+"""Rows of a tile in the registers of a processor, two vectors wide."""
+TILE, DEPTH, SIDE = 64, 16, 16
+"""A group of SIDE x SIDE items computes TILE x TILE elements, DEPTH columns of a and rows of b at a time."""
+_WORDS = {
+    "int8": "char", "int16": "short", "int32": "int", "int64": "long", "float32": "float", "float64": "double",
+    "uint8": "uchar", "uint16": "ushort", "uint32": "uint", "uint64": "ulong",
+}  # fmt: skip
+DTYPES = frozenset(_WORDS)
+
+
+def columns(dtype: str) -> int:
+    """Columns of a tile in registers."""
+    return 16 if dtype in ("int64", "uint64", "float64") else 32
+
+
+def packed_source(dtype: str, prelude: str) -> str:
+    """The text for processors; the kernels are `product_<dtype>_pack` and `product_<dtype>`."""
+    wide = columns(dtype)
+    words = {"T": C_TYPES[dtype], "NAME": f"product_{dtype}", "WIDE": str(wide), "ROWS": str(ROWS), "L": str(wide // 2)}
+    vector = f"typedef {_WORDS[dtype]}{wide // 2} VECTOR;\n#pragma OPENCL FP_CONTRACT ON\n"
+    text = _PACKED.replace("@TILE", "\n".join("    " + line for line in _registers()))
+    for word, value in words.items():
+        text = text.replace("{" + word + "}", value)
+    return prelude + vector + text
+
+
+def tiled_source(dtype: str, dialect: Dialect) -> str:
+    """The text for devices with local memory; the kernel is `product_<dtype>`."""
+    text = _TILED
+    words = {
+        "KERNEL": dialect.kernel, "P": dialect.pointer, "SHARED": dialect.shared, "BARRIER": dialect.barrier,
+        "ITEM": dialect.item, "G0": dialect.group[0], "G1": dialect.group[1], "G2": dialect.group[2],
+        "T": C_TYPES[dtype], "NAME": f"product_{dtype}", "TILE": str(TILE), "DEPTH": str(DEPTH), "SIDE": str(SIDE),
+        "EACH": str(TILE // SIDE), "ITEMS": str(SIDE * SIDE), "LOADS": str(TILE * DEPTH // SIDE**2),
+    }  # fmt: skip
+    for word, value in words.items():
+        text = text.replace("{" + word + "}", value)
+    return opening(dialect) + text
+
+
+def _registers() -> Iterator[str]:
+    """The statements of a tile in registers."""
+    for r in range(ROWS):
+        yield f"__global const {{T}} *a{r} = a + ai[first + {r} < m ? first + {r} : m - 1];"
+        yield f"VECTOR c{r} = 0, d{r} = 0;"
+    yield "for (i64 l = 0; l < k; l++) {"
+    yield "    const i64 at = ak[l];"
+    yield "    const VECTOR left = vload{L}(0, p), right = vload{L}(1, p);"
+    yield "    p += {WIDE};"
+    for r in range(ROWS):
+        yield f"    const VECTOR v{r} = (VECTOR)a{r}[at];"
+        yield f"    c{r} += v{r} * left;"
+        yield f"    d{r} += v{r} * right;"
+    yield "}"
+    for r in range(ROWS):
+        yield f"if (first + {r} < m) store_{{T}}(c{r}, d{r}, c + ci[first + {r}] + panel * {{WIDE}}, width);"
+
+
+_PACKED = """
+__kernel void {NAME}_pack(i64 k, i64 n, i64 panels, __global const {T} *b, i64 b_start, __global const i64 *bb,
+    __global const i64 *bk, __global const i64 *bj, __global {T} *p)
+{
+    const i64 panel = get_global_id(0), z = get_global_id(1);
+    i64 at[{WIDE}];
+    b += b_start + bb[z];
+    p += (z * panels + panel) * k * {WIDE};
+    for (i64 j = 0; j < {WIDE}; j++) {
+        const i64 column = panel * {WIDE} + j;
+        at[j] = bj[column < n ? column : n - 1];
+    }
+    if (at[{WIDE} - 1] - at[0] == {WIDE} - 1) {
+        for (i64 l = 0; l < k; l++) {
+            __global const {T} *row = b + bk[l] + at[0];
+            for (i64 j = 0; j < {WIDE}; j++) p[l * {WIDE} + j] = row[j];
+        }
+    } else {
+        for (i64 l = 0; l < k; l++) {
+            __global const {T} *row = b + bk[l];
+            for (i64 j = 0; j < {WIDE}; j++) p[l * {WIDE} + j] = row[at[j]];
+        }
+    }
+}
+
+static void store_{T}(VECTOR left, VECTOR right, __global {T} *c, i64 width)
+{
+    if (width >= {WIDE}) {
+        vstore{L}(left, 0, c);
+        vstore{L}(right, 1, c);
+        return;
+    }
+    {T} row[{WIDE}];
+    vstore{L}(left, 0, row);
+    vstore{L}(right, 1, row);
+    for (i64 j = 0; j < width; j++) c[j] = row[j];
+}
+
+__kernel void {NAME}(i64 m, i64 n, i64 k, i64 panels, __global const {T} *a, i64 a_start, __global const i64 *ab,
+    __global const i64 *ai, __global const i64 *ak, __global const {T} *p, __global {T} *c, i64 c_start,
+    __global const i64 *cb, __global const i64 *ci)
+{
+    const i64 first = get_global_id(0) * {ROWS}, panel = get_global_id(1), z = get_global_id(2);
+    const i64 width = n - panel * {WIDE};
+    a += a_start + ab[z];
+    c += c_start + cb[z];
+    p += (z * panels + panel) * k * {WIDE};
+@TILE
+}
+"""
+
+_TILED = """
+{KERNEL} {NAME}(i64 m, i64 n, i64 k, {P}const {T} *a, i64 a_start, {P}const i64 *ab, {P}const i64 *ai,
+    {P}const i64 *ak, {P}const {T} *b, i64 b_start, {P}const i64 *bb, {P}const i64 *bk, {P}const i64 *bj,
+    {P}{T} *c, i64 c_start, {P}const i64 *cb, {P}const i64 *ci)
+{
+    {SHARED}{T} rows[{DEPTH}][{TILE} + 1];
+    {SHARED}{T} columns[{DEPTH}][{TILE} + 1];
+    const i64 item = {ITEM}, across = item % {SIDE}, down = item / {SIDE};
+    const i64 top = {G1} * {TILE}, left = {G0} * {TILE}, z = {G2};
+    {T} total[{EACH}][{EACH}];
+    for (i32 r = 0; r < {EACH}; r++)
+        for (i32 s = 0; s < {EACH}; s++) total[r][s] = 0;
+    a += a_start + ab[z];
+    b += b_start + bb[z];
+    c += c_start + cb[z];
+    for (i64 start = 0; start < k; start += {DEPTH}) {
+        for (i32 t = 0; t < {LOADS}; t++) {
+            const i64 number = item + t * {ITEMS};
+            const i64 l = number % {DEPTH}, i = number / {DEPTH};
+            const bool is_row = start + l < k && top + i < m;
+            rows[l][i] = is_row ? a[ai[is_row ? top + i : 0] + ak[is_row ? start + l : 0]] : 0;
+            const i64 j = number % {TILE}, d = number / {TILE};
+            const bool is_column = start + d < k && left + j < n;
+            columns[d][j] = is_column ? b[bk[is_column ? start + d : 0] + bj[is_column ? left + j : 0]] : 0;
+        }
+        {BARRIER}
+        for (i32 l = 0; l < {DEPTH}; l++)
+            for (i32 r = 0; r < {EACH}; r++) {
+                const {T} v = rows[l][down * {EACH} + r];
+                for (i32 s = 0; s < {EACH}; s++) total[r][s] += v * columns[l][across + s * {SIDE}];
+            }
+        {BARRIER}
+    }
+    for (i32 r = 0; r < {EACH}; r++) {
+        const i64 i = top + down * {EACH} + r;
+        for (i32 s = 0; s < {EACH}; s++) {
+            const i64 j = left + across + s * {SIDE};
+            if (i < m && j < n) c[ci[i] + j] = total[r][s];
+        }
+    }
+}
+"""

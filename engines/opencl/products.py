@@ -1,0 +1,205 @@
+"""Products of matrices, convolutions and gradients of convolutions on a device: one kernel over tables of offsets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...cbackend.ctext.device import OPENCL
+from ...cbackend.ctext.device_products import DTYPES, ROWS, SIDE, TILE, columns, packed_source, tiled_source
+from ...graph import Apply, Op
+from ...ops.blas import Dot, MatMul
+from ...ops.convolution import Convolution, KernelGradient
+from ...record import record
+from .device import Device
+from .launches import Call
+
+Shapes = Sequence[tuple[int, ...]]
+
+
+@record(eq=False)
+class Layout:
+    """A product in matrices: the shape of the result, and for each matrix the offsets of its rows, columns and batch.
+
+    a: (batch, rows, inner), b: (batch, inner, columns), c: (batch, rows).
+    """
+
+    shape: tuple[int, ...]
+    a: tuple[np.ndarray, np.ndarray, np.ndarray]
+    b: tuple[np.ndarray, np.ndarray, np.ndarray]
+    c: tuple[np.ndarray, np.ndarray]
+    order: tuple[int, int] = (0, 1)
+    """Which operands of the node are a and b."""
+
+
+class ProductKernel:
+    """The kernel of a product, a convolution or the gradient of one by its kernel."""
+
+    def __init__(self, node: Apply, device: Device) -> None:
+        made = _LAYOUTS.get(type(node.op))
+        dtype = node.outputs[0].dtype
+        if made is None:
+            raise TypeError(f"{node.op.name} has no kernel on devices")
+        if dtype not in DTYPES:
+            raise TypeError(f"products on devices have no {dtype}")
+        self._layout: Callable[[Any, Shapes, Shapes], Layout | None] = made
+        self.numbers = range(2, len(node.inputs))
+        self._op, self._device, self._dtype = node.op, device, np.dtype(dtype)
+        self._tables: dict[Any, tuple[Layout, list[Any]]] = {}
+        name = f"product_{dtype}"
+        if device.shares:
+            self.text = packed_source(dtype, OPENCL.prelude)
+            pack = [False] * 3 + [True, False] + [True] * 4
+            self._pack = device.kernel(self.text, f"{name}_pack", pack)
+            self._start = device.kernel(
+                self.text, name, [False] * 4 + [True, False] + [True] * 5 + [False] + [True] * 2
+            )
+        else:
+            self.text = tiled_source(dtype, OPENCL)
+            matrix = [True, False, True, True]
+            self._start = device.kernel(self.text, name, [False] * 3 + [*matrix, True] * 2 + matrix)
+
+    def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
+        memory = call.memory
+        shapes, strides = [a.shape for a in arrays[:2]], [memory.strides(a) for a in arrays[:2]]
+        numbers = tuple(map(int, arrays[2:]))
+        key = (*shapes, *strides, numbers)
+        if key not in self._tables:
+            layout = self._layout(self._op, [*shapes, *([numbers] if numbers else [])], strides)
+            if layout is None or 0 in (*layout.shape, *(t.size for t in (*layout.a, *layout.b))):
+                return None
+            if len(self._tables) > 64:
+                self._tables.clear()
+            tables = [memory.put(t, call.traffic) for t in (*layout.a, *layout.b, *layout.c)]
+            self._tables[key] = layout, tables
+        layout, tables = self._tables[key]
+        made = memory.empty(self._dtype, layout.shape)
+        a, b = (arrays[k] for k in layout.order)
+        (self._packed if self._device.shares else self._tiled)(layout, tables, a, b, made, call)
+        return [made]
+
+    def _packed(self, layout: Layout, tables: list[Any], a: Any, b: Any, made: Any, call: Call) -> None:
+        memory = call.memory
+        pointers = [memory.pointer(t) for t in tables]
+        (batch, rows, inner), wide = (t.size for t in layout.a), columns(self._dtype.name)
+        across = layout.b[2].size
+        panels = -(-across // wide)
+        packed = memory.empty(self._dtype, (batch, panels, inner, wide))
+        panel = memory.pointer(packed)
+        given = [memory.pointer(b), memory.start(b), *pointers[3:6]]
+        call.launch(self._pack, (panels, batch), (1, 1), (inner, across, panels, *given, panel))
+        given = [memory.pointer(a), memory.start(a), *pointers[:3], panel, memory.pointer(made), 0, *pointers[6:]]
+        grid = (-(-rows // ROWS), panels, batch)
+        call.launch(self._start, grid, (1, 1, 1), (rows, across, inner, panels, *given))
+
+    def _tiled(self, layout: Layout, tables: list[Any], a: Any, b: Any, made: Any, call: Call) -> None:
+        memory = call.memory
+        pointers = [memory.pointer(t) for t in tables]
+        (batch, rows, inner), across = (t.size for t in layout.a), layout.b[2].size
+        given = [memory.pointer(a), memory.start(a), *pointers[:3], memory.pointer(b), memory.start(b), *pointers[3:6]]
+        given += [memory.pointer(made), 0, *pointers[6:]]
+        grid = (-(-across // TILE) * SIDE * SIDE, -(-rows // TILE), batch)
+        call.launch(self._start, grid, (SIDE * SIDE, 1, 1), (rows, across, inner, *given))
+
+
+# --- layouts
+
+
+def _offsets(shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    """The offsets of all elements in C order."""
+    found = np.zeros((1,) * len(shape), np.int64)
+    for axis, (n, s) in enumerate(zip(shape, strides)):
+        found = found + (np.arange(n) * s).reshape([-1 if k == axis else 1 for k in range(len(shape))])
+    return np.ascontiguousarray(np.broadcast_to(found, tuple(shape)).reshape(-1))
+
+
+def _matrices(op: Op, shapes: Shapes, strides: Shapes) -> Layout | None:
+    """`dot` and `matmul`, from rank 2 on; a vector is a row, or a column."""
+    (n, m), (s, t) = shapes, strides
+    rows, across = n[:-1][-1:], m[1:][-1:] if len(m) < 3 else m[-1:]
+    inner = m[0] if len(m) == 1 else m[-2]
+    if n[-1] != inner:
+        return None
+    try:
+        batch = np.broadcast_shapes(n[:-2], m[:-2])
+    except ValueError:
+        return None
+    a = (_batch(n, s, batch), _offsets(rows, s[:-1][-1:]), _offsets(n[-1:], s[-1:]))
+    b_inner = t[0] if len(m) == 1 else t[-2]
+    b = (_batch(m, t, batch), _offsets((inner,), (b_inner,)), _offsets(across, t[-1:] if across else ()))
+    high, wide = math.prod(rows), math.prod(across)
+    c = (np.arange(math.prod(batch), dtype=np.int64) * (high * wide), np.arange(high, dtype=np.int64) * wide)
+    return Layout((*batch, *rows, *across), a, b, c)
+
+
+def _batch(shape: Sequence[int], strides: Sequence[int], batch: tuple[int, ...]) -> np.ndarray:
+    """The offset of each matrix of a batch; 0 along axes that are broadcast."""
+    own = len(shape) - 2
+    if own <= 0:
+        return np.zeros(math.prod(batch), np.int64)
+    steps = [0 if n == 1 else s for n, s in zip(shape[:own], strides[:own])]
+    return _offsets(batch, [0] * (len(batch) - own) + steps)
+
+
+def _convolution(op: Any, shapes: Shapes, strides: Shapes) -> Layout | None:
+    """Outputs are rows, positions columns; channels and positions in the kernel are summed."""
+    (x, w), (xs, ws) = shapes, strides
+    kernel, positions, groups = w[2:], _positions(op, x[2:], w[2:]), op.groups
+    if positions is None or x[1] != w[1] * groups or w[0] % groups:
+        return None
+    high, wide = w[0] // groups, math.prod(positions)
+    a = (_offsets((x[0], groups), (0, high * ws[0])), _offsets((high,), ws[:1]), _offsets(w[1:], ws[1:]))
+    along = [s * d for s, d in zip(xs[2:], op.dilation)]
+    steps = [s * d for s, d in zip(xs[2:], op.stride)]
+    b = (
+        _offsets((x[0], groups), (xs[0], w[1] * xs[1])),
+        _offsets((w[1], *kernel), (xs[1], *along)),
+        _offsets(positions, steps),
+    )
+    c = (_offsets((x[0], groups), (w[0] * wide, high * wide)), _offsets((high,), (wide,)))
+    return Layout((x[0], w[0], *positions), a, b, c, (1, 0))
+
+
+def _positions(op: Any, lengths: Sequence[int], kernel: Sequence[int]) -> tuple[int, ...] | None:
+    """The number of windows along each axis; None if there is one without room."""
+    spans = [(k - 1) * d + 1 for k, d in zip(kernel, op.dilation)]
+    if any(k < 1 or span > n for k, span, n in zip(kernel, spans, lengths)):
+        return None
+    return tuple((n - span) // s + 1 for n, span, s in zip(lengths, spans, op.stride))
+
+
+def _kernel_gradient(op: Any, shapes: Shapes, strides: Shapes) -> Layout | None:
+    """Outputs are rows, channels and positions in the kernel columns; images and positions are summed."""
+    (x, g, kernel), (xs, gs), groups = shapes, strides, op.groups
+    positions = _positions(op, x[2:], kernel)
+    if positions is None or (x[0], positions) != (g[0], g[2:]) or x[1] % groups or g[1] % groups:
+        return None
+    high, channels = g[1] // groups, x[1] // groups
+    wide = channels * math.prod(kernel)
+    a = (
+        _offsets((groups,), (high * gs[1],)),
+        _offsets((high,), gs[1:2]),
+        _offsets((g[0], *positions), (gs[0], *gs[2:])),
+    )
+    along = [s * d for s, d in zip(xs[2:], op.dilation)]
+    steps = [s * d for s, d in zip(xs[2:], op.stride)]
+    b = (
+        _offsets((groups,), (channels * xs[1],)),
+        _offsets((x[0], *positions), (xs[0], *steps)),
+        _offsets((channels, *kernel), (xs[1], *along)),
+    )
+    c = (_offsets((groups,), (high * wide,)), _offsets((high,), (wide,)))
+    return Layout((g[1], channels, *kernel), a, b, c, (1, 0))
+
+
+_LAYOUTS: dict[type[Op], Callable[[Any, Shapes, Shapes], Layout | None]] = {
+    Dot: _matrices,
+    MatMul: _matrices,
+    Convolution: _convolution,
+    KernelGradient: _kernel_gradient,
+}
+KINDS = tuple(_LAYOUTS)
+"""The ops that have such a kernel; the others that are products are made of them."""
