@@ -36,7 +36,9 @@ WAYS = {
 @cache
 def device_of(way):
     (found,) = [d for d in devices._devices() if str(d.name).strip() == devices.device().name][:1]
-    return devices.Device(found, **WAYS[way])
+    made = devices.Device(found, **WAYS[way])
+    made.small = 0
+    return made
 
 
 @pytest.fixture(params=WAYS)
@@ -214,3 +216,41 @@ def test_a_product_that_does_not_fit_is_numpys_error(opencl):
     with pytest.raises(ValueError, match=r"not aligned|mismatch|differ"):
         f(np.ones((2, 3)), np.ones((4, 5)))
     assert f(np.ones((2, 0)), np.ones((0, 5))).tolist() == [[0.0] * 5] * 2
+
+
+# --- moves
+
+
+def test_parts_of_arrays_are_read_joined_and_written(opencl):
+    x, y, k = T.matrix("x"), T.vector("y"), T.iscalar("k")
+    outputs = [
+        T.join(1, x, x[:, ::-2], T.zeros((5, 2))),
+        x[1:4, k] + 1,
+        T.set_subtensor(x[k:, 1], y[0]),
+        T.inc_subtensor(x[::2], y),
+        x.reshape((k, -1)) * 2,
+        x.T.reshape((-1,)) * 2,
+        T.alloc(y, k, 6).sum(axis=0),
+    ]
+    check([x, y, k], outputs, [np.arange(30.0).reshape(5, 6), np.arange(6.0), np.int32(3)], opencl)
+    f = ag.function([x, y], T.set_subtensor(x[1], y), mode=opencl)
+    assert not f.remarks.of("in Python")
+    with pytest.raises(ValueError, match=r"broadcast|length"):
+        f(np.zeros((2, 3)), np.zeros(4))
+
+
+def test_rows_are_gathered_and_scattered(opencl):
+    x, v = T.matrix("x", dtype="float32"), T.matrix("v", dtype="float32")
+    i, j = T.lvector("i"), T.lmatrix("j")
+    outputs = [x[i], x[i, j], x[1:, j], x[i, 2], T.set_subtensor(x[i], 2.0), T.inc_subtensor(x[i], v), x[j, :, None]]
+    values = [
+        np.arange(20, dtype="f4").reshape(5, 4),
+        np.ones((3, 4), "f4"),
+        np.array([4, -1, 0]),
+        np.array([[1, -2, 3]]),
+    ]
+    check([x, v, i, j], outputs, values, opencl)
+    f = ag.function([x, i], x[i], mode=opencl)
+    with pytest.raises(IndexError, match=r"index 7 .* size 5"):
+        f(values[0], np.array([0, 7]))
+    assert f(values[0], np.array([-5])).tolist() == [[0, 1, 2, 3]]

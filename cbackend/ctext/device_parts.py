@@ -53,7 +53,7 @@ def _for_clang(text: str) -> str:
 def _entry(kernel: Kernel) -> Iterator[str]:
     """The function that a device starts."""
     parameters = [_parameter(p.name, p.dtype, p.is_pointer, p.const) for p in _passed(kernel)]
-    own = ["i64 cut", *(f"i64 y{k}_apart" for k in range(len(kernel.outputs))), "__global i32 *status"]
+    own = ["i64 cut", *(f"i64 y{k}_apart" for k in range(len(kernel.outputs))), "__global i64 *status"]
     yield f"__kernel void {parts_name(kernel)}({', '.join((*parameters, *own))})"
     yield "{"
     lines = ["const i64 part = get_global_id(0), parts = get_global_size(0);"]

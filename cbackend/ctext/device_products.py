@@ -1,6 +1,9 @@
 """Products of matrices on devices: c[i, j] = sum over k of a[i, k] b[k, j], for many pairs of matrices.
 
-Where elements lie is told by tables of offsets: a[ab[z] + ai[i] + ak[k]], b[bb[z] + bk[k] + bj[j]], c[cb[z] + ci[i] + j].
+Tables of offsets tell where elements lie:
+
+    a[ab[z] + ai[i] + ak[k]]        b[bb[z] + bk[k] + bj[j]]        c[cb[z] + ci[i] + j]
+
 So one text serves all strides, products of batches, convolutions (k runs over channels and positions of the kernel) and
 their gradients.
 

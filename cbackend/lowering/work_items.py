@@ -7,6 +7,8 @@ every so many elements each, and then one another's in a tree.  The statements a
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from ...ops.elementwise import user_op
 from ...ops.fused import Fused
 from ...ops.row_passes import is_row_graph
 from ..ir.kernel import Kernel
-from ..ir.loops import Assign, Body, Const, Expr, Local, ScalarOp
+from ..ir.loops import ZERO, Assign, Body, Const, Expr, For, If, Local, Return, ScalarOp, Statement, Store, number
 from ..ir.walk import all_statements, operations_in, pruned
 from ..ir.work_items import Fold, WorkItems
 from .describe import describe
@@ -108,3 +110,28 @@ def identity(fold: str, dtype: str) -> bool | int | float:
         return -np.inf if fold == "max" else np.inf
     limits = np.iinfo(dtype)
     return int(limits.min if fold == "max" else limits.max)
+
+
+def gather_items(kernel: Kernel) -> WorkItems:
+    """The kernel of a gather whose items compute an element each.
+
+    An index out of range is told through `said`, and 0 is read in its place.
+    """
+    body = tuple(_opened(kernel.body))
+    return WorkItems(replace(kernel, body=body, fallible=False), tuple(range(kernel.rank)))
+
+
+def _opened(body: Body) -> Iterator[Statement]:
+    """The statements inside of all loops, which are those of an item."""
+    for s in body:
+        if isinstance(s, For):
+            yield from _opened(s.body)
+        elif isinstance(s, If) and any(isinstance(inner, Return) for inner in s.body):
+            told = next(inner for inner in s.body if isinstance(inner, Store))
+            position = next(e.value for e in s.body if isinstance(e, Store) and e.index == number(1))
+            assert isinstance(position, Local)
+            yield If(s.condition, (told, Assign(position.name, ZERO)))
+        elif isinstance(s, If):
+            yield from _opened(s.orelse)
+        elif not isinstance(s, Return):
+            yield s

@@ -27,6 +27,7 @@ _VECTORIZE_LOOPS = ("Portable Computing Language",)
 class Device:
     """A device with a queue of its own.  Its methods may be called by one thread at a time: see `lock`.
 
+    `small`: picoseconds of work that the host does itself, in the memory that it shares: a launch costs more.
     `in_parts`: a work item runs a part of the loops of a kernel of the C backend; else it computes an element.
     """
 
@@ -41,6 +42,7 @@ class Device:
         self.in_parts = self.shares and vectorizes if in_parts is None else in_parts
         self.lock = threading.RLock()
         self.memory: Memory = Shared(self) if self.shares else Buffers(self)
+        self.small = 5_000_000 if self.shares else 0
         self._context = cl.Context([device])
         self._queue = cl.CommandQueue(self._context)
         self._programs: dict[str, Any] = {}

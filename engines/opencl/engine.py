@@ -71,9 +71,10 @@ class OpenCLExecutable(CheckedExecutable):
                     for variable in unused:
                         values.drop(variable)
                 results = [values.on_host(output) for output in self.graph.outputs]
+                refused = call.has_refused()
             finally:
                 self._device.memory.finish()
-        if call.status[0]:  # a kernel refused an element: NumPy names it
+        if refused:  # a kernel refused an element: NumPy names it
             return interpret(self.graph, arrays, self.name)
         self._own = values.own
         return results

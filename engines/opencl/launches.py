@@ -23,10 +23,13 @@ from ...cbackend.lowering.work_items import require_known, work_items
 from ...graph import Apply, TensorType
 from ...ops.reduce import REDUCTIONS, Reduce
 from ...ops.tensor import TensorVariable
+from ...record import record
 from ...targets.current import current
 from .device import Device
 from .memory import Traffic
 
+_PLANS = 64
+"""Launches that a kernel remembers."""
 _GRAIN = 20_000_000
 """Picoseconds of work below which a part costs more than it saves."""
 
@@ -36,7 +39,17 @@ class Call:
 
     def __init__(self, device: Device, traffic: Traffic) -> None:
         self.device, self.memory, self.traffic = device, device.memory, traffic
-        self.status = np.zeros(1, np.int32)
+        self._flag: Any = None
+
+    def flag(self) -> Any:
+        """The pointer to the place where a kernel says that it refused an element."""
+        if self._flag is None:
+            self._flag = self.memory.put(np.zeros(1, np.int64), self.traffic)
+        return self.memory.pointer(self._flag)
+
+    def has_refused(self) -> bool:
+        """Whether a kernel of this call refused an element."""
+        return self._flag is not None and bool(self.memory.get(self._flag, self.traffic)[0])
 
     def launch(self, kernel: Any, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]) -> None:
         self.device.launch(kernel, grid, group, arguments)
@@ -67,17 +80,33 @@ def steps_along(operand: Any, shape: Sequence[int], strides: Sequence[int], exte
     }
 
 
+@record(eq=False)
+class _Plan:
+    """A launch over arrays of some shapes and strides: extents, the shapes of the results, and the arguments.
+
+    An argument is the number of an operand whose pointer it is, or a number.  `apart`: for each output the elements
+    from one part to the next, if parts have results of their own.
+    """
+
+    extents: Sequence[int] | None
+    shapes: tuple[tuple[int, ...], ...]
+    arguments: tuple[tuple[bool, int], ...]
+    cut: int
+    parts: int
+    apart: tuple[int, ...]
+
+
 class PartsKernel:
     """A kernel of the C backend, whose loops work items share."""
 
     numbers: Sequence[int] = ()
     """The inputs that the host reads."""
 
-    def __init__(self, node: Apply, device: Device) -> None:
+    def __init__(self, node: Apply, device: Device, aliases: tuple[tuple[int, int], ...] = ()) -> None:
         for v in (*node.inputs, *node.outputs):
             if v.dtype.startswith("complex"):
                 raise TypeError(f"kernels on devices have no {v.dtype}")
-        whole = lower(node)
+        whole = lower(node, aliases)
         self.kernel = replace(whole, body=in_lanes(whole.body))
         require_known(self.kernel.body)
         self.text = parts_source(self.kernel)
@@ -89,32 +118,66 @@ class PartsKernel:
         self._combine: dict[int, PartsKernel] = {}
         self._device = device
         self._dtypes = [np.dtype(o.dtype) for o in self.kernel.outputs]
+        self._sources = [i.source for i in self.kernel.inputs]
+        self._plans: dict[Any, _Plan] = {}
 
-    def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
-        kernel, memory = self.kernel, call.memory
-        extents = joint_extents(kernel, [a.shape for a in arrays])
-        if extents is None or 0 in extents or (kernel.feeds and self._is_partly_shorter(arrays, extents)):
+    def run(self, arrays: Sequence[Any], call: Call, into: Any = None) -> list[Any] | None:
+        """`into`: the array of the only result."""
+        memory = call.memory
+        key = tuple([(a.shape, memory.strides(a)) for a in arrays])
+        plan = self._plans.get(key)
+        if plan is None:
+            if len(self._plans) > _PLANS:
+                self._plans.clear()
+            plan = self._plans[key] = self._planned(key)
+        if plan.extents is None:
             return None
-        cut, parts, apart = self._cut(extents)
-        shapes = [tuple([1 if l is None else extents[l] for l in o.axes]) for o in kernel.outputs]
-        folded = [apart and cut not in o.loops for o in kernel.outputs]
-        made = [memory.empty(d, (parts, *s) if fold else s) for d, s, fold in zip(self._dtypes, shapes, folded)]
-        own = [m[0] if fold else m for m, fold in zip(made, folded)]
-        given = [*own, *(arrays[i.source] for i in kernel.inputs)]
-        strides = [steps_along(o, a.shape, memory.strides(a), extents) for o, a in zip(kernel.operands, given)]
-        arguments = [
-            extents[a.loop] if isinstance(a, Extent)
-            else memory.pointer(given[a.operand]) if isinstance(a, Pointer)
-            else strides[a.operand][a.loop]
-            for a in self._passed
-        ]  # fmt: skip
-        steps = [math.prod(s) if fold else 0 for s, fold in zip(shapes, folded)]
-        call.launch(self._start, (parts,), (1,), (*arguments, cut, *steps, memory.pointer(call.status)))
-        return [self._combined(k, m, call) if fold else m for k, (m, fold) in enumerate(zip(made, folded))]
+        made = [memory.empty(d, s) for d, s in zip(self._dtypes, plan.shapes)] if into is None else [into]
+        own = [m[0] if step else m for m, step in zip(made, plan.apart)]
+        pointers = [memory.pointer(a) for a in (*own, *(arrays[k] for k in self._sources))]
+        arguments = [pointers[n] if is_pointer else n for is_pointer, n in plan.arguments]
+        if into is not None:
+            self._restride(arguments, memory.strides(into), plan.extents)
+        call.launch(self._start, (plan.parts,), (1,), (*arguments, plan.cut, *plan.apart, call.flag()))
+        return [self._combined(k, m, call) if step else m for k, (m, step) in enumerate(zip(made, plan.apart))]
 
-    def _is_partly_shorter(self, arrays: Sequence[Any], extents: Sequence[int]) -> bool:
+    def work(self, arrays: Sequence[Any]) -> int:
+        """An estimate in picoseconds."""
+        cutting = self.kernel.cutting
+        extents = joint_extents(self.kernel, [a.shape for a in arrays])
+        return math.prod(extents or ()) * (1000 if cutting is None else cutting.picoseconds)
+
+    def _planned(self, key: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> _Plan:
+        kernel, shapes = self.kernel, [shape for shape, _ in key]
+        extents = joint_extents(kernel, shapes)
+        if extents is None or 0 in extents or (kernel.feeds and self._is_partly_shorter(shapes, extents)):
+            return _Plan(None, (), (), 0, 1, ())
+        cut, parts, apart = self._cut(extents)
+        own = [tuple([1 if l is None else extents[l] for l in o.axes]) for o in kernel.outputs]
+        folded = [apart and cut not in o.loops for o in kernel.outputs]
+        dense = [tuple(math.prod(s[k + 1 :]) for k in range(len(s))) for s in own]
+        given = [*zip(own, dense), *(key[k] for k in self._sources)]
+        strides = [steps_along(o, *where, extents) for o, where in zip(kernel.operands, given)]
+        arguments: list[tuple[bool, int]] = []
+        for a in self._passed:
+            if isinstance(a, Pointer):
+                arguments.append((True, a.operand))
+            else:
+                arguments.append((False, extents[a.loop] if isinstance(a, Extent) else strides[a.operand][a.loop]))
+        made = tuple((parts, *s) if fold else s for s, fold in zip(own, folded))
+        steps = tuple(math.prod(s) if fold else 0 for s, fold in zip(own, folded))
+        return _Plan(extents, made, tuple(arguments), cut, parts, steps)
+
+    def _restride(self, arguments: list[Any], strides: tuple[int, ...], extents: Sequence[int]) -> None:
+        """Put in the strides of an output that is not dense."""
+        axes = self.kernel.outputs[0].axes
+        for k, a in enumerate(self._passed):
+            if isinstance(a, Stride) and a.operand == 0:
+                arguments[k] = strides[axes.index(a.loop)]
+
+    def _is_partly_shorter(self, shapes: Sequence[tuple[int, ...]], extents: Sequence[int]) -> bool:
         """Whether an output that reads some inputs alone is shorter than the loops."""
-        longest = [{n for i in feeds for n in self._lengths(i, arrays)} for feeds in self.kernel.feeds]
+        longest = [{n for i in feeds for n in self._lengths(i, shapes)} for feeds in self.kernel.feeds]
         return any(
             (loop, extents[loop]) not in own
             for o, own in zip(self.kernel.outputs, longest)
@@ -122,9 +185,9 @@ class PartsKernel:
             if extents[loop] != 1
         )
 
-    def _lengths(self, number: int, arrays: Sequence[Any]) -> list[tuple[int, int]]:
+    def _lengths(self, number: int, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
         operand = self.kernel.inputs[number]
-        return [(l, n) for l, n in zip(operand.axes, arrays[operand.source].shape) if l is not None]
+        return [(l, n) for l, n in zip(operand.axes, shapes[operand.source]) if l is not None]
 
     def _cut(self, extents: Sequence[int]) -> tuple[int, int, bool]:
         """The loop that is cut, the number of parts, and whether parts have results of their own."""
@@ -168,13 +231,14 @@ class ItemsKernel:
         self.text = source(self._items, OPENCL, self._width)
         self._start(True)
 
-    def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
+    def run(self, arrays: Sequence[Any], call: Call, into: Any = None) -> list[Any] | None:
+        """`into`: the array of the only result."""
         kernel, memory, items = self.kernel, call.memory, self._items
         extents = joint_extents(kernel, [a.shape for a in arrays])
         if extents is None or 0 in extents:
             return None
         shapes = [tuple([1 if l is None else extents[l] for l in o.axes]) for o in kernel.outputs]
-        made = [memory.empty(d, s) for d, s in zip(self._dtypes, shapes)]
+        made = [memory.empty(d, s) for d, s in zip(self._dtypes, shapes)] if into is None else [into]
         given = [*made, *(arrays[i.source] for i in kernel.inputs)]
         strides = [steps_along(o, a.shape, memory.strides(a), extents) for o, a in zip(kernel.operands, given)]
         extents = collapsed(kernel, extents, strides, (items.kept, items.reduced))
@@ -191,6 +255,10 @@ class ItemsKernel:
         call.launch(self._start(dense), *self._grid([extents[l] for l in items.kept]), arguments)
         return made
 
+    def work(self, arrays: Sequence[Any]) -> int:
+        """An estimate in picoseconds."""
+        return math.prod(joint_extents(self.kernel, [a.shape for a in arrays]) or ()) * 1000
+
     def _start(self, dense: bool) -> Any:
         """The compiled kernel; `dense`: for operands whose elements lie side by side along the last loop."""
         if dense not in self._starts:
@@ -201,14 +269,20 @@ class ItemsKernel:
         return self._starts[dense]
 
     def _grid(self, kept: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Work items and the size of their groups: the last two kept loops along axes of their own, others as one."""
+        """Work items and the size of their groups: a group reduces, or computes neighbouring elements."""
+        if not self._items.reduced:
+            return item_grid(kept, self._device)
         inner = [*reversed(kept[-2:]), 1, 1][:2]
-        outer = math.prod(kept[:-2])
-        if self._items.reduced:
-            return (inner[0] * self._width, inner[1], outer), (self._width, 1, 1)
-        wide = min(self._width, 1 << (inner[0] - 1).bit_length())
-        high = min(self._width // wide, 1 << (inner[1] - 1).bit_length())
-        return (-(-inner[0] // wide) * wide, -(-inner[1] // high) * high, outer), (wide, high, 1)
+        return (inner[0] * self._width, inner[1], math.prod(kept[:-2])), (self._width, 1, 1)
+
+
+def item_grid(loops: Sequence[int], device: Device) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Work items, one an element, and the size of their groups: the last two loops along axes, others as one."""
+    most = min(current().limits.group_items, device.items)
+    inner = [*reversed(loops[-2:]), 1, 1][:2]
+    wide = min(most, 1 << (inner[0] - 1).bit_length())
+    high = min(most // wide, 1 << (inner[1] - 1).bit_length())
+    return (-(-inner[0] // wide) * wide, -(-inner[1] // high) * high, math.prod(loops[:-2])), (wide, high, 1)
 
 
 def collapsed(

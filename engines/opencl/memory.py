@@ -78,7 +78,7 @@ class Shared:
         """The first element, counted from the pointer."""
         return 0
 
-    def view(self, array: np.ndarray, change: Callable[[np.ndarray], Any], may_copy: bool = False) -> np.ndarray | None:
+    def view(self, array: np.ndarray, change: Callable[[np.ndarray], Any], may_copy: bool = False) -> Any:
         """`change(array)`, which is a view unless it `may_copy`."""
         if may_copy and not array.flags.c_contiguous:
             return None
@@ -135,7 +135,7 @@ class Buffers:
     def start(self, array: OnDevice) -> int:
         return array.start
 
-    def view(self, array: OnDevice, change: Callable[[np.ndarray], Any], may_copy: bool = False) -> OnDevice | None:
+    def view(self, array: OnDevice, change: Callable[[np.ndarray], Any], may_copy: bool = False) -> Any:
         """The same on a stand-in of NumPy with these strides, whose elements nobody reads."""
         size = array.dtype.itemsize
         if may_copy and array.strides != _dense(array.shape):

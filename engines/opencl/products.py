@@ -17,6 +17,8 @@ from ...record import record
 from .device import Device
 from .launches import Call
 
+_PICOSECONDS = 20
+"""An estimate for one multiplication and addition."""
 Shapes = Sequence[tuple[int, ...]]
 
 
@@ -80,6 +82,12 @@ class ProductKernel:
         a, b = (arrays[k] for k in layout.order)
         (self._packed if self._device.shares else self._tiled)(layout, tables, a, b, made, call)
         return [made]
+
+    def work(self, arrays: Sequence[Any]) -> int:
+        """An estimate in picoseconds."""
+        a, b = (math.prod(x.shape) for x in arrays[:2])
+        inner: int = max(*arrays[0].shape[-1:], 1)
+        return a * b // inner * _PICOSECONDS
 
     def _packed(self, layout: Layout, tables: list[Any], a: Any, b: Any, made: Any, call: Call) -> None:
         memory = call.memory

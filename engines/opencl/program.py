@@ -11,6 +11,7 @@ from ...cbackend.ctext.device import needs_float64
 from ...graph import Apply, Constant, FunctionGraph, Variable, toposort
 from ...graph.types import numpy_dtype
 from ...ops.blas import BlasOp
+from ...ops.creation import Alloc
 from ...ops.fused import GraphOp
 from ...ops.fused_product import FusedProduct
 from ...ops.interpret import evaluate_node
@@ -19,9 +20,11 @@ from ...ops.shape import Reshape
 from ...record import record
 from .device import Device
 from .launches import Call, ItemsKernel, PartsKernel
+from .moves import KINDS as MOVES
+from .moves import IndexKernel, JoinKernel, WriteKernel
 from .products import KINDS, ProductKernel
 
-DeviceKernel = PartsKernel | ItemsKernel | ProductKernel
+DeviceKernel = PartsKernel | ItemsKernel | ProductKernel | JoinKernel | WriteKernel | IndexKernel
 
 
 @record(eq=False)
@@ -118,13 +121,20 @@ def _step(node: Apply, device: Device) -> Step:
 
 def _kernel(node: Apply, device: Device) -> DeviceKernel:
     """The kernel of a node.  Raises TypeError or ValueError, with the reason, for a node that has none."""
+    if type(node.op) in MOVES:
+        made: DeviceKernel = MOVES[type(node.op)](node, device)
+        return made
     if isinstance(node.op, KINDS):
         return ProductKernel(node, device)
     return PartsKernel(node, device) if device.in_parts else ItemsKernel(node, device)
 
 
 def _is_view(node: Apply) -> bool:
-    return bool(node.op.views()) and len(node.outputs) == 1 and not any(i.ndim for i in node.inputs[1:])
+    return (
+        (bool(node.op.views()) or isinstance(node.op, Alloc))
+        and len(node.outputs) == 1
+        and not any(i.ndim for i in node.inputs[1:])
+    )
 
 
 def reason_for_host(node: Apply, device: Device) -> str:
@@ -209,8 +219,9 @@ def run_step(step: Step, values: Values, name: str) -> None:
     elif isinstance(step, Launch):
         numbers = step.kernel.numbers
         given = [values.on_host(v) if k in numbers else values.on_device(v) for k, v in enumerate(node.inputs)]
-        results = step.kernel.run(given, values.call)
-        if results is None:  # NumPy says what does not fit, and makes what has no elements
+        is_small = step.kernel.work(given) < values.call.device.small
+        results = None if is_small else step.kernel.run(given, values.call)
+        if results is None:  # a small one; or NumPy says what does not fit, and makes what has no elements
             _on_host(node, values, name)
         else:
             values.made(node.outputs, results)
@@ -228,9 +239,14 @@ def _view(node: Apply, values: Values, name: str) -> None:
     numbers = [values.on_host(i) for i in others]
 
     def change(array: np.ndarray) -> Any:
+        if isinstance(node.op, Alloc):
+            return np.broadcast_to(array, tuple(map(int, numbers)))
         return evaluate_node(node, [array, *numbers], name)[0]
 
-    made = values.call.memory.view(values.on_device(x), change, isinstance(node.op, Reshape))
+    try:
+        made = values.call.memory.view(values.on_device(x), change, isinstance(node.op, Reshape))
+    except ValueError:
+        made = None  # NumPy says what does not fit
     if made is None:
         _on_host(node, values, name)
     else:
