@@ -254,3 +254,12 @@ def test_rows_are_gathered_and_scattered(opencl):
     with pytest.raises(IndexError, match=r"index 7 .* size 5"):
         f(values[0], np.array([0, 7]))
     assert f(values[0], np.array([-5])).tolist() == [[0, 1, 2, 3]]
+
+
+def test_rows_of_softmaxes_are_kernels(opencl):
+    x = T.matrix("x")
+    value = np.array([[1.0, np.nan, 2.0], [np.inf, 0.0, 1.0], [-np.inf, -1e300, 3.0], [5.0, 5.0, 5.0]])
+    outputs = [T.nn.softmax(x), T.nn.log_softmax(x), T.logsumexp(x, axis=0), x - x.mean(axis=1, keepdims=True)]
+    check([x], outputs, [value], opencl)
+    loss = ag.function([x], ag.grad(-T.nn.log_softmax(x)[:, 0].sum(), x), mode=opencl)
+    assert not loss.remarks.of("in Python")

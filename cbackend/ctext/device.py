@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...record import record
-from ..ir.loops import ONE, Body, Const, ElementPointer, Expr, Local, ScalarOp
+from ..ir.loops import ONE, Body, Const, ElementPointer, Expr, Local
 from ..ir.operands import Parameter, stride_name
 from ..ir.walk import substituted
 from ..ir.work_items import Fold, WorkItems
@@ -214,8 +214,7 @@ def _tree(folds: tuple[Fold, ...], dialect: Dialect, width: int) -> Iterator[str
 
 
 def _combination(fold: Fold, other: str) -> Expr:
-    dtype = fold.identity.dtype
-    return ScalarOp(fold.combine, dtype, (Local(dtype, fold.value), Local(dtype, other)))
+    return fold.with_value(Local(fold.identity.dtype, other))
 
 
 def _identity(fold: Fold) -> str:

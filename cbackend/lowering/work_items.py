@@ -16,18 +16,26 @@ from ...graph import Apply
 from ...graph.types import numpy_dtype
 from ...ops.elementwise import user_op
 from ...ops.fused import Fused
-from ...ops.row_passes import is_row_graph
+from ...ops.row_passes import Top, is_row_graph
 from ..ir.kernel import Kernel
-from ..ir.loops import ZERO, Assign, Body, Const, Expr, For, If, Local, Return, ScalarOp, Statement, Store, number
+from ..ir.loops import ZERO, Assign, Body, Const, For, If, Local, Return, ScalarOp, Statement, Store, number
 from ..ir.walk import all_statements, operations_in, pruned
 from ..ir.work_items import Fold, WorkItems
 from .describe import describe
-from .group import Group, Result, group_of
+from .group import Group, Result, group_along, group_of
 from .nest import Nest, Operands
 
 DTYPES = frozenset(("bool", "float32", "float64", *(f"{kind}{n}" for kind in ("int", "uint") for n in (8, 16, 32, 64))))
 """The dtypes of operands."""
-_COMBINED = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum", "any": "either", "all": "both"}
+_COMBINED = {
+    "sum": "add",
+    "prod": "mul",
+    "max": "maximum",
+    "min": "minimum",
+    "any": "either",
+    "all": "both",
+    "top": "gt",
+}
 
 
 def work_items(node: Apply) -> WorkItems:
@@ -45,7 +53,7 @@ def work_items(node: Apply) -> WorkItems:
     stores = [] if reduced else [nest.store(k, value) for k, value in enumerate(values)]
     if nest.fallible:
         raise TypeError("a kernel on a device cannot refuse an element")
-    held = tuple(Assign(fold.value, _combined(fold, value)) for fold, value in zip(folds, values))
+    held = tuple(Assign(fold.value, fold.with_value(value)) for fold, value in zip(folds, values))
     body = pruned((*itertools.chain(*nest.at), *stores, *held))
     require_known(body)
     return WorkItems(Kernel(describe(group), group.rank, operands.outputs, operands.inputs, body), kept, reduced, folds)
@@ -55,7 +63,7 @@ def _supported(node: Apply) -> Group:
     """The group of a node whose results share their loops, of dtypes that devices have."""
     if isinstance(node.op, Fused) and is_row_graph(node.op.graph):
         raise TypeError("it passes along rows more than once")
-    group = group_of(node)
+    group = _group(node)
     first = group.results[0]
     if any((r.loops, r.reduced) != (first.loops, first.reduced) for r in group.results):
         raise TypeError("its results have different loops")
@@ -69,6 +77,12 @@ def _supported(node: Apply) -> Group:
     if lacking:
         raise TypeError(f"kernels on devices have no {lacking[0]}")
     return group
+
+
+def _group(node: Apply) -> Group:
+    if isinstance(node.op, Top):
+        return group_along(node, (node.op.axis,), "top", (node.op.axis,), node.out.dtype)
+    return group_of(node)
 
 
 def require_known(body: Body) -> None:
@@ -93,11 +107,6 @@ def combining(fold: str, dtype: str) -> str:
     return _COMBINED[fold]
 
 
-def _combined(fold: Fold, value: Expr) -> Expr:
-    dtype = fold.identity.dtype
-    return ScalarOp(fold.combine, dtype, (Local(dtype, fold.value), value))
-
-
 def identity(fold: str, dtype: str) -> bool | int | float:
     """The value that changes nothing."""
     if fold in ("sum", "any"):
@@ -107,7 +116,7 @@ def identity(fold: str, dtype: str) -> bool | int | float:
     if dtype == "bool":
         return fold == "min"
     if numpy_dtype(dtype).kind == "f":
-        return -np.inf if fold == "max" else np.inf
+        return np.inf if fold == "min" else -np.inf
     limits = np.iinfo(dtype)
     return int(limits.min if fold == "max" else limits.max)
 

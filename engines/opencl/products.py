@@ -86,8 +86,8 @@ class ProductKernel:
     def work(self, arrays: Sequence[Any]) -> int:
         """An estimate in picoseconds."""
         a, b = (math.prod(x.shape) for x in arrays[:2])
-        inner: int = max(*arrays[0].shape[-1:], 1)
-        return a * b // inner * _PICOSECONDS
+        steps: int = a * b // max(*arrays[0].shape[-1:], 1)
+        return steps * _PICOSECONDS
 
     def _packed(self, layout: Layout, tables: list[Any], a: Any, b: Any, made: Any, call: Call) -> None:
         memory = call.memory

@@ -12,10 +12,12 @@ from ...graph import Apply, Constant, FunctionGraph, Variable, toposort
 from ...graph.types import numpy_dtype
 from ...ops.blas import BlasOp
 from ...ops.creation import Alloc
-from ...ops.fused import GraphOp
+from ...ops.fused import Fused, GraphOp
 from ...ops.fused_product import FusedProduct
 from ...ops.interpret import evaluate_node
 from ...ops.lengths import ShapeI
+from ...ops.nn import AlongAxis
+from ...ops.row_passes import Top, opened
 from ...ops.shape import Reshape
 from ...record import record
 from .device import Device
@@ -100,6 +102,8 @@ def _made_of(node: Apply) -> tuple[Variable, ...]:
     """The outputs of a node as the nodes that it is made of; none if it is made of none."""
     if isinstance(node.op, (GraphOp, FusedProduct)):
         return tuple(node.op.expand(node.inputs))
+    if isinstance(node.op, AlongAxis) and not isinstance(node.op, Top):
+        return tuple(Fused(opened(FunctionGraph(node.inputs, node.outputs))).expand(node.inputs))
     return (node.op.meaning(*node.inputs),) if isinstance(node.op, BlasOp) else ()
 
 
