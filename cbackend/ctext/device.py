@@ -33,6 +33,27 @@ _BUILT_IN = """\
 #define __builtin_fmaf fma
 #define __builtin_signbit signbit
 """
+_CUDA_BUILT_IN = """\
+#define __builtin_nan(said) __longlong_as_double(0x7ff8000000000000LL)
+#define __builtin_nanf(said) __int_as_float(0x7fc00000)
+#define __builtin_inf() __longlong_as_double(0x7ff0000000000000LL)
+#define __builtin_inff() __int_as_float(0x7f800000)
+#define __builtin_fma fma
+#define __builtin_fmaf fmaf
+#define __builtin_signbit signbit
+#define __builtin_expect(value, wanted) (value)
+static __device__ inline f64 copysign(int size, f64 sign) { return copysign((f64)size, sign); }
+static __device__ inline f64 lgamma_r(f64 x, int *sign)
+{
+    *sign = x < 0 && fmod(floor(x), 2.0) != 0 ? -1 : 1;
+    return lgamma(x);
+}
+static __device__ inline f32 lgammaf_r(f32 x, int *sign)
+{
+    *sign = x < 0 && fmodf(floorf(x), 2.0f) != 0 ? -1 : 1;
+    return lgammaf(x);
+}
+"""
 
 
 @record
@@ -83,7 +104,7 @@ OPENCL = Dialect(
 )
 CUDA = Dialect(
     name="cuda",
-    prelude=_typedefs("long long") + "typedef double f64;\n",
+    prelude=_typedefs("long long") + "typedef double f64;\n" + _CUDA_BUILT_IN,
     kernel='extern "C" __global__ void',
     pointer="",
     shared="__shared__ ",

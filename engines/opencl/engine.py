@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...cbackend.calls.caller import bound
 from ...cbackend.driver.page import CFile
 from ...graph import Apply, Constant, FunctionGraph, Names, Variable
 from ...ops.interpret import interpret
 from ...ops.laziness import made_lazy
+from ...ops.shared import Container
 from ..engine import Engine, Request
 from ..executable import CheckedExecutable
 from .device import Device, device, trouble
 from .launches import Call
-from .memory import Traffic
+from .memory import OnDevice, Traffic
 from .program import Host, Launch, Results, Step, Values, reads, reason_for_host, run_step, steps_of
+from .resident import Away, away_at, leave
+
+
+class _Anything:
+    """The parameter of a value that is checked already."""
+
+    def array(self, value: Any) -> Any:
+        return value
+
+
+_ANY, _STAND_IN = _Anything(), np.empty(0)
 
 
 class OpenCLEngine(Engine):
@@ -51,6 +65,7 @@ class OpenCLExecutable(CheckedExecutable):
         self._constants: dict[Variable, Any] = {}
         self._last = _last_uses(self.graph, self.steps)
         self._own: list[Any] = []
+        self._updated = {o for _, o in self.graph.updates}
         texts = dict.fromkeys(step.kernel.text for step in self.steps if isinstance(step, Launch))
         self.source = "\n".join(("/*", *_listed(self.graph, self.steps, on.shares), "*/", *texts))
         self.c_file = CFile(self.source, ())
@@ -60,24 +75,62 @@ class OpenCLExecutable(CheckedExecutable):
         """The nodes that NumPy runs, each with the reason."""
         return [(step.node, step.reason) for step in self.steps if isinstance(step, Host)]
 
-    def _run(self, *arrays: np.ndarray) -> list[np.ndarray]:
+    def _call(self, *arguments: Any) -> list[np.ndarray]:
+        if self._device.shares:
+            return super()._call(*arguments)
+        start = time.perf_counter()
+        memory: Any = self._device.memory
+        away = [away_at(c, memory) for c in self.containers]
+        plain = [Container(_STAND_IN) if a is not None else c for c, a in zip(self.containers, away)]
+        given: list[Any] = bound(self._unchecked(away), plain, arguments)
+        mixed: list[Any] = [g if a is None else a for g, a in zip(given, away)]
+        results: list[Any] = self._results(mixed)
+        for i, o in self.graph.updates:
+            if isinstance(results[o], OnDevice):
+                leave(self.containers[i], Away(results[o], memory, self.traffic, self._device.lock))
+            else:
+                self.containers[i].value = results[o]
+        if self.profile is not None:
+            self.profile.record(time.perf_counter() - start)
+        return [r for k, r in enumerate(results) if k not in self._updated]
+
+    def _unchecked(self, away: Sequence[Any]) -> list[Any]:
+        """The parameters; those of values on the device take anything, since an update has been checked."""
+        return [p if a is None else _ANY for p, a in zip(self.parameters, away)]
+
+    def _result(self, k: int, value: Any, output: Variable, shapes: list[tuple[int, ...]]) -> Any:
+        if not isinstance(value, OnDevice):
+            return super()._result(k, value, output, shapes)
+        element = np.empty(1, value.dtype)
+        super()._result(k, np.broadcast_to(element, value.shape), output, shapes)
+        return value
+
+    def _run(self, *arrays: Any) -> list[Any]:
         with self._device.lock:
             call = Call(self._device, self.traffic)
             values = Values(call, self._constants)
-            values.know(self.graph.inputs, arrays)
+            for variable, array in zip(self.graph.inputs, arrays):
+                (values.know_on_device if isinstance(array, OnDevice) else values.know)([variable], [array])
             try:
                 for step, unused in zip(self.steps, self._last):
                     run_step(step, values, self.name)
                     for variable in unused:
                         values.drop(variable)
-                results = [values.on_host(output) for output in self.graph.outputs]
+                results = [self._found(k, output, values) for k, output in enumerate(self.graph.outputs)]
                 refused = call.has_refused()
             finally:
                 self._device.memory.finish()
-        if refused:  # a kernel refused an element: NumPy names it
-            return interpret(self.graph, arrays, self.name)
+            if refused:  # a kernel refused an element: NumPy names it
+                memory: Any = self._device.memory
+                known = [memory.get(a, self.traffic) if isinstance(a, OnDevice) else a for a in arrays]
+                return interpret(self.graph, known, self.name)
         self._own = values.own
         return results
+
+    def _found(self, k: int, output: Variable, values: Values) -> Any:
+        """The value of an output: on the host, but for an update of a variable that a device of its own memory has."""
+        stays = not self._device.shares and k in self._updated and not isinstance(output, Constant)
+        return values.on_device(output) if stays else values.on_host(output)
 
     def _owned(self, value: Any) -> np.ndarray:
         """The result itself if nothing else refers to it."""

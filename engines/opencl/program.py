@@ -19,6 +19,7 @@ from ...ops.lengths import ShapeI
 from ...ops.nn import AlongAxis
 from ...ops.row_passes import Top, opened
 from ...ops.shape import Reshape
+from ...ops.tensor import TensorVariable
 from ...record import record
 from .device import Device
 from .launches import Call, ItemsKernel, PartsKernel
@@ -103,7 +104,8 @@ def _made_of(node: Apply) -> tuple[Variable, ...]:
     if isinstance(node.op, (GraphOp, FusedProduct)):
         return tuple(node.op.expand(node.inputs))
     if isinstance(node.op, AlongAxis) and not isinstance(node.op, Top):
-        return tuple(Fused(opened(FunctionGraph(node.inputs, node.outputs))).expand(node.inputs))
+        leaf = TensorVariable(node.inputs[0].type)
+        return tuple(Fused(opened(FunctionGraph([leaf], [node.op(leaf)]))).expand(node.inputs))
     return (node.op.meaning(*node.inputs),) if isinstance(node.op, BlasOp) else ()
 
 

@@ -1,0 +1,80 @@
+"""CUDA C++ of device kernels: golden texts, which NVRTC compiles where it is installed.  No GPU is needed."""
+
+from functools import cache, reduce
+
+import pytest
+
+from arignote import ops as T
+from arignote.cbackend.ctext.device import CUDA, OPENCL, source
+from arignote.cbackend.ctext.device_products import DTYPES, tiled_source
+from arignote.cbackend.lowering.lower_indexing import GATHER, Indexing, indexing_kernel
+from arignote.cbackend.lowering.work_items import gather_items, work_items
+from arignote.graph import FunctionGraph
+from arignote.ops.elementwise import Elementwise
+from arignote.ops.fused import Fused
+
+x = T.matrix("x", dtype="float32")
+GATHERED = indexing_kernel(GATHER, "float32", Indexing(2, (("array", 0), ("loop", 1)), ((0,),), (0,)), (0, 1))
+WORK = {
+    "elementwise": lambda: work_items((T.matrix("a", dtype="float32") + T.vector("b", dtype="float32")).owner),
+    "reduction": lambda: work_items(x.max(axis=1).owner),
+    "gather": lambda: gather_items(GATHERED),
+}
+
+
+@cache
+def nvrtc():
+    """The module of NVRTC; None where it is not installed, or not of a release that is."""
+    try:
+        from cuda.bindings import nvrtc as found
+
+        found.nvrtcVersion()
+    except (ImportError, RuntimeError):
+        return None
+    return found
+
+
+def require_compiles(text):
+    """The text becomes PTX; skips the test without NVRTC."""
+    found = nvrtc()
+    if found is None:
+        pytest.skip("no NVRTC: pip install 'arignote[cuda]'")
+    _, program = found.nvrtcCreateProgram(text.encode(), b"kernel.cu", 0, [], [])
+    (result,) = found.nvrtcCompileProgram(program, 2, [b"--gpu-architecture=compute_80", b"--fmad=false"])
+    _, size = found.nvrtcGetProgramLogSize(program)
+    said = b" " * size
+    found.nvrtcGetProgramLog(program, said)
+    assert result == found.nvrtcResult.NVRTC_SUCCESS, said.decode()
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_the_dialects_of_a_kernel(golden, name):
+    """The two texts differ in their prelude, in qualifiers and in how an item finds its place."""
+    made = WORK[name]()
+    for dialect, ending in ((OPENCL, "cl"), (CUDA, "cu")):
+        text = source(made, dialect, 64)
+        golden(f"device_{name}.{ending}", text[len(dialect.prelude) :])
+    require_compiles(text)
+
+
+def test_products_of_all_dtypes_in_tiles(golden):
+    golden("device_product.cu", tiled_source("float32", CUDA)[len(CUDA.prelude) :])
+    for dtype in sorted(DTYPES):
+        require_compiles(tiled_source(dtype, CUDA))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_all_scalar_operations_compile(dtype):
+    """One kernel of every elementwise operation that devices have."""
+    leaf = T.vector("x", dtype=dtype)
+    values = []
+    for op in sorted({o for o in vars(T).values() if isinstance(o, Elementwise)}, key=lambda o: o.name):
+        try:
+            value = op(*[leaf] * (op.arity or 2))
+            work_items(value.owner)
+        except (TypeError, ValueError):
+            continue  # not of this dtype, or not on devices
+        values.append(T.cast(value, "float64"))
+    assert len(values) > 40
+    graph = FunctionGraph([leaf], [reduce(T.add, values)])
+    require_compiles(source(work_items(Fused(graph)(leaf).owner), CUDA))
