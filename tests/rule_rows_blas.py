@@ -37,6 +37,7 @@ conv, channels = T.nn.conv2d, (2, 1, 1)
 scaled_kernels = T.constant(kernels.data * factor.reshape(2, 1, 1, 1))
 
 ROWS = [
+    ("local_filled_weights", Dot()(A, T.full((200, 3), 0.5)), Dot()(A, T.constant(np.full((200, 3), 0.5)))),
     ("local_fold_factor_into_weights", Dot()(A, weights) * T.constant(factor), Dot()(A, doubled)),
     (
         "local_fold_factor_into_weights",
@@ -110,6 +111,9 @@ ROWS = [
 ]
 
 UNCHANGED = [
+    ("local_filled_weights", Dot()(A, T.full((4000, 3000), 0.5))),  # larger than folding makes
+    ("local_filled_weights", Dot()(A, T.full((count, 3), 0.5))),
+    ("local_filled_weights", Dot()(T.full((200, 3), 0.5), A)),
     ("local_max_pool_by_axes", MaxPool((2, 2), (2, 2), (1, 1))(image)),
     ("local_max_pool_by_axes", MaxPool((1, 9), (1, 1), (1, 1))(image)),
     ("local_subtensor_of_convolution", conv(image, kernels)[:, :, 1:]),  # perhaps nothing is left

@@ -126,6 +126,7 @@ CARRIED = (
 """Rules that move axes, slices and lengths towards the inputs, where they meet and cancel."""
 CANONICAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.LIFTED, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST],
+    [constants.FILLED_WEIGHTS],
     *CARRIED, reductions.FACTORS, dots.DOTS, normalization.FOLDED, quantization.CANCELLED,
 )  # fmt: skip
 STABLE = (

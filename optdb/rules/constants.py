@@ -12,13 +12,16 @@ from dataclasses import fields
 import numpy as np
 
 from ...graph import Constant, ConstantHead, Head, Op, Variable
+from ...ops.blas import Dot, Dot22, MatMul
 from ...ops.byte_sums import BYTES
+from ...ops.convolution import Convolution
+from ...ops.creation import Alloc
 from ...ops.elementwise import Elementwise
 from ...ops.quantized import Dequantize
 from ...ops.scan_ops import Scan
 from ...ops.tensor import constant
 from ..rule import NodeRule, node_rule
-from .facts import Node, Value, preserves
+from .facts import Node, Value, preserves, producer
 
 LARGEST_FOLDED = 64 << 20
 """Bytes of the largest constant that folding makes."""
@@ -63,6 +66,16 @@ def _bytes_of(variable: Variable) -> float:
     return float(variable.type.numpy.itemsize * elements)
 
 
+def filled_weights(node: Node) -> Variable | None:
+    """A product or convolution of weights that are one number: a constant, which is laid out and packed once."""
+    x, w = node.inputs[:2]
+    made = producer(w, Alloc)
+    if made is None or not all(isinstance(i, Constant) for i in made.inputs) or _bytes_of(w) > LARGEST_FOLDED:
+        return None
+    (value,) = made.op.evaluate(*[i.data for i in made.inputs])
+    return node.op(x, constant(value), *node.inputs[2:])  # type: ignore[no-any-return]
+
+
 def local_upcast_elemwise_constant_inputs(node: Node) -> Value | None:
     """The node with constants in the dtype that they are converted to anyway, so that `1 - x` and `1.0 - x` merge."""
     op = node.op
@@ -101,6 +114,10 @@ _FOLDING = node_rule("constant_folding", Op, constant_folding, formula="op(const
 FOLDING = FoldingRule(**{field.name: getattr(_FOLDING, field.name) for field in fields(_FOLDING)})
 _WEIGHTS = node_rule("local_fold_weights", Dequantize, folded, formula="dequantize(constants) -> their value")
 FOLD_WEIGHTS = FoldingRule(**{field.name: getattr(_WEIGHTS, field.name) for field in fields(_WEIGHTS)})
+FILLED_WEIGHTS = node_rule(
+    "local_filled_weights", (Convolution, Dot, Dot22, MatMul), filled_weights, having=Alloc,
+    formula="convolution(x, alloc(c, lengths)) -> convolution(x, w)  for constant c and lengths",
+)  # fmt: skip
 _UPCAST = node_rule(
     "local_upcast_elemwise_constant_inputs",
     Elementwise,
