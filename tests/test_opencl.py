@@ -211,6 +211,27 @@ def test_convolutions_and_their_gradients_are_products_of_windows(opencl):
         check([x, w], [y, *ag.grad((y * y).sum(), [x, w])], values, opencl)
 
 
+def test_windows_that_cross_rows_of_x_are_no_contiguous_columns(opencl):
+    """Offsets of 16 columns may be 15 apart at their ends and not follow one another."""
+    for dtype in ("float64", "int8"):
+        x, w = T.tensor4("x", dtype=dtype), T.tensor4("w", dtype=dtype)
+        values = [np.arange(s, dtype=dtype) % 5 for s in (192, 48)]
+        check(
+            [x, w],
+            [Convolution((1, 1), (1, 1), 2)(x, w)],
+            [values[0].reshape(1, 4, 8, 6), values[1].reshape(4, 2, 3, 2)],
+            opencl,
+        )
+
+
+def test_pooling_reduces_a_view_of_windows(opencl):
+    x = T.tensor4("x")
+    value = np.random.default_rng(0).normal(size=(2, 3, 7, 8))
+    pooled = [T.nn.max_pool2d(x, 2), T.nn.avg_pool2d(x, 3, stride=2)]
+    check([x], pooled, [value], opencl)
+    assert not ag.function([x], pooled[0], mode=opencl).remarks.of("in Python")
+
+
 def test_a_product_that_does_not_fit_is_numpys_error(opencl):
     a, b = T.matrix("a"), T.matrix("b")
     f = ag.function([a, b], a @ b, mode=opencl)

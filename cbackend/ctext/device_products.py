@@ -37,7 +37,7 @@ def columns(dtype: str) -> int:
 def packed_source(dtype: str, prelude: str) -> str:
     """The text for processors; the kernels are `product_<dtype>_pack` and `product_<dtype>`."""
     wide = columns(dtype)
-    words = {"T": C_TYPES[dtype], "NAME": f"product_{dtype}", "WIDE": str(wide), "ROWS": str(ROWS), "L": str(wide // 2)}
+    words = {"T": _WORDS[dtype], "NAME": f"product_{dtype}", "WIDE": str(wide), "ROWS": str(ROWS), "L": str(wide // 2)}
     vector = f"typedef {_WORDS[dtype]}{wide // 2} VECTOR;\n#pragma OPENCL FP_CONTRACT ON\n"
     text = _PACKED.replace("@TILE", "\n".join("    " + line for line in _registers()))
     for word, value in words.items():
@@ -82,14 +82,15 @@ __kernel void {NAME}_pack(i64 k, i64 n, i64 panels, __global const {T} *b, i64 b
     __global const i64 *bk, __global const i64 *bj, __global {T} *p)
 {
     const i64 panel = get_global_id(0), z = get_global_id(1);
-    i64 at[{WIDE}];
+    i64 at[{WIDE}], apart = 0;
     b += b_start + bb[z];
     p += (z * panels + panel) * k * {WIDE};
     for (i64 j = 0; j < {WIDE}; j++) {
         const i64 column = panel * {WIDE} + j;
         at[j] = bj[column < n ? column : n - 1];
+        apart |= at[j] ^ (at[0] + j);
     }
-    if (at[{WIDE} - 1] - at[0] == {WIDE} - 1) {
+    if (apart == 0) {
         for (i64 l = 0; l < k; l++) {
             __global const {T} *row = b + bk[l] + at[0];
             for (i64 j = 0; j < {WIDE}; j++) p[l * {WIDE} + j] = row[j];

@@ -104,7 +104,7 @@ class PartsKernel:
 
     def __init__(self, node: Apply, device: Device, aliases: tuple[tuple[int, int], ...] = ()) -> None:
         for v in (*node.inputs, *node.outputs):
-            if v.dtype.startswith("complex"):
+            if v.dtype.startswith("complex") or v.dtype == "float16":
                 raise TypeError(f"kernels on devices have no {v.dtype}")
         whole = lower(node, aliases)
         self.kernel = replace(whole, body=in_lanes(whole.body))

@@ -1,4 +1,5 @@
-"""Kernels that move elements: joins, writes into parts of arrays, gathers and scatters by arrays of indices."""
+"""Kernels that move elements: joins, writes into parts of arrays, gathers and scatters by arrays
+of indices, and pooling, which reduces a view."""
 
 from __future__ import annotations
 
@@ -17,9 +18,11 @@ from ...cbackend.lowering.lower_indexing import ADD, GATHER, SET, Indexing, inde
 from ...cbackend.lowering.work_items import gather_items
 from ...graph import Apply, TensorType, Variable
 from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
-from ...ops.elementwise import add, fill, logical_or
+from ...ops.elementwise import add, fill, logical_or, maximum
 from ...ops.indexing import IncSubtensor, concrete, entries
 from ...ops.joining import Join
+from ...ops.pooling import MaxPool, SumPool
+from ...ops.reduce import Reduce
 from ...ops.tensor import TensorVariable
 from .device import Device
 from .launches import Call, ItemsKernel, PartsKernel, item_grid, steps_along
@@ -199,6 +202,31 @@ class IndexKernel(_Move):
             call.launch(self._start, *item_grid(extents, self._device), arguments)
 
 
+class PoolKernel(_Move):
+    """Reduces a view of all windows."""
+
+    def __init__(self, node: Apply, device: Device) -> None:
+        op: Any = node.op
+        (x,), self._op = node.inputs, op
+        rank = x.ndim + len(op.kernel)
+        within = tuple(a % rank for a in op.within)
+        windows = TensorVariable(TensorType(x.dtype, (None,) * rank))
+        reduced = Apply(Reduce(maximum if isinstance(op, MaxPool) else add, within), [windows])
+        if reduced.out.dtype != node.out.dtype:
+            raise TypeError(f"{op.name}: kernels on devices add {x.dtype} in {reduced.out.dtype}")
+        self._reduce = PartsKernel(reduced, device) if device.in_parts else ItemsKernel(reduced, device)
+        self.text = self._reduce.text
+
+    def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
+        (x,), op = arrays, self._op
+        lengths = x.shape[len(x.shape) - len(op.kernel) :]
+        spans = [(k - 1) * d + 1 for k, d in zip(op.kernel, op.dilation)]
+        if 0 in x.shape or any(span > n for span, n in zip(spans, lengths)):
+            return None
+        windows = call.memory.view(x, lambda array: op.windows(array, op.kernel))
+        return self._reduce.run([windows], call)
+
+
 def _fits(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     added = len(wanted) - len(shape)
     return added >= 0 and all(n in (1, m) for n, m in zip(shape, wanted[added:]))
@@ -221,4 +249,6 @@ KINDS: dict[type[Any], Any] = {
     IncSubtensor: WriteKernel,
     AdvancedSubtensor: IndexKernel,
     AdvancedIncSubtensor: IndexKernel,
+    MaxPool: PoolKernel,
+    SumPool: PoolKernel,
 }

@@ -17,6 +17,7 @@ from ...ops.fused_product import FusedProduct
 from ...ops.interpret import evaluate_node
 from ...ops.lengths import ShapeI
 from ...ops.nn import AlongAxis
+from ...ops.pooling import Pool
 from ...ops.row_passes import Top, opened
 from ...ops.shape import Reshape
 from ...ops.tensor import TensorVariable
@@ -24,10 +25,10 @@ from ...record import record
 from .device import Device
 from .launches import Call, ItemsKernel, PartsKernel
 from .moves import KINDS as MOVES
-from .moves import IndexKernel, JoinKernel, WriteKernel
+from .moves import IndexKernel, JoinKernel, PoolKernel, WriteKernel
 from .products import KINDS, ProductKernel
 
-DeviceKernel = PartsKernel | ItemsKernel | ProductKernel | JoinKernel | WriteKernel | IndexKernel
+DeviceKernel = PartsKernel | ItemsKernel | ProductKernel | JoinKernel | WriteKernel | IndexKernel | PoolKernel
 
 
 @record(eq=False)
@@ -132,6 +133,8 @@ def _kernel(node: Apply, device: Device) -> DeviceKernel:
         return made
     if isinstance(node.op, KINDS):
         return ProductKernel(node, device)
+    if isinstance(node.op, Pool):
+        raise TypeError(f"{node.op.name} has no kernel on devices")
     return PartsKernel(node, device) if device.in_parts else ItemsKernel(node, device)
 
 
