@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from .cases import CASES, Case
-from .peers import PEERS
+from .peers import MORE, PEERS
 
 OURS = "arignote"
 HERE = Path(__file__).resolve().parent.parent
@@ -155,8 +155,9 @@ def report(case: Case, results: list[Result]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.split("\n")[0])
     parser.add_argument("--cases", nargs="*", default=[""], help="cases whose name starts with one of these")
-    known = ", ".join(PEERS)
-    parser.add_argument("--peers", nargs="*", default=PEERS, choices=PEERS, metavar="PEER", help=f"of {known}")
+    known = ", ".join([*PEERS, *MORE])
+    of = f"of {known}"
+    parser.add_argument("--peers", nargs="*", default=PEERS, choices=[*PEERS, *MORE], metavar="PEER", help=of)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")

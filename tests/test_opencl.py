@@ -1,8 +1,10 @@
 """The OpenCL engine: printed kernels everywhere, values where a device compiles kernels."""
 
 import pickle
+import re
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -110,7 +112,7 @@ def test_no_platform_and_devices_that_compile_nothing_are_named(monkeypatch):
     monkeypatch.setattr(devices, "_found", lambda: (None, ()))
     assert "no OpenCL platform has a device" in devices.trouble()
     monkeypatch.setattr(devices, "_found", lambda: (None, ("the OpenCL device d compiles no kernels (e)",)))
-    assert "d compiles no kernels (e); install another" in devices.trouble()
+    assert "d compiles no kernels (e); install the driver" in devices.trouble()
 
 
 def test_a_full_device_leaves_shared_variables_alone(opencl, monkeypatch):
@@ -154,6 +156,13 @@ def test_floats_bools_and_broadcasting_are_numpys(opencl):
         ]  # fmt: skip
         value = np.resize(np.array(special, dtype), (6, 6)) * np.arange(1, 7, dtype=dtype)[:, None]
         check([x, b], outputs, [value.astype(dtype), np.array([3, -2, 0, np.nan, 1, 0.5], dtype)], opencl)
+
+
+def test_long_reductions_are_cut_in_parts(opencl):
+    """Parts have results of their own; positions of extrema are found whole."""
+    x, n = T.matrix("x"), T.vector("n", dtype="int32")
+    outputs = [x.sum(), x.max(), x.argmax(), x.min(), (x > 5).any(), n.sum(), n.max(), n.argmin(), x.sum(axis=0)]
+    check([x, n], outputs, [np.arange(2e6).reshape(-1, 4) % 1013, np.arange(3_000_000, dtype="int32")[::-1]], opencl)
 
 
 def test_one_kernel_serves_all_shapes_and_empty_ones(opencl):
@@ -302,3 +311,9 @@ def test_shared_variables_stay_on_the_device_between_calls(opencl):
     f(np.ones((4, 4)))
     assert ag.function([], w * 2)().tolist() == [[4.0] * 4] * 4  # in C
     assert pickle.loads(pickle.dumps(w)).get_value()[0, 0] == 2
+
+
+def test_the_program_of_the_documentation(opencl, capsys):
+    page = Path(__file__).parent.parent / "docs" / "howto" / "run-on-opencl.md"
+    exec(re.search(r"```python\n(.*?)```", page.read_text(), re.S)[1], {})
+    assert "launch: " in capsys.readouterr().out

@@ -10,3 +10,5 @@ class NotOffered(Exception):
 
 
 PEERS = ["arignote", "numpy", "numexpr", "numba", "jax", "pytensor_c", "pytensor_numba", "torch_compile"]
+MORE = ["arignote_opencl"]
+"""Peers that are taken by name alone."""

@@ -35,7 +35,7 @@ NAMES: Names = SimpleNamespace(
 )  # fmt: skip
 
 
-def build(case: Case, threads: int | None = None) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def build(case: Case, threads: int | None = None, mode: Any = None) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     arrays = case.inputs()
     formula = partial(case.formula, NAMES)
     variables = [_like(a, f"x{n}") for n, a in enumerate(arrays)]
@@ -44,10 +44,10 @@ def build(case: Case, threads: int | None = None) -> tuple[Callable[..., Any], t
         if case.gradients:
             results = [results, *ag.grad(results, variables[: case.gradients])]
         outputs = list(results) if isinstance(results, tuple) else results
-        return ag.function(variables, outputs, threads=threads), arrays
+        return ag.function(variables, outputs, threads=threads, mode=mode), arrays
     parameters = [ag.shared(a, shape=a.shape) for a in arrays[2:]]
     loss = formula(*variables[:2], *parameters)
     gradients = ag.grad(loss, parameters)
     rate = arrays[0].dtype.type(RATE)
     updates = [(p, p - rate * g) for p, g in zip(parameters, gradients, strict=True)]
-    return ag.function(variables[:2], loss, updates=updates, threads=threads), arrays[:2]
+    return ag.function(variables[:2], loss, updates=updates, threads=threads, mode=mode), arrays[:2]

@@ -127,12 +127,8 @@ def trouble() -> str:
     found, reasons = _found()
     if found is not None:
         return ""
-    if reasons:
-        return (
-            f"{'; '.join(reasons)}; install another OpenCL driver: for processors, Debian's pocl-opencl-icd or "
-            "intel-opencl-rt"
-        )
-    return f"no OpenCL platform has a device; install the driver of one, or for processors a runtime: {INSTALL}"
+    said = "; ".join(reasons) or "no OpenCL platform has a device"
+    return f"{said}; install the driver of a GPU, or for processors Debian's pocl-opencl-icd or intel-opencl-rt of PyPI"
 
 
 def device() -> Device:

@@ -21,7 +21,7 @@ from ...cbackend.lowering.lanes import in_lanes
 from ...cbackend.lowering.lower import lower
 from ...cbackend.lowering.work_items import require_known, work_items
 from ...graph import Apply, TensorType
-from ...ops.reduce import REDUCTIONS, Reduce
+from ...ops.reduce import REDUCTIONS, Reduce, reduced_dtype
 from ...ops.tensor import TensorVariable
 from ...record import record
 from ...targets.current import current
@@ -120,6 +120,8 @@ class PartsKernel:
         self._dtypes = [np.dtype(o.dtype) for o in self.kernel.outputs]
         self._sources = [i.source for i in self.kernel.inputs]
         self._plans: dict[Any, _Plan] = {}
+        folds = self.kernel.cutting.folds if self.kernel.cutting is not None else ()
+        self._adds_up = all(_is_own(f, o.dtype) for f, o in zip(folds, self.kernel.outputs) if f)
 
     def run(self, arrays: Sequence[Any], call: Call, into: Any = None) -> list[Any] | None:
         """`into`: the array of the only result."""
@@ -133,8 +135,7 @@ class PartsKernel:
         if plan.extents is None:
             return None
         made = [memory.empty(d, s) for d, s in zip(self._dtypes, plan.shapes)] if into is None else [into]
-        own = [m[0] if step else m for m, step in zip(made, plan.apart)]
-        pointers = [memory.pointer(a) for a in (*own, *(arrays[k] for k in self._sources))]
+        pointers = [memory.pointer(a) for a in (*made, *(arrays[k] for k in self._sources))]
         arguments = [pointers[n] if is_pointer else n for is_pointer, n in plan.arguments]
         if into is not None:
             self._restride(arguments, memory.strides(into), plan.extents)
@@ -195,7 +196,7 @@ class PartsKernel:
         if cutting is None or not extents or cutting.in_turn:
             return 0, 1, False
         most = min(self._device.units * 4, math.prod(extents) * cutting.picoseconds // _GRAIN)
-        for loops, apart in ((cutting.free, False), (cutting.reduced, True)):
+        for loops, apart in ((cutting.free, False), (cutting.reduced if self._adds_up else (), True)):
             if most > 1 and loops:
                 loop = next((l for l in loops if extents[l] >= 4 * most), max(loops, key=lambda l: extents[l]))
                 parts = min(most, extents[loop])
@@ -214,6 +215,11 @@ class PartsKernel:
         found = self._combine[output].run([parts], call)
         assert found is not None
         return found[0]
+
+
+def _is_own(fold: str, dtype: str) -> bool:
+    """Whether a reduction of results of parts has their dtype; a position means nothing without its element."""
+    return fold in REDUCTIONS and reduced_dtype(REDUCTIONS[fold], dtype) == dtype
 
 
 class ItemsKernel:
