@@ -157,10 +157,27 @@ def weight_scales(w: np.ndarray, axis: int, scheme: str) -> np.ndarray:
     return scales
 
 
-def _rounded(rows: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    across = scales[:, None]
-    found: np.ndarray = np.minimum(np.round(rows / across), 127) * across
+def _rounded(rows: np.ndarray, scales: np.ndarray, most: int = 127) -> np.ndarray:
+    across = scales[..., None]
+    found: np.ndarray = np.minimum(np.round(rows / across), most) * across
     return found
+
+
+def nibbles_in_blocks(w: np.ndarray, block: int, scheme: str) -> tuple[np.ndarray, np.ndarray]:
+    """Scales, blocks by outputs, and integers from -7 to 7 of a matrix, depth by outputs; mse as for int8."""
+    depth, outputs = w.shape
+    blocks = -(-depth // block)
+    filled = np.zeros((blocks * block, outputs), "float64")
+    filled[:depth] = w
+    rows = np.abs(filled).reshape(blocks, block, outputs).swapaxes(1, 2)
+    largest = rows.max(axis=2)
+    largest[largest == 0] = 7.0  # a block of zeros has scale 1
+    if scheme == "mse":
+        losses = [np.square(_rounded(rows, share * largest / 7, 7) - rows).sum(axis=2) for share in CANDIDATES]
+        largest = largest * CANDIDATES[len(CANDIDATES) - 1 - np.argmin(losses[::-1], axis=0)]
+    scales = (largest / 7).astype("float32")
+    across = np.repeat(scales, block, axis=0)[:depth]
+    return scales, np.clip(np.rint(w / across), -7, 7).astype("int8")
 
 
 def quantized_weights(w: np.ndarray, scales: np.ndarray, axis: int) -> np.ndarray:

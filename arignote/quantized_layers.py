@@ -30,6 +30,8 @@ class LayerRow:
     """The relative error of the results if this layer alone is in 8 bits."""
     kept: bool
     """Whether it stays in float32."""
+    bits: int = 8
+    """Of the weights; with 4 the input stays float32."""
 
 
 class Layers(Sequence[LayerRow]):
@@ -41,6 +43,10 @@ class Layers(Sequence[LayerRow]):
         self._rows, self.error, self._build = list(rows), error, build
         self.times: dict[int, tuple[float, float]] = {}
         """Number of a layer -> seconds in float32 and in 8 bits, after `measure`."""
+
+    @property
+    def _bits(self) -> int:
+        return self._rows[0].bits if self._rows else 8
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -60,12 +66,13 @@ class Layers(Sequence[LayerRow]):
 
     def _cells(self) -> Iterator[tuple[str, ...]]:
         head = ("layer", "name", "input range", "scale", "zero", "weight scales", "error", "")
-        yield (*head, "float32", "8 bits") if self.times else head
+        yield (*head, "float32", f"{self._bits} bits") if self.times else head
         for row in self._rows:
             low, high = row.weight_scales.min(), row.weight_scales.max()
+            rounded = (f"{row.scale:.4g}", str(row.zero_point)) if row.bits == 8 else ("", "")
             cells = (
-                str(row.number), row.name, f"{row.low:.4g} to {row.high:.4g}", f"{row.scale:.4g}", str(row.zero_point),
-                f"{low:.3g} to {high:.3g}", f"{row.error:.2e}", "float32" if row.kept else "int8",
+                str(row.number), row.name, f"{row.low:.4g} to {row.high:.4g}", *rounded, f"{low:.3g} to {high:.3g}",
+                f"{row.error:.2e}", "float32" if row.kept else f"int{row.bits}",
             )  # fmt: skip
             times = [f"{t * 1e6:.1f} us" for t in self.times.get(row.number, ())]
             yield (*cells, *times)
@@ -75,7 +82,8 @@ class Layers(Sequence[LayerRow]):
         widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(len(rows[0]))]
         lines = ["  ".join(cell.ljust(n) for cell, n in zip(row, widths, strict=False)).rstrip() for row in rows]
         kept = sum(row.kept for row in self._rows)
-        head = f"{len(self) - kept} of {len(self)} layers in 8 bits, relative error of the results {self.error:.2e}"
+        narrow = f"{len(self) - kept} of {len(self)} layers in {self._bits} bits"
+        head = f"{narrow}, relative error of the results {self.error:.2e}"
         return "\n".join([head, *lines])
 
     __repr__ = __str__
@@ -83,7 +91,7 @@ class Layers(Sequence[LayerRow]):
     def svg(self) -> str:
         """The error of each layer as bars; those that stay in float32 are pale."""
         rows = [(f"{row.number} {row.name}", row.error, "soft" if row.kept else "mark") for row in self._rows]
-        return pages.bars.bars(rows, "Error of the results with one layer in 8 bits")
+        return pages.bars.bars(rows, f"Error of the results with one layer in {self._bits} bits")
 
     def _repr_html_(self) -> str:
         head, *rows = self._cells()

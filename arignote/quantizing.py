@@ -39,7 +39,7 @@ from .sources import graph_over
 def quantize(
     source: Any, samples: Any, scheme: str = "minmax", *, outputs: Any = None, inputs: Any = None,
     keep: Collection[int | str] = (), goal: float | Callable[[Any], bool] | None = None, bias_correction: bool = True,
-    **options: Any,
+    weights: str = "int8", block: int = 32, **options: Any,
 ) -> Function:  # fmt: skip
     """The inference function of `source` with its layers in 8 bits: an ordinary function, with a table in `.layers`.
 
@@ -61,6 +61,9 @@ def quantize(
             until it is met.
         bias_correction: add to each channel of a layer what quantization takes from its mean over the samples (Nagel
             and others, "Data-free quantization", 2019).
+        weights: "int8", or "int4" for weights of 4 bits alone: two to a byte, with a scale for each `block` of them
+            along the sum.  Layers are then products only, and their inputs stay float32.
+        block: how many weights of 4 bits share a scale, a multiple of 8.
         options: arguments of `ag.function` that say how to compile.
 
     Raises:
@@ -69,9 +72,13 @@ def quantize(
     """
     if scheme not in SCHEMES:
         raise ValueError(f"quantize: scheme is {shown(scheme)}; expected one of {', '.join(SCHEMES)}")
+    if weights not in WEIGHTS:
+        raise ValueError(f"quantize: weights is {shown(weights)}; expected one of {', '.join(WEIGHTS)}")
+    if isinstance(block, bool) or not isinstance(block, int) or block <= 0 or block % 8:
+        raise ValueError(f"quantize: block is {shown(block)}; expected a positive multiple of 8")
     variables, results, form, options = inference_parts(source, outputs, inputs, "quantized", options)
     graph = rewrite(graph_over(variables, results), "canonicalize")
-    work = _Work(graph, _calls(samples, variables), scheme, options)
+    work = _Work(graph, _calls(samples, variables), scheme, options, block if weights == "int4" else 0)
     kept = {work.number_of(name) for name in keep}
     if bias_correction:
         work.correct()
@@ -80,6 +87,9 @@ def quantize(
     made = function(list(variables), form(list(final.outputs)), **options)
     made.layers = work.table(kept)
     return made
+
+
+WEIGHTS = ("int8", "int4")
 
 
 @record(eq=False)
@@ -93,23 +103,29 @@ class LayerPlan:
     scale: float
     zero_point: int
     weights: Any
-    """int8, as an array."""
+    """int8, as an array; of 4 bits if there are blocks."""
     weight_scales: Any
     axis: int
     """The axis of output channels in the weights."""
     correction: Any = None
     """A number to add to each channel of the result."""
+    block: int = 0
+    """How many weights of 4 bits share a scale along the sum; 0 for 8 bits, in which the input is too."""
 
     @property
     def out_axis(self) -> int:
         return 1 if isinstance(self.node.op, Convolution) else self.node.out.ndim - 1
 
     def narrowed(self, x: Any) -> Any:
-        """The input rounded to the numbers that uint8 stands for."""
+        """The input rounded to the numbers that uint8 stands for; as it is for weights of 4 bits."""
+        if self.block:
+            return x
         return T.dequantize(T.quantize(x, self.scale, self.zero_point), self.scale, self.zero_point)
 
     def widened(self) -> Any:
-        """The numbers that the weights in int8 stand for."""
+        """The numbers that the weights stand for."""
+        if self.block:
+            return T.dequantize(constant(self.weights), self.weight_scales, axis=0, block=self.block)
         scales = self.weight_scales.astype("float32").reshape(-1)
         if scales.size == 1:
             return T.dequantize(constant(self.weights), scales[0])
@@ -122,12 +138,12 @@ class LayerPlan:
         return y + constant(self.correction.reshape([-1 if k == self.out_axis else 1 for k in range(y.ndim)]))
 
 
-def layers_of(graph: FunctionGraph) -> list[Apply]:
-    """The convolutions and products of float32 with constant weights."""
+def layers_of(graph: FunctionGraph, products: bool = False) -> list[Apply]:
+    """The convolutions and products of float32 with constant weights; `products`: these alone."""
     return [
         node
         for node in graph.order
-        if isinstance(node.op, (Convolution, Dot, MatMul))
+        if isinstance(node.op, (Dot, MatMul) if products else (Convolution, Dot, MatMul))
         and isinstance(node.inputs[1], Constant)
         and node.out.dtype == node.inputs[0].dtype == node.inputs[1].dtype == "float32"
         and (isinstance(node.op, Convolution) or node.inputs[1].ndim == 2)
@@ -183,13 +199,14 @@ class _Work:
     """Calibration, corrections and errors of one graph."""
 
     def __init__(
-        self, graph: FunctionGraph, calls: Sequence[tuple[Any, ...]], scheme: str, options: dict[str, Any]
+        self, graph: FunctionGraph, calls: Sequence[tuple[Any, ...]], scheme: str, options: dict[str, Any], block: int
     ) -> None:
-        self.graph, self.calls, self.scheme = graph, calls, scheme
+        self.graph, self.calls, self.scheme, self.block = graph, calls, scheme, block
         self.options = {k: v for k, v in options.items() if k in ("threads", "target", "mode")}
-        nodes = layers_of(graph)
+        nodes = layers_of(graph, products=bool(block))
         if not nodes:
-            raise ValueError("quantize: there is no convolution or product of float32 with constant weights")
+            kinds = "product" if block else "convolution or product"
+            raise ValueError(f"quantize: there is no {kinds} of float32 with constant weights")
         self.exact = self.run("exact", list(graph.outputs))
         self.plans = self.planned(nodes)
         self._simulation: Function | None = None
@@ -238,8 +255,11 @@ class _Work:
         scale, zero_point = calibration.affine(low, high)
         w: Any = node.inputs[1]
         axis = 0 if isinstance(node.op, Convolution) else 1
-        scales = calibration.weight_scales(w.data, axis, self.scheme)
         name = w.name or f"{node.op.name} {'x'.join(map(str, w.data.shape))}"
+        if self.block:
+            scales, narrow = calibration.nibbles_in_blocks(w.data, self.block, self.scheme)
+            return LayerPlan(node, name, low, high, 1.0, 0, narrow, scales, axis, block=self.block)
+        scales = calibration.weight_scales(w.data, axis, self.scheme)
         narrow = calibration.quantized_weights(w.data, scales, axis)
         return LayerPlan(node, name, low, high, scale, zero_point, narrow, scales, axis)
 
@@ -265,7 +285,7 @@ class _Work:
         found = self.run("corrections", changes)
         for k, plan in enumerate(self.plans):
             sums, shapes = ([arrays[2 * k + part] for arrays in found] for part in (0, 1))
-            count = sum(int(np.prod(shape)) // len(plan.weight_scales) for shape in shapes)
+            count = sum(int(np.prod(shape)) // plan.weights.shape[plan.axis] for shape in shapes)
             mean = np.sum(sums, axis=0, dtype="float64") / max(count, 1)
             self.plans[k] = replace(plan, correction=mean.astype("float32"))
 
@@ -328,7 +348,7 @@ class _Work:
         rows = [
             LayerRow(
                 k, plan.name, str(plan.node.origin[0]) if plan.node.origin else "", plan.low, plan.high, plan.scale,
-                plan.zero_point, plan.weight_scales, error, k in kept,
+                plan.zero_point, plan.weight_scales, error, k in kept, 4 if plan.block else 8,
             )
             for k, (plan, error) in enumerate(zip(self.plans, self.errors, strict=True))
         ]  # fmt: skip

@@ -31,7 +31,7 @@ Computation:
     blas, packed_dot, products, einsum, linalg   products of matrices, NumPy's names for them
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
     convolution, blocked, weights, pooling, nn   networks
-    phases, quantized, byte_sums                 values that differ in training and inference; numbers in few bits
+    phases, quantized, byte_sums, nibbles        values that differ in training and inference; numbers in few bits
     random                                       streams of random numbers
 
 Ops made of ops:
@@ -68,6 +68,7 @@ from .shared import Container, SharedVariable, shared
 from .statistics import average, corrcoef, cov, mean, size, std, var
 from .quantiles import median, percentile, quantile
 from .byte_sums import ByteConvolution, ByteProduct
+from .nibbles import NibbleProduct
 from .quantized import Dequantize, Quantize, dequantize, dynamic_quantize, quantize
 from .not_a_number import (
     nan_to_num, nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin, nanprod, nanstd, nansum, nanvar,
@@ -143,9 +144,9 @@ __all__ = [
     "Cumulative", "Dequantize", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
     "Eigh", "Eigvalsh", "Elementwise", "Eye", "FromBlocks", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger",
     "InPlace", "IncSubtensor", "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector",
-    "MaskedShape", "MatMul", "MaxPool", "MaxPoolGradient", "Nonzero", "OrderStatistics", "PackedDot", "Pipeline",
-    "Pointwise",
-    "PseudoInverse", "Quantize", "Reduce", "RepeatedPositions", "Reshape", "Scan", "SearchSorted", "Shape",
+    "MaskedShape", "MatMul", "MaxPool", "MaxPoolGradient", "NibbleProduct", "Nonzero", "OrderStatistics",
+    "PackedDot", "Pipeline", "Pointwise", "PseudoInverse", "Quantize", "Reduce", "RepeatedPositions", "Reshape",
+    "Scan", "SearchSorted", "Shape",
     "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort",
     "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "ToBlocks",
     "Top", "Triangle", "Unique", "UniqueParts", "While", "absolute", "acos", "acosh", "all", "allclose", "alloc",

@@ -35,6 +35,7 @@ from .indexing import IncSubtensor, Subtensor, entries
 from .joining import Join, RepeatedPositions
 from .lengths import MakeVector, Shape, ShapeI
 from .matrix_ops import MatrixOp
+from .nibbles import NibbleProduct
 from .nn import AlongAxis
 from .packed_dot import PackedDot
 from .phases import ByPhase
@@ -297,7 +298,7 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
     ),
     "rewrites make it, after examples are batched": (
         Assembled, BlockedConvolution, ByteConvolution, ByteProduct, Dot22, Dot22Scalar, FromBlocks, Fused,
-        FusedProduct, Gemm, Gemv, Ger, InPlace, PackedDot, Pipeline, Region, ToBlocks,
+        FusedProduct, Gemm, Gemv, Ger, InPlace, NibbleProduct, PackedDot, Pipeline, Region, ToBlocks,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
 }  # fmt: skip

@@ -28,12 +28,27 @@ from .tensor import TensorVariable, as_tensor, constant
 from .typing import DTypeLike, TensorLike
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32")
+NIBBLES = {"int4": ("int8", -8, 7), "uint4": ("uint8", 0, 15)}
+"""Numbers of 4 bits: the dtype that holds one of them, the least and the largest."""
 FLOATS = ("float16", "float32", "float64")
 
 
 def _wide(number: str, integer: str) -> str:
     """The dtype in which zero points are added: it holds all numbers of both."""
     return "float64" if number == "float64" or integer.endswith("32") else "float32"
+
+
+def ends_of(dtype: str) -> tuple[int, int]:
+    """The least and the largest integer."""
+    if dtype in NIBBLES:
+        return NIBBLES[dtype][1:]
+    ends = np.iinfo(dtype)
+    return int(ends.min), int(ends.max)
+
+
+def held_in(dtype: str) -> str:
+    """The dtype of tensors of such integers."""
+    return NIBBLES[dtype][0] if dtype in NIBBLES else dtype
 
 
 class _Scaled(Broadcasting):
@@ -56,7 +71,7 @@ class _Scaled(Broadcasting):
 
 @record(repr=False)
 class Quantize(_Scaled):
-    """`quantize(x, scale, zero_point)`: integers of `dtype`, which is that of the zero point."""
+    """`quantize(x, scale, zero_point)`: integers of `dtype`, which is that of the zero point; one of 4 bits takes 8."""
 
     dtype: str
     name: ClassVar[str] = "quantize"  # type: ignore[misc]
@@ -64,34 +79,35 @@ class Quantize(_Scaled):
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         shape = self._shapes(inputs)
         x, scale, zero = inputs
-        if x.dtype not in FLOATS or scale.dtype != x.dtype or zero.dtype != self.dtype or self.dtype not in INTEGERS:
+        held = held_in(self.dtype)
+        if x.dtype not in FLOATS or scale.dtype != x.dtype or zero.dtype != held or held not in INTEGERS:
             said = ", ".join(map(describe, inputs))
-            raise TypeError(f"quantize takes floats, scales of their dtype, zero points of {self.dtype}; got {said}")
-        return (TensorType(self.dtype, shape),)
+            raise TypeError(f"quantize takes floats, scales of their dtype, zero points of {held}; got {said}")
+        return (TensorType(held, shape),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         x, scale, zero = values
-        wide, ends = _wide(x.dtype.name, self.dtype), np.iinfo(self.dtype)
+        wide, (least, most) = _wide(x.dtype.name, self.dtype), ends_of(self.dtype)
         with np.errstate(all="ignore"):
             whole = np.rint(x / scale).astype(wide) + zero.astype(wide)
-            held = np.clip(np.where(np.isnan(whole), zero.astype(wide), whole), ends.min, ends.max)
-        return (held.astype(self.dtype),)
+            held = np.clip(np.where(np.isnan(whole), zero.astype(wide), whole), least, most)
+        return (held.astype(held_in(self.dtype)),)
 
     def expand(self, inputs: Sequence[Variable]) -> Variable:
         x, scale, zero = inputs
-        wide, ends = _wide(x.dtype, self.dtype), np.iinfo(self.dtype)
+        wide, (least, most) = _wide(x.dtype, self.dtype), ends_of(self.dtype)
         start = T.cast(zero, wide)
         whole = T.add(T.cast(T.rint(T.true_div(x, scale)), wide), start)
-        held = T.minimum(T.maximum(whole, constant(ends.min, wide)), constant(ends.max, wide))
-        return T.cast(T.switch(T.isnan(whole), start, held), self.dtype)
+        held = T.minimum(T.maximum(whole, constant(least, wide)), constant(most, wide))
+        return T.cast(T.switch(T.isnan(whole), start, held), held_in(self.dtype))
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (g,), (x, scale, zero) = cotangents, node.inputs
         if g is None:
             return [None, None, None]
-        wide, ends = _wide(x.dtype, self.dtype), np.iinfo(self.dtype)
+        wide, (least, most) = _wide(x.dtype, self.dtype), ends_of(self.dtype)
         whole = T.add(T.cast(T.true_div(x, scale), wide), T.cast(zero, wide))
-        inside = T.logical_and(T.ge(whole, ends.min), T.le(whole, ends.max))
+        inside = T.logical_and(T.ge(whole, least), T.le(whole, most))
         through = T.switch(inside, T.true_div(T.cast(g, x.dtype), scale), constant(0, x.dtype))
         return [through, T.unbroadcast(T.neg(T.mul(through, T.true_div(x, scale))), scale), None]
 
@@ -133,8 +149,9 @@ class Dequantize(_Scaled):
 
 
 def quantize(
-    x: TensorLike, scale: TensorLike, zero_point: TensorLike = 0, dtype: DTypeLike = "uint8", axis: int | None = None
-) -> TensorVariable:
+    x: TensorLike, scale: TensorLike, zero_point: TensorLike = 0, dtype: DTypeLike = "uint8", axis: int | None = None,
+    block: int | None = None,
+) -> TensorVariable:  # fmt: skip
     """`x` in integers: rint(x / scale) + zero_point, halves to even, cut off at the ends of `dtype`.
 
     NaN becomes the zero point.  To derivatives it is x / scale within the ends and constant beyond.
@@ -143,31 +160,36 @@ def quantize(
         x: Floats, of any shape.
         scale: A positive number, or a vector with one for each position along `axis`.
         zero_point: The integer that stands for 0, or a vector of them.
-        dtype: int8, uint8, int16, uint16 or int32.
+        dtype: int8, uint8, int16, uint16 or int32; or "int4" or "uint4", and then the result has int8 or uint8.
         axis: The axis of x along which scales and zero points stand; None where they are scalars.
+        block: How many neighbours along `axis` share a scale.  Scales, and zero points but for a scalar, have the rank
+            of x then, and one position a block along `axis`; the last block may be shorter.
 
     Raises:
         TypeError: x has no floats, or `dtype` is another.
         ValueError: a constant scale is not positive and finite, a constant zero point does not fit into `dtype`, or a
             vector has not the length of the axis.
     """
-    x, name = as_tensor(x), dtype_name(dtype)
+    x, name = as_tensor(x), dtype if isinstance(dtype, str) and dtype in NIBBLES else dtype_name(dtype)
     if x.dtype not in FLOATS:
         raise TypeError(f"quantize: x must have floats, got {describe(x)}")
-    if name not in INTEGERS:
-        raise TypeError(f"quantize: dtype must be one of {', '.join(INTEGERS)}, got {name}")
-    steps = _beside("quantize", "scale", _scales("quantize", scale, x.dtype), x, axis)
-    return Quantize(name)(x, steps, _beside("quantize", "zero_point", _zeros("quantize", zero_point, name), x, axis))
+    if name not in INTEGERS and name not in NIBBLES:
+        raise TypeError(f"quantize: dtype must be one of {', '.join((*INTEGERS, *NIBBLES))}, got {name}")
+    steps = _beside("quantize", "scale", _scales("quantize", scale, x.dtype), x, axis, block)
+    zeros = _beside("quantize", "zero_point", _zeros("quantize", zero_point, name), x, axis, block)
+    return Quantize(name)(x, steps, zeros)
 
 
 def dequantize(
-    q: TensorLike, scale: TensorLike, zero_point: TensorLike = 0, axis: int | None = None
+    q: TensorLike, scale: TensorLike, zero_point: TensorLike = 0, axis: int | None = None, block: int | None = None
 ) -> TensorVariable:
     """The numbers that integers stand for: (q - zero_point) * scale, in the dtype of the scale (float32 for a number).
 
+    Constant integers of 4 bits stay two to a byte if a product with float32 is all that reads the numbers.
+
     Args:
         q: Integers of int8, uint8, int16, uint16 or int32, of any shape.
-        scale, zero_point, axis: As for `quantize`.
+        scale, zero_point, axis, block: As for `quantize`.
 
     Raises:
         TypeError: q has no such integers.
@@ -178,7 +200,8 @@ def dequantize(
         raise TypeError(f"dequantize: q must have integers of {', '.join(INTEGERS)}, got {describe(q)}")
     steps = _scales("dequantize", scale, getattr(scale, "dtype", "float32"))
     zeros = _zeros("dequantize", zero_point, q.dtype)
-    steps, zeros = (_beside("dequantize", role, v, q, axis) for role, v in (("scale", steps), ("zero_point", zeros)))
+    beside = (("scale", steps), ("zero_point", zeros))
+    steps, zeros = (_beside("dequantize", role, v, q, axis, block) for role, v in beside)
     return Dequantize()(q, steps, zeros)
 
 
@@ -220,20 +243,25 @@ def _scales(what: str, scale: Any, dtype: Any) -> TensorVariable:
 
 
 def _zeros(what: str, zero: Any, dtype: str) -> TensorVariable:
+    held, (least, most) = held_in(dtype), ends_of(dtype)
     if isinstance(zero, Variable) and not isinstance(zero, Constant):
-        if zero.dtype != dtype:
-            raise TypeError(f"{what}: zero_point must have the dtype {dtype} of the integers, got {describe(zero)}")
+        if zero.dtype != held:
+            raise TypeError(f"{what}: zero_point must have the dtype {held} of the integers, got {describe(zero)}")
         return as_tensor(zero)
-    given, ends = np.asarray(zero.data if isinstance(zero, Constant) else zero), np.iinfo(dtype)
-    if given.dtype.kind not in "iu" or (given.size and not (ends.min <= given.min() and given.max() <= ends.max)):
-        raise ValueError(f"{what}: zero_point must be integers from {ends.min} to {ends.max} for {dtype}, got {zero}")
-    return constant(given.astype(dtype))
+    given = np.asarray(zero.data if isinstance(zero, Constant) else zero)
+    if given.dtype.kind not in "iu" or (given.size and not (least <= given.min() and given.max() <= most)):
+        raise ValueError(f"{what}: zero_point must be integers from {least} to {most} for {dtype}, got {zero}")
+    return constant(given.astype(held))
 
 
-def _beside(what: str, role: str, v: TensorVariable, x: Variable, axis: int | None) -> TensorVariable:
-    """A scalar as it is; a vector along its axis of x."""
+def _beside(
+    what: str, role: str, v: TensorVariable, x: Variable, axis: int | None, block: int | None
+) -> TensorVariable:
+    """A scalar as it is; a vector along its axis of x; numbers of blocks as those of their positions."""
     if v.ndim == 0:
         return v
+    if block is not None:
+        return _of_blocks(what, role, v, x, axis, block)
     if v.ndim != 1 or axis is None:
         raise ValueError(f"{what}: {role} must be a scalar, or a vector with axis= given, got {describe(v)}")
     axis = normalize_axis(axis, x.ndim, what)
@@ -241,3 +269,30 @@ def _beside(what: str, role: str, v: TensorVariable, x: Variable, axis: int | No
     if None not in (length, known) and length != known:
         raise ValueError(f"{what}: {role} has {length} numbers, but axis {axis} of {describe(x)} has {known} positions")
     return DimShuffle(tuple(0 if k == axis else "x" for k in range(x.ndim)))(v)
+
+
+def _of_blocks(
+    what: str, role: str, v: TensorVariable, x: Variable, axis: int | None, block: int
+) -> TensorVariable:
+    """The number of each block for all of its positions along the axis."""
+    if not isinstance(block, int) or block < 1 or axis is None:
+        raise ValueError(f"{what}: block must be a positive integer with axis= given, got {block!r} and axis={axis}")
+    axis = normalize_axis(axis, x.ndim, what)
+    wanted = [None if n is None else -(-n // block) if k == axis else n for k, n in enumerate(x.type.shape)]
+    fits = v.ndim == x.ndim and all(
+        None in (n, m) or n == m or (n == 1 and k != axis)
+        for k, (n, m) in enumerate(zip(v.type.shape, wanted, strict=True))
+    )
+    if not fits:
+        raise ValueError(f"{what}: {role} must have the shape {tuple(wanted)} for blocks of {block}, got {describe(v)}")
+    return spread(v, x, axis, block)
+
+
+def spread(v: Variable, x: Variable, axis: int, block: int) -> TensorVariable:
+    """The numbers of blocks along an axis, each for the positions of its block in x."""
+    length = x.type.shape[axis]
+    if isinstance(v, Constant) and length is not None:
+        wide = np.repeat(v.data, block, axis=axis)
+        return constant(np.ascontiguousarray(wide[(*(slice(None),) * axis, slice(0, length))]))
+    cut = slice(0, T.shape(x)[axis])
+    return T.repeat(v, block, axis=axis)[(*(slice(None),) * axis, cut)]  # type: ignore[no-any-return]

@@ -26,6 +26,7 @@ from .fused_product import FusedProduct
 from .indexing import IncSubtensor, Subtensor
 from .joining import Join, RepeatedPositions
 from .lengths import MakeVector, Shape, ShapeI
+from .nibbles import NibbleProduct
 from .nn import LogSoftmax, LogSumExp, Softmax
 from .packed_dot import PackedDot
 from .phases import ByPhase
@@ -56,8 +57,8 @@ _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, BlockedConvolution, ByteConvolution,
     Cast, CheckLengths, Cond, Convolution, DimShuffle,
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
-    MaskedShape, MaxPool, MaxPoolGradient, PackedDot, Pipeline, Quantize, Region, Scan, SearchSorted, ShapeI,
-    Softmax, Solve, SolveTriangular, Sort, SpecifyShape,
+    MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedDot, Pipeline, Quantize, Region, Scan, SearchSorted,
+    ShapeI, Softmax, Solve, SolveTriangular, Sort, SpecifyShape,
     Subtensor, SumPool, ToBlocks, Top, Triangle, Unique, UniqueParts, While,
 )  # fmt: skip
 

@@ -7,6 +7,7 @@ from arignote.ops.blocked import FromBlocks, ToBlocks
 from arignote.ops.byte_sums import ByteConvolution, ByteProduct
 from arignote.ops.convolution import Convolution
 from arignote.ops.creation import Alloc
+from arignote.ops.nibbles import NibbleProduct
 from arignote.ops.pooling import MaxPool
 from arignote.ops.quantized import Dequantize
 from arignote.targets.current import current
@@ -25,6 +26,7 @@ narrow = np.arange(-24, 24).reshape(OUTPUTS, 4, 2, 2).astype("int8")
 steps = np.array([0.5, 0.25, 2.0], "float32")
 kernels = Dequantize()(*map(T.constant, (narrow, steps.reshape(-1, 1, 1, 1), np.zeros((3, 1, 1, 1), "int8"))))
 matrix = Dequantize()(*map(T.constant, (narrow[:, :, 0, 0].T.copy(), steps.reshape(1, -1), np.zeros((1, 3), "int8"))))
+wide = T.matrix("wide", "float32")
 factor = np.array([1.0, 2.0, 0.5], "float32").reshape(1, -1, 1, 1)
 
 
@@ -74,6 +76,22 @@ def laid():
     return FromBlocks(OUTPUTS)(op(ToBlocks(block)(q), T.constant(op.packed(narrow, block)), *map(T.constant, beside)))
 
 
+few = np.arange(48).reshape(OUTPUTS, 16).astype("uint8") % 16
+points = np.array([[8, 3], [1, 8], [15, 0]], "uint8")
+
+
+def four_bits():
+    return T.dequantize(few, np.array([[1, 2], [3, 4], [5, 6]], "float32"), points, axis=1, block=8)
+
+
+def packed_bits(v):
+    op = NibbleProduct(OUTPUTS, 16, 8, SIZE)
+    scales = np.array([[1, 2], [3, 4], [5, 6]], "float32")
+    zeros = (points.astype("int16") - 8).astype("int8")
+    arrays = op.packed(few.astype("int16") - 8), op.along(scales), op.along(zeros)
+    return op(v, *map(T.constant, arrays))
+
+
 RELU = T.maximum(summed(), np.float32(0))
 ROWS = [
     ("local_integer_convolution", plain(dequantized(), kernels), summed()),
@@ -113,6 +131,8 @@ ROWS = [
         MaxPool((2, 2), (1, 1), (1, 1))(dequantized()),
         dequantized(MaxPool((2, 2), (1, 1), (1, 1))(q)),
     ),
+    ("local_nibble_product", T.dot(wide, four_bits().T), packed_bits(wide)),
+    ("local_nibble_product", T.dot(four_bits(), wide[0]), packed_bits(wide[0])),
     ("local_byte_product", T.dot(T.cast(a, "int32"), T.cast(b, "int32")), ByteProduct()(a, b)),
     (
         "local_byte_convolution",

@@ -137,3 +137,28 @@ def test_mistakes(name):
     call, error, message = MISTAKES[name]
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("scheme", ["minmax", "mse"])
+def test_weights_of_4_bits_stay_packed(net, scheme):
+    """Products alone, with inputs in float32; the table tells the bits."""
+    f = ag.quantize(net.logits, SAMPLES[:2], scheme, weights="int4", block=16)
+    assert net.accuracy(f) >= net.accuracy(ag.freeze(net.logits)) - 0.003
+    assert [row.bits for row in f.layers] == [4] * len(f.layers)
+    assert "of 2 layers in 4 bits" in str(f.layers)
+    assert [n.op.name for n in f.graph.order].count("nibble_product") == 2
+    assert f.layers.error < 0.1
+    images = DIGITS.test_images[:20]
+    by_numpy = ag.quantize(net.logits, SAMPLES[:2], scheme, weights="int4", block=16, mode="NUMPY")(images)
+    np.testing.assert_allclose(f(images), by_numpy, rtol=1e-4, atol=1e-4 * np.abs(by_numpy).max())
+
+
+def test_weights_of_4_bits_refuse_bad_input():
+    x = T.tensor("x", "float32", (1, 1, 4, 4))
+    y = T.nn.conv2d(x, numbers(2, 1, 3, 3))
+    with pytest.raises(ValueError, match="there is no product of float32 with constant weights"):
+        ag.quantize(y, [numbers(1, 1, 4, 4)], weights="int4")
+    with pytest.raises(ValueError, match="weights is 'int2'; expected one of int8, int4"):
+        ag.quantize(y, [numbers(1, 1, 4, 4)], weights="int2")
+    with pytest.raises(ValueError, match="block is 12; expected a positive multiple of 8"):
+        ag.quantize(y, [numbers(1, 1, 4, 4)], weights="int4", block=12)

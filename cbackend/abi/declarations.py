@@ -123,10 +123,22 @@ typedef struct ag_byte_product {
     i32 *c;                                             /* contiguous */
 } ag_byte_product;
 
-/* Products of bytes.  product: 0, or MEMORY (2). */
+/* y[rows, outputs] = the sum over k of x[rows, k] * (w[outputs, k] - zero[outputs, k / block]) * scale[...].  w has
+   4 bits; w, scale and zero (bytes, or NULL) are laid as gemm/nibbles.c says. */
+typedef struct ag_nibble_product {
+    i64 rows, outputs, depth, block, blocks;            /* block: a multiple of 8; blocks: of depth */
+    const float *x;                                     /* contiguous */
+    const void *w;
+    const float *scale;
+    const void *zero;
+    float *y;                                           /* contiguous */
+} ag_nibble_product;
+
+/* Products of bytes.  product, nibbles: 0, or MEMORY (2). */
 typedef struct ag_byte_table {
     void (*sums)(const struct ag_runtime *rt, const ag_byte_sums *sums);
     i32 (*product)(const struct ag_runtime *rt, const ag_byte_product *product);
+    i32 (*nibbles)(const struct ag_runtime *rt, const ag_nibble_product *product);
 } ag_byte_table;
 
 /* LAPACK of one dtype.  Matrices are stored by columns, n elements apart unless ld says otherwise; pivots: 8 * n bytes,

@@ -31,4 +31,13 @@ static void ag_sum_bytes(const ag_runtime *rt, const ag_byte_table *t, const i64
     });
 }
 """),
+    Helper("ag_multiply_nibbles", """\
+/* Rows of floats by weights of 4 bits (see ag_nibble_product).  0, or MEMORY (2). */
+static i32 ag_multiply_nibbles(const ag_runtime *rt, const ag_byte_table *t, i64 rows, i64 outputs, i64 depth,
+                               i64 block, i64 blocks, const void *x, const void *w, const void *scale, const void *zero,
+                               void *y)
+{
+    return t->nibbles(rt, &(const ag_nibble_product){rows, outputs, depth, block, blocks, x, w, scale, zero, y});
+}
+"""),
 )  # fmt: skip

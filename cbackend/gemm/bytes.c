@@ -678,10 +678,3 @@ static i32 multiply_bytes(const ag_runtime *rt, const ag_byte_product *of)
     rt->release(totals), rt->release(rows), rt->release(weights_of);
     return failed;
 }
-
-/* Fill the entries.  No BLAS knows of bytes. */
-EXPORT void ag_blas_install(ag_byte_table *entries, void *const *found, i32 takes_wide, i64 alone)
-{
-    (void)found, (void)takes_wide, (void)alone;
-    *entries = (ag_byte_table){sum_bytes, multiply_bytes};
-}

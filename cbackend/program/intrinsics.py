@@ -16,6 +16,7 @@
     multiply_bytes(products, ..., result)                              products of bytes in 32 bits
     sum_bytes(products, [...], x, [s, ...], w, start, totals, scale, bias, more, [s, ...], result)
                                                                        a convolution of bytes in blocks
+    multiply_nibbles(products, ..., result)                            rows of floats by weights of 4 bits
     solve, solve_triangular, cholesky, slogdet(solvers, ..., result)   factorizations
     pipeline({stages})                                                 kernels, some rows of each at a time
 
@@ -68,6 +69,7 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("convolve_tiles", "t v a v a a qa qa a a f", (-2, -1)),
         Intrinsic("multiply_bytes", "t q v q q q q q a v a v a"),
         Intrinsic("sum_bytes", "t v a v a a a a a qa v a"),
+        Intrinsic("multiply_nibbles", "t q q q q q a a a qa a"),
         Intrinsic("solve", "l q q v q q a v aq v n a"),
         Intrinsic("solve_triangular", "l q q q q v q q a v a v a"),
         Intrinsic("cholesky", "l q q v q a v a"),

@@ -45,6 +45,7 @@ from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor, Subtensor
 from ...ops.joining import Join, RepeatedPositions
 from ...ops.lengths import MakeVector, Shape, ShapeI
+from ...ops.nibbles import NibbleProduct
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.packed_dot import PackedDot
 from ...ops.phases import ByPhase
@@ -331,6 +332,7 @@ _PLANS: dict[type[Op], Plan] = {
     BlockedConvolution: plan_blocks.plan_blocked_convolution,
     ByteConvolution: plan_bytes.plan_byte_convolution,
     ByteProduct: plan_bytes.plan_byte_product,
+    NibbleProduct: plan_bytes.plan_nibble_product,
     ToBlocks: plan_blocks.plan_to_blocks,
     FromBlocks: plan_blocks.plan_from_blocks,
     KernelGradient: plan_windows.plan_kernel_gradient,

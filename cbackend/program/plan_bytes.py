@@ -1,4 +1,4 @@
-"""Products and convolutions of bytes: calls of the runtime, which sums them in 32 bits."""
+"""Products and convolutions of bytes, summed in 32 bits, and of weights of 4 bits: calls of the runtime."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from ...graph import Apply
 from ...ops.byte_sums import RESULTS, ByteConvolution
+from ...ops.nibbles import NibbleProduct
 from .outcome import Outcome
 from .plan_blas import SUMMED, batch_of, batch_strides
 from .plan_blocks import side_by_side
@@ -66,3 +67,18 @@ def plan_byte_convolution(p: Planner, node: Apply) -> None:
     arguments = (Table(TABLE), Vector(numbers), x, strides[0], *others, more or 0, strides[1], result)
     p.products[TABLE] = None
     p.call("sum_bytes", arguments, (result,), tuple(a for a in arguments[:-1] if isinstance(a, Array)))
+
+
+def plan_nibble_product(p: Planner, node: Apply) -> None:
+    """One call for all rows."""
+    op = node.op
+    assert isinstance(op, NibbleProduct)
+    x, w, scale, *zero = map(p.packed, p.inputs_of(node))
+    p.guard("equal", x.lengths[-1], op.depth, failure=Outcome.LENGTHS, axis=SUMMED)
+    result = p.result(node.out, (*x.lengths[:-1], op.outputs))
+    p.products[TABLE] = None
+    arguments = (
+        Table(TABLE), p.product(x.lengths[:-1]), op.outputs, op.depth, op.block, op.blocks, x, w, scale,
+        zero[0] if zero else 0, result,
+    )  # fmt: skip
+    p.call("multiply_nibbles", arguments, (result,), (x, w, scale, *zero), fallible=True)

@@ -26,7 +26,7 @@ _PRODUCTS = (
     _GEMM + "batch.c",
 )  # fmt: skip
 
-_BYTES = (_GEMM + "arithmetic.c", _GEMM + "bytes.c")
+_BYTES = (_GEMM + "arithmetic.c", _GEMM + "bytes.c", _GEMM + "nibbles.c")
 
 _NATIVE = ("../calls/native_entry.c", "../calls/native_bound.c")
 

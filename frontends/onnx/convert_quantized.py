@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...graph import Variable
-from ...ops.quantized import FLOATS, INTEGERS
+from ...graph import Constant, Variable
+from ...ops.quantized import FLOATS, INTEGERS, spread
+from ...ops.tensor import constant
 from .convert_elementwise import like
 from .convert_windows import convolved
-from .narrow import FORMATS, Float
+from .narrow import FORMATS, Float, Whole
 from .node import Node
 from .table import converter
 from .values import dtype_of
@@ -25,8 +26,7 @@ def _along(v: Any, x: Variable, node: Node, default: int = 1) -> Any:
     block = node.attr("block_size", 0)
     if block or v.ndim == x.ndim:
         size = block or -(-(x.type.shape[axis] or 0) // (v.type.shape[axis] or 1))
-        wide = T.repeat(v, size, axis=axis)
-        return wide[(*(slice(None),) * axis, slice(0, T.shape(x)[axis]))]
+        return spread(v, x, axis, size)
     return T.reshape(v, tuple(-1 if k == axis else 1 for k in range(x.ndim)))
 
 
@@ -65,13 +65,41 @@ def _quotient(node: Node, x: Any, scale: Any) -> Any:
 def dequantize_linear(node: Node, x: Any, scale: Any, zero: Any = None) -> Any:
     number = node.attr("output_dtype", 0)
     dtype = dtype_of(number, node.error) if number else scale.dtype
-    if x.dtype in INTEGERS and dtype == scale.dtype in FLOATS and node.format(0) is None:
+    whole = node.format(0) is None or isinstance(node.format(0), Whole)
+    if x.dtype in INTEGERS and dtype == scale.dtype in FLOATS and node.format(1) is None and whole:
         zero = T.constant(0, x.dtype) if zero is None else zero
         return T.Dequantize()(x, _along(scale, x, node), _along(zero, x, node))
     kind = x.dtype if x.type.kind == "f" else "int32" if x.dtype != "int32" else "int64"
     y = T.cast(x, kind)
     y = y if zero is None else y - T.cast(_along(zero, x, node), y.dtype)
     return T.cast(T.cast(y, scale.dtype) * _along(scale, x, node), dtype)
+
+
+@converter("MatMulNBits", domain="com.microsoft")
+def matmul_nbits(
+    node: Node, x: Any, w: Any, scale: Any, zero: Any = None, order: Any = None, bias: Any = None
+) -> Any:
+    """Rows times weights of 4 bits, two to a byte, with a scale for each block along the sum."""
+    outputs, depth, block = node.need("N"), node.need("K"), node.need("block_size")
+    bits, blocks = node.attr("bits", 4), -(-depth // block)
+    if bits != 4 or order is not None or not all(v is None or isinstance(v, Constant) for v in (w, zero)):
+        raise node.error(f"takes constant weights of 4 bits in their own order, got {bits} bits")
+    nibbles = _nibbles(w.data.reshape(outputs, -1))[:, :depth]
+    shape = outputs, blocks
+    points: Any = np.full(shape, 8, "uint8")
+    if zero is not None and zero.dtype != "uint8":
+        raise node.error(f"takes zero points of 4 bits, got {zero.dtype}")
+    if zero is not None:
+        points = _nibbles(zero.data.reshape(outputs, -1))[:, :blocks]
+    steps = constant(scale.data.reshape(shape)) if isinstance(scale, Constant) else T.reshape(scale, shape)
+    numbers = T.dequantize(nibbles, steps, points, axis=1, block=block)
+    y = T.matmul(x, T.transpose(numbers))
+    return y if bias is None else y + bias
+
+
+def _nibbles(packed: np.ndarray) -> np.ndarray:
+    """The halves of bytes, the low one first, along the last axis."""
+    return np.stack([packed & 15, packed >> 4], axis=-1).reshape(len(packed), -1)
 
 
 @converter("DynamicQuantizeLinear")

@@ -92,6 +92,14 @@ class Writer:
             self._constants[key] = self.add_initializer(array, f"c{len(self._constants)}")
         return self._constants[key]
 
+    def narrow(self, array: np.ndarray, dtype: str) -> str:
+        """The name of a constant of integers in that dtype, which may have 4 bits."""
+        if dtype == array.dtype.name:
+            return self.const(array)
+        name, kind = self.name(f"w{len(self.initializers)}"), self.onnx.TensorProto.DataType.Value(dtype.upper())
+        self.initializers.append(self.onnx.helper.make_tensor(name, kind, array.shape, array.reshape(-1)))
+        return name
+
     # --- nodes
     def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
         """The output of a new node."""

@@ -24,7 +24,7 @@ Rules on matrices and networks:
     pooling, cropping                      windows axis by axis, parts of convolutions and of padded arrays
     layout, winograd                       channels of images in blocks, their convolutions by tiles
     storage, quantization                  weights in 16 bits, numbers in few bits
-    byte_sums, byte_blocks                 networks in integers, in blocks of channels
+    byte_sums, byte_blocks, nibbles        networks in integers, in blocks of channels, weights of 4 bits
     added_axes, panels                     batches of one example, weights of products in panels
 
 Passes over whole graphs:
@@ -78,6 +78,7 @@ from . import (
     joins,
     layout,
     logic,
+    nibbles,
     normalization,
     panels,
     pooling,
@@ -234,9 +235,9 @@ def register_in_place(db: SequenceDB, *tags: str) -> None:
 
 def register_integers(db: SequenceDB) -> None:
     """Quantized networks in integers; then weights in 8 bits that nothing has multiplied become floats."""
-    integers = equilibrium((quantization.CANCELLED, byte_sums.BYTE_SUMS))
+    integers = equilibrium((quantization.CANCELLED, byte_sums.BYTE_SUMS, nibbles.NIBBLES))
     db.register("byte_sums", integers, "fast_run", "quantized", position=1.25)
-    weights = filled(TopoDB(), ([constants.FOLD_WEIGHTS],), "fast_compile")
+    weights = filled(TopoDB(), ([constants.FOLD_WEIGHTS, constants.FOLDING],), "fast_compile")
     db.register("fold_weights", weights, "fast_run", "fast_compile", position=1.3)
 
 
