@@ -92,6 +92,19 @@ def packed_bits(v):
     return op(v, *map(T.constant, arrays))
 
 
+def less(v, zero):
+    return T.cast(v, "int32") - T.constant(zero, "int32")
+
+
+def whole(v=q, padding=NONE, around=3, plus=0):
+    start, *others = numbers(zero=around)
+    start = T.constant(start.data + np.int32(plus))
+    beside = T.constant(np.ones(3, "float32")), T.constant(np.zeros(3, "float32"))
+    made = ByteConvolution((1, 1), (1, 1), padding, around, out="int32")
+    return made(v, T.constant(narrow), start, others[0], *beside)
+
+
+TALL = narrow[:, :, 0, 0].astype("int32")
 RELU = T.maximum(summed(), np.float32(0))
 ROWS = [
     ("local_integer_convolution", plain(dequantized(), kernels), summed()),
@@ -130,6 +143,36 @@ ROWS = [
         "local_pool_integers",
         MaxPool((2, 2), (1, 1), (1, 1))(dequantized()),
         dequantized(MaxPool((2, 2), (1, 1), (1, 1))(q)),
+    ),
+    (
+        "local_product_of_bytes",
+        T.dot(less(rows, 3), T.constant(TALL.T.copy())),
+        T.reshape(
+            ByteConvolution((1, 1), (1, 1), NONE, out="int32")(
+                T.reshape(rows, (-1, 4, 1, 1)), T.constant(narrow[:, :, :1, :1]),
+                *(T.constant(n) for n in ((-3 * TALL.sum(1)).astype("int32"), TALL.sum(1).astype("int32"))),
+                T.constant(np.ones(3, "float32")), T.constant(np.zeros(3, "float32")),
+            ),
+            (7, OUTPUTS),
+        ),
+    ),
+    (
+        "local_product_of_bytes",
+        T.dot(less(a, 3), T.cast(b, "int32")),
+        ByteProduct()(a, b)
+        - T.constant(3, "int32") * T.cast(T.sum(T.cast(b, "int32"), axis=-2, keepdims=True), "int32"),
+    ),
+    ("local_convolution_of_bytes", plain(less(q, 3), T.constant(narrow.astype("int32"))), whole()),
+    (
+        "local_convolution_of_bytes",
+        plain(written(less(q, 3), 0), T.constant(narrow.astype("int32"))),
+        whole(padding=AROUND),
+    ),
+    ("local_start_of_bytes", whole() + T.constant(np.int32(7)), whole(plus=7)),
+    (
+        "local_floats_of_bytes",
+        T.cast(whole(), "float32"),
+        summed(scale=1.0, by=1 / steps),
     ),
     ("local_nibble_product", T.dot(wide, four_bits().T), packed_bits(wide)),
     ("local_nibble_product", T.dot(four_bits(), wide[0]), packed_bits(wide[0])),

@@ -57,6 +57,7 @@ BOUNDS = {
     # A number of mathematics, of a type or of an algorithm.
     "optdb/rules/scan_products.py": {"_TURNED"},
     "optdb/rules/byte_sums.py": {"MOST"},
+    "optdb/rules/byte_zeros.py": {"NO_PADDING"},
     "optdb/rules/winograd.py": {"SIDE"},
     "ops/byte_sums.py": {"WORD"},
     "optdb/rules/stability.py": {"_COEFFICIENTS"},

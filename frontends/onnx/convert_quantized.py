@@ -135,7 +135,11 @@ def qlinear_matmul(node: Node, a: Any, sa: Any, za: Any, b: Any, sb: Any, zb: An
 def _requantized(y: Any, sa: Any, sb: Any, sy: Any, zy: Any, form: tuple[int, ...] | None = None) -> Any:
     sb = sb if form is None or sb.ndim == 0 else T.reshape(sb, form)
     scale = T.cast(sa, "float32") * T.cast(sb, "float32") / T.cast(sy, "float32")
-    return _saturated(T.round(T.cast(y, "float32") * scale) + T.cast(zy, "float32"), zy.dtype)
+    return T.Quantize(zy.dtype)(T.cast(y, "float32") * scale, T.constant(1, "float32"), _scalar(zy))
+
+
+def _scalar(v: Any) -> Any:
+    return T.reshape(v, ()) if v.ndim == 1 and v.type.shape[0] == 1 else v
 
 
 @converter("QLinearConv")

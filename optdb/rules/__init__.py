@@ -25,6 +25,7 @@ Rules on matrices and networks:
     layout, winograd                       channels of images in blocks, their convolutions by tiles
     storage, quantization                  weights in 16 bits, numbers in few bits
     byte_sums, byte_blocks, nibbles        networks in integers, in blocks of channels, weights of 4 bits
+    byte_zeros                             integers less zero points
     added_axes, panels                     batches of one example, weights of products in panels
 
 Passes over whole graphs:
@@ -62,6 +63,7 @@ from . import (
     blas,
     byte_blocks,
     byte_sums,
+    byte_zeros,
     canonizer,
     casts,
     constants,
@@ -235,7 +237,7 @@ def register_in_place(db: SequenceDB, *tags: str) -> None:
 
 def register_integers(db: SequenceDB) -> None:
     """Quantized networks in integers; then weights in 8 bits that nothing has multiplied become floats."""
-    integers = equilibrium((quantization.CANCELLED, byte_sums.BYTE_SUMS, nibbles.NIBBLES))
+    integers = equilibrium((quantization.CANCELLED, byte_sums.BYTE_SUMS, byte_zeros.BYTE_ZEROS, nibbles.NIBBLES))
     db.register("byte_sums", integers, "fast_run", "quantized", position=1.25)
     weights = filled(TopoDB(), ([constants.FOLD_WEIGHTS, constants.FOLDING],), "fast_compile")
     db.register("fold_weights", weights, "fast_run", "fast_compile", position=1.3)

@@ -1,0 +1,214 @@
+"""Products and convolutions of 32 bits whose operands are bytes less a zero point: as sums of bytes, bit for bit.
+
+    (a - z) @ (b - y)    =    a @ b  -  z sum(b)  -  sum(a) y  +  k z y
+
+holds modulo 2^32.  Sums of constants are prepared ahead.  Constants that do not fit into int8 are shifted by another y,
+one an output.  What follows, up to the rounding to 8 bits, joins the sums; see byte_sums.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Constant, Variable
+from ...ops.blas import Dot, MatMul
+from ...ops.byte_sums import BYTES, ByteConvolution, ByteProduct
+from ...ops.convolution import Convolution
+from ...ops.elementwise import Cast, add, cast, sub
+from ...ops.indexing import IncSubtensor
+from ...ops.lengths import lengths_of
+from ...ops.shape import reshape
+from ...ops.tensor import constant
+from ...record import record
+from ..patterns import Users
+from ..rule import Rule, node_rule
+from .facts import Node, number_of, producer
+from .layout import without_filling
+
+NO_PADDING = ((0, 0), (0, 0))
+
+
+@record(slots=True)
+class _Less:
+    """Bytes less a zero point of int32; None for 0."""
+
+    q: Variable
+    zero: Variable | None
+
+
+def less_zero(v: Variable) -> _Less | None:
+    """Values of int32 that are cast from bytes, perhaps with a zero point subtracted."""
+    made = producer(v, Cast)
+    if made is not None and v.dtype == "int32":
+        return _Less(made.inputs[0], None) if made.inputs[0].dtype in BYTES else None
+    made = producer(v, sub)
+    inner = None if made is None else producer(made.inputs[0], Cast)
+    if made is None or inner is None or v.dtype != "int32" or inner.inputs[0].dtype not in BYTES:
+        return None
+    zero = made.inputs[1]
+    return _Less(inner.inputs[0], zero) if zero.dtype == "int32" and inner.out.type == v.type else None
+
+
+@record(slots=True)
+class _Kernels:
+    """Constants, outputs first, as w + shift: w has int8, and shift is one number an output."""
+
+    w: np.ndarray
+    shift: np.ndarray
+    totals: np.ndarray
+    """Sums of w over each output, in int64."""
+
+
+def kernels_of(v: Variable, axis: int) -> _Kernels | None:
+    """Constants of int32 whose outputs, along `axis`, span 255 at most."""
+    if not isinstance(v, Constant) or v.dtype != "int32" or 0 in v.data.shape:
+        return None
+    w = np.moveaxis(v.data.astype("int64"), axis, 0)
+    low, high = (f(w.reshape(len(w), -1), axis=1) for f in (np.min, np.max))
+    if (high - low > 255).any():
+        return None
+    shift = np.where((low >= -128) & (high <= 127), 0, low + 128)
+    narrow = w - shift.reshape(-1, *(1,) * (w.ndim - 1))
+    return _Kernels(narrow.astype("int8"), shift, narrow.reshape(len(w), -1).sum(1))
+
+
+def _sums(op: ByteConvolution, q: Variable, w: np.ndarray, start: Any) -> Variable:
+    """The convolution of bytes by constants, in int32."""
+    outputs = len(w)
+    totals = w.reshape(outputs, -1).sum(1, dtype="int64").astype("int32")
+    arrays = (w, start.astype("int32"), totals, np.ones(outputs, "float32"), np.zeros(outputs, "float32"))
+    return op(q, *(constant(np.ascontiguousarray(a)) for a in arrays))  # type: ignore[no-any-return]
+
+
+def _wrapped(a: np.ndarray) -> Any:
+    return constant(a.astype("int64").astype("int32"))
+
+
+def constant_product(x: _Less, w: _Kernels, lengths: Any) -> Variable | None:
+    """Rows of bytes by constants: a convolution of one position, its weights laid ahead."""
+    if x.zero is not None and x.zero.ndim and any(n != 1 for n in x.zero.type.shape[-1:]):
+        return None
+    outputs, depth = w.w.shape
+    point = 0 if x.zero is None else number_of(x.zero)
+    start = -(0 if point is None else int(point)) * w.totals
+    op = ByteConvolution((1, 1), (1, 1), NO_PADDING, out="int32")
+    rows = reshape(x.q, (-1, depth, 1, 1))
+    y = reshape(_sums(op, rows, w.w.reshape(outputs, depth, 1, 1), start), (*lengths[:-1], outputs))
+    if x.zero is not None and point is None:
+        y = T.sub(y, T.mul(x.zero, _wrapped(w.totals)))
+    if w.shift.any():
+        sums = T.sum(cast(x.q, "int32"), axis=-1, keepdims=True)
+        sums = sums if x.zero is None else T.sub(sums, T.mul(x.zero, constant(depth, "int32")))
+        y = T.add(y, T.mul(cast(sums, "int32"), _wrapped(w.shift)))
+    return y
+
+
+def product_less_zeros(node: Node) -> Variable | None:
+    """A product of int32 of bytes less zero points, one for all, for each row of a or for each column of b."""
+    a, b = node.inputs
+    if node.out.dtype != "int32" or a.dtype != "int32" or b.dtype != "int32" or min(a.ndim, b.ndim) < 2:
+        return None
+    left = less_zero(a)
+    if left is None or left.q.ndim < 2:
+        return None
+    w = kernels_of(b, 1) if b.ndim == 2 else None
+    if w is not None:
+        return constant_product(left, w, (*lengths_of(a)[:-1], None))
+    right = less_zero(b)
+    if right is None or right.q.ndim < 2 or (left.zero is None and right.zero is None):
+        return None
+    return _with_zeros(left, right)
+
+
+def _with_zeros(a: _Less, b: _Less) -> Variable | None:
+    fits_a = a.zero is None or a.zero.ndim == 0 or a.zero.type.shape[-1] == 1
+    fits_b = b.zero is None or b.zero.ndim < 2 or b.zero.type.shape[-2] == 1
+    if not (fits_a and fits_b):
+        return None
+    y: Any = ByteProduct()(a.q, b.q)
+    if a.zero is not None:
+        y = T.sub(y, T.mul(a.zero, _sum_along(b.q, -2)))
+    if b.zero is not None:
+        sums = _sum_along(a.q, -1)
+        if a.zero is not None:
+            sums = T.sub(sums, T.mul(a.zero, cast(T.shape(a.q)[-1], "int32")))
+        y = T.sub(y, T.mul(sums, b.zero))
+    return y  # type: ignore[no-any-return]
+
+
+def _sum_along(q: Variable, axis: int) -> Variable:
+    return cast(T.sum(cast(q, "int32"), axis=axis, keepdims=True), "int32")
+
+
+def convolution_less_zeros(node: Node) -> Variable | None:
+    """A convolution of int32 of bytes less one zero point, perhaps amid zeros, with constants."""
+    op, (x, v) = node.op, node.inputs
+    if len(op.stride) != 2 or node.out.dtype != "int32":
+        return None
+    inner, padding = without_filling(x, 0)
+    found, w = less_zero(inner), kernels_of(v, 0)
+    point = None if found is None else 0 if found.zero is None else number_of(found.zero)
+    if found is None or w is None or point is None:
+        return None
+    ends = np.iinfo(found.q.dtype)
+    own = w.w.shape[1] == 1 and op.groups == len(w.w) > 1
+    if not (own or op.groups == 1) or not ends.min <= point <= ends.max:
+        return None
+    if inner is x:
+        q, padding = without_filling(found.q, int(point))
+    else:
+        q = found.q
+    made = ByteConvolution(op.stride, op.dilation, padding, int(point), own, out="int32")
+    y = _sums(made, q, w.w, -int(point) * w.totals)
+    if w.shift.any():
+        ones = np.ones_like(w.w if own else w.w[:1])
+        windows = _sums(made, q, ones, -int(point) * ones.reshape(len(ones), -1).sum(1, dtype="int64"))
+        y = T.add(y, T.mul(windows, _wrapped(w.shift.reshape(1, -1, 1, 1))))
+    return y
+
+
+def _plain_sums(v: Variable, users: Users) -> Any:
+    made = producer(v, ByteConvolution)
+    if made is None or made.op.out != "int32" or made.op.size or len(users(v)) > 1:
+        return None
+    return made if all(isinstance(i, Constant) for i in made.inputs[1:]) else None
+
+
+def started(node: Node, users: Users) -> Variable | None:
+    """Sums in 32 bits plus a constant an output."""
+    if len(node.inputs) != 2 or node.out.dtype != "int32":
+        return None
+    for k, v in enumerate(node.inputs):
+        made, other = _plain_sums(v, users), node.inputs[1 - k]
+        if made is None or not isinstance(other, Constant) or other.dtype != "int32" or made.out.type != node.out.type:
+            continue
+        outputs, shape = made.inputs[2].data.size, (1,) * (4 - other.data.ndim) + other.data.shape
+        if any(shape[axis] != 1 for axis in (0, 2, 3)) or shape[1] not in (1, outputs):
+            return None
+        start = made.inputs[2].data.astype("int64") + other.data.reshape(-1).astype("int64")
+        return made.op(*made.inputs[:2], _wrapped(start), *made.inputs[3:])  # type: ignore[no-any-return]
+    return None
+
+
+def in_floats(node: Node, users: Users) -> Variable | None:
+    """Sums in 32 bits as float32, which is how sums are scaled."""
+    made = _plain_sums(node.inputs[0], users)
+    if made is None or node.out.dtype != "float32":
+        return None
+    return replace(made.op, out="float32")(*made.inputs)  # type: ignore[no-any-return]
+
+
+BYTE_ZEROS: list[Rule] = [
+    node_rule("local_product_of_bytes", (Dot, MatMul), product_less_zeros, having=(sub, Cast),
+              formula="dot(cast{int32}(a) - z, cast{int32}(b) - y) -> byte_product(a, b) - z sum(b) - y sum(a) + kzy"),
+    node_rule("local_convolution_of_bytes", Convolution, convolution_less_zeros, having=(sub, Cast, IncSubtensor),
+              formula="convolution(cast{int32}(x) - z, w) -> byte_convolution(x, w, -z sum(w))  for constant z, w"),
+    node_rule("local_start_of_bytes", add, started, having=ByteConvolution, uses=True,
+              formula="byte_convolution{int32}(x, w, s) + c -> byte_convolution{int32}(x, w, s + c)  for constant c"),
+    node_rule("local_floats_of_bytes", Cast, in_floats, having=ByteConvolution, uses=True,
+              formula="cast{float32}(byte_convolution{int32}(...)) -> byte_convolution{float32}(...)"),
+]  # fmt: skip
