@@ -74,6 +74,7 @@ BOUNDS = {
     "cbackend/lowering/blocks.py": {"BLOCK", "PRODUCTS"},
     "cbackend/lowering/fold.py": {"LONG"},
     "cbackend/lowering/lanes.py": {"LANES"},
+    "cbackend/lowering/lanes.py": {"LANES"},
     "cbackend/lowering/lower_planes.py": {"ROWS"},
     "cbackend/lowering/lower_reduce.py": {"ROWS"},
     "cbackend/lowering/lower_short_rows.py": {"BLOCK", "VECTORS"},

@@ -76,7 +76,7 @@ class Dialect:
     item: str
     """Index of a work item in its group, along the first axis."""
     helper: str
-    """What stands for `static inline` in front of a helper."""
+    """Keywords in front of a helper, for `static inline`."""
 
 
 def _typedefs(long: str) -> str:

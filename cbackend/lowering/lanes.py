@@ -44,6 +44,7 @@ from ..ir.loops import (
 from ..ir.walk import substituted
 
 LANES = 16
+"""Partial sums of a reduction."""
 _COMBINED = {"+": "add", "*": "mul", "|": "bitwise_or", "&": "bitwise_and"}
 _COMPARED = {"max": "gt", "min": "lt"}
 _START = {"+": 0, "*": 1}

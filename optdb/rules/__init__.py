@@ -213,17 +213,22 @@ def default_db() -> SequenceDB:
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
     register_storage(db)
-    later = equilibrium((added_axes.LATER, dimshuffles.COMPOSED))
-    db.register("axes_after_products", later, *run, "fusion", position=48.9)
+    register_products(db)
     db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
     db.register("merge2", merge, *run, "merge", position=49)
-    db.register("weights_in_panels", filled(TopoDB(), (panels.PANELS,)), "fast_run", "layout", position=49.3)
     db.register("add_destroy_handler", AddDestroyHandler(), *in_place, position=49.5)
     register_in_place(db, *in_place)
     db.register("merge3", merge, *run, "merge", position=100)
     db.known_elsewhere = known_elsewhere
     db.shown_queries = ("fast_run", "fast_compile", "fast_run -inplace", "fast_run -fusion", "fast_run unsafe")
     return db
+
+
+def register_products(db: SequenceDB) -> None:
+    """Elementwise nodes that can become epilogues of products; constant weights in panels, with epilogue or without."""
+    later = equilibrium((added_axes.LATER, dimshuffles.COMPOSED))
+    db.register("axes_after_products", later, "fast_run", "fusion", position=48.9)
+    db.register("weights_in_panels", filled(TopoDB(), (panels.PANELS,)), "fast_run", "layout", position=49.3)
 
 
 def register_in_place(db: SequenceDB, *tags: str) -> None:
