@@ -38,6 +38,7 @@ Ops made of ops:
 
     fused, fused_product, pipeline, assembled, row_passes    groups for one kernel, and passes over rows
     region                                                   a part of a graph that another engine runs
+    fixed_point                                              sums of integers scaled without floats
     scan_ops, cond, laziness                                 loops, branches, work moved into branches
     batching, batching_loops, batching_convolutions, examples    rules of `ag.vmap`
 """
@@ -70,6 +71,7 @@ from .quantiles import median, percentile, quantile
 from .byte_sums import ByteConvolution, ByteProduct
 from .nibbles import NibbleProduct
 from .quantized import Dequantize, Quantize, dequantize, dynamic_quantize, quantize
+from .fixed_point import requantize
 from .not_a_number import (
     nan_to_num, nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin, nanprod, nanstd, nansum, nanvar,
 )  # fmt: skip
@@ -167,7 +169,8 @@ __all__ = [
     "nan_to_num", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanprod", "nanstd",
     "nansum", "nanvar", "negative", "nn", "nonzero", "not_equal", "one_hot", "ones", "ones_like", "or_", "outer",
     "pad", "percentile", "permute_dims", "polyval", "positive", "power", "prod", "psi", "ptp", "quantile",
-    "quantize", "radians", "random", "ravel", "relu", "remainder", "repeat", "reshape", "roll", "rot90", "round",
+    "quantize", "radians", "random", "ravel", "relu", "remainder", "repeat", "requantize",
+    "reshape", "roll", "rot90", "round",
     "row", "scalar", "scatter_add", "searchsorted", "select", "set_subtensor", "sgn", "shape", "shared",
     "sigmoid_crossentropy", "silu", "sinc", "size", "softmax", "softmax_crossentropy", "sort", "specify_shape",
     "split", "sqr", "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "take", "take_along_axis", "tensor",

@@ -25,7 +25,7 @@ from ..record import record
 from .checks import describe, require_index_scalar, shown, unpacked
 from .lengths import known_length, lengths_of, tensor_to_dim
 from .operands import in_joint_dtype
-from .products import require_room
+from .products import with_room
 from .shape import DimShuffle, reshape
 from .tensor import TensorVariable, as_tensor, constant
 from .typing import DTypeLike, TensorLike
@@ -316,9 +316,8 @@ def _convolved(
     apart = numbers_an_axis(dilation, axes, name, "dilation")
     parts = numbers_an_axis(groups, 1, name, "groups")[0]
     _require_operands(name, axes, x, w, parts)
-    each = w.type.shape[1:]
-    count = None if None in each else math.prod(n or 0 for n in each)
-    require_room(name, narrow[0], narrow[1], count, x.dtype)
+    held = with_room(name, narrow[1], narrow[0], range(1, w.ndim), x.dtype)
+    w = w if held is narrow[1] else T.cast(held, x.dtype)
     around = _around(name, padding, w, steps, apart)
     for axis, (length, kernel, pair) in enumerate(zip(x.type.shape[2:], w.type.shape[2:], around, strict=True)):
         known = [n if isinstance(n, int) else known_length(n) for n in pair]

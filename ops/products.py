@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from .. import ops as T
@@ -13,7 +15,8 @@ from .checks import describe, normalize_axes, normalize_axis, unpacked
 from .lengths import lengths_of
 from .operands import in_joint_dtype
 from .shape import DimShuffle, broadcast_to, expand_dims, ravel, reshape, squeeze
-from .tensor import TensorVariable, as_tensor
+from .specify import CheckLengths
+from .tensor import TensorVariable, as_tensor, constant
 from .typing import DTypeLike, TensorLike
 
 
@@ -40,7 +43,8 @@ def matmul(a: TensorLike, b: TensorLike, *, out_dtype: DTypeLike = None) -> Tens
 
     Raises:
         TypeError: an operand is a scalar.
-        ValueError: lengths are known not to agree; or products of 8 bits are so many that int32 could overflow.
+        ValueError: lengths are known not to agree; or products of 8 bits are so many that int32 could overflow, which
+            a run finds where the length is not known before.
     """
     a, b = _operands("matmul", a, b, out_dtype)
     for operand in (a, b):
@@ -63,21 +67,39 @@ def _operands(what: str, a: TensorLike, b: TensorLike, out_dtype: DTypeLike) -> 
     a, b = as_tensor(a), as_tensor(b)
     found = dtype_name(out_dtype)
     if a.ndim and b.ndim:
-        require_room(what, a, b, a.type.shape[-1], found)
+        rows = max(b.ndim - 2, 0)
+        if a.type.shape[-1] is None and b.type.shape[rows] is not None:
+            b = with_room(what, b, a, (rows,), found)
+        else:
+            a = with_room(what, a, b, (-1,), found)
     return T.cast(a, found), T.cast(b, found)
 
 
-def require_room(what: str, a: Variable, b: Variable, count: int | None, dtype: str) -> None:
-    """ValueError if `count` products of integers of 8 bits could leave int32."""
-    if dtype != "int32" or count is None or not {a.dtype, b.dtype} <= {"int8", "uint8"}:
-        return
+def with_room(what: str, a: TensorVariable, b: Variable, axes: Sequence[int], dtype: str) -> TensorVariable:
+    """`a`, whose lengths along `axes` are how many products of it and b are added.
+
+    If that is not known yet, each run checks that integers of 8 bits cannot leave int32.
+
+    Raises:
+        ValueError: they can.
+    """
+    if dtype != "int32" or not {a.dtype, b.dtype} <= {"int8", "uint8"}:
+        return a
     largest = [128 if v.dtype == "int8" else 255 for v in (a, b)]
     most = (2**31 - 1) // (largest[0] * largest[1])
+    lengths = [a.type.shape[axis] for axis in axes]
+    count = math.prod(n for n in lengths if n is not None)
+    if None in lengths and count:
+        subject = f'{what}: out_dtype="int32" holds sums of {most} products of {a.dtype} and {b.dtype}; use "int64"'
+        found = reduce(T.mul, [T.shape(a)[axis] for axis in axes])
+        pairs = T.maximum(found, constant(most)), constant(most)
+        return CheckLengths(((subject, axes[-1] % a.ndim),), declared=False)(a, *pairs)  # type: ignore[return-value]
     if count > most:
         raise ValueError(
             f"{what}: the sum of {count} products of {a.dtype} and {b.dtype} can leave int32, which holds {most}; "
             'use out_dtype="int64"'
         )
+    return a
 
 
 def outer(a: TensorLike, b: TensorLike) -> TensorVariable:

@@ -60,6 +60,7 @@ BOUNDS = {
     "optdb/rules/byte_zeros.py": {"NO_PADDING"},
     "optdb/rules/winograd.py": {"SIDE"},
     "ops/byte_sums.py": {"WORD"},
+    "ops/fixed_point.py": {"BITS"},
     "optdb/rules/stability.py": {"_COEFFICIENTS"},
     "ops/scan_ops.py": {"ENDLESS"},
     "ops/selection.py": {"_SAMPLE", "_DEVIATIONS", "_NEAR"},
@@ -73,7 +74,6 @@ BOUNDS = {
     # Blocks of sums and products: the bits of results depend on them, on every target.
     "cbackend/lowering/blocks.py": {"BLOCK", "PRODUCTS"},
     "cbackend/lowering/fold.py": {"LONG"},
-    "cbackend/lowering/lanes.py": {"LANES"},
     "cbackend/lowering/lanes.py": {"LANES"},
     "cbackend/lowering/lower_planes.py": {"ROWS"},
     "cbackend/lowering/lower_reduce.py": {"ROWS"},

@@ -15,6 +15,7 @@ EXPERIMENTS = (
     "faults", "intruders", "toolchains", "hits", "names", "interrupts", "mistakes", "depth", "rules", "programs",
     "promises",
     "bits",
+    "quantized",
     "special_points",
     "keywords",
 )  # fmt: skip

@@ -1,0 +1,97 @@
+"""Sums of integers scaled without floats, as TensorFlow Lite does it: a multiplier of 31 bits and a shift.
+
+    rounded(high(x * 2^max(shift, 0) * multiplier) / 2^max(-shift, 0))
+
+`high(p)` is p / 2^31 rounded, halves upward; the division rounds halves away from zero.  Source: `gemmlowp`, Jacob and
+Warden, fixedpoint.h (`SaturatingRoundingDoublingHighMul`, `RoundingDivideByPOT`), and TensorFlow Lite,
+`MultiplyByQuantizedMultiplier` with two roundings; Jacob et al. (2018), section 2.2.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Constant
+from ..graph.types import dtype_name
+from .checks import describe, normalize_axis
+from .quantized import _zeros
+from .tensor import TensorVariable, as_tensor, constant
+from .typing import DTypeLike, TensorLike
+
+BITS = 31
+
+
+def fixed_point(scale: float) -> tuple[int, int]:
+    """The multiplier, from 2^30 to 2^31 - 1, and the shift that stand for a positive number: m * 2^(shift - 31)."""
+    mantissa, shift = math.frexp(scale)
+    multiplier = math.floor(mantissa * (1 << BITS) + 0.5)
+    if multiplier == 1 << BITS:
+        multiplier, shift = multiplier >> 1, shift + 1
+    return (0, 0) if shift < -BITS else (multiplier, shift)
+
+
+def requantize(
+    sums: TensorLike, scale: Any, zero_point: TensorLike = 0, dtype: DTypeLike = "int8", axis: int | None = None
+) -> TensorVariable:
+    """Sums in int32 times a constant number, in 8 bits, by the fixed-point arithmetic of TensorFlow Lite.
+
+    All is integers, so every machine gives the same bits.  `quantize` of the scaled sums rounds halves to even instead.
+
+    Args:
+        sums: Integers of int32, such as those of `matmul(..., out_dtype="int32")`.
+        scale: A positive number below 2^30, or a vector of them along `axis`.
+        zero_point: The integer that stands for 0.
+        dtype: int8, uint8 or int16.
+        axis: The axis of sums along which scales stand; None where there is one.
+
+    Raises:
+        TypeError: sums have not int32, or `dtype` is another.
+        ValueError: a scale is not positive or too large, or a vector has not the length of the axis.
+    """
+    sums, name = as_tensor(sums), dtype_name(dtype)
+    if sums.dtype != "int32" or name not in ("int8", "uint8", "int16"):
+        raise TypeError(f"requantize takes int32 and gives int8, uint8 or int16, got {describe(sums)} and {name}")
+    given = np.asarray(scale.data if isinstance(scale, Constant) else scale, "float64")
+    if not ((given > 0) & (given < 2.0**30)).all():
+        raise ValueError(f"requantize: scale must be positive and below 2^30, got {given}")
+    multiplier, shift = _along(given, sums, axis)
+    scaled = _divided(_high(sums, multiplier, np.maximum(shift, 0)), np.maximum(-shift, 0))
+    ends = np.iinfo(name)
+    zero = T.cast(_zeros("requantize", zero_point, name), "int64")
+    return T.cast(T.clip(T.add(scaled, zero), constant(ends.min, "int64"), constant(ends.max, "int64")), name)
+
+
+def _along(scale: np.ndarray, sums: TensorVariable, axis: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Multipliers and shifts that broadcast to the sums."""
+    pairs = np.array([fixed_point(float(s)) for s in scale.reshape(-1)], "int64").reshape(-1, 2)
+    if scale.ndim == 0:
+        return pairs[0, 0], pairs[0, 1]
+    if scale.ndim != 1 or axis is None:
+        raise ValueError(f"requantize: scale must be a number, or a vector with axis= given, got rank {scale.ndim}")
+    axis = normalize_axis(axis, sums.ndim, "requantize")
+    if sums.type.shape[axis] not in (None, len(scale)):
+        raise ValueError(f"requantize: scale has {len(scale)} numbers, but axis {axis} of {describe(sums)} differs")
+    shape = [-1 if k == axis else 1 for k in range(sums.ndim)]
+    return pairs[:, 0].reshape(shape), pairs[:, 1].reshape(shape)
+
+
+def _high(x: Any, multiplier: np.ndarray, left: np.ndarray) -> Any:
+    """x * 2^left, in int32, times the multiplier, over 2^31: rounded, cut off towards 0."""
+    wide = T.cast(T.cast(T.left_shift(T.cast(x, "int64"), constant(left)), "int32"), "int64")
+    product = T.mul(wide, constant(multiplier))
+    half = constant(1 << (BITS - 1), "int64")
+    nudged = T.add(product, T.switch(T.ge(product, 0), half, T.sub(constant(1, "int64"), half)))
+    size = T.right_shift(T.abs(nudged), constant(BITS, "int64"))
+    return T.switch(T.lt(nudged, 0), T.neg(size), size)
+
+
+def _divided(x: Any, right: np.ndarray) -> Any:
+    """x over 2^right, halves away from 0."""
+    mask = (np.int64(1) << right) - 1
+    threshold = T.add(constant(mask >> 1), T.cast(T.lt(x, 0), "int64"))
+    above = T.gt(T.bitwise_and(x, constant(mask)), threshold)
+    return T.add(T.right_shift(x, constant(right)), T.cast(above, "int64"))
