@@ -115,7 +115,7 @@ def test_nodes_that_the_runtime_computes_otherwise_are_refused():
         (z * 2, "it has no complex128"), (x[k[0]], "its errors would not be NumPy's"),
         (T.cumprod(x, axis=0), "a loop of no steps"), (steps, "a loop of no steps"),
         (T.linalg.svdvals(x), "its errors"), (T.nn.softmax(x), "NaN and infinities"), (T.sin(x), "it is less exact"),
-        (k.sum(), "not exact"),
+        (k.sum(), "not exact"), (T.argsort(x), "equal elements"),
     ):  # fmt: skip
         reasons = [engine.refusal(node) for node in ag.graph.toposort([value])]
         assert any(said in reason for reason in reasons), (value, reasons)
