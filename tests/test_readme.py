@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from arignote.engines.opencl import device as devices
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FILES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -36,6 +38,8 @@ def test_python_blocks_run_in_order(page, monkeypatch, tmp_path):
         pytest.importorskip("ziglang")
     if "several-engines" in page:
         pytest.importorskip("onnxruntime")
+    if "opencl" in page and devices.trouble():
+        pytest.skip(f"no OpenCL: {devices.trouble()}")
     monkeypatch.chdir(tmp_path)
     scope = {"__name__": "page"}
     output = io.StringIO()

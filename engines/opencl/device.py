@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -112,6 +114,17 @@ class Device:
         )
 
 
+@contextmanager
+def _environment() -> Iterator[None]:
+    """Leave the environment as it is: pyopencl sets PYOPENCL_HOME, by which its loader of platforms starts."""
+    before = os.environ.get("PYOPENCL_HOME")
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop("PYOPENCL_HOME", None)
+
+
 @cache
 def opencl() -> Any:
     """The module pyopencl."""
@@ -120,11 +133,12 @@ def opencl() -> Any:
 
 def trouble() -> str:
     """The part that this machine lacks, and its remedy; empty if there is a device that compiles kernels."""
-    try:
-        opencl()
-    except ImportError as error:
-        return f"pyopencl does not load ({error}); {INSTALL}"
-    found, reasons = _found()
+    with _environment():
+        try:
+            opencl()
+        except ImportError as error:
+            return f"pyopencl does not load ({error}); {INSTALL}"
+        found, reasons = _found()
     if found is not None:
         return ""
     said = "; ".join(reasons) or "no OpenCL platform has a device"
@@ -133,7 +147,8 @@ def trouble() -> str:
 
 def device() -> Device:
     """The first device that compiles kernels.  Raises EngineError if there is none."""
-    found, _ = _found()
+    with _environment():
+        found, _ = _found()
     if found is None:
         raise EngineError(f"engine 'opencl' cannot run here: {trouble()}")
     return found
