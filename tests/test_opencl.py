@@ -123,6 +123,21 @@ def test_a_full_device_leaves_shared_variables_alone(opencl, monkeypatch):
     assert w.get_value().tolist() == [1.0] * 100 and f() == 100
 
 
+def test_devices_without_float64_leave_it_to_the_host(opencl, monkeypatch):
+    """Also a float64 that stands inside of a kernel of float32 alone, such as a sum by parts."""
+    monkeypatch.setattr(engine.device(), "has_float64", False)
+    x, y = T.matrix("x", dtype="float32"), T.matrix("y")
+    f = ag.function([x, y], [x + 1, x @ x, y * 2, x.sum(axis=1), T.cast(x, "float64")], mode=opencl)
+    reasons = [reason for _, reason in f._run.hosted]
+    assert reasons and all("it takes float64, which the device" in reason for reason in reasons)
+    assert "float64" in str(f.remarks.of("in Python"))
+    hosted = {v.dtype for node, _ in f._run.hosted for v in node.inputs + node.outputs}
+    launched = {v.dtype for s in f._run.steps if hasattr(s, "kernel") for v in s.node.inputs + s.node.outputs}
+    assert "float64" in hosted and launched == {"float32"}
+    value = np.ones((3, 3), "float32")
+    assert f(value, value.astype("float64") / 3)[2][0, 0] == 2 / 3
+
+
 # --- values
 
 

@@ -21,7 +21,7 @@ from .helpers_float import PROTOTYPES
 from .preamble import HELPERS, in_order
 
 _LIBRARY = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "exp", "log", "tan", "tgamma", "fmod", "copysign", "pow")
-_FLOAT64 = re.compile(r"\b(?:f64|double)\b|\b\d+\.\d+\b(?!f)|as_double")
+_FLOAT64 = re.compile(r"\b(?:f64|double)\b|\b\d+\.\d+\b(?!f)|as_double|__builtin_(?:inf|nan)\(")
 _TYPES = {"i8": "char", "i16": "short", "i32": "int", "i64": "long"}
 _BUILT_IN = """\
 #define half half_

@@ -1,6 +1,11 @@
 """The OpenCL engine: kernels on a device, all other nodes on the host.
 
-device.py   the device, its queue, buffers and compiled kernels; the errors that name a remedy
-program.py  a graph as steps: launches, views, host nodes and the copies between them
-engine.py   the engine and its executable
+device.py    the device, its queue and compiled kernels; the errors that name a remedy
+memory.py    arrays in buffers of the device, or in the host's memory
+launches.py  kernels of elementwise nodes, reductions and rows
+products.py  products of matrices and convolutions
+moves.py     joins, writes into parts, gathers, scatters, pooling
+program.py   a graph as steps: launches, views, host nodes and the copies between them
+engine.py    the engine and its executable
+resident.py  shared variables whose value lies on the device
 """
