@@ -1,6 +1,7 @@
 """The OpenCL engine: printed kernels everywhere, values where a device compiles kernels."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 
@@ -323,3 +324,12 @@ def test_shared_variables_stay_on_the_device_between_calls(opencl):
     f(np.ones((4, 4)))
     assert ag.function([], w * 2)().tolist() == [[4.0] * 4] * 4  # in C
     assert pickle.loads(pickle.dumps(w)).get_value()[0, 0] == 2
+
+
+def test_threads_take_turns_and_get_results_of_their_own(opencl):
+    x = T.vector("x")
+    f = ag.function([x], [x * 2, x + 1, x], mode=opencl)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda k: (k, f(np.full(50, float(k)))), range(60)))
+    for k, (twice, more, same) in found:
+        assert (twice == 2 * k).all() and (more == k + 1).all() and (same == k).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -64,7 +65,8 @@ class OpenCLExecutable(CheckedExecutable):
         self.steps = steps_of(self.graph, on)
         self._constants: dict[Variable, Any] = {}
         self._last = _last_uses(self.graph, self.steps)
-        self._own: list[Any] = []
+        self._returned = _returned(self.graph, self.steps)
+        self._call_own = threading.local()
         self._updated = {o for _, o in self.graph.updates}
         texts = dict.fromkeys(step.kernel.text for step in self.steps if isinstance(step, Launch))
         self.source = "\n".join(("/*", *_listed(self.graph, self.steps, on.shares), "*/", *texts))
@@ -108,7 +110,7 @@ class OpenCLExecutable(CheckedExecutable):
     def _run(self, *arrays: Any) -> list[Any]:
         with self._device.lock:
             call = Call(self._device, self.traffic)
-            values = Values(call, self._constants)
+            values = Values(call, self._constants, self._returned)
             for variable, array in zip(self.graph.inputs, arrays):
                 (values.know_on_device if isinstance(array, OnDevice) else values.know)([variable], [array])
             try:
@@ -124,7 +126,7 @@ class OpenCLExecutable(CheckedExecutable):
                 memory: Any = self._device.memory
                 known = [memory.get(a, self.traffic) if isinstance(a, OnDevice) else a for a in arrays]
                 return interpret(self.graph, known, self.name)
-        self._own = values.own
+        self._call_own.arrays = values.own
         return results
 
     def _found(self, k: int, output: Variable, values: Values) -> Any:
@@ -132,13 +134,29 @@ class OpenCLExecutable(CheckedExecutable):
         stays = not self._device.shares and k in self._updated and not isinstance(output, Constant)
         return values.on_device(output) if stays else values.on_host(output)
 
+    def _results(self, arrays: list[Any]) -> list[Any]:
+        try:
+            return super()._results(arrays)
+        finally:
+            self._call_own.arrays = []
+
     def _owned(self, value: Any) -> np.ndarray:
         """The result itself if nothing else refers to it."""
-        found = next((k for k, array in enumerate(self._own) if array is value), None)
+        own: list[Any] = getattr(self._call_own, "arrays", [])
+        found = next((k for k, array in enumerate(own) if array is value), None)
         if found is not None and value.flags.c_contiguous:
-            made: np.ndarray = self._own.pop(found)
+            made: np.ndarray = own.pop(found)
             return made
         return super()._owned(value)
+
+
+def _returned(graph: FunctionGraph, steps: tuple[Step, ...]) -> frozenset[Variable]:
+    """The variables whose arrays become outputs."""
+    found = set(graph.outputs)
+    for step in reversed(steps):
+        if isinstance(step, Results):
+            found.update(i for o, i in zip(step.node.outputs, step.inner) if o in found)
+    return frozenset(found)
 
 
 def _last_uses(graph: FunctionGraph, steps: tuple[Step, ...]) -> list[list[Variable]]:

@@ -53,6 +53,7 @@ class Call:
 
     def launch(self, kernel: Any, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]) -> None:
         self.device.launch(kernel, grid, group, arguments)
+        self.memory.settle()
         self.traffic.launches += 1
 
 

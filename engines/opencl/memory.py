@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from .device import Device
 
 
+_UNDER_WAY = 1 << 30
+"""Bytes of operands that kernels under way may keep, counted once for each kernel."""
+
+
 @record(eq=False)
 class OnDevice:
     """An array in a buffer: shape, strides in elements, and the element of the buffer that it starts at."""
@@ -49,6 +53,7 @@ class Shared:
     def __init__(self, device: Device) -> None:
         self._device = device
         self._read: list[Any] = []
+        self._bytes = 0
 
     def empty(self, dtype: np.dtype, shape: tuple[int, ...]) -> Any:
         size = math.prod(shape) * dtype.itemsize
@@ -68,6 +73,7 @@ class Shared:
         """The argument for the first element; the array is kept until the kernel has ended."""
         found = self._device.pointer(array)
         self._read.append(array)
+        self._bytes += array.nbytes
         return found
 
     def strides(self, array: np.ndarray) -> tuple[int, ...]:
@@ -89,6 +95,12 @@ class Shared:
         if self._read:
             self._device.finish()
             self._read.clear()
+            self._bytes = 0
+
+    def settle(self) -> None:
+        """Wait if the kernels under way keep too much memory.  Called behind a launch."""
+        if self._bytes > _UNDER_WAY:
+            self.finish()
 
 
 class Buffers:
@@ -150,6 +162,9 @@ class Buffers:
     def finish(self) -> None:
         """Wait for the kernels."""
         self._device.finish()
+
+    def settle(self) -> None:
+        """Nothing: the driver keeps the buffers of kernels under way."""
 
 
 Memory = Shared | Buffers

@@ -154,9 +154,10 @@ def reason_for_host(node: Apply, device: Device) -> str:
 class Values:
     """The values of variables in one call: on the host, on the device, or on both; copied when first asked for."""
 
-    def __init__(self, call: Call, constants: dict[Variable, Any]) -> None:
+    def __init__(self, call: Call, constants: dict[Variable, Any], returned: frozenset[Variable]) -> None:
+        """`returned`: the variables whose arrays become outputs."""
         self.call, self._memory = call, call.memory
-        self._constants = constants
+        self._constants, self._returned = constants, returned
         self._host: dict[Variable, np.ndarray] = {}
         self._device: dict[Variable, Any] = {}
         self.own: list[Any] = []
@@ -170,7 +171,7 @@ class Values:
         """Take in the results of a kernel."""
         self._device.update(zip(variables, arrays))
         if self.call.device.shares:
-            self.own += arrays
+            self.own += [array for v, array in zip(variables, arrays) if v in self._returned]
 
     def know_on_device(self, variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
         self._device.update(zip(variables, arrays))
