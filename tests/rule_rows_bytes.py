@@ -26,7 +26,7 @@ narrow = np.arange(-24, 24).reshape(OUTPUTS, 4, 2, 2).astype("int8")
 steps = np.array([0.5, 0.25, 2.0], "float32")
 kernels = Dequantize()(*map(T.constant, (narrow, steps.reshape(-1, 1, 1, 1), np.zeros((3, 1, 1, 1), "int8"))))
 matrix = Dequantize()(*map(T.constant, (narrow[:, :, 0, 0].T.copy(), steps.reshape(1, -1), np.zeros((1, 3), "int8"))))
-wide = T.matrix("wide", "float32")
+wide = T.tensor("wide", "float32", (None, 16))
 factor = np.array([1.0, 2.0, 0.5], "float32").reshape(1, -1, 1, 1)
 
 

@@ -35,6 +35,7 @@ long = T.tensor("long", "float64", (2, 2, None, None, SIZE))
 by_three = T.constant(np.arange(float(N * N * 9)).reshape(N, N, 3, 3))
 plain = Convolution((1, 1), (1, 1))
 a, b, c = T.matrix("a"), T.matrix("b"), T.tensor("c", shape=(1, None, None))
+rows = T.matrix("rows", shape=(None, 500))
 weights, LANES = T.constant(np.arange(500.0 * 20).reshape(500, 20)), lanes_of("float64") or 1
 
 
@@ -131,8 +132,8 @@ ROWS = [
     ("local_shuffle_in_blocks", shuffle(x, 4), FromBlocks(N, 4)(blocks)),
     (
         "local_weights_in_panels",
-        Dot22()(a, weights),
-        PackedDot(500, 20, LANES)(a, T.constant(pack_panels(weights.data, LANES))),
+        Dot22()(rows, weights),
+        PackedDot(500, 20, LANES)(rows, T.constant(pack_panels(weights.data, LANES))),
     ),
     (
         "local_axes_after_product",

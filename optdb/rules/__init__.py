@@ -226,7 +226,7 @@ def default_db() -> SequenceDB:
 
 def register_products(db: SequenceDB) -> None:
     """Elementwise nodes that can become epilogues of products; constant weights in panels, with epilogue or without."""
-    later = equilibrium((added_axes.LATER, dimshuffles.COMPOSED))
+    later = filled(TopoDB(), (added_axes.LATER, dimshuffles.COMPOSED))  # no folding, which would widen weights
     db.register("axes_after_products", later, "fast_run", "fusion", position=48.9)
     db.register("weights_in_panels", filled(TopoDB(), (panels.PANELS,)), "fast_run", "layout", position=49.3)
 
