@@ -29,7 +29,10 @@ from .ops.checks import shown
 from .ops.tensor import TensorVariable
 from .record import record
 from .record.ending import interpreter_ends
+from .record.forks import ProcessLock
 
+_children = ProcessLock()
+"""Held while a child process begins a queue anew."""
 Key = tuple[tuple[str, tuple[int, ...]], ...]
 """dtype and shape of each argument: equal for calls that one batch can take."""
 
@@ -105,13 +108,13 @@ class _Queue:
 
     def begin(self) -> None:
         """Begin anew, without what a parent process left."""
-        self.process = os.getpid()
         self.changed = threading.Condition()
         self.groups: dict[Key, deque[_Request]] = {}
         self.waiting = 0
         self.closed = False
         self.thread: threading.Thread | None = None
         self.listeners: deque[Callable[[], None]] = deque()
+        self.process = os.getpid()  # last: who sees it finds all else
 
     # --- callers
 
@@ -185,14 +188,13 @@ class _Queue:
         return batch
 
     def next_group(self, now: float) -> tuple[Key | None, float]:
-        """The group to take next and the time to take it: a full one now, else the oldest when its time has come."""
-        full = next((key for key, group in self.groups.items() if len(group) >= self.max_batch), None)
-        if full is not None:
-            return full, now
+        """The group to take next and the time to take it: the oldest if it is due, else a full one, else the oldest."""
         oldest = min(self.groups, key=lambda key: self.groups[key][0].arrived, default=None)
         if oldest is None:
             return None, now
-        return oldest, now if self.closed else self.groups[oldest][0].arrived + self.max_delay
+        due = now if self.closed else self.groups[oldest][0].arrived + self.max_delay
+        full = next((key for key, group in self.groups.items() if len(group) >= self.max_batch), None)
+        return (oldest, due) if due <= now or full is None else (full, now)
 
     def run(self, batch: list[_Request]) -> None:
         """Compute a batch as one call, or call by call if that fails."""
@@ -201,7 +203,7 @@ class _Queue:
         )  # fmt: skip
         try:
             results = self.together(batch) if len(batch) > 1 else [self.source(*batch[0].values)]
-        except Exception:
+        except BaseException:  # whatever ends a call must not end the worker, for which callers wait
             for request in batch:
                 self.alone(request)
             return
@@ -221,7 +223,7 @@ class _Queue:
     def alone(self, request: _Request) -> None:
         try:
             result = self.source(*request.values)
-        except Exception as error:
+        except BaseException as error:
             request.future.set_exception(error)
         else:
             request.future.set_result(result)
@@ -306,7 +308,9 @@ class Batched:
     def _living(self) -> _Queue:
         """The queue, begun anew in a child process."""
         if self._queue.process != os.getpid():
-            self._queue.begin()
+            with _children:
+                if self._queue.process != os.getpid():
+                    self._queue.begin()
         return self._queue
 
     def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.ndarray, ...]:

@@ -96,6 +96,41 @@ def test_shapes_and_dtypes_form_their_own_batches():
         assert serve.batches == 4
 
 
+def test_a_rare_shape_is_taken_when_it_is_due():
+    x = T.vector("x")
+    with ag.batched(ag.function([x], x * 2, mode="NUMPY"), max_batch=2, max_delay=60) as serve:
+        queue = serve._queue
+        with queue.changed:  # the worker waits meanwhile
+            futures = [queue.put((np.ones(n),), blocks=False) for n in (4, 3, 3, 3, 3)]
+            now = time.monotonic()
+            (full, at), (due, then) = queue.next_group(now), queue.next_group(now + 61)
+        assert (full[0][1], at) == ((3,), now)
+        assert due[0][1] == (4,) and then <= now + 61
+    assert [future.result(timeout=0).size for future in futures] == [4, 3, 3, 3, 3]
+
+
+def test_what_ends_a_call_does_not_end_the_worker():
+    with ag.batched(predictor(), max_batch=2, max_delay=0) as serve:
+        assert serve(np.ones(6), 1.0).shape == (3,)
+        compute = serve._queue.source
+        serve._queue.source = lambda *_: (_ for _ in ()).throw(SystemExit("stop"))
+        with pytest.raises(SystemExit, match="stop"):
+            serve(np.ones(6), 1.0)
+        serve._queue.source = compute
+        assert serve(np.ones(6), 1.0).shape == (3,)
+
+
+def test_an_interrupted_caller_takes_its_call_back(monkeypatch):
+    with ag.batched(predictor(), max_batch=2, max_delay=60) as serve:
+        with monkeypatch.context() as patched:
+            patched.setattr("concurrent.futures.Future.result", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                serve(np.ones(6), 1.0)
+        future = serve.submit(np.ones(6), 2.0)
+        assert np.allclose(future.result(timeout=30), 2 * np.tanh(np.ones(6) @ W))
+        assert serve.calls == 1
+
+
 def test_callers_wait_for_room():
     release, x = threading.Event(), T.vector("x")
     f = ag.function([x], x * 2, mode="NUMPY")
