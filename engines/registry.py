@@ -19,8 +19,9 @@ from .engine import Engine, EngineError, Request
 GROUP = "arignote.engines"
 """The group of entry points."""
 _BUILT_IN = {
-    "c": (".c", "CEngine"), "numpy": (".numpy_engine", "NumPyEngine"), "opencl": (".opencl.engine", "OpenCLEngine"),
+    "c": (".c", "CEngine"), "numpy": (".numpy_engine", "NumPyEngine"),
     "onnxruntime": ("..frontends.onnx.runtime_engine", "OnnxRuntimeEngine"),
+    "opencl": (".opencl.engine", "OpenCLEngine"),
 }  # fmt: skip
 """Module and class of each engine of this package, loaded when it is first asked for."""
 _registered: dict[str, Engine] = {}

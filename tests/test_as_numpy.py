@@ -103,11 +103,13 @@ WITH_AXIS = sorted(
     if name not in ("join", "batch_norm") and inspect.isfunction(f := getattr(space, name))
     and "axis" in inspect.signature(f).parameters
 )  # fmt: skip
+INTEGERS = {"dequantize": "int8", "requantize": "int32"}
 OTHER_ARGUMENTS = {
     "take": ([0, 1],), "repeat": (2,), "append": (X3,), "split": (1,), "roll": (1,), "quantile": (0.5,),
     "percentile": (50,), "take_along_axis": (np.zeros((2, 3, 4), int),), "scatter_add": ([0], 1.0),
     "vecdot": (X3,), "linalg.vecdot": (X3,), "cross": (X3,), "linalg.cross": (X3,), "expand_dims": (),
     "quantize": (np.full(3, 0.5),), "dequantize": (np.full(3, 0.5),),
+    "requantize": (np.full(3, 0.5),),
     "linspace": (X3 + 1,), "logspace": (X3 + 1,), "geomspace": (X3 + 1,),
 }  # fmt: skip
 
@@ -118,7 +120,7 @@ def with_axis(name, axis):
     for part in name.split("."):
         function = getattr(function, part)
     first = [X3, X3] if name in ("concatenate", "concat", "stack") else X3[:, :1] if name == "squeeze" else X3
-    first = X3.astype("int8") if name == "dequantize" else first
+    first = X3.astype(INTEGERS[name]) if name in INTEGERS else first
     if name == "compress":
         found = function([True, False], X3, axis=axis)
     elif name.endswith("cross"):

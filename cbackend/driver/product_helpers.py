@@ -46,7 +46,7 @@ static void ag_gemm(const ag_runtime *rt, const ag_blas *t, i64 m, i64 n, i64 k,
                     i64 a0, i64 a1, const void *b, i64 b0, i64 b1, const void *beta, void *c)
 {
     const i64 as[] = {a0, a1}, bs[] = {b0, b1};
-    t->product(rt, &(const ag_product){0, 0, m, n, k, alpha, a, as, b, bs, beta, c, n, 0, 0, 0, 0, 0, 0});
+    t->product(rt, &(const ag_product){0, 0, m, n, k, alpha, a, as, b, bs, beta, c, n, 0, 0, 0, 0, 0, 0, 0});
 }
 """),
     Helper("ag_matmul", """\
@@ -55,7 +55,7 @@ static void ag_matmul(const ag_runtime *rt, const ag_blas *t, i32 rank, const i6
                       const void *one, const void *a, const i64 *as, const void *b, const i64 *bs, const void *zero,
                       void *c)
 {
-    t->product(rt, &(const ag_product){rank, batch, m, n, k, one, a, as, b, bs, zero, c, n, 0, 0, 0, 0, 0, 0});
+    t->product(rt, &(const ag_product){rank, batch, m, n, k, one, a, as, b, bs, zero, c, n, 0, 0, 0, 0, 0, 0, 0});
 }
 """),
     Helper("ag_product_then", """\
@@ -70,7 +70,7 @@ static void ag_product_then(const ag_runtime *rt, const ag_blas *t, i32 rank, co
     i32 together = lengths[rank] == m && lengths[rank + 1] == n;
     for (i32 l = 0; l < rank; l++) together &= lengths[l] == batch[l];
     t->product(rt, &(const ag_product){rank, batch, m, n, k, alpha, a, as, b, bs, zero, c, n, together ? after : 0,
-                                       data, strides, 0, 0, 0});
+                                       data, strides, 0, 0, 0, 0});
     if (!together) rt->launch(rt, after, lengths, data, strides, said);
 }
 """),

@@ -100,7 +100,7 @@ static i32 ag_multiply_windows(const ag_runtime *rt, const ag_blas *t, i32 rank,
     if (!failed) {
         t->product(rt, &(const ag_product){
             rank, batch, m, n, k, one, a, as, b, right, zero, c, n, together ? after : 0, data, joined, rank == 2,
-            rows, columns
+            rows, columns, 0
         });
         if (after && !together) rt->launch(rt, after, lengths, data, strides, said);
     }
