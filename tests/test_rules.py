@@ -122,7 +122,9 @@ def test_values_stay_in_the_default_mode():
                 continue
             (got,) = values_of(result, arrays)
             assert (got.dtype, got.shape) == (want[0].dtype, want[0].shape), f"{k} {row[0]}"
-            np.testing.assert_allclose(got, want[0], rtol=1e-9, atol=1e-12, err_msg=f"{k} {row[0]}\n{graph}\n{result}")
+            is_rounded = got.dtype == "float32" and row[0] in RULES and "rounding" in RULES[row[0]].contract.relaxed
+            near = {"rtol": 1e-5, "atol": 1e-4} if is_rounded else {"rtol": 1e-9, "atol": 1e-12}
+            np.testing.assert_allclose(got, want[0], err_msg=f"{k} {row[0]}\n{graph}\n{result}", **near)
 
 
 def test_default_mode_takes_only_contracts_that_nobody_notices():
