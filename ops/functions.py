@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from .. import ops as T  # the namespace; read when a function is called
 from . import elementwise as e
@@ -13,20 +13,49 @@ from .operands import several
 from .tensor import TensorVariable, as_tensor
 from .typing import DTypeLike, TensorLike
 
+if TYPE_CHECKING:
+    from .signatures import Binary, Fold, Unary
+
 # NumPy's names, then Theano's, for ops that have a shorter one here
-subtract, multiply, negative, power = e.sub, e.mul, e.neg, e.pow
-divide = true_divide = div = e.true_div
-floor_divide, remainder = e.floor_div, e.mod
-absolute = e.abs
-equal, not_equal, less, less_equal, greater, greater_equal = e.eq, e.ne, e.lt, e.le, e.gt, e.ge
-invert = bitwise_invert = e.bitwise_not
-bitwise_left_shift, bitwise_right_shift = e.left_shift, e.right_shift
-asin, acos, atan, atan2, asinh, acosh, atanh = e.arcsin, e.arccos, e.arctan, e.arctan2, e.arcsinh, e.arccosh, e.arctanh
-radians, degrees = e.deg2rad, e.rad2deg
-conjugate = e.conj
-and_, or_, xor = e.bitwise_and, e.bitwise_or, e.bitwise_xor
-sqr, inv, sgn = e.square, e.reciprocal, e.sign
-lgamma, psi, expit = e.gammaln, e.digamma, e.sigmoid
+subtract: Binary = e.sub
+multiply: Fold = e.mul
+negative: Unary = e.neg
+power: Binary = e.pow
+divide: Binary = e.true_div
+true_divide: Binary = e.true_div
+div: Binary = e.true_div
+floor_divide: Binary = e.floor_div
+remainder: Binary = e.mod
+absolute: Unary = e.abs
+equal: Binary = e.eq
+not_equal: Binary = e.ne
+less: Binary = e.lt
+less_equal: Binary = e.le
+greater: Binary = e.gt
+greater_equal: Binary = e.ge
+invert: Unary = e.bitwise_not
+bitwise_invert: Unary = e.bitwise_not
+bitwise_left_shift: Binary = e.left_shift
+bitwise_right_shift: Binary = e.right_shift
+asin: Unary = e.arcsin
+acos: Unary = e.arccos
+atan: Unary = e.arctan
+atan2: Binary = e.arctan2
+asinh: Unary = e.arcsinh
+acosh: Unary = e.arccosh
+atanh: Unary = e.arctanh
+radians: Unary = e.deg2rad
+degrees: Unary = e.rad2deg
+conjugate: Unary = e.conj
+and_: Fold = e.bitwise_and
+or_: Fold = e.bitwise_or
+xor: Fold = e.bitwise_xor
+sqr: Unary = e.square
+inv: Unary = e.reciprocal
+sgn: Unary = e.sign
+lgamma: Unary = e.gammaln
+psi: Unary = e.digamma
+expit: Unary = e.sigmoid
 
 
 def astype(x: TensorLike, dtype: DTypeLike) -> TensorVariable:
