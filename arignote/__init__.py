@@ -18,7 +18,7 @@ Files, by subject:
     freezing, pruning, channels            inference functions, zero weights, channels removed
     quantizing, quantized_layers, calibration    layers in 8 bits, their table, ranges of samples
     vmap, vectorizing                      expressions of one example as expressions of many
-    serving                                calls of many threads gathered into batches
+    serving, chunked                       calls of many threads gathered into batches; functions over Dask arrays
     scan, scanned, bodies, cond            loops and branches, results of loops, checks of their functions
     printing, explain, why, remarks        expressions as text; explanations of a function, a value, what was not done
     trace, replay, delta, places           the journal of rewrites, its states, the text of one change, the user's lines
@@ -77,7 +77,9 @@ finally:
         _gc.enable()
 
 
-_INFERENCE = {"batched": ".serving", "freeze": ".freezing", "prune": ".pruning", "quantize": ".quantizing"}
+_LATER = {
+    "batched": ".serving", "freeze": ".freezing", "on_dask": ".chunked", "prune": ".pruning", "quantize": ".quantizing",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
@@ -86,8 +88,8 @@ def __getattr__(name: str) -> object:
         return getattr(_import_module(".frontends.nnef", __name__), name)
     if name in ("from_onnx", "to_onnx"):
         return getattr(_import_module(".frontends.onnx", __name__), name)
-    if name in _INFERENCE:
-        return getattr(_import_module(_INFERENCE[name], __name__), name)
+    if name in _LATER:
+        return getattr(_import_module(_LATER[name], __name__), name)
     if name == "elementwise_op":
         return _import_module(".ops.user_ops", __name__).elementwise_op
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -96,7 +98,7 @@ def __getattr__(name: str) -> object:
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "dprint", "elementwise_op",
     "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp",
-    "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune", "quantize", "register_op",
-    "rewrite", "scan", "shared", "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap",
-    "while_loop",
+    "on_dask", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune", "quantize",
+    "register_op", "rewrite", "scan", "shared", "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize",
+    "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -38,14 +38,15 @@ LEAVES = {"options", "notices"}
 """Modules of arignote/ that know nothing of the rest; engines read them as well."""
 MAY_IMPORT["engines"] = BELOW | LEAVES | {room for room in MAY_IMPORT if room.startswith("cbackend")}
 MAY_IMPORT["engines.opencl"] = MAY_IMPORT["engines"] | {"engines"}
-MAY_IMPORT["arignote"] = MAY_IMPORT["engines"] | {"engines", "optdb", "optdb.rules"}
+MAY_IMPORT["scaleout"] = BELOW
+MAY_IMPORT["arignote"] = MAY_IMPORT["engines"] | {"engines", "optdb", "optdb.rules", "scaleout"}
 LEAF_IMPORTS = {"record", "graph", "notices"}
 MAY_IMPORT["frontends"] = set()
 MAY_IMPORT["frontends.nnef"] = BELOW | {"arignote", "frontends"}
 MAY_IMPORT["frontends.onnx"] = BELOW | {"arignote", "engines", "frontends"}
 MAY_IMPORT["frontends.theano"] = BELOW | {"arignote", "engines", "frontends", "optdb"}
 OURS = {room.split(".")[0] for room in MAY_IMPORT} - {"arignote"}
-OPTIONAL = {"ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes", "scipy", "pyopencl"}
+OPTIONAL = {"dask", "ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes", "scipy", "pyopencl"}
 
 
 def files(folder):

@@ -43,7 +43,7 @@ BAD_BEGINNING = re.compile(
 )
 CHECKED = [
     *("arignote", "benchmarks", "cbackend", "docs", "engines", "examples", "frontends", "graph", "ops", "optdb"),
-    *("pages", "profiling", "record", "setup.py", "targets", "tests"),
+    *("pages", "profiling", "record", "scaleout", "setup.py", "targets", "tests"),
 ]
 """Places whose docstrings and comments of C all begin with a noun or a verb."""
 

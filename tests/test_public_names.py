@@ -40,7 +40,7 @@ NETWORKS = """
 LIBRARY = """
     shared function jit Mode Query optdb parse rewrite dprint pprint grad value_and_grad vjp jvp hvp jacobian hessian
     progress vmap vectorize optim Function FunctionGraph from_nnef from_onnx to_nnef to_onnx elementwise_op register_op
-    freeze prune quantize batched
+    freeze prune quantize batched on_dask
 """
 OPTIMIZERS = "sgd momentum nesterov adagrad adadelta rmsprop adam adamax nadam"
 OF_A_VARIABLE = """

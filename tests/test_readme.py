@@ -36,6 +36,8 @@ def test_python_blocks_run_in_order(page, monkeypatch, tmp_path):
         pytest.importorskip("onnx")
     if "deploy-anywhere" in page:
         pytest.importorskip("ziglang")
+    if "dask" in page:
+        pytest.importorskip("dask.array")
     if "several-engines" in page:
         pytest.importorskip("onnxruntime")
     if "opencl" in page and devices.trouble():

@@ -1,0 +1,174 @@
+"""Functions over the blocks of Dask arrays: values, stages, updates, mistakes, a cluster whose worker dies."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+from arignote.scaleout import Split, propagated, staged
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+RNG = np.random.default_rng(6)
+ROWS, CHUNKS = 50, (20, 7, 23)
+X, Y, W = RNG.normal(size=(ROWS, 4)), RNG.normal(size=(ROWS, 4)), RNG.normal(size=(4, 3))
+TABLE = RNG.normal(size=(9, 4))
+LABELS = RNG.integers(0, 9, ROWS)
+
+
+def chunked(array, axis=0, chunks=CHUNKS):
+    return da.from_array(array, chunks=tuple(chunks if a == axis else -1 for a in range(array.ndim)))
+
+
+x, y, w = T.matrix("x"), T.matrix("y"), T.matrix("w")
+labels, table = T.lvector("labels"), T.matrix("table")
+CASES = {
+    "elementwise": T.exp(x) * y + 1,
+    "a row for all": x * w[:, 0] - T.sum(w),
+    "reductions": [T.sum(x), T.max(x, axis=0), T.min(x, axis=1), T.prod(x * 0.1), T.any(x > 2, axis=0)],
+    "moments": [x.mean(axis=0), x.var(axis=0), x.std()],
+    "standardized": (x - x.mean(axis=0)) / x.std(axis=0),
+    "softmax along rows": T.nn.softmax(x, axis=1),
+    "logsumexp": T.nn.logsumexp(x, axis=1),
+    "products": [T.dot(x, w), T.dot(x.T, y), T.dot(w.T, x.T), T.matmul(x, w), T.dot(x.T, x @ w)],
+    "transposed": [x.T, (x.T * 2).sum(axis=0), T.expand_dims(x, 1) + y[:, None]],
+    "parts": [x[:, 1:3], x[:, 0], T.concatenate([x, y], axis=1), T.argmax(x, axis=1)],
+    "gathers": table[labels] * x,
+    "reshaped": T.reshape(x, (T.shape(x)[0], 2, 2)).sum(axis=2),
+    "a gradient": [T.square(x @ w).mean(), *ag.grad(T.square(x @ w).mean(), [w])],
+    "lengths": T.shape(x)[0] * T.shape(x)[1] + T.sum(x * 0).astype("int64"),
+}
+INPUTS, VALUES = [x, y, w, labels, table], [X, Y, W, LABELS, TABLE]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_blocks_give_the_values_of_the_whole(name):
+    f = ag.function(INPUTS, CASES[name], mode="NUMPY", on_unused_input="ignore")
+    want = f(*VALUES)
+    with dask.config.set(scheduler="synchronous"):
+        got = ag.on_dask(f, arity=2)(chunked(X), chunked(Y), W, chunked(LABELS), TABLE)
+        for a, b in zip(got, want, strict=True) if isinstance(want, list) else [(got, want)]:
+            assert (a.shape, a.dtype) == (np.shape(b), np.asarray(b).dtype)
+            np.testing.assert_allclose(a.compute(), b, rtol=1e-11, atol=1e-12)
+
+
+def test_columns_can_be_the_chunked_axis():
+    f = ag.function([x], [x * 2, x.sum(axis=1), x.sum(axis=0)], mode="NUMPY")
+    with dask.config.set(scheduler="synchronous"):
+        found = ag.on_dask(f)(chunked(X.T, 1))
+        assert found[0].chunks == ((4,), CHUNKS)
+        for a, b in zip(found, f(X.T), strict=True):
+            np.testing.assert_allclose(a.compute(), b, rtol=1e-12)
+
+
+def test_a_mean_loss_has_one_stage_of_blocks_and_its_gradient_another_combination():
+    loss = T.square(x @ w).mean()
+    graph = ag.rewrite(ag.FunctionGraph([x, w], [loss, *ag.grad(loss, [w])]), "canonicalize stabilize useless_sum_to")
+    plan = staged(graph, {graph.inputs[0]: Split(0)})
+    assert sum(stage.block is not None for stage in plan.stages) == 1
+    states = {str(p.states[0]) for p in propagated(graph, {graph.inputs[0]: Split(0)}).values()}
+    assert {"split(0)", "partial(add)"} <= states
+
+
+def test_equal_chunks_give_equal_bits_and_other_chunks_nearly_the_same():
+    f = ag.function([x], [T.sum(T.exp(x)), x.std(axis=0)], mode="NUMPY")
+    with dask.config.set(scheduler="synchronous"):
+        run = ag.on_dask(f)
+        first, again, other = (dask.compute(*run(chunked(X, chunks=c))) for c in (CHUNKS, CHUNKS, (5,) * 10))
+    for a, b, c in zip(first, again, other, strict=True):
+        assert np.array_equal(a, b)
+        np.testing.assert_allclose(a, c, rtol=1e-12)
+
+
+def test_updates_happen_once_and_a_failure_leaves_them():
+    state, count = ag.shared(np.zeros((4, 3)), name="state"), ag.shared(0, name="count")
+    loss = T.square(x @ state - y[:, :3]).mean()
+    updates = {state: state - 0.1 * ag.grad(loss, state), count: count + 1}
+    step = ag.function([x, y], loss, updates=updates, mode="NUMPY", name="step")
+    with dask.config.set(scheduler="synchronous"):
+        run = ag.on_dask(step)
+        losses = [float(run(chunked(X), chunked(Y))) for _ in range(3)]
+        found = state.get_value()
+        state.set_value(np.zeros((4, 3)))
+        assert np.allclose(losses, [step(X, Y) for _ in range(3)]) and losses[2] < losses[0]
+        np.testing.assert_allclose(found, state.get_value(), rtol=1e-12)
+        assert count.get_value() == 6
+        broken = da.map_blocks(lambda block: 1 // 0, chunked(X), dtype="float64", meta=X[:0])
+        with pytest.raises(ZeroDivisionError):
+            run(broken, chunked(Y))
+        assert count.get_value() == 6
+
+
+def whole(*_):
+    return ag.function([x], T.sum(x), mode="NUMPY", name="total")
+
+
+TWICE = da.from_array(X, chunks=(25, 2))
+def of(output, *inputs):
+    return ag.on_dask(ag.function(list(inputs or (x,)), output, mode="NUMPY"))
+
+
+REFUSED = [
+    (lambda: ag.on_dask(lambda x: x), TypeError, "expected a function that ag.function made"),
+    (lambda: ag.on_dask(whole(), arity=1), ValueError, "arity is 1"),
+    (lambda: ag.on_dask(whole())(*()), TypeError, "takes 1 arguments, got 0"),
+    (lambda: ag.on_dask(whole())(TWICE), ValueError, r"x is chunked along axes \[0, 1\]; rechunk"),
+    (lambda: ag.on_dask(whole())(chunked(X)[chunked(X)[:, 0] > 0]), ValueError, "unknown lengths; call x.compute_chu"),
+    (lambda: of(x + y, x, y)(chunked(X), chunked(Y, chunks=(25, 25))), ValueError, "rechunk one"),
+    (lambda: of(T.nn.softmax(x, axis=0))(chunked(X)), TypeError, r"softmax: runs along axis 0.* rechunk\(\{0: -1\}\)"),
+    (lambda: of(T.cumsum(x, axis=0))(chunked(X)), TypeError, "cumsum"),
+    (lambda: of(x[3:])(chunked(X)), TypeError, "subtensor: takes a part of axis 0"),
+    (lambda: of(T.argmax(x, axis=0))(chunked(X)), TypeError, "argmax: needs axis 0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("run", "kind", "said"), REFUSED)
+def test_mistakes_are_named(run, kind, said):
+    with pytest.raises(kind, match=said):
+        run()
+
+
+CLUSTER = """
+import os, signal
+import dask, numpy as np
+import dask.array as da
+from distributed import Client, LocalCluster
+import arignote as ag
+from arignote import ops as T
+
+def main():
+    x, w = T.matrix("x"), T.matrix("w")
+    loss = T.square(x @ w).mean()
+    f = ag.function([x, w], [loss, ag.grad(loss, w)], name="step")
+    rng = np.random.default_rng(0)
+    big, weights = rng.normal(size=(40_000, 4)), rng.normal(size=(4, 3))
+    want = f(big, weights)
+    options = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50)
+    with LocalCluster(**options) as cluster, Client(cluster):
+        run = ag.on_dask(f)
+        for size in (10_000, 1_000):
+            started = dask.persist(*run(da.from_array(big, chunks=(size, 4)), weights))
+            if size == 1_000:
+                os.kill(next(iter(cluster.workers.values())).process.pid, signal.SIGKILL)
+            for a, b in zip(dask.compute(*started), want, strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-10)
+    print("all equal")
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_a_cluster_gives_the_values_although_a_worker_dies(tmp_path):
+    pytest.importorskip("distributed")
+    (tmp_path / "cluster.py").write_text(CLUSTER)
+    command = [sys.executable, "-W", "ignore", "cluster.py"]
+    environment = {**os.environ, "DASK_TEMPORARY_DIRECTORY": str(tmp_path)}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.stdout.endswith("all equal\n"), done.stdout + done.stderr
