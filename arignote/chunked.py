@@ -117,8 +117,10 @@ class OnDask:
     """A function over blocks; see `ag.on_dask`."""
 
     def __init__(self, source: Function, arity: int, threads: int) -> None:
-        import dask  # noqa: F401  (an ImportError here names the package)
-
+        try:
+            import dask.array  # noqa: F401
+        except ImportError as error:
+            raise ImportError("on_dask needs Dask; install it by: pip install 'arignote[dask]'") from error
         self.source, self.arity = source, arity
         self._settings = {**settings_of(source), "threads": threads, "profile": False}
         known = source.unoptimized_graph

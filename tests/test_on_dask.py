@@ -108,6 +108,12 @@ def whole(*_):
 
 
 TWICE = da.from_array(X, chunks=(25, 2))
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask.array", None)
+    with pytest.raises(ImportError, match=r"pip install 'arignote\[dask\]'"):
+        ag.on_dask(whole())
+
+
 def of(output, *inputs):
     return ag.on_dask(ag.function(list(inputs or (x,)), output, mode="NUMPY"))
 
