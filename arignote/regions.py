@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .database import optdb
-from .engines.engine import Engine, EngineError, Request, executable_of
+from .engines.engine import Around, Engine, EngineError, Request, executable_of
 from .engines.executable import CheckedExecutable
 from .engines.registry import engine as engine_of
 from .graph import Apply, FunctionGraph
@@ -39,24 +38,15 @@ if TYPE_CHECKING:
     from .targets.target import Target
 
 
-class DividedEngine(Engine):
+class DividedEngine(Around):
     """The host of a divided graph: `engine`, after it has compiled the regions."""
 
-    own_errors: tuple[type[Exception], ...] = (Exception,)
-
     def __init__(self, engine: Engine, mode: Mode) -> None:
-        self._engine, self._mode = engine, mode
-        self.name, self.unwanted, self.stage = engine.name, engine.unwanted, engine.stage
-        self.hosts_refused = engine.hosts_refused
+        super().__init__(engine)
+        self._mode = mode
 
     def refusal(self, node: Apply) -> str:
-        return "" if isinstance(node.op, Region) else self._engine.refusal(node)
-
-    def prepare(self) -> None:
-        self._engine.prepare()
-
-    def compiling(self) -> AbstractContextManager[None]:
-        return self._engine.compiling()
+        return "" if isinstance(node.op, Region) else super().refusal(node)
 
     def recall(
         self, graph: FunctionGraph, request: Request, optimized: Callable[[], FunctionGraph]

@@ -130,6 +130,34 @@ class Engine:
         return f"<engine {self.name}>"
 
 
+class Around(Engine):
+    """An engine that compiles by another one, in its own way; in all else it is the other one."""
+
+    own_errors: tuple[type[Exception], ...] = (Exception,)
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.name, self.unwanted, self.stage = engine.name, engine.unwanted, engine.stage
+        self.hosts_refused = engine.hosts_refused
+
+    def missing(self) -> str:
+        return self._engine.missing()
+
+    def refusal(self, node: Apply) -> str:
+        return self._engine.refusal(node)
+
+    def prepare(self) -> None:
+        self._engine.prepare()
+
+    def compiling(self) -> AbstractContextManager[None]:
+        return self._engine.compiling()
+
+    def recall(
+        self, graph: FunctionGraph, request: Request, optimized: Callable[[], FunctionGraph]
+    ) -> Executable | None:
+        return self._engine.recall(graph, request, optimized)
+
+
 def executable_of(engine: Engine, graph: FunctionGraph, request: Request) -> Executable:
     """The executable that the engine makes of a graph.
 

@@ -14,57 +14,29 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..cbackend import compilers_ended
-from ..graph import Apply, FunctionGraph
+from ..graph import FunctionGraph
 from ..notices import notice
 from ..record.ending import interpreter_ends
 from ..targets.processors import processors
-from .engine import Engine, Request, executable_of
+from .engine import Around, Engine, Request, executable_of
 from .registry import run_by_numpy
-
-if TYPE_CHECKING:
-    from .executable import Executable
 
 _FAREWELL = 5.0
 """Seconds that threads have to clean up when the interpreter ends."""
 
 
-class TieredEngine(Engine):
+class TieredEngine(Around):
     """NumPy's engine, until `engine` has compiled the same graph in a thread."""
-
-    name: str
-    stage: str
-    unwanted: tuple[str, ...]
-
-    own_errors: tuple[type[Exception], ...] = (Exception,)
 
     def __init__(self, engine: Engine, budget: float) -> None:
         """`budget`: seconds to wait for the other engine before NumPy begins."""
-        self._engine, self._budget = engine, budget
-        self.name, self.unwanted, self.stage = engine.name, engine.unwanted, engine.stage
-        self.hosts_refused: bool = engine.hosts_refused
-
-    def missing(self) -> str:
-        return self._engine.missing()
-
-    def refusal(self, node: Apply) -> str:
-        return self._engine.refusal(node)
-
-    def prepare(self) -> None:
-        self._engine.prepare()
-
-    def compiling(self) -> AbstractContextManager[None]:
-        return self._engine.compiling()
-
-    def recall(
-        self, graph: FunctionGraph, request: Request, optimized: Callable[[], FunctionGraph]
-    ) -> Executable | None:
-        return self._engine.recall(graph, request, optimized)
+        super().__init__(engine)
+        self._budget = budget
 
     def compile(self, graph: FunctionGraph, request: Request) -> Tiered:
         first = run_by_numpy(graph, replace(request, key=None))
