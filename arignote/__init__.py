@@ -34,6 +34,7 @@ Files, by subject:
 import gc as _gc
 from importlib import import_module as _import_module
 from pathlib import Path as _Path
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 __version__ = "0.1.0"
 
@@ -78,21 +79,30 @@ finally:
 
 
 _LATER = {
-    "batched": ".serving", "freeze": ".freezing", "on_dask": ".chunked", "prune": ".pruning", "quantize": ".quantizing",
+    "batched": ".serving", "elementwise_op": ".ops.user_ops", "freeze": ".freezing", "from_nnef": ".frontends.nnef",
+    "from_onnx": ".frontends.onnx", "on_dask": ".chunked", "prune": ".pruning", "quantize": ".quantizing",
+    "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx",
 }  # fmt: skip
+"""Names that few programs need, and their modules, each loaded when the name is first asked for."""
 
+if _TYPE_CHECKING:
+    from .chunked import on_dask
+    from .freezing import freeze
+    from .frontends.nnef import from_nnef, to_nnef
+    from .frontends.onnx import from_onnx, to_onnx
+    from .ops.user_ops import elementwise_op
+    from .pruning import prune
+    from .quantizing import quantize
+    from .serving import batched
+else:
 
-def __getattr__(name: str) -> object:
-    """Parts that few programs need, each loaded when it is first asked for."""
-    if name in ("from_nnef", "to_nnef"):
-        return getattr(_import_module(".frontends.nnef", __name__), name)
-    if name in ("from_onnx", "to_onnx"):
-        return getattr(_import_module(".frontends.onnx", __name__), name)
-    if name in _LATER:
-        return getattr(_import_module(_LATER[name], __name__), name)
-    if name == "elementwise_op":
-        return _import_module(".ops.user_ops", __name__).elementwise_op
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        if name in _LATER:
+            return getattr(_import_module(_LATER[name], __name__), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_LATER})
 
 
 __all__ = [

@@ -240,12 +240,13 @@ class TensorVariable(Variable):
         raise self._without("Python index", "x[i], T.arange(i), T.zeros((i,)); loop n times by ag.scan(..., n_steps=n)")
 
     def __complex__(self) -> complex: raise self._without("Python complex", "x.eval({...})")
+    def __format__(self, form: str) -> str:
+        if form: raise self._without(f"digits to print as {form!r}", "x.eval({...})")
+        return str(self)
     def __contains__(self, value: TensorLike) -> bool:
         raise self._without("members to look through", "T.any(T.eq(x, value))")
     def __array__(self, *args: Any, **kwargs: Any) -> Any: raise self._without("array", "x.eval({...})")
-
-    def __len__(self) -> int:
-        return self._known_length("x.shape[0]")
+    def __len__(self) -> int: return self._known_length("x.shape[0]")
 
     def __iter__(self) -> Iterator[TensorVariable]:
         return iter([self[n] for n in range(self._known_length("x.shape[0] and x[i], or give the length: shape=(3,)"))])

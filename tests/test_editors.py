@@ -34,6 +34,7 @@ TYPES = {
     "ag.grad(T.sum(y), [x])": "list[TensorVariable]",
     "ag.function([x], y)": "Function",
     "ag.function([x], y).profile": "RunProfile",
+    "ag.freeze(y)": "Function",
 }
 """Expressions, and the names of their types."""
 
@@ -77,7 +78,7 @@ def test_jedi_completes_names_and_shows_parameters(tmp_path):
     functions, methods, names, exp, function = json.loads(told)
     assert {"exp", "exp2", "expm1"} <= set(functions)
     assert {"sum", "shape", "sort", "std"} <= set(methods)
-    assert {"grad", "function"} <= set(names)
+    assert {"grad", "function", "quantize"} <= set(names)
     assert exp[0].endswith("(x: TensorLike) -> TensorVariable")
     assert "updates" in function[0]
 

@@ -62,6 +62,9 @@ def doubled(a):
 BUILDING = {
     # --- a symbolic value where Python needs a number
     "bool": (lambda: bool(x), TypeError, ["x: float64[?]", "truth value", "T.switch"]),
+    "format": (lambda: f"{x:.3f}", TypeError, ["x: float64[?]", "'.3f'", "x.eval"]),
+    "a name of nn": (lambda: T.conv2d, AttributeError, ["'conv2d'", "T.nn.conv2d"]),
+    "a name of linalg": (lambda: T.cholesky, AttributeError, ["'cholesky'", "T.linalg.cholesky"]),
     "if": (chosen_by_if, TypeError, ["gt(x, 0.0)", "truth value", "T.switch"]),
     "and": (lambda: (x > 0) and (y > 0), TypeError, ["gt(x, 0.0)", "T.logical_and"]),
     "if under jit": (lambda: traced(A), TypeError, ["gt(", "T.switch"]),
