@@ -140,7 +140,16 @@ def test_ops(case, optimized):
             np.testing.assert_allclose(b, a, rtol=2e-5, atol=2e-5, err_msg=str(output))
 
 
-@pytest.mark.parametrize("seed", range(16))
+def test_a_loop_of_no_turns_keeps_the_lengths_of_its_state():
+    x, s = T.fmatrix("x"), T.fvector("s")
+    sums = ag.scan(lambda row, s: s * 0.5 + row, sequences=[x], outputs_info=[s])[0]
+    arrays = [np.zeros((0, 3), "float32"), np.ones(3, "float32")]
+    made = ag.to_onnx([sums, T.cumprod(x, axis=0)], inputs=[x, s])
+    for found in (runtime(made, arrays), ag.from_onnx(made).function(mode="NUMPY")(*arrays)):
+        assert [np.shape(f) for f in found] == [(0, 3), (0, 3)]
+
+
+@pytest.mark.parametrize("seed", [*range(16), 105])
 def test_random_programs_come_back(seed):
     """Written, checked, read and run: any dtype, any layout, updates too."""
     program = random_program(seed)

@@ -43,7 +43,14 @@ def scan(w: Writer, node: Apply) -> list[str]:
     rows = [k for k in range(kept) if k >= len(states) or op.traced[k]]
     found = w.several("Loop", [count, w.const(True), *firsts], len(states) + len(rows), body=body)
     last, stacked = found[: len(states)], dict(zip(rows, found[len(states) :], strict=True))
+    stacked.update((k, _rows_like(w, stacked[k], last[k])) for k in rows if k < len(states))
     return [stacked.get(k) or last[k] for k in range(kept)]
+
+
+def _rows_like(w: Writer, rows: str, state: str) -> str:
+    """The rows of a state with its lengths, which a Loop of no turns leaves open."""
+    lengths = w.op("Concat", w.op("Shape", rows, start=0, end=1), w.op("Shape", state), axis=0)
+    return w.op("Reshape", rows, lengths, allowzero=1)
 
 
 def _turn(w: Writer, op: Any, sequences: Sequence[str], others: Sequence[str]) -> Any:
