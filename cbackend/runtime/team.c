@@ -3,8 +3,8 @@
    A caller offers a job and takes part in it; threads are started when the first job wants them, and never end.  Tasks are
    claimed one by one from a counter.  Jobs of several callers share the team: together callers and helpers are no more
    threads than the largest number that one of them asked for, so eight callers on two processors get no help and need
-   none.  Who finds nothing to do looks around for a few microseconds, then for as long as he worked, 100 us at most, in turn
-   with other threads, and then sleeps: to wake one costs 20 us, on virtual processors 150.
+   none.  A thread that finds nothing to do looks around for a few microseconds, then for 300 in turn with other threads,
+   and then sleeps: to wake one costs 20 us, on virtual processors 150.
 
    A child of fork has no threads but its own; its team is a new one. */
 
@@ -80,12 +80,12 @@ static i32 watch(const i32 *number, i32 seen, i64 ns)
     return READ(*number) != seen;
 }
 
-/* Wait for a job, awake for `ns` at the least; the lock is held before and after. */
-static void await_job(i64 ns)
+/* Wait for a job; the lock is held before and after. */
+static void await_job(void)
 {
     i32 seen = jobs_ever;
     pthread_mutex_unlock(&team_lock);
-    watch(&jobs_ever, seen, ns);
+    watch(&jobs_ever, seen, AWAKE_NS);
     pthread_mutex_lock(&team_lock);
     if (job_to_help()) return;
     asleep++;
@@ -95,23 +95,19 @@ static void await_job(i64 ns)
 
 static void *help(void *unused)
 {
-    i64 worked = 0;
     in_task = 1;
     pthread_mutex_lock(&team_lock);
     thread_number = ++numbered;
     for (;;) {
         job *j = job_to_help();
         if (!j) {
-            await_job(AWAKE_NS);
-            worked = 0;
+            await_job();
             continue;
         }
         WRITE(j->helpers, j->helpers + 1);
         helping++;
         pthread_mutex_unlock(&team_lock);
-        worked = clock_ns();
         work_on(j);
-        worked = clock_ns() - worked;
         pthread_mutex_lock(&team_lock);
         helping--;
         WRITE(j->helpers, j->helpers - 1); /* from here on the job may be gone */
