@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from .compiled import Function
 from .graph import FunctionGraph, Variable
-from .graph.text import constant_text, op_text
+from .graph.text import constant_label, op_text
 from .ops.shared import SharedVariable
 
 INFIX = {
@@ -72,7 +72,7 @@ def _label(variable: Variable) -> str:
     if variable.owner is None:
         data = getattr(variable, "data", None)
         unnamed = "shared" if isinstance(variable, SharedVariable) else "input"
-        return variable.name or (unnamed if data is None else constant_text(data))
+        return variable.name or (unnamed if data is None else constant_label(data))
     several = f".{variable.index}" if len(variable.owner.outputs) > 1 else ""
     name = f" '{variable.name}'" if variable.name else ""
     return f"{op_text(variable.owner.op)}{several}{name}"
@@ -107,7 +107,7 @@ def _leaf(variable: Variable) -> str:
     data = getattr(variable, "data", None)
     if data is None:
         return variable.name or "_"
-    return repr(data.item()) if data.ndim == 0 else constant_text(data)
+    return repr(data.item()) if data.ndim == 0 else constant_label(data)
 
 
 def _applied(variable: Variable, operands: list[tuple[str, int]]) -> tuple[str, int]:

@@ -17,7 +17,7 @@ from typing import Any
 from .delta import Delta, Line, compact
 from .graph import Apply, Constant, FunctionGraph, Names, Op, Origin, Replacement, TensorType, Variable, toposort
 from .graph.collector import collector_at_rest
-from .graph.text import constant_text, op_text
+from .graph.text import constant_label, op_text
 from .ops.assembled import Assembled
 from .ops.fused import Fused, InPlace
 from .ops.fused_product import FusedProduct
@@ -251,7 +251,7 @@ class Replay:
             return self._of[variable]
         if isinstance(variable, Constant):
             value = self._constants.setdefault(variable.key, Value(variable.type, variable))
-            value.name = constant_text(variable.data) if variable.data.size <= 8 else f"a constant {variable.type}"
+            value.name = constant_label(variable.data)
         else:
             value = Value(variable.type, variable)
             value.name = self._names[variable]

@@ -142,6 +142,12 @@ def constant_text(data: np.ndarray) -> str:
     return f"{kind}(bits {base64.b64encode(data.tobytes()).decode()})"
 
 
+def constant_label(data: np.ndarray) -> str:
+    """A constant for the eye: its numbers if they are few, else its type alone."""
+    kind = TensorType(data.dtype.name, data.shape)
+    return f"{kind}({data.tolist()!r})" if data.size <= _SPELLED_OUT else f"a constant {kind}"
+
+
 # --- reading
 
 

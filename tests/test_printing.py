@@ -41,6 +41,17 @@ def test_dprint_shows_a_value_once():
     ]
 
 
+def test_large_constants_are_not_spelled_out():
+    few, many = T.constant([1.0, np.nan]), T.constant(np.ones((300, 200)))
+    out = io.StringIO()
+    ag.dprint(T.dot(T.matrix("x"), many)[:, :2] + few, file=out)
+    lines = out.getvalue().splitlines()
+    assert any("a constant float64[300, 200]" in line for line in lines)
+    assert any("float64[2]([1.0, nan])" in line for line in lines)
+    assert max(map(len, lines)) < 120
+    assert ag.pprint(T.vector("v") @ many) == "v @ a constant float64[300, 200]"
+
+
 def test_dprint_of_a_deep_chain_is_linear_in_size():
     y = T.vector("x")
     for _ in range(5_000):
