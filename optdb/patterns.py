@@ -73,11 +73,12 @@ class Pattern(WithOperators):
         """The patterns directly inside."""
         return ()
 
-    def walk(self) -> Iterator[Pattern]:
+    def walk(self) -> list[Pattern]:
         """This pattern and all inside it, from the root down."""
-        yield self
-        for part in self.parts:
-            yield from part.walk()
+        found: list[Pattern] = [self]
+        for k, pattern in enumerate(found):  # parts come behind their pattern, and are reached next
+            found[k + 1 : k + 1] = pattern.parts
+        return found
 
     @property
     def names(self) -> tuple[str, ...]:
