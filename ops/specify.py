@@ -21,7 +21,7 @@ from ..record import record
 from .checks import describe, require_index_scalar
 from .lengths import as_length, as_lengths, known_length, lengths_of, tensor_to_dim
 from .tensor import TensorOp, TensorVariable, as_tensor, constant
-from .typing import ShapeLike, TensorLike
+from .typing import LengthLike, ShapeLike, TensorLike
 
 
 class FirstOperand(TensorOp):
@@ -155,7 +155,7 @@ def anchored(result: Variable, promises: Sequence[tuple[Variable, TensorType, st
     return CheckLengths(tuple(subjects))(result, *lengths) if subjects else result  # type: ignore[return-value]  # see as_tensor
 
 
-def specify_shape(x: TensorLike, shape: ShapeLike) -> TensorVariable:
+def specify_shape(x: TensorLike, shape: ShapeLike | Sequence[LengthLike | None]) -> TensorVariable:
     """`x` with the promise that it has this shape, checked when the function runs (Theano's `specify_shape`).
 
     `shape`: for each axis an integer, an integer scalar, or None for a length that is not promised; or a vector of
@@ -167,7 +167,7 @@ def specify_shape(x: TensorLike, shape: ShapeLike) -> TensorVariable:
         own = lengths_of(x) if len(shape) == x.ndim else (None,) * len(shape)
         wanted = tuple(o if n is None else as_length(n, "specify_shape") for n, o in zip(shape, own, strict=True))
     else:
-        wanted = as_lengths(shape, "specify_shape")
+        wanted = as_lengths(shape, "specify_shape")  # type: ignore[arg-type]  # a vector has no None
     found = SpecifyShape()(x, *wanted)
     said = conflict(x.type, found.type)
     if said:

@@ -104,6 +104,18 @@ def whole(v=q, padding=NONE, around=3, plus=0):
     return made(v, T.constant(narrow), start, others[0], *beside)
 
 
+column = T.tensor("column", "uint8", (7, OUTPUTS, 1, 1))
+
+
+positions = T.tensor("positions", "uint8", (7, 4, 1, 1))
+
+
+def one_position(v=positions):
+    """The product of rows, as images of one position, and kernels."""
+    made = ByteConvolution((1, 1), (1, 1), NONE, 3)
+    return made(v, T.constant(narrow[:, :, :1, :1]), *numbers(narrow[:, :, 0, 0]))
+
+
 TALL = narrow[:, :, 0, 0].astype("int32")
 RELU = T.maximum(summed(), np.float32(0))
 ROWS = [
@@ -112,12 +124,7 @@ ROWS = [
     (
         "local_integer_product",
         T.dot(dequantized(rows), matrix),
-        T.reshape(
-            ByteConvolution((1, 1), (1, 1), NONE, 3)(
-                T.reshape(rows, (-1, 4, 1, 1)), T.constant(narrow[:, :, :1, :1]), *numbers(narrow[:, :, 0, 0])
-            ),
-            (7, OUTPUTS),
-        ),
+        T.reshape(one_position(T.reshape(rows, (7, 4, 1, 1))), (7, OUTPUTS)),
     ),
     ("local_scale_of_bytes", summed() * T.constant(factor), summed(by=factor.reshape(-1))),
     ("local_scale_of_bytes", summed() + np.float32(2), summed(plus=2.0)),
@@ -149,7 +156,7 @@ ROWS = [
         T.dot(less(rows, 3), T.constant(TALL.T.copy())),
         T.reshape(
             ByteConvolution((1, 1), (1, 1), NONE, out="int32")(
-                T.reshape(rows, (-1, 4, 1, 1)), T.constant(narrow[:, :, :1, :1]),
+                T.reshape(rows, (7, 4, 1, 1)), T.constant(narrow[:, :, :1, :1]),
                 *(T.constant(n) for n in ((-3 * TALL.sum(1)).astype("int32"), TALL.sum(1).astype("int32"))),
                 T.constant(np.ones(3, "float32")), T.constant(np.zeros(3, "float32")),
             ),
@@ -174,6 +181,21 @@ ROWS = [
         T.cast(whole(), "float32"),
         summed(scale=1.0, by=1 / steps),
     ),
+    (
+        "local_reshape_after_bytes",
+        T.maximum(T.reshape(one_position(), (7, OUTPUTS)), np.float32(0)),
+        T.reshape(T.maximum(one_position(), np.float32(0)), (7, OUTPUTS)),
+    ),
+    (
+        "local_reshape_after_bytes",
+        T.quantize(T.reshape(one_position(), (7, OUTPUTS)), 0.5, 3),
+        T.reshape(T.quantize(one_position(), 0.5, 3), (7, OUTPUTS)),
+    ),
+    (
+        "local_reshape_after_bytes",
+        T.reshape(one_position(), (7, OUTPUTS)) + T.dequantize(T.reshape(column, (7, OUTPUTS)), 0.5, 3),
+        T.reshape(one_position() + T.dequantize(column, 0.5, 3), (7, OUTPUTS)),
+    ),
     ("local_nibble_product", T.dot(wide, four_bits().T), packed_bits(wide)),
     ("local_nibble_product", T.dot(four_bits(), wide[0]), packed_bits(wide[0])),
     ("local_byte_product", T.dot(T.cast(a, "int32"), T.cast(b, "int32")), ByteProduct()(a, b)),
@@ -189,6 +211,8 @@ ROWS = [
     ("local_fold_weights", kernels, T.constant(narrow * steps.reshape(-1, 1, 1, 1))),
 ]  # fmt: skip
 UNCHANGED = [
+    ("local_reshape_after_bytes", T.reshape(one_position(), (7, OUTPUTS)) + T.fmatrix("matrix")),
+    ("local_reshape_after_bytes", T.reshape(one_position(), (OUTPUTS, 7)) + np.ones(7, "float32")),
     ("local_integer_convolution", plain(image, kernels)),
     ("local_integer_convolution", plain(T.dequantize(q, 0.5, 3), T.constant(narrow.astype("float32")))),
     ("local_scale_of_bytes", summed() * T.constant(np.ones((1, 1, 5, 4), "float32"))),

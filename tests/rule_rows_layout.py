@@ -35,6 +35,7 @@ long = T.tensor("long", "float64", (2, 2, None, None, SIZE))
 by_three = T.constant(np.arange(float(N * N * 9)).reshape(N, N, 3, 3))
 plain = Convolution((1, 1), (1, 1))
 a, b, c = T.matrix("a"), T.matrix("b"), T.tensor("c", shape=(1, None, None))
+twelve, seven = T.matrix("twelve", shape=(12, None)), T.matrix("seven", shape=(None, 7))
 rows = T.matrix("rows", shape=(None, 500))
 weights, LANES = T.constant(np.arange(500.0 * 20).reshape(500, 20)), lanes_of("float64") or 1
 
@@ -145,6 +146,21 @@ ROWS = [
         T.tanh(T.DimShuffle((0, "x", 1))(T.exp(Dot22()(a, b)))),
         T.DimShuffle((0, "x", 1))(T.tanh(T.exp(Dot22()(a, b)))),
     ),
+    (
+        "local_reshape_after_product",
+        T.reshape(Dot22()(twelve, seven), (3, 4, 7)) + T.constant(np.arange(7.0)),
+        T.reshape(Dot22()(twelve, seven) + T.constant(np.arange(7.0).reshape(1, 7)), (3, 4, 7)),
+    ),
+    (
+        "local_reshape_after_product",
+        T.exp(T.reshape(Dot22()(twelve, b), (3, 4, 7))) * np.array([[[2.0]]]),
+        T.reshape(T.exp(Dot22()(twelve, b)) * 2.0, (3, 4, 7)),
+    ),
+    (
+        "local_reshape_after_convolution",
+        T.tanh(T.reshape(plain(image, kernels), (2, -1))),
+        T.reshape(T.tanh(plain(image, kernels)), (2, -1)),
+    ),
     ("local_reduction_in_blocks", T.sum(x, axis=(2, 3)), T.reshape(T.sum(blocks, axis=(2, 3)), (2, N))),
     (
         "local_reduction_in_blocks",
@@ -185,6 +201,10 @@ UNCHANGED = [
     ("local_axes_after_product", T.DimShuffle(("x", 0, 1))(Dot22()(a, b)) + T.tensor3("several")),
     ("local_axes_after_product", T.DimShuffle(("x", 1, 0))(Dot22()(a, b)) + c),
     ("local_axes_after_product", T.DimShuffle(("x", 0, 1))(a) + c),
+    ("local_reshape_after_product", T.reshape(Dot22()(twelve, seven), (3, 4, 7)) + T.tensor3("several")),
+    ("local_reshape_after_product", T.reshape(Dot22()(twelve, seven), (2, 6, 7)) + np.ones((6, 1))),
+    ("local_reshape_after_product", T.exp(T.reshape(a, (3, 4, 7)))),
+    ("local_reshape_after_convolution", T.reshape(plain(image, kernels), (2, N, -1)) + np.ones((N, 1))),
     ("local_convolution_in_blocks", plain(image, T.tensor("w", "float64", kernels.type.shape))),  # given in a call
     ("local_convolution_in_blocks", plain(image, T.constant(np.full(kernels.data.shape, np.inf)))),  # 0 * inf is NaN
     ("local_convolution_in_blocks", Convolution((1, 1), (1, 1), N)(T.tensor("y", "float64", (2, N, 6, 5)), own)),

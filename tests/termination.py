@@ -142,10 +142,10 @@ OUTWARDS = {
     "fill": words("local_fill_sink"),
     "from_blocks": words("""
         local_elementwise_in_blocks local_join_in_blocks local_pool_in_blocks local_reduction_in_blocks
-
     """),
     "inc_subtensor": words("local_elemwise_of_padded"),
     "join": words("local_elemwise_of_join local_sum_of_join"),
+    "reshape": words("local_reshape_after_bytes local_reshape_after_convolution local_reshape_after_product"),
 }
 """Rules after which less lies between the ops of this name and the outputs."""
 

@@ -107,6 +107,35 @@ def test_a_network_is_computed_in_integers():
     assert np.abs(f(value) - exact).max() <= 0.2 * 4 / 36 + 1e-5  # a few units of the last layer's scale in a mean
 
 
+@pytest.mark.parametrize("lead", [(None,), (None, None), (None, 2, None)])
+def test_dense_layers_stay_in_bytes(lead):
+    """Rows, and stacks of rows: a bias, a residual and a ReLU between products join the sums before them."""
+    rng = np.random.default_rng(3)
+    x = T.tensor("x", "float32", (*lead, None))
+    weights = [rng.integers(-127, 128, shape).astype("int8") for shape in ((20, 16), (16, 16), (16, 5))]
+    biases = [rng.normal(size=len(w.T)).astype("float32") for w in weights]
+
+    def rounded(v, scale, zero):
+        return T.dequantize(T.quantize(v, scale, zero), np.float32(scale), zero)
+
+    def dense(v, k):
+        return T.dot(v, T.dequantize(T.constant(weights[k]), np.float32(0.01))) + biases[k]
+
+    a = rounded(T.relu(dense(rounded(x, 0.05, 128), 0)), 0.1, 3)
+    b = rounded(T.relu(dense(a, 1) + a), 0.2, 0)
+    y = dense(b, 2)
+    f = function([x], y)
+    assert [n.op.out for n in f.graph.order if isinstance(n.op, ByteConvolution)] == ["uint8", "uint8", "float32"]
+    assert sum(n.op.name == "fused" for n in f.graph.order) == 1  # rounds x
+    shape = [3 if n is None else n for n in lead]
+    value = rng.normal(size=(*shape, 20)).astype("float32")
+    exact = ag.function([x], y, mode="fast_compile")(value)  # in floats
+    assert np.abs(f(value) - exact).max() <= 0.2 * 0.01 * 127 * 2 + 1e-4  # two units of the last rounding
+    assert f(np.zeros((0, *shape[1:], 20), "float32")).shape == (0, *shape[1:], 5)
+    with pytest.raises(ValueError, match=r"expected length 20 on axis \d, got 10"):
+        f(np.zeros((*shape, 10), "float32"))
+
+
 def test_out_dtype_is_exact_and_guarded():
     a, b = T.matrix("a", "uint8"), T.matrix("b", "int8")
     f = function([a, b], T.matmul(a, b, out_dtype="int32"))

@@ -18,10 +18,11 @@ from arignote.ops.vocabulary import vocabulary
 A, B, D = (T.matrix(name, "float32") for name in "abd")
 C, E = T.vector("c", "float32"), T.matrix("e", "float64")
 X, Y = (T.tensor(name, "float32", (None, None, None)) for name in "xy")
+IMAGE_KERNELS = T.tensor("kernels", "float32", (None, None, 2, 2))
 ONE_ROW = T.tensor("r", "float32", (1, None))
 
 
-def products(*outputs, inputs=(A, B, C, D, E, X, Y, ONE_ROW), **options):
+def products(*outputs, inputs=(A, B, C, D, E, X, Y, IMAGE_KERNELS, ONE_ROW), **options):
     """The names of the products inside the fused ones of the optimized graph."""
     graph = ag.rewrite(FunctionGraph(inputs, outputs, **options), "fast_run")
     return [node.op.product.name for node in graph.order if isinstance(node.op, FusedProduct)]
@@ -40,6 +41,10 @@ def products(*outputs, inputs=(A, B, C, D, E, X, Y, ONE_ROW), **options):
         (T.tanh(T.matmul(X, Y) + C), ["matmul"]),
         (T.sum(T.tanh(T.dot(A, B))), []),  # a reduction has loops of its own
         (T.tanh(T.dot(A, B).T), ["dot22"]),  # of the transposed operands
+        (T.tanh(T.dot(X, B) + C), ["dot22"]),  # of all rows
+        (T.exp(T.dot(X, B) * 2.0).reshape((-1, 3)), ["dot22"]),
+        (T.tanh(T.dot(X, B)) + Y, ["dot22"]),  # a stack that may have other lengths is added behind
+        (T.tanh(T.nn.conv2d(X[None], IMAGE_KERNELS).reshape((6, -1))), ["convolution"]),
         (T.tanh(T.dot(A, C)), []),
         (T.tanh(T.dot(ONE_ROW, B)), []),  # a vector in truth
         (T.dot(A, B), []),
@@ -48,6 +53,22 @@ def products(*outputs, inputs=(A, B, C, D, E, X, Y, ONE_ROW), **options):
 )
 def test_products_with_one_elementwise_reader_are_made_one_with_it(output, expected):
     assert products(output) == expected
+
+
+@pytest.mark.parametrize(
+    "lengths", [(2, 3, 4, 5, 5), (1, 1, 1, 1, 7), (2, 3, 4, 1, 5), (3, 2, 0, 4, 1), (0, 3, 4, 5, 5)]
+)
+def test_stacks_of_rows_at_all_lengths(lengths):
+    """The bias may be longer than the rows of the product, if these have one column."""
+    m, n, k, columns, bias = lengths
+    outputs = [T.tanh(T.dot(X, B) + C), T.maximum(T.dot(X, B), 0) * Y]
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((m, n, k)), rng.standard_normal((m, 1, columns))
+    values = [v.astype("float32") for v in (rng.standard_normal((k, columns)), rng.standard_normal(bias), x, y)]
+    found = ag.function([B, C, X, Y], outputs)(*values)
+    expected = ag.function([B, C, X, Y], outputs, mode="NUMPY")(*values)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
 def test_a_product_that_is_read_elsewhere_stays_apart():

@@ -35,7 +35,7 @@ BOUNDS = {
     "optdb/equilibrium.py": {"PASSES_WITHOUT_SUSPICION"},
     "optdb/index.py": {"MOST_KEPT"},
     "optdb/mismatch.py": {"MOST_OPERANDS"},
-    "optdb/rules/added_axes.py": {"DEEPEST"},
+    "optdb/rules/views.py": {"DEEPEST"},
     "optdb/rules/panels.py": {"LITTLE"},
     "optdb/rules/constants.py": {"LARGEST_FOLDED", "LARGEST_GROWTH", "_ALWAYS_SMALL"},
     "optdb/rules/fills.py": {"MOST_STEPS"},

@@ -26,7 +26,7 @@ Rules on matrices and networks:
     storage, quantization                  weights in 16 bits, numbers in few bits
     byte_sums, byte_blocks, nibbles        networks in integers, in blocks of channels, weights of 4 bits
     byte_zeros                             integers less zero points
-    added_axes, panels                     batches of one example, weights of products in panels
+    views, panels                          views of products behind what reads these, weights in panels
 
 Passes over whole graphs:
 
@@ -57,7 +57,6 @@ from ..optimizers import MergeOptimizer
 from ..query import Query
 from ..rule import Rule
 from . import (
-    added_axes,
     approximations,
     arithmetic,
     blas,
@@ -92,6 +91,7 @@ from . import (
     solving,
     stability,
     switches,
+    views,
     winograd,
     writing,
 )
@@ -208,6 +208,7 @@ def default_db() -> SequenceDB:
     xent = filled(TopoDB(), (softmax.LOGARITHMS,))
     db.register("crossentropy_to_crossentropy_with_softmax", xent, *run, "xent", position=2.01)
     db.register("partition", PartitionOptimizer(), position=2.4)  # before the passes that serve one engine
+    db.register("views_of_convolutions", filled(TopoDB(), (views.OF_CONVOLUTIONS,)), *run, "fusion", position=2.45)
     db.register("channel_layout", layout_db(), *run, "layout", position=2.5)
     db.register("uncanonicalize", last_db(), *run, position=3)
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
@@ -226,7 +227,8 @@ def default_db() -> SequenceDB:
 
 def register_products(db: SequenceDB) -> None:
     """Elementwise nodes that can become epilogues of products; constant weights in panels, with epilogue or without."""
-    later = filled(TopoDB(), (added_axes.LATER, dimshuffles.COMPOSED))  # no folding, which would widen weights
+    # no folding, which would widen weights
+    later = filled(TopoDB(), (views.OF_PRODUCTS, dimshuffles.COMPOSED))
     db.register("axes_after_products", later, "fast_run", "fusion", position=48.9)
     db.register("weights_in_panels", filled(TopoDB(), (panels.PANELS,)), "fast_run", "layout", position=49.3)
 
@@ -242,7 +244,8 @@ def register_in_place(db: SequenceDB, *tags: str) -> None:
 
 def register_integers(db: SequenceDB) -> None:
     """Quantized networks in integers; then weights in 8 bits that nothing has multiplied become floats."""
-    integers = equilibrium((quantization.CANCELLED, byte_sums.BYTE_SUMS, byte_zeros.BYTE_ZEROS, nibbles.NIBBLES))
+    products = (byte_sums.BYTE_SUMS, byte_zeros.BYTE_ZEROS, nibbles.NIBBLES)
+    integers = equilibrium((quantization.CANCELLED, *products, shapes.RESHAPES[:1], views.OF_BYTES))
     db.register("byte_sums", integers, "fast_run", "quantized", position=1.25)
     weights = filled(TopoDB(), ([constants.FOLD_WEIGHTS, constants.FOLDING],), "fast_compile")
     db.register("fold_weights", weights, "fast_run", "fast_compile", position=1.3)

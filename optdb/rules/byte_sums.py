@@ -26,7 +26,7 @@ from ...ops.indexing import IncSubtensor
 from ...ops.lengths import lengths_of
 from ...ops.pooling import MaxPool
 from ...ops.quantized import Dequantize, Quantize
-from ...ops.shape import reshape
+from ...ops.shape import Reshape, reshape
 from ...ops.tensor import constant
 from ...record import record
 from ..contract import relaxes
@@ -50,10 +50,12 @@ class _Numbers:
 
 def numbers_of(v: Variable) -> _Numbers | None:
     """The integers of 8 bits, with one scale and one zero point, that dequantize to `v`; None for anything else."""
-    made = producer(v, Dequantize)
+    view = producer(v, Reshape)
+    made = producer(v if view is None else view.inputs[0], Dequantize)
     if made is None or v.dtype != "float32" or made.inputs[0].dtype not in BYTES:
         return None
     q, scale, zero = made.inputs
+    q = q if view is None else view.op(q, *view.inputs[1:])
     s, z = number_of(scale), number_of(zero)
     if s is None or z is None or not (s > 0 and np.isfinite(s)) or q.type.shape != v.type.shape:
         return None
@@ -133,10 +135,17 @@ def integer_product(node: Node) -> Variable | None:
         return None
     outputs, depth = w.w.shape
     w.w = w.w.reshape(outputs, depth, 1, 1)
-    rows = reshape(numbers.q, (-1, depth, 1, 1))
     made = ByteConvolution((1, 1), (1, 1), ((0, 0), (0, 0)), numbers.zero)
-    y = made(rows, *_operands(w, start, numbers.scale))
+    y = made(rows_as_images(numbers.q, depth), *_operands(w, start, numbers.scale))
     return reshape(y, (*lengths_of(x)[:-1], outputs))
+
+
+def rows_as_images(q: Variable, depth: int) -> Variable:
+    """Rows of `depth` bytes as images of one position."""
+    if q.type.shape[-1] is None:
+        q = T.specify_shape(q, [*q.type.shape[:-1], depth])
+    count = lengths_of(q)[:-1]
+    return reshape(q, (count[0] if len(count) == 1 else T.mul(*count), depth, 1, 1))
 
 
 def scaled(node: Node, users: Users) -> Variable | None:
@@ -347,7 +356,8 @@ def _rule(name: str, ops: Any, function: Any, formula: str, having: Any = (), **
 BYTE_SUMS: list[Rule] = [
     _rule("local_integer_convolution", Convolution, integer_convolution, contract=ROUNDED,
           formula="convolution(dequantize(q, s, z), dequantize(w, t, 0)) -> byte_convolution(q, w, -z sum(w), ...)"),
-    _rule("local_integer_product", (Dot, Dot22, MatMul), integer_product, having=Dequantize, contract=ROUNDED,
+    _rule("local_integer_product", (Dot, Dot22, MatMul), integer_product, having=(Dequantize, Reshape),
+          contract=ROUNDED,
           formula="dot(dequantize(q, s, z), dequantize(w, t, 0)) -> byte_convolution(q, w, -z sum(w), ...)"),
     _rule("local_scale_of_bytes", (add, mul), scaled, having=ByteConvolution, uses=True, contract=ROUNDED,
           formula="byte_convolution(..., scale, b) * c -> byte_convolution(..., scale * c, b * c)  for constant c"),

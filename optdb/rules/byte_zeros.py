@@ -26,6 +26,7 @@ from ...ops.tensor import constant
 from ...record import record
 from ..patterns import Users
 from ..rule import Rule, node_rule
+from .byte_sums import rows_as_images
 from .facts import Node, number_of, producer
 from .layout import without_filling
 
@@ -96,8 +97,8 @@ def constant_product(x: _Less, w: _Kernels, lengths: Any) -> Variable | None:
     point = 0 if x.zero is None else number_of(x.zero)
     start = -(0 if point is None else int(point)) * w.totals
     op = ByteConvolution((1, 1), (1, 1), NO_PADDING, out="int32")
-    rows = reshape(x.q, (-1, depth, 1, 1))
-    y = reshape(_sums(op, rows, w.w.reshape(outputs, depth, 1, 1), start), (*lengths[:-1], outputs))
+    sums = _sums(op, rows_as_images(x.q, depth), w.w.reshape(outputs, depth, 1, 1), start)
+    y = reshape(sums, (*lengths[:-1], outputs))
     if x.zero is not None and point is None:
         y = T.sub(y, T.mul(x.zero, _wrapped(w.totals)))
     if w.shift.any():
