@@ -42,6 +42,7 @@ def products(*outputs, inputs=(A, B, C, D, E, X, Y, IMAGE_KERNELS, ONE_ROW), **o
         (T.sum(T.tanh(T.dot(A, B))), []),  # a reduction has loops of its own
         (T.tanh(T.dot(A, B).T), ["dot22"]),  # of the transposed operands
         (T.tanh(T.dot(X, B) + C), ["dot22"]),  # of all rows
+        (T.dot(T.tanh(T.dot(X, B) + C), D), ["dot22"]),  # from layer to layer without a pass of its own
         (T.exp(T.dot(X, B) * 2.0).reshape((-1, 3)), ["dot22"]),
         (T.tanh(T.dot(X, B)) + Y, ["dot22"]),  # a stack that may have other lengths is added behind
         (T.tanh(T.nn.conv2d(X[None], IMAGE_KERNELS).reshape((6, -1))), ["convolution"]),

@@ -228,7 +228,7 @@ def default_db() -> SequenceDB:
 def register_products(db: SequenceDB) -> None:
     """Elementwise nodes that can become epilogues of products; constant weights in panels, with epilogue or without."""
     # no folding, which would widen weights
-    later = filled(TopoDB(), (views.OF_PRODUCTS, dimshuffles.COMPOSED))
+    later = filled(TopoDB(), (views.OF_PRODUCTS, dimshuffles.COMPOSED, shapes.RESHAPES[:1]))
     db.register("axes_after_products", later, "fast_run", "fusion", position=48.9)
     db.register("weights_in_panels", filled(TopoDB(), (panels.PANELS,)), "fast_run", "layout", position=49.3)
 

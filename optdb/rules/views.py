@@ -11,14 +11,14 @@ bytes.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from ...graph import Constant, Op, Variable, dims_of
 from ...ops.blas import Dot22
 from ...ops.byte_sums import ByteConvolution
 from ...ops.convolution import Convolution
 from ...ops.elementwise import Pointwise
-from ...ops.lengths import lengths_of
+from ...ops.lengths import dim_to_tensor
 from ...ops.quantized import Dequantize, Quantize
 from ...ops.shape import DimShuffle, Reshape
 from ...ops.tensor import constant
@@ -83,7 +83,7 @@ def _without(value: Variable, adds: DimShuffle, rank: int) -> Variable | None:
 # --- reshapes
 
 
-def reshaped_later(node: Node, users: Users, product: type[Op], readers: Any = Pointwise) -> Variable | None:
+def reshaped_later(node: Node, users: Users, product: type[Op], *readers: type[Op]) -> Variable | None:
     """An elementwise node of a reshaped product, computed before the reshape; None if another operand does not fit."""
     made = next((m for i in node.inputs if (m := _reshaped_product(i, users, product, readers)) is not None), None)
     if made is None or made.out.ndim != node.out.ndim:
@@ -93,25 +93,26 @@ def reshaped_later(node: Node, users: Users, product: type[Op], readers: Any = P
         return None
     result, lengths = node.op(*operands), made.inputs[1:]
     if dims_of(result) != dims_of(made.inputs[0]):  # one column may become as many as the other operand has
-        lengths = (*lengths[:-1], lengths_of(result)[1])
+        lengths = (*lengths[:-1], dim_to_tensor(dims_of(result)[1]))
     return made.op(result, *lengths)  # type: ignore[no-any-return]
 
 
-def _reshaped_product(value: Variable, users: Users, product: type[Op], readers: Any) -> Node | None:
+def _reshaped_product(value: Variable, users: Users, product: type[Op], readers: Sequence[type[Op]]) -> Node | None:
     """The reshape of a product, or of what elementwise nodes compute of it; nothing else reads these."""
     made = producer(value, Reshape)
     if made is None or len(users(value)) > 1:
         return None
-    below = made.inputs[0]
-    for _ in range(DEEPEST):
+    waiting, looked_at = [made.inputs[0]], 0
+    while waiting and looked_at < DEEPEST:
+        below = waiting.pop()
         if len(users(below)) > 1:
-            return None
+            continue
         if producer(below, product) is not None:
             return made
-        reader = producer(below, *readers) if isinstance(readers, tuple) else producer(below, readers)
-        if reader is None:
-            return None
-        below = next((i for i in reader.inputs if not isinstance(i, Constant)), below)
+        reader = producer(below, *readers)
+        if reader is not None:
+            waiting += [i for i in reader.inputs if i.owner is not None and i.ndim == below.ndim]
+            looked_at += 1
     return None
 
 
@@ -147,15 +148,15 @@ def _shuffled(value: Variable, order: tuple[int | str, ...]) -> Variable:
 
 
 def of_product(node: Node, users: Users) -> Variable | None:
-    return reshaped_later(node, users, Dot22)
+    return reshaped_later(node, users, Dot22, Pointwise)
 
 
 def of_convolution(node: Node, users: Users) -> Variable | None:
-    return reshaped_later(node, users, Convolution)
+    return reshaped_later(node, users, Convolution, Pointwise)
 
 
 def of_bytes(node: Node, users: Users) -> Variable | None:
-    return reshaped_later(node, users, ByteConvolution, (Pointwise, Quantize))
+    return reshaped_later(node, users, ByteConvolution, Pointwise, Quantize)
 
 
 OF_PRODUCTS: list[Rule] = [
