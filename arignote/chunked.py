@@ -11,18 +11,22 @@ import hashlib
 import math
 import pickle
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any, Union
 
 import numpy as np
 
+from .cbackend.calls.caller import parameters
+from .cbackend.calls.checks import Parameter
 from .compiled import Function
 from .function import function, settings_of
 from .graph import Constant, FunctionGraph, Variable, rebuild
-from .ops.checks import shown
+from .ops.checks import is_dask, shown
 from .ops.lengths import shape as shape_of
 from .ops.tensor import TensorVariable
 from .record import record
+from .record.cached import cached_property
 from .rewriting import rewrite
 from .scaleout import Split, Stage, Staged, staged
 from .scaleout.stages import STOP, Length
@@ -39,6 +43,8 @@ def on_dask(source: Any, *, arity: int = 8, threads: int = 1) -> OnDask:
     """`source` for Dask arrays: it runs block by block where they lie, and returns Dask arrays.
 
         loss = ag.on_dask(f)(x, y, w).compute()
+
+    A call of `source` itself with a Dask array does the same, with the defaults of `arity` and `threads`.
 
     Arrays may be chunked along one axis each, into the same lengths.  How values are split follows from the graph:
     elementwise nodes, products and gathers keep blocks, a reduction of the chunked axis is a partial result of each
@@ -63,6 +69,32 @@ def on_dask(source: Any, *, arity: int = 8, threads: int = 1) -> OnDask:
     if isinstance(arity, bool) or not isinstance(arity, int) or arity < 2:
         raise ValueError(f"on_dask: arity is {shown(arity)}; expected an integer from 2 on")
     return OnDask(source, arity, threads)
+
+
+def require_dask(who: str) -> None:
+    """Raise ImportError, naming the extra that brings Dask, where it is missing."""
+    try:
+        import dask.array  # noqa: F401
+    except ImportError as error:
+        raise ImportError(f"{who} needs Dask; install it by: pip install 'arignote[dask]'") from error
+
+
+class ChunkedFunction(Function):
+    """A function whose calls all run on Dask: `ag.function(engine="dask")`.
+
+    Only its stages are optimized and compiled; `f.plan` shows them.
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._chunked(*args, **kwargs)
+
+    @cached_property
+    def _chunked(self) -> OnDask:
+        return on_dask(self, threads=settings_of(self)["threads"] or 1)
+
+    @property
+    def backend(self) -> str:
+        return "dask"
 
 
 class Shipped:
@@ -117,13 +149,12 @@ class OnDask:
     """A function over blocks; see `ag.on_dask`."""
 
     def __init__(self, source: Function, arity: int, threads: int) -> None:
-        try:
-            import dask.array  # noqa: F401
-        except ImportError as error:
-            raise ImportError("on_dask needs Dask; install it by: pip install 'arignote[dask]'") from error
+        require_dask("on_dask")
         self.source, self.arity = source, arity
         self._settings = {**settings_of(source), "threads": threads, "profile": False}
         known = source.unoptimized_graph
+        containers = (*[None] * len(source.inputs), *(s.container for s in source.shared))
+        self._parameters = parameters(source.name, known, containers, self._settings["allow_input_downcast"])
         held: dict[Variable, Variable] = {s: TensorVariable(s.type, name=s.name) for s in source.shared}
         inputs = [held.get(v, v) for v in known.inputs]
         self._graph = rewrite(FunctionGraph(inputs, rebuild(known.outputs, held)), QUERY)
@@ -138,7 +169,8 @@ class OnDask:
         given = list(source._plain.bound(args, kwargs) if kwargs else args)
         if len(given) != len(source.inputs):
             raise TypeError(f"on_dask: {source.name} takes {len(source.inputs)} arguments, got {len(given)}")
-        values = [*given, *(s.get_value(borrow=True) for s in source.shared)]
+        fitting = [_fitting(p, value) for p, value in zip(self._parameters, given, strict=False)]
+        values = [*fitting, *(s.get_value(borrow=True) for s in source.shared)]
         axes, bounds = _layout(source, values)
         plan = self.plan(axes)
         results = _Run(self, plan, values, bounds).results()
@@ -170,6 +202,24 @@ class OnDask:
         return self._compiled[key]
 
 
+def _fitting(parameter: Parameter, value: Any) -> Any:
+    """A Dask array that fits, as it is, or the array of another value.  Raises as a call of the function would."""
+    if not is_dask(value):
+        return parameter.array(value)
+    if any(math.isnan(n) for n in value.shape):
+        fix = f"call {parameter.word}.compute_chunk_sizes() first"
+        raise ValueError(f"{parameter}: expected chunks of known lengths, got unknown ones (nan); {fix}")
+    rank = parameter.type.ndim
+    replace(parameter, type=parameter.type.with_shape((None,) * rank)).array(np.empty((0,) * rank, value.dtype))
+    parameter.array(_hollow(parameter.type.dtype, value.shape))
+    return value
+
+
+def _hollow(dtype: str, shape: Sequence[int]) -> np.ndarray:
+    """An array of one element in memory."""
+    return np.broadcast_to(np.zeros((), dtype), shape) if shape else np.zeros((), dtype)
+
+
 def _layout(source: Function, values: Sequence[Any]) -> tuple[tuple[int | None, ...], Bounds]:
     """The chunked axis of each argument, and the bounds of blocks.  Raises ValueError where they do not fit."""
     import dask.array as da
@@ -181,8 +231,6 @@ def _layout(source: Function, values: Sequence[Any]) -> tuple[tuple[int | None, 
         if not isinstance(value, da.Array):
             axes.append(None)
             continue
-        if any(math.isnan(n) for chunks in value.chunks for n in chunks):
-            raise ValueError(f"on_dask: chunks of {name} have unknown lengths; call {name}.compute_chunk_sizes() first")
         split = [a for a, chunks in enumerate(value.chunks) if len(chunks) > 1]
         if len(split) > 1:
             raise ValueError(f"on_dask: {name} is chunked along axes {split}; rechunk it along one of them")
@@ -291,10 +339,7 @@ class _Run:
         """The shapes of the results: a function of shapes, which reads no element."""
         graph = self.on._graph
         lengths = self.on.compiled("lengths", graph.inputs, [shape_of(o) for o in graph.outputs], "lengths")
-        hollow = [
-            np.broadcast_to(np.zeros((), v.dtype), np.shape(value)) if np.ndim(value) else np.zeros((), v.dtype)
-            for v, value in zip(graph.inputs, self.values, strict=True)
-        ]
+        hollow = [_hollow(v.dtype, np.shape(value)) for v, value in zip(graph.inputs, self.values, strict=True)]
         return [tuple(int(n) for n in found) for found in lengths(*hollow)]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import later, pages
 from .cbackend.calls.caller import bound, parameters
+from .cbackend.calls.checks import ChunkedArgument
 from .cbackend.driver.listing import commented
 from .cbackend.driver.page import CFile
 from .database import optdb
@@ -37,6 +38,7 @@ from .way import Way
 
 if TYPE_CHECKING:
     from .bind import Bound
+    from .chunked import OnDask
     from .debug import Debug
     from .optdb.rule import Rule
     from .optdb.why_not import Explanation
@@ -54,7 +56,8 @@ _installing = fork_safe_lock()
 class Function:
     """Arrays in, arrays out.  Call it with the inputs by position or by the names of their variables.
 
-    It returns one array, a list, a dict or None, as `outputs` was given to `ag.function`.
+    It returns one array, a list, a dict or None, as `outputs` was given to `ag.function`.  With Dask arrays it runs
+    block by block and returns Dask arrays, as `ag.on_dask` does.
     """
 
     def __init__(
@@ -98,9 +101,17 @@ class Function:
                 self._enter_natively()
         try:
             return self._way(*args, **kwargs)
+        except ChunkedArgument:
+            chunked = self._chunked
         except Exception as error:
             tell(error)
             raise
+        return chunked(*args, **kwargs)
+
+    @cached_property
+    def _chunked(self) -> OnDask:
+        """This function for Dask arrays."""
+        return later.chunked.on_dask(self)
 
     def bind(self, *args: Any, out: Any = None, **kwargs: Any) -> Bound:
         """This function with its arguments, for hot loops: each call only runs the C, into the same arrays.

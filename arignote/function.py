@@ -19,6 +19,7 @@ from .engines import Request
 from .engines import engine as engine_of
 from .engines.compiler import find_toolchain, head_start, process_cache
 from .engines.engine import Engine, executable_of
+from .engines.registry import run_by_numpy
 from .engines.registry import tiered as tiered_engine
 from .graph import FunctionGraph, Replacement
 from .graph import parse as parse_text
@@ -38,6 +39,9 @@ from .targets.text import as_target
 
 __all__ = ["find_toolchain", "function", "head_start", "parse", "process_cache", "recompiled"]
 
+DASK = "dask"
+"""Names no engine: engines run the blocks."""
+
 
 @record
 class Compilation:
@@ -53,6 +57,8 @@ class Compilation:
     schedules: Mapping[str, Schedule] | None = None
     target: Target | None = None
     """The machine that the code is for; None: this one."""
+    on_dask: bool = False
+    """Whether calls run on Dask: the functions of blocks are compiled then, and the whole is not."""
 
 
 def function(
@@ -61,6 +67,7 @@ def function(
     threads: int | None = None, debug_info: bool | None = None, tiered: bool | None = None,
     compile_budget: float | None = None, schedule: Mapping[str, Schedule] | None = None,
     target: Target | str | None = None, engines: Sequence[str] | None = None,
+    engine: str | None = None,
 ) -> Function:  # fmt: skip
     """The function that computes `outputs` from `inputs`, optimized and compiled.
 
@@ -91,6 +98,8 @@ def function(
             This machine must run the code.
         engines: names of engines among which the graph is divided, such as `["c", "onnxruntime"]`: each part runs on
             the engine that is estimated or was measured to be fastest, copies included; see `f.explain("partition")`.
+        engine: name of the engine that runs it, in place of that of the mode, such as "numpy" or "opencl"; or "dask":
+            every call runs block by block on Dask and returns Dask arrays, see `ag.on_dask`.
 
     Raises:
         TypeError, ValueError: naming the argument at fault.
@@ -99,6 +108,8 @@ def function(
     mode = as_mode(mode) if mode is not None else _mode_of(options)
     if engines is not None:
         mode = mode.dividing(*as_engines(engines, "function"))
+    if engine is not None:
+        mode = _on_engine(mode, engine, engines)
     signature = make_signature(inputs, outputs, updates, givens, on_unused_input)
     if not isinstance(name, (str, type(None))):
         raise TypeError(f"function: name is {name!r}; expected text")
@@ -113,12 +124,22 @@ def function(
         printable(name or "function"), options.profile if profile is None else profile, allow_input_downcast,
         as_threads("threads", threads, options.threads), options.debug_info if debug_info is None else debug_info,
         as_budget(tiered, compile_budget, options), None if schedule is None else as_schedules(schedule),
-        target,
+        target, engine == DASK,
     )  # fmt: skip
     engine_of(mode.backend).prepare()
     with progress(how.name) as shown:
         optimization = Optimization(signature.graph, mode, options.strict, optdb, target, how.threads)
         return _compiled(signature, optimization, mode, how, shown)
+
+
+def _on_engine(mode: Mode, engine: str, engines: Sequence[str] | None) -> Mode:
+    """The mode for `ag.function(engine=)`, that of its blocks for "dask".  Raises where there is no such engine."""
+    if engines is not None:
+        raise ValueError("function: both engines and engine are given; expected one of them")
+    if engine == DASK:
+        later.chunked.require_dask("function")
+        return mode
+    return mode.running_on(engine, also=(DASK,))
 
 
 def _compiled(
@@ -132,10 +153,13 @@ def _compiled(
     request = _request(signature, optimization, mode, how, profile)
     if mode.divides:
         engine = later.regions.DividedEngine(engine, mode)
-    executable = _executable(engine, signature.graph, optimization, request, shown)
+    if how.on_dask:
+        executable = run_by_numpy(signature.graph, request)
+    else:
+        executable = _executable(engine, signature.graph, optimization, request, shown)
     if options.debug > 1 and profile is not None:
         executable = later.narration.Narrated(executable, profile, how.name)
-    kind = CheckedFunction if mode.check else Function
+    kind = later.chunked.ChunkedFunction if how.on_dask else CheckedFunction if mode.check else Function
     function = kind(signature, optimization, executable, mode, how.name, profile, partial(_restored, how=how))
     if profile is not None:
         collect(how.name, optimization.profile, profile)

@@ -11,7 +11,7 @@ import numpy as np
 from .compiled import Function
 from .function import function
 from .graph import DTYPES, Variable
-from .ops.checks import shown
+from .ops.checks import is_dask, shown
 from .ops.tensor import as_tensor
 from .ops.variables import tensor
 from .record.forks import ProcessLock
@@ -61,7 +61,7 @@ class Jitted:
         leaves: list[Any] = []
         structure = flatten((args, kwargs), leaves)
         try:
-            arrays = [a if isinstance(a, np.ndarray) else np.asarray(a) for a in leaves]
+            arrays = [a if isinstance(a, np.ndarray) or is_dask(a) else np.asarray(a) for a in leaves]
         except TypeError:
             self._require_values(leaves)
             raise

@@ -98,6 +98,11 @@ class Mode:
         backend = "c" if "c" in engines else "numpy"
         return replace(self, optimizer=query, engines=tuple(engines), backend=backend, name="")
 
+    def running_on(self, engine: str, also: tuple[str, ...] = ()) -> Mode:
+        """This mode with another engine.  Raises ValueError for the name of none, with `also` among the known names."""
+        require_known(engine, "function", "engine is", also)
+        return replace(self, backend=engine, name="")
+
     @property
     def divides(self) -> bool:
         """Whether the query takes the pass `partition`."""

@@ -98,8 +98,8 @@ def tiered(engine: Engine, budget: float) -> Engine:
     return made
 
 
-def require_known(name: Any, who: str = "engine", what: str = "backend is") -> None:
-    """Register the engine of an installed package if that is the name of one.
+def require_known(name: Any, who: str = "engine", what: str = "backend is", also: tuple[str, ...] = ()) -> None:
+    """Register the engine of an installed package if that is the name of one.  `also`: other names for the message.
 
     Raises:
         ValueError: no engine has this name.
@@ -107,10 +107,11 @@ def require_known(name: Any, who: str = "engine", what: str = "backend is") -> N
     is_text = isinstance(name, str)
     if is_text and (name in _registered or name in _BUILT_IN or _register_installed(name)):
         return
-    near = later.difflib.get_close_matches(name, names(), 1) if is_text else ()
+    known = (*also, *names())
+    near = later.difflib.get_close_matches(name, known, 1) if is_text else ()
     meant = f"; did you mean {near[0]!r}? " if near else ". "
     raise ValueError(
-        f"{who}: {what} {name!r}; expected one of {_listed(names())}{meant}Others are added by "
+        f"{who}: {what} {name!r}; expected one of {_listed(known)}{meant}Others are added by "
         f'ag.engines.register(engine), or by installing a package with an entry point in the group "{GROUP}"'
     )
 

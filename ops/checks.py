@@ -40,6 +40,11 @@ def is_masked(value: Any) -> bool:
     return isinstance(value, getattr(module, "MaskedArray", ()))
 
 
+def is_dask(value: Any) -> bool:
+    """Whether the value is a Dask array.  Dask is never imported to find out."""
+    return isinstance(value, getattr(sys.modules.get("dask.array"), "Array", ()))
+
+
 def large_integers_as(dtype: np.dtype, array: np.ndarray) -> np.ndarray:
     """Integers beyond 64 bits, of which NumPy makes objects, as float64 for a floating-point or complex `dtype`.
 

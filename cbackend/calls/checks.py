@@ -13,11 +13,15 @@ from typing import Any
 import numpy as np
 
 from ...graph import TensorType, Variable
-from ...ops.checks import is_masked, large_integers_as
+from ...ops.checks import is_dask, is_masked, large_integers_as
 from ...record import record
 
 MISSING: Any = object()
 """Stands for an argument that was not given."""
+
+
+class ChunkedArgument(TypeError):
+    """A Dask array where the values of an array are expected; a call of a function runs on its blocks."""
 
 
 @record
@@ -70,6 +74,8 @@ class Parameter:
             raise self._refused(f"a masked array; use {self.word}.filled(value) or {self.word}.data")
         if isinstance(value, (np.ndarray, np.generic)):
             return np.asarray(value)
+        if is_dask(value):
+            raise ChunkedArgument(f"{self}: expected {self._expected()}, got a Dask array; use {self.word}.compute()")
         try:
             found = np.asarray(value)
         except (ValueError, TypeError, OverflowError):
