@@ -18,7 +18,8 @@ Files, by subject:
     freezing, pruning, channels            inference functions, zero weights, channels removed
     quantizing, quantized_layers, calibration    layers in 8 bits, their table, ranges of samples
     vmap, vectorizing                      expressions of one example as expressions of many
-    serving, chunked                       calls of many threads gathered into batches; functions over Dask arrays
+    serving                                calls of many threads gathered into batches
+    chunked, block_plans, block_graph, block_tasks    functions over Dask arrays: stages compiled, graphs, tasks
     scan, scanned, bodies, cond            loops and branches, results of loops, checks of their functions
     printing, explain, why, remarks        expressions as text; explanations of a function, a value, what was not done
     trace, replay, delta, places           the journal of rewrites, its states, the text of one change, the user's lines

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from . import (
         bind,
         bisect,
+        block_graph,
         chunked,
         debug,
         dividing,
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     )  # fmt: skip
 
 __all__ = [
-    "bind", "bisect", "chunked", "debug", "dividing", "explain", "export", "narration", "partition", "placement",
-    "recording", "regions", "remarks", "report", "schedules", "trace", "tuning", "vectorizing", "why",
+    "bind", "bisect", "block_graph", "chunked", "debug", "dividing", "explain", "export", "narration", "partition",
+    "placement", "recording", "regions", "remarks", "report", "schedules", "trace", "tuning", "vectorizing", "why",
 ]  # fmt: skip
 
 

@@ -351,7 +351,7 @@ class Database:
 
     def _place(self, name: str, position: float | None) -> float | None:
         if position is None and self.has_positions:
-            return max((m.position for m in self._members.values() if m.position is not None), default=-1.0) + 1
+            return max([m.position for m in self._members.values() if m.position is not None], default=-1.0) + 1
         found: float | None = checked_position(self._label(), name, position, self.has_positions)
         return found
 

@@ -85,6 +85,15 @@ def test_equal_chunks_give_equal_bits_and_other_chunks_nearly_the_same():
         np.testing.assert_allclose(a, c, rtol=1e-12)
 
 
+def test_a_block_is_one_task_with_the_chunks_that_it_reads():
+    f = ag.function([x, w], [T.square(x @ w).mean(), T.exp(x)], mode="NUMPY")
+    made = da.map_blocks(lambda block_id=None: X[:5] * block_id[0], chunks=((5,) * 6, (4,)), dtype="float64")
+    total, each = f(made, W)
+    graph = dict(dask.optimize(total)[0].dask)
+    assert len(graph) == 1 + 6 + 6 + 1 + 1  # start, blocks, their partial results, one combination, the result
+    assert len(dict(dask.optimize(each)[0].dask)) == 1 + 6
+
+
 def test_updates_happen_once_and_a_failure_leaves_them():
     state, count = ag.shared(np.zeros((4, 3)), name="state"), ag.shared(0, name="count")
     loss = T.square(x @ state - y[:, :3]).mean()

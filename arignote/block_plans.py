@@ -1,0 +1,107 @@
+"""The stages of a function over blocks, compiled: a program for workers, and the arguments and results of its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Union
+
+from .block_tasks import BOUND, OWN, WHOLE, Combination, Part, Program
+from .graph import Variable
+from .ops.tensor import TensorVariable
+from .record import record
+from .scaleout import Stage, Staged
+from .scaleout.stages import STOP, Length
+from .scaleout.stages import Function as Unit
+
+Compile = Callable[[Any, Sequence[Variable], Any, str], Callable[..., Any]]
+"""Key, inputs, outputs, name  -->  a function, compiled once for the key."""
+Own = Union[Variable, int]
+"""An argument that a block has a slice of, or the earlier stage whose results it reads."""
+
+
+@record
+class Plan:
+    """`whole_inputs`: arguments of `start`, by number.  `own`: for each stage, the arguments that a block has alone.
+    `numbers`: of whole values.  `places`: stage of the block that computes a value, and the place among its results.
+    """
+
+    staged: Staged
+    program: Program
+    whole_inputs: Mapping[int, Any]
+    own: tuple[tuple[Own, ...], ...]
+    numbers: Mapping[Variable, int]
+    places: Mapping[Variable, tuple[int, int]]
+
+
+def planned(staged: Staged, outputs: Sequence[Variable], compiled: Compile) -> Plan:
+    """The plan of a staged graph with these outputs."""
+    return _Planner(staged, compiled).plan(outputs)
+
+
+class _Planner:
+    def __init__(self, staged: Staged, compiled: Compile) -> None:
+        self.staged, self.compiled = staged, compiled
+        self.numbers: dict[Any, int] = {}
+        self.places: dict[Variable, tuple[int, int]] = {}
+        self.own: list[tuple[Own, ...]] = []
+        self.read: set[int] = set()
+        """Numbers of whole values that some task after `start` reads."""
+
+    def plan(self, outputs: Sequence[Variable]) -> Plan:
+        made = [self._stage(k, stage) for k, stage in enumerate(self.staged.stages)]
+        heads, blocks, combinations = zip(*made, strict=True)
+        self.read |= {self.numbers[v] for v in outputs if v in self.numbers}
+        program = Program(heads, blocks, combinations, frozenset(self.read))
+        given = {n: key for key, n in self.numbers.items() if isinstance(key, Length) or key.owner is None}
+        numbers = {v: n for v, n in self.numbers.items() if isinstance(v, Variable)}
+        return Plan(self.staged, program, given, tuple(self.own), numbers, self.places)
+
+    def _stage(self, k: int, stage: Stage) -> tuple[Part | None, Part | None, Combination]:
+        head = self._head(k, stage.head) if stage.head is not None else None
+        self.own.append(())
+        block = self._block(k, stage.block) if stage.block is not None else None
+        return head, block, self._combination(stage)
+
+    def _number(self, key: Any) -> int:
+        return self.numbers.setdefault(key, len(self.numbers))
+
+    def _run(self, k: int, unit: Unit, kind: str) -> Any:
+        return self.compiled((id(unit), kind), unit.graph.inputs, list(unit.graph.outputs), f"{kind} {k}")
+
+    def _head(self, k: int, unit: Unit) -> Part:
+        sources = tuple((WHOLE, self._number(key)) for key in unit.inputs)
+        if k:
+            self.read |= {n for _, n in sources}
+        return Part(self._run(k, unit, "head"), sources, tuple(map(self._number, unit.outputs)))
+
+    def _block(self, k: int, unit: Unit) -> Part:
+        own: dict[Own, int] = {}
+        sources = tuple(self._source(key, own) for key in unit.inputs)
+        self.own[k] = tuple(own)
+        self.read |= {n for kind, n, *_ in sources if kind == WHOLE}
+        self.places.update((v, (k, place)) for place, v in enumerate(unit.outputs))
+        return Part(self._run(k, unit, "block"), sources)
+
+    def _source(self, key: Any, own: dict[Own, int]) -> tuple[Any, ...]:
+        """The place of one argument of a block."""
+        if isinstance(key, str):
+            return BOUND, int(key == STOP)
+        if key in self.places:
+            stage, place = self.places[key]
+            return OWN, own.setdefault(stage, len(own)), place
+        if isinstance(key, Variable) and key.owner is None and key in self.staged.splits:
+            return OWN, own.setdefault(key, len(own))
+        return WHOLE, self._number(key)
+
+    def _combination(self, stage: Stage) -> Combination:
+        found = [(v, op) for v, op in stage.combined if v in self.places]
+        places = tuple(self.places.pop(v)[1] for v, _ in found)
+        is_all = stage.block is not None and places == tuple(range(len(stage.block.outputs)))
+        ways, numbers = tuple(self._way(v, op) for v, op in found), tuple(self._number(v) for v, _ in found)
+        return Combination(ways, places, numbers, is_all)
+
+    def _way(self, v: Variable, op: Any) -> Any:
+        if op is None:
+            return None
+        a, b = (TensorVariable(v.type) for _ in range(2))
+        return self.compiled((op, v.type), [a, b], op(a, b), op.name)
