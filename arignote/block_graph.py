@@ -55,10 +55,10 @@ class Call:
         self.whole = [self._started()]
         """Layers of one task: `start`, and the last of later whole values."""
         self.blocks: dict[int, _Layer] = {}
-        for stage, part in enumerate(plan.program.blocks):
+        for stage, part in enumerate(plan.program.parts.blocks):
             if part is not None:
                 self.blocks[stage] = self._block(stage)
-                if plan.program.combinations[stage].places:
+                if plan.program.parts.combinations[stage].places:
                     self.whole = [self.whole[0], self._finished(stage)]
 
     def _layer(self, kind: str, made: Any, *depends: Any) -> _Layer:
@@ -124,7 +124,7 @@ class Call:
                 return TaskRef(key)
 
             parts = [TaskRef((self.blocks[stage].name, k, 0)) for k in range(len(self.bounds))]
-            if not self.plan.program.combinations[stage].is_all:
+            if not self.plan.program.parts.combinations[stage].is_all:
                 parts = [add((name, 0, k), tasks.partial, start, stage, part) for k, part in enumerate(parts)]
             level = 0
             while len(parts) > arity:

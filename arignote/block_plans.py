@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
-from .block_tasks import BOUND, OWN, WHOLE, Combination, Part, Program
+from .block_tasks import BOUND, OWN, WHOLE, Combination, Part, Parts, Program
 from .graph import Variable
 from .ops.tensor import TensorVariable
 from .record import record
@@ -33,14 +33,14 @@ class Plan:
     places: Mapping[Variable, tuple[int, int]]
 
 
-def planned(staged: Staged, outputs: Sequence[Variable], compiled: Compile) -> Plan:
+def planned(name: str, staged: Staged, outputs: Sequence[Variable], compiled: Compile) -> Plan:
     """The plan of a staged graph with these outputs."""
-    return _Planner(staged, compiled).plan(outputs)
+    return _Planner(name, staged, compiled).plan(outputs)
 
 
 class _Planner:
-    def __init__(self, staged: Staged, compiled: Compile) -> None:
-        self.staged, self.compiled = staged, compiled
+    def __init__(self, name: str, staged: Staged, compiled: Compile) -> None:
+        self.name, self.staged, self.compiled = name, staged, compiled
         self.numbers: dict[Any, int] = {}
         self.places: dict[Variable, tuple[int, int]] = {}
         self.own: list[tuple[Own, ...]] = []
@@ -51,7 +51,7 @@ class _Planner:
         made = [self._stage(k, stage) for k, stage in enumerate(self.staged.stages)]
         heads, blocks, combinations = zip(*made, strict=True)
         self.read |= {self.numbers[v] for v in outputs if v in self.numbers}
-        program = Program(heads, blocks, combinations, frozenset(self.read))
+        program = Program(self.name, Parts(heads, blocks, combinations, frozenset(self.read)))
         given = {n: key for key, n in self.numbers.items() if isinstance(key, Length) or key.owner is None}
         numbers = {v: n for v, n in self.numbers.items() if isinstance(v, Variable)}
         return Plan(self.staged, program, given, tuple(self.own), numbers, self.places)

@@ -11,11 +11,16 @@ Whole values travel as one dict, by numbers that the program gives them: a block
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
+import numpy as np
+
 from .record import record
+from .record.cached import cached_property
 
 Way = Union[Callable[..., Any], None]
 """The function that combines two parts; None: all parts are equal."""
@@ -45,45 +50,93 @@ class Combination:
     is_all: bool
 
 
-class Program:
-    """The compiled functions of all stages.  A process receives it once, however many graphs name it.
+@record
+class Parts:
+    """The compiled functions of all stages.  `read`: numbers of whole values that tasks after `start` read."""
 
-    `read`: numbers of whole values that tasks after `start` read.
+    heads: tuple[Part | None, ...]
+    blocks: tuple[Part | None, ...]
+    combinations: tuple[Combination, ...]
+    read: frozenset[int]
+
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """The engines that run heads and blocks."""
+        return tuple(part.run.backend for part in (*self.heads, *self.blocks) if part is not None)  # type: ignore[attr-defined]
+
+
+class Program:
+    """The parts of a function as processes hold them: each receives them once, however many graphs name them.
+
+    `numpy`, `backends`: the version of NumPy, and the engines of parts, where it was made.
     """
 
-    def __init__(
-        self, heads: Sequence[Part | None], blocks: Sequence[Part | None], combinations: Sequence[Combination],
-        read: frozenset[int],
-    ) -> None:  # fmt: skip
-        self.heads, self.blocks, self.combinations = tuple(heads), tuple(blocks), tuple(combinations)
-        self.read = read
-        self._shipped: tuple[bytes, bytes] | None = None
+    def __init__(self, name: str, parts: Parts) -> None:
+        self.name, self.numpy, self.backends = name, np.__version__, parts.backends
+        self.__dict__["parts"] = parts
+
+    @cached_property
+    def digest(self) -> bytes:
+        return hashlib.sha256(self.shipped).digest()
+
+    @cached_property
+    def shipped(self) -> bytes:
+        """The parts as bytes."""
+        return pickle.dumps(self.parts)
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The parts, compiled where this process asks first.  Raises RuntimeError where they cannot run alike."""
+        _require_numpy(self.name, self.numpy)
+        parts: Parts = pickle.loads(self.shipped)
+        _require_backends(self.name, self.backends, parts.backends)
+        return parts
 
     def with_head(self, stage: int, whole: dict[int, Any], before: Mapping[int, Any]) -> dict[int, Any]:
         """Whole values, and those that the head of a stage computes of them and of earlier ones."""
-        head = self.heads[stage] if stage < len(self.heads) else None
+        head = self.parts.heads[stage] if stage < len(self.parts.heads) else None
         if head is None:
             return whole
         given = [whole[n] if n in whole else before[n] for _, n in head.sources]
         return {**whole, **dict(zip(head.numbers, head.run(*given), strict=True))}
 
     def __reduce__(self) -> Any:
-        if self._shipped is None:
-            payload = pickle.dumps((self.heads, self.blocks, self.combinations, self.read))
-            self._shipped = hashlib.sha256(payload).digest(), payload
-        return _received, self._shipped
+        return _received, (self.digest, self.shipped, self.name, self.numpy, self.backends)
 
 
 _here: dict[bytes, Program] = {}
 """Programs that this process has received, by digest."""
 
 
-def _received(digest: bytes, payload: bytes) -> Program:
-    found = _here.get(digest)
-    if found is None:
-        found = _here.setdefault(digest, Program(*pickle.loads(payload)))
-        found._shipped = digest, payload
-    return found
+def _received(digest: bytes, shipped: bytes, name: str, numpy: str, backends: tuple[str, ...]) -> Program:
+    if digest not in _here:
+        made = Program.__new__(Program)
+        made.__dict__.update(digest=digest, shipped=shipped, name=name, numpy=numpy, backends=backends)
+        return _here.setdefault(digest, made)
+    return _here[digest]
+
+
+def _require_numpy(name: str, wanted: str) -> None:
+    """Raise RuntimeError for another release of NumPy, whose results may differ."""
+    if np.__version__.split(".")[:2] != wanted.split(".")[:2]:
+        raise RuntimeError(
+            f"{name}: worker {_worker()} has NumPy {np.__version__}, the client {wanted}; install the same on all: "
+            f"pip install numpy=={wanted}"
+        )
+
+
+def _require_backends(name: str, wanted: Sequence[str], found: Sequence[str]) -> None:
+    """Raise RuntimeError where NumPy runs what C runs on the client, so that results depend on the worker."""
+    if any(w == "c" != f for w, f in zip(wanted, found, strict=True)):
+        raise RuntimeError(
+            f"{name}: worker {_worker()} has no working C compiler, the client has one; install gcc there "
+            '(`python -m arignote doctor` says what was tried), or compile the function with mode="NUMPY"'
+        )
+
+
+def _worker() -> str:
+    """Host and process of this worker."""
+    return f"{socket.gethostname()}, process {os.getpid()},"
 
 
 Start = tuple[Program, Mapping[int, Any]]
@@ -92,7 +145,7 @@ Start = tuple[Program, Mapping[int, Any]]
 def start(program: Program, numbers: Sequence[int], *values: Any) -> Start:
     """The program and the whole values of its first stage."""
     whole = program.with_head(0, dict(zip(numbers, values, strict=True)), {})
-    return program, {number: value for number, value in whole.items() if number in program.read}
+    return program, {number: value for number, value in whole.items() if number in program.parts.read}
 
 
 def first_block(start: Start, stage: int, bounds: Sequence[int], *own: Any) -> Any:
@@ -103,7 +156,7 @@ def first_block(start: Start, stage: int, bounds: Sequence[int], *own: Any) -> A
 def block(start: Start, later: Mapping[int, Any], stage: int, bounds: Sequence[int], *own: Any) -> Any:
     """The results of one block.  `later`: whole values that earlier stages have computed."""
     program, first = start
-    part = program.blocks[stage]
+    part = program.parts.blocks[stage]
     assert part is not None
     given: list[Any] = []
     for kind, *place in part.sources:
@@ -118,14 +171,14 @@ def block(start: Start, later: Mapping[int, Any], stage: int, bounds: Sequence[i
 
 def partial(start: Start, stage: int, results: Sequence[Any]) -> list[Any]:
     """The partial ones of a block's results, in the order of their combination."""
-    return [results[k] for k in start[0].combinations[stage].places]
+    return [results[k] for k in start[0].parts.combinations[stage].places]
 
 
 def combined(start: Start, stage: int, *parts: Sequence[Any]) -> list[Any]:
     """Several partial results as one."""
     total = list(parts[0])
     for part in parts[1:]:
-        pairs = zip(start[0].combinations[stage].ways, total, part, strict=True)
+        pairs = zip(start[0].parts.combinations[stage].ways, total, part, strict=True)
         total = [t if way is None else way(t, p) for way, t, p in pairs]
     return total
 
@@ -133,7 +186,7 @@ def combined(start: Start, stage: int, *parts: Sequence[Any]) -> list[Any]:
 def finished(start: Start, later: Mapping[int, Any] | None, stage: int, *parts: Sequence[Any]) -> dict[int, Any]:
     """The whole values after a stage."""
     program, first = start
-    totals = dict(zip(program.combinations[stage].numbers, combined(start, stage, *parts), strict=True))
+    totals = dict(zip(program.parts.combinations[stage].numbers, combined(start, stage, *parts), strict=True))
     return program.with_head(stage + 1, {**(later or {}), **totals}, first)
 
 

@@ -140,7 +140,7 @@ class OnDask:
         if axes not in self._plans:
             splits = {v: Split(a) for v, a in zip(self._graph.inputs, axes, strict=True) if a is not None}
             found = staged(self._graph, splits)
-            self._plans[axes] = planned(found, self._graph.outputs, partial(self._made, axes))
+            self._plans[axes] = planned(self.source.name, found, self._graph.outputs, partial(self._made, axes))
         return self._plans[axes]
 
     def _made(self, axes: Any, key: Any, inputs: Sequence[Variable], outputs: Any, name: str) -> Any:
