@@ -1,264 +1,36 @@
-"""How each value of a graph lies over blocks, by rules for classes of ops.
-
-    WHOLE          every block sees all of it
-    Split(axis)    each block has a slice along the axis, in the order of blocks
-    Partial(op)    each block has a value of the full shape, and the value is their combination by `op`
-
-A rule gets the states of a node's inputs, none of them partial, and says what state the outputs have when the node is
-applied to the blocks.  It raises `Unsplittable` where no application to blocks gives the values.
-"""
+"""The states of all values of a graph whose inputs are split, by the rules of its ops."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Union
+from collections.abc import Mapping
 
-from ..graph import Apply, FunctionGraph, Op, Variable
-from ..graph.dims import dims_of
-from ..ops.advanced_indexing import AdvancedSubtensor
-from ..ops.blas import Dot, MatMul
-from ..ops.elementwise import Elementwise, add, logical_and, logical_or, maximum, minimum, mul
-from ..ops.indexing import Subtensor
-from ..ops.joining import Join
-from ..ops.lengths import ShapeI
-from ..ops.nn import AlongAxis, LogSumExp
-from ..ops.pointwise import Pointwise
-from ..ops.reduce import ArgReduce, Reduce
-from ..ops.shape import DimShuffle, Reshape
-from ..ops.unbroadcasting import SumTo
-from ..record import record
+from ..graph import Apply, FunctionGraph, Variable
+from .rules import rule_of
+from .states import WHOLE, Placed, Split, State, refused, resolved, shown
 
 
-@record
-class Split:
-    """Slices along an axis, one a block."""
+class Propagation:
+    """`states` of values that are not whole, and `placed`: the nodes with such an input or output."""
 
-    axis: int
+    def __init__(self, splits: Mapping[Variable, Split]) -> None:
+        self.states: dict[Variable, State] = dict(splits)
+        self.placed: dict[Apply, Placed] = {}
 
-    def __str__(self) -> str:
-        return f"split({self.axis})"
-
-
-@record
-class Partial:
-    """Values to combine by an elementwise op; FIRST: equal in all blocks."""
-
-    op: Elementwise | None
-
-    def __str__(self) -> str:
-        return f"partial({self.op.name if self.op is not None else 'first'})"
-
-
-State = Union[Split, Partial, None]
-WHOLE = None
-FIRST = Partial(None)
-PARTIAL = frozenset({add, mul, maximum, minimum, logical_and, logical_or})
-"""Reductions whose parts combine in any grouping."""
-
-
-class Unsplittable(TypeError):
-    """An op that cannot be applied to blocks; the text names it, its line and the axis."""
-
-
-@record
-class Placed:
-    """States of the outputs of a node, and for whole inputs the axis along which a block takes its slice.
-
-    `known`: a length that the caller knows, of the chunked axis or of an argument.  `own_length`: number of the input
-    that gives the length of the split axis, for which a block has its own.
-    """
-
-    states: tuple[State, ...]
-    cuts: Mapping[int, int]
-    own_length: int | None = None
-    known: bool = False
-
-
-Rule = Callable[[Apply, Sequence[State]], Placed]
-
-
-def _refused(node: Apply, why: str) -> Unsplittable:
-    line = f", built at {node.origin[-1]}" if node.origin else ""
-    return Unsplittable(f"{node.op.name}: {why}{line}")
-
-
-def propagated(graph: FunctionGraph, splits: Mapping[Variable, Split]) -> dict[Apply, Placed]:
-    """The placement of each node that has a split or partial input or output; nodes without are computed whole.
-
-    Raises Unsplittable, naming op, axis and line.
-    """
-    states: dict[Variable, State] = dict(splits)
-    placed: dict[Apply, Placed] = {}
-    for node in graph.order:
-        found = [resolved(states.get(i)) for i in node.inputs]
+    def place(self, node: Apply) -> None:
+        """Find the states of a node's outputs.  Raises Unsplittable."""
+        found = [resolved(self.states.get(i)) for i in node.inputs]
         if all(s is WHOLE for s in found):
-            continue
-        rule = _rule_of(node.op)
+            return
+        rule = rule_of(node.op)
         if rule is None:
-            raise _refused(node, f"cannot run on {_shown(found)}; give its operands in one chunk")
-        placed[node] = rule(node, found)
-        states.update(zip(node.outputs, placed[node].states, strict=True))
-    return placed
+            raise refused(node, f"cannot run on {shown(found)}; give its operands in one chunk")
+        placed = self.placed[node] = rule(node, found)
+        self.states.update(zip(node.outputs, placed.states, strict=True))
 
 
-def resolved(state: State) -> State:
-    """The state after partial values are combined."""
-    return WHOLE if isinstance(state, Partial) else state
-
-
-def _shown(states: Sequence[State]) -> str:
-    return ", ".join("a whole value" if s is WHOLE else str(s) for s in states)
-
-
-def _rule_of(op: Op) -> Rule | None:
-    return next((RULES[kind] for kind in type(op).__mro__ if kind in RULES), None)
-
-
-def _split_of(states: Sequence[State]) -> list[tuple[int, int]]:
-    return [(k, s.axis) for k, s in enumerate(states) if isinstance(s, Split)]
-
-
-def _pointwise(node: Apply, states: Sequence[State]) -> Placed:
-    """Operands broadcast; whole ones that vary along the split axis are cut."""
-    rank = node.outputs[0].ndim
-    axes = {axis + rank - node.inputs[k].ndim for k, axis in _split_of(states)}
-    if len(axes) > 1:
-        raise _refused(node, f"operands are split along axes {sorted(axes)} of the result; rechunk them along one axis")
-    (axis,) = axes
-    first, own = _split_of(states)[0]
-    return Placed((Split(axis),) * len(node.outputs), _cuts(node, states, axis, rank, dims_of(node.inputs[first])[own]))
-
-
-def _cuts(node: Apply, states: Sequence[State], axis: int, rank: int, length: object) -> dict[int, int]:
-    """The axis of each whole operand that has the length of the split axis.  Others must have length 1 there."""
-    found: dict[int, int] = {}
-    for k, i in enumerate(node.inputs):
-        at = axis - rank + i.ndim
-        if states[k] is not WHOLE or at < 0 or i.type.shape[at] == 1:
-            continue
-        if dims_of(i)[at] != length and i.type.shape[at] is None:
-            raise _refused(node, f"operand {k} is whole; its length on axis {at} may be 1 or that of the chunks")
-        found[k] = at
+def propagated(graph: FunctionGraph, splits: Mapping[Variable, Split]) -> Propagation:
+    """The states of all values.  Raises Unsplittable, naming op, axis and line."""
+    found = Propagation(splits)
+    for node in graph.order:
+        found.place(node)
     return found
-
-
-def _dimshuffle(node: Apply, states: Sequence[State]) -> Placed:
-    ((_, axis),) = _split_of(states)
-    if axis not in node.op.order:  # type: ignore[attr-defined]
-        raise _refused(node, f"drops axis {axis}, which is chunked")
-    return Placed((Split(node.op.order.index(axis)),), {})  # type: ignore[attr-defined]
-
-
-def _reduce(node: Apply, states: Sequence[State]) -> Placed:
-    ((_, axis),), op = _split_of(states), node.op
-    assert isinstance(op, Reduce)
-    if axis in op.axis:
-        if op.scalar not in PARTIAL:
-            raise _refused(node, f"the reduction by {op.scalar.name} along axis {axis} has no combination of parts")
-        return Placed((Partial(op.scalar),), {})
-    return Placed((Split(axis - sum(a < axis for a in op.axis)),), {})
-
-
-def _argreduce(node: Apply, states: Sequence[State]) -> Placed:
-    ((_, axis),), along = _split_of(states), node.op.axis  # type: ignore[attr-defined]
-    if along is None or along == axis:
-        raise _refused(node, f"needs axis {axis} in one chunk; rechunk({{{axis}: -1}})")
-    return Placed((Split(axis - (along < axis)),), {})
-
-
-def _product(node: Apply, states: Sequence[State]) -> Placed:
-    """`Dot` and `MatMul`: rows or columns stay split; a split sum is partial."""
-    (a, b), (s, t) = node.inputs, states
-    last, row = a.ndim - 1, max(b.ndim - 2, 0)
-    rank = node.out.ndim
-    along = [isinstance(s, Split) and s.axis == last, isinstance(t, Split) and t.axis == row]
-    if any(along):
-        if (isinstance(s, Split) and not along[0]) or (isinstance(t, Split) and not along[1]):
-            raise _refused(node, "one operand is split along the summed axis, the other along another; rechunk one")
-        cuts = {k: axis for k, axis, is_along in ((0, last, along[0]), (1, row, along[1])) if not is_along}
-        return Placed((Partial(add),), cuts)
-    if isinstance(s, Split) and isinstance(t, Split):
-        left, right = s.axis + rank - a.ndim, t.axis + rank - b.ndim
-        if left != right or left >= rank - 2:
-            raise _refused(node, "both operands are split along axes of the result; rechunk one of them")
-        return Placed((Split(left),), {})
-    if isinstance(s, Split):
-        axis = s.axis + (rank - a.ndim if b.ndim > 1 else 0)
-        whole, operand = 1, b
-    else:
-        assert isinstance(t, Split)
-        axis = t.axis + rank - b.ndim if b.ndim > 1 else 0
-        whole, operand = 0, a
-    at = axis - rank + operand.ndim
-    is_batch = isinstance(node.op, MatMul) and axis < rank - 2 and at >= 0 and operand.type.shape[at] != 1
-    return Placed((Split(axis),), {whole: at} if is_batch else {})
-
-
-def _along_axis(node: Apply, states: Sequence[State]) -> Placed:
-    ((_, axis),), op = _split_of(states), node.op
-    assert isinstance(op, AlongAxis)
-    if op.axis % node.inputs[0].ndim == axis:
-        raise _refused(node, f"runs along axis {axis}, which is chunked; rechunk({{{axis}: -1}})")
-    dropped = isinstance(op, LogSumExp) and node.out.ndim < node.inputs[0].ndim and op.axis % node.inputs[0].ndim < axis
-    return Placed((Split(axis - dropped),), {})
-
-
-def _length(node: Apply, states: Sequence[State]) -> Placed:
-    ((_, axis),) = _split_of(states)
-    known = node.inputs[0].owner is None or node.op.axis == axis  # type: ignore[attr-defined]
-    return Placed((WHOLE,), {}, known=True) if known else Placed((FIRST,), {})
-
-
-def _subtensor(node: Apply, states: Sequence[State]) -> Placed:
-    if states[0] is WHOLE:
-        raise _refused(node, "an index is split")
-    ((_, axis),), spec = _split_of(states), node.op.spec  # type: ignore[attr-defined]
-    if axis < len(spec) and spec[axis] != "s000":
-        raise _refused(node, f"takes a part of axis {axis}, which is chunked; rechunk({{{axis}: -1}})")
-    return Placed((Split(axis - sum(entry[0] != "s" for entry in spec[:axis])),), {})
-
-
-def _gather(node: Apply, states: Sequence[State]) -> Placed:
-    """Rows of a whole array by a split array of indices."""
-    spec = node.op.spec  # type: ignore[attr-defined]
-    if states[0] is not WHOLE or spec != ("a",) or node.inputs[1].type.kind == "b":
-        raise _refused(node, "gathers from a chunked array, or by several indices; give the array in one chunk")
-    return Placed((states[1],), {})
-
-
-def _join(node: Apply, states: Sequence[State]) -> Placed:
-    axes, along = {axis for _, axis in _split_of(states)}, node.op.axis  # type: ignore[attr-defined]
-    if len(axes) > 1 or along in axes:
-        raise _refused(node, f"joins along axis {along} what is chunked along {sorted(axes)}; rechunk the arrays")
-    (axis,) = axes
-    return Placed((Split(axis),), {k: axis for k, s in enumerate(states) if s is WHOLE})
-
-
-def _reshape(node: Apply, states: Sequence[State]) -> Placed:
-    """The axes up to the split one stay as they are."""
-    if states[0] is WHOLE:
-        raise _refused(node, "a length is split")
-    ((_, axis),) = _split_of(states)
-    have, want = dims_of(node.inputs[0])[: axis + 1], dims_of(node.out)[: axis + 1]
-    if have != want:
-        raise _refused(node, f"changes axis {axis}, which is chunked, or an axis before it; rechunk({{{axis}: -1}})")
-    return Placed((Split(axis),), {}, own_length=1 + axis)
-
-
-def _sum_to(node: Apply, states: Sequence[State]) -> Placed:
-    """Both operands split in the same way, or the split axis summed."""
-    x, like = node.inputs
-    rank = x.ndim - like.ndim
-    if isinstance(states[0], Split) and isinstance(states[1], Split) and states[0].axis == states[1].axis + rank:
-        return Placed((states[1],), {})
-    axis = states[0].axis - rank if isinstance(states[0], Split) else None
-    if axis is not None and states[1] is WHOLE and (axis < 0 or like.type.shape[axis] == 1):
-        return Placed((Partial(add),), {})
-    raise _refused(node, "the lengths that are summed to are not those of the blocks")
-
-
-RULES: dict[type[Op], Rule] = {
-    Pointwise: _pointwise, DimShuffle: _dimshuffle, Reduce: _reduce, ArgReduce: _argreduce, Dot: _product,
-    MatMul: _product, AlongAxis: _along_axis, ShapeI: _length, Subtensor: _subtensor, AdvancedSubtensor: _gather,
-    Join: _join, Reshape: _reshape, SumTo: _sum_to,
-}  # fmt: skip

@@ -17,7 +17,8 @@ from ..ops.indexing import Subtensor
 from ..ops.lengths import ShapeI
 from ..ops.tensor import TensorVariable
 from ..record import record
-from .splits import Partial, Placed, Split, propagated
+from .splits import Propagation, propagated
+from .states import Partial, Placed, Split
 
 
 @record
@@ -62,74 +63,92 @@ class Length:
 
 def staged(graph: FunctionGraph, splits: Mapping[Variable, Split]) -> Staged:
     """The stages of a graph whose inputs are split so.  Raises Unsplittable."""
-    placed = propagated(graph, splits)
-    number: dict[Variable, int] = {}
-    """The stage in which a value is there; a partial one is, combined, in the next."""
-    states: dict[Variable, Any] = dict(splits)
-    for node in graph.order:
-        for k, o in enumerate(node.outputs):
-            states[o] = placed[node].states[k] if node in placed else None
-    known = {n for n, place in placed.items() if place.known}
-    number.update({o: 0 for n in known for o in n.outputs})
-    for node in graph.order:
-        level = max((number.get(i, 0) for i in node.inputs), default=0)
-        number.update({o: level + isinstance(states[o], Partial) for o in node.outputs if node not in known})
-    order = [(max((number.get(i, 0) for i in n.inputs), default=0), n) for n in graph.order if n not in known]
-    count = max((level for level, _ in order), default=0) + 1
-    stages = []
-    for level in range(count):
-        heads = [n for at, n in order if at == level and n not in placed]
-        blocks = [n for at, n in order if at == level and n in placed]
-        combined = tuple((o, states[o].op) for n in blocks for o in n.outputs if isinstance(states[o], Partial))
-        stages.append(Stage(
-            _function(graph, heads, placed, states) if heads else None,
-            _function(graph, blocks, placed, states) if blocks else None, combined,
-        ))  # fmt: skip
-    shown = {v: s for v, s in states.items() if isinstance(s, Split) and (v in splits or v in graph.outputs)}
+    found = propagated(graph, splits)
+    stages = [_stage(graph, found, nodes) for nodes in _levels(graph, found)]
+    shown = {v: s for v, s in found.states.items() if isinstance(s, Split) and (v in splits or v in graph.outputs)}
     return Staged(tuple(stages), shown)
 
 
-def _function(
-    graph: FunctionGraph, nodes: list[Apply], placed: Mapping[Apply, Placed], states: Mapping[Variable, Any]
-) -> Function:
-    """The nodes as a function of the values that they read from elsewhere; outputs are those read elsewhere."""
-    inside, own = {o for n in nodes for o in n.outputs}, set(nodes)
-    shown = set(graph.outputs)
-    images: dict[Any, Variable] = {}
-    leaves: dict[Any, TensorVariable] = {}
+def _levels(graph: FunctionGraph, found: Propagation) -> list[list[Apply]]:
+    """The nodes of each stage, without known lengths.  Nodes that read a combination stand in the stage behind it."""
+    ready: dict[Variable, int] = {}
+    levels: list[list[Apply]] = [[]]
+    for node in graph.order:
+        if node in found.placed and found.placed[node].known:
+            continue
+        level = max((ready.get(i, 0) for i in node.inputs), default=0)
+        ready.update({o: level + isinstance(found.states.get(o), Partial) for o in node.outputs})
+        levels += [[] for _ in range(level + 1 - len(levels))]
+        levels[level].append(node)
+    return levels
 
-    def leaf(key: Any, v: Variable) -> Variable:
-        if key not in leaves:
-            state = states.get(v)
-            axis = state.axis if isinstance(state, Split) else None
-            shape = tuple(None if a == axis else n for a, n in enumerate(v.type.shape))
-            leaves[key] = TensorVariable(v.type.with_shape(shape), name=v.name)
-        return leaves[key]
 
-    def bound(key: Any) -> Variable:
-        return leaves.setdefault(key, TensorVariable(_INDEX))
+def _stage(graph: FunctionGraph, found: Propagation, nodes: list[Apply]) -> Stage:
+    heads = [n for n in nodes if n not in found.placed]
+    blocks = [n for n in nodes if n in found.placed]
+    states = [(o, found.states.get(o)) for n in blocks for o in n.outputs]
+    return Stage(
+        _Cut(found, heads).function(graph) if heads else None,
+        _Cut(found, blocks).function(graph) if blocks else None,
+        tuple((o, s.op) for o, s in states if isinstance(s, Partial)),
+    )
 
-    def image(v: Variable) -> Variable:
-        if isinstance(v, Constant):
-            return v
-        if v in images and v in inside and not isinstance(states.get(v), Partial):
-            return images[v]
-        length = _known_length(v, placed)
-        return leaf(v, v) if length is None else bound(length)
 
-    for node in nodes:
-        place = placed.get(node)
-        operands = [image(i) for i in node.inputs]
-        for k, axis in (place.cuts if place else {}).items():
-            operands[k] = Subtensor((*("s000",) * axis, "s110"))(operands[k], bound(START), bound(STOP))
-        if place is not None and place.own_length is not None:
+class _Cut:
+    """Some nodes of a graph as a function of the values that they read from elsewhere."""
+
+    def __init__(self, found: Propagation, nodes: list[Apply]) -> None:
+        self.found, self.nodes = found, nodes
+        self.images: dict[Variable, Variable] = {}
+        self.leaves: dict[Any, TensorVariable] = {}
+
+    def function(self, graph: FunctionGraph) -> Function:
+        """The function; its outputs are read elsewhere."""
+        for node in self.nodes:
+            made = Apply(node.op, self.operands(node), node.origin)
+            self.images.update(zip(node.outputs, made.outputs, strict=True))
+        own, shown = set(self.nodes), set(graph.outputs)
+        elsewhere = tuple(
+            v for v in self.images if v in shown or any(n is not None and n not in own for n, _ in graph.uses[v])
+        )
+        given = tuple(self.leaves)
+        whole = FunctionGraph([self.leaves[k] for k in given], [self.images[v] for v in elsewhere])
+        return Function(whole, given, elsewhere)
+
+    def operands(self, node: Apply) -> list[Variable]:
+        """The operands of a node in the function, cut to the block where they are whole."""
+        place = self.found.placed.get(node)
+        operands = [self.image(i) for i in node.inputs]
+        if place is None:
+            return operands
+        for k, axis in place.cuts.items():
+            operands[k] = Subtensor((*("s000",) * axis, "s110"))(operands[k], self.index(START), self.index(STOP))
+        if place.own_length is not None:
             (split,) = (s for s in place.states if isinstance(s, Split))
             operands[place.own_length] = ShapeI(split.axis)(operands[0])
-        made = Apply(node.op, operands, node.origin)
-        images.update(zip(node.outputs, made.outputs, strict=True))
-    elsewhere = tuple(v for v in images if v in shown or any(n is not None and n not in own for n, _ in graph.uses[v]))
-    given = tuple(leaves)
-    return Function(FunctionGraph([leaves[k] for k in given], [images[v] for v in elsewhere]), given, elsewhere)
+        return operands
+
+    def image(self, v: Variable) -> Variable:
+        """A value in the function: computed there, or one of its inputs."""
+        if isinstance(v, Constant):
+            return v
+        if v in self.images and not isinstance(self.found.states.get(v), Partial):
+            return self.images[v]
+        length = _known_length(v, self.found.placed)
+        return self.leaf(v) if length is None else self.index(length)
+
+    def leaf(self, v: Variable) -> TensorVariable:
+        """An input for a value; its length along the split axis is that of a block."""
+        if v not in self.leaves:
+            state = self.found.states.get(v)
+            axis = state.axis if isinstance(state, Split) else None
+            shape = tuple(None if a == axis else n for a, n in enumerate(v.type.shape))
+            self.leaves[v] = TensorVariable(v.type.with_shape(shape), name=v.name)
+        return self.leaves[v]
+
+    def index(self, key: Any) -> TensorVariable:
+        """An input for a bound or a length."""
+        return self.leaves.setdefault(key, TensorVariable(_INDEX))
 
 
 def _known_length(v: Variable, placed: Mapping[Apply, Placed]) -> Length | None:
