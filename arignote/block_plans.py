@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
-from .block_tasks import BOUND, OWN, WHOLE, Combination, Part, Parts, Program
+from .block_tasks import BOUND, OWN, WHOLE, Combination, Concatenation, Part, Parts, Program
 from .graph import Variable
 from .ops.tensor import TensorVariable
 from .record import record
-from .scaleout import Stage, Staged
+from .scaleout import Collect, Stage, Staged
 from .scaleout.stages import STOP, Length
 from .scaleout.stages import Function as Unit
 
@@ -33,9 +33,9 @@ class Plan:
     places: Mapping[Variable, tuple[int, int]]
 
 
-def planned(name: str, staged: Staged, outputs: Sequence[Variable], compiled: Compile) -> Plan:
-    """The plan of a staged graph with these outputs."""
-    return _Planner(name, staged, compiled).plan(outputs)
+def planned(name: str, staged: Staged, compiled: Compile) -> Plan:
+    """The plan of a staged graph."""
+    return _Planner(name, staged, compiled).plan()
 
 
 class _Planner:
@@ -47,10 +47,10 @@ class _Planner:
         self.read: set[int] = set()
         """Numbers of whole values that some task after `start` reads."""
 
-    def plan(self, outputs: Sequence[Variable]) -> Plan:
+    def plan(self) -> Plan:
         made = [self._stage(k, stage) for k, stage in enumerate(self.staged.stages)]
         heads, blocks, combinations = zip(*made, strict=True)
-        self.read |= {self.numbers[v] for v in outputs if v in self.numbers}
+        self.read |= {self.numbers[v] for v in self.staged.outputs if v in self.numbers}
         program = Program(self.name, Parts(heads, blocks, combinations, frozenset(self.read)))
         given = {n: key for key, n in self.numbers.items() if isinstance(key, Length) or key.owner is None}
         numbers = {v: n for v, n in self.numbers.items() if isinstance(v, Variable)}
@@ -103,5 +103,7 @@ class _Planner:
     def _way(self, v: Variable, op: Any) -> Any:
         if op is None:
             return None
+        if isinstance(op, Collect):
+            return Concatenation(op.axis)
         a, b = (TensorVariable(v.type) for _ in range(2))
         return self.compiled((op, v.type), [a, b], op(a, b), op.name)

@@ -15,6 +15,7 @@ import os
 import pickle
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any, Union
 
 import numpy as np
@@ -22,10 +23,20 @@ import numpy as np
 from .record import record
 from .record.cached import cached_property
 
-Way = Union[Callable[..., Any], None]
+Way = Union[Callable[..., Any], "Concatenation", None]
 """The function that combines two parts; None: all parts are equal."""
 WHOLE, OWN, BOUND = range(3)
 """Sources of an argument: a whole value by its number; a value of the block by place, or place in results; a bound."""
+
+
+@record
+class Concatenation:
+    """The way of split values that become whole."""
+
+    axis: int
+
+    def all(self, parts: Sequence[np.ndarray]) -> np.ndarray:
+        return np.concatenate(parts, self.axis)
 
 
 @record
@@ -176,11 +187,13 @@ def partial(start: Start, stage: int, results: Sequence[Any]) -> list[Any]:
 
 def combined(start: Start, stage: int, *parts: Sequence[Any]) -> list[Any]:
     """Several partial results as one."""
-    total = list(parts[0])
-    for part in parts[1:]:
-        pairs = zip(start[0].parts.combinations[stage].ways, total, part, strict=True)
-        total = [t if way is None else way(t, p) for way, t, p in pairs]
-    return total
+    return [_total(way, column) for way, *column in zip(start[0].parts.combinations[stage].ways, *parts, strict=True)]
+
+
+def _total(way: Way, parts: Sequence[Any]) -> Any:
+    if isinstance(way, Concatenation):
+        return way.all(parts)
+    return parts[0] if way is None else reduce(way, parts)
 
 
 def finished(start: Start, later: Mapping[int, Any] | None, stage: int, *parts: Sequence[Any]) -> dict[int, Any]:

@@ -35,7 +35,7 @@ QUERY = "canonicalize stabilize useless_sum_to"
 Bounds = Sequence[tuple[int, int]]
 
 
-def on_dask(source: Any, *, arity: int = 8, threads: int = 1) -> OnDask:
+def on_dask(source: Any, *, arity: int = 8, threads: int = 1, gather: bool = False) -> OnDask:
     """`source` for Dask arrays: it runs block by block where they lie, and returns Dask arrays.
 
         loss = ag.on_dask(f)(x, y, w).compute()
@@ -54,6 +54,8 @@ def on_dask(source: Any, *, arity: int = 8, threads: int = 1) -> OnDask:
         source: a function of `ag.function`.
         arity: how many partial results a combination takes.
         threads: threads of a task; workers run as many tasks as they have threads.
+        gather: whether an op that cannot run on blocks has its operands gathered on one worker, where it runs; see
+            `remarks` of the result.
 
     Results may differ by rounding from those of one block, and are equal for equal chunks.
 
@@ -64,7 +66,7 @@ def on_dask(source: Any, *, arity: int = 8, threads: int = 1) -> OnDask:
         raise TypeError(f"on_dask: expected a function that ag.function made, got {shown(source)}")
     if isinstance(arity, bool) or not isinstance(arity, int) or arity < 2:
         raise ValueError(f"on_dask: arity is {shown(arity)}; expected an integer from 2 on")
-    return OnDask(source, arity, threads)
+    return OnDask(source, arity, threads, bool(gather))
 
 
 def require_dask(who: str) -> None:
@@ -96,9 +98,9 @@ class ChunkedFunction(Function):
 class OnDask:
     """A function over blocks; see `ag.on_dask`."""
 
-    def __init__(self, source: Function, arity: int, threads: int) -> None:
+    def __init__(self, source: Function, arity: int, threads: int, gather: bool) -> None:
         require_dask("on_dask")
-        self.source, self.arity = source, arity
+        self.source, self.arity, self.gather = source, arity, gather
         self._settings = {**settings_of(source), "threads": threads, "profile": False}
         known = source.unoptimized_graph
         containers = (*[None] * len(source.inputs), *(s.container for s in source.shared))
@@ -121,8 +123,9 @@ class OnDask:
         values = [*fitting, *(s.get_value(borrow=True) for s in source.shared)]
         axes, bounds = _layout(source, values)
         of = dict(zip(self._graph.inputs, values, strict=True))
-        call = later.block_graph.Call(source.name, self.plan(axes), of, bounds, self.arity)
-        results = list(map(call.result, self._graph.outputs, self._shapes(values)))
+        plan = self.plan(axes)
+        call = later.block_graph.Call(source.name, plan, of, bounds, self.arity)
+        results = list(map(call.result, plan.staged.outputs, self._shapes(values)))
         updates = source.unoptimized_graph.updates
         count = len(results) - len(updates)
         if updates:
@@ -135,12 +138,17 @@ class OnDask:
             return dict(zip(keys, results[:count], strict=True))
         return results[0] if form == "one" else None if form == "none" else results[:count]
 
+    @property
+    def remarks(self) -> list[str]:
+        """The ops of the calls so far whose chunked operands are gathered, with the reasons."""
+        return list(dict.fromkeys(text for plan in self._plans.values() for text in plan.staged.remarks))
+
     def plan(self, axes: tuple[int | None, ...]) -> Plan:
         """The stages for arguments chunked along these axes, compiled."""
         if axes not in self._plans:
             splits = {v: Split(a) for v, a in zip(self._graph.inputs, axes, strict=True) if a is not None}
-            found = staged(self._graph, splits)
-            self._plans[axes] = planned(self.source.name, found, self._graph.outputs, partial(self._made, axes))
+            found = staged(self._graph, splits, self.gather)
+            self._plans[axes] = planned(self.source.name, found, partial(self._made, axes))
         return self._plans[axes]
 
     def _made(self, axes: Any, key: Any, inputs: Sequence[Variable], outputs: Any, name: str) -> Any:

@@ -8,20 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..graph import Apply, Op
+import numpy as np
+
+from ..graph import Apply, Constant, Op, Variable
 from ..graph.dims import dims_of
-from ..ops.advanced_indexing import AdvancedSubtensor
+from ..ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
 from ..ops.blas import Dot, MatMul
+from ..ops.creation import Arange
+from ..ops.cumulative import Cumulative
 from ..ops.elementwise import add
-from ..ops.indexing import Subtensor
+from ..ops.indexing import Subtensor, entries
 from ..ops.joining import Join
 from ..ops.lengths import ShapeI
-from ..ops.nn import AlongAxis, LogSumExp
+from ..ops.nn import AlongAxis
 from ..ops.pointwise import Pointwise
 from ..ops.reduce import ArgReduce, Reduce
 from ..ops.shape import DimShuffle, Reshape
+from ..ops.sorting import Sorting
 from ..ops.unbroadcasting import SumTo
-from .states import FIRST, PARTIAL, WHOLE, Partial, Placed, Rule, Split, State, refused, split_of
+from .states import COUNT, FIRST, PARTIAL, WHOLE, Collect, Partial, Placed, Rule, Split, State, refused, split_of
 
 
 def rule_of(op: Op) -> Rule | None:
@@ -106,18 +111,37 @@ def _product(node: Apply, states: Sequence[State]) -> Placed:
 
 
 def _along_axis(node: Apply, states: Sequence[State]) -> Placed:
-    ((_, axis),), op = split_of(states), node.op
-    assert isinstance(op, AlongAxis)
-    if op.axis % node.inputs[0].ndim == axis:
+    """Ops that run along one axis."""
+    ((_, axis),), along = split_of(states), along_axis(node)
+    if along == axis:
         raise refused(node, f"runs along axis {axis}, which is chunked; rechunk({{{axis}: -1}})")
-    dropped = isinstance(op, LogSumExp) and node.out.ndim < node.inputs[0].ndim and op.axis % node.inputs[0].ndim < axis
-    return Placed((Split(axis - dropped),), {})
+    return Placed((Split(axis - (node.out.ndim < node.inputs[0].ndim and along < axis)),), {})
+
+
+def along_axis(node: Apply) -> int:
+    """The axis that an op runs along."""
+    return int(node.op.axis) % node.inputs[0].ndim  # type: ignore[attr-defined]
 
 
 def _length(node: Apply, states: Sequence[State]) -> Placed:
     ((_, axis),) = split_of(states)
-    known = node.inputs[0].owner is None or node.op.axis == axis  # type: ignore[attr-defined]
-    return Placed((WHOLE,), {}, known=True) if known else Placed((FIRST,), {})
+    if node.op.axis == axis:  # type: ignore[attr-defined]
+        return Placed((COUNT,), {}, known=True)
+    return Placed((WHOLE,), {}, known=True) if node.inputs[0].owner is None else Placed((FIRST,), {})
+
+
+def positions(node: Apply, states: Sequence[State]) -> Placed | None:
+    """`arange(n)` of the length of the chunked axis: a block has the positions of its rows."""
+    is_plain = isinstance(node.op, Arange) and _is(node.inputs[0], 0) and _is(node.inputs[2], 1)
+    return Placed((Split(0),), {}, span=(0, 1)) if is_plain and states[1] is COUNT else None
+
+
+def _is(v: Variable, number: int) -> bool:
+    return isinstance(v, Constant) and bool(np.all(v.data == number))
+
+
+def _collect(node: Apply, states: Sequence[State]) -> Placed:
+    return Placed((Partial(node.op),), {})  # type: ignore[arg-type]
 
 
 def _subtensor(node: Apply, states: Sequence[State]) -> Placed:
@@ -130,11 +154,64 @@ def _subtensor(node: Apply, states: Sequence[State]) -> Placed:
 
 
 def _gather(node: Apply, states: Sequence[State]) -> Placed:
-    """Rows of a whole array by a split array of indices."""
+    """Rows of a whole array by split indices, or elements of each row of a split array: `p[arange(n), labels]`."""
+    cuts, relative = _indices(node, states, 1)
+    return Placed((Split(joint_position(node.op.spec)),), cuts, relative=relative)  # type: ignore[attr-defined]
+
+
+def _scatter(node: Apply, states: Sequence[State]) -> Placed:
+    """The counterpart of `_gather`: of zeros, each block adds to its own, which are partial sums."""
+    x, y, op = *node.inputs[:2], node.op
+    assert isinstance(op, AdvancedIncSubtensor)
+    cuts, relative = _indices(node, states, 2)
+    part = AdvancedSubtensor(op.spec).infer((x, *node.inputs[2:]))[0]
+    at = joint_position(op.spec) - (len(part.shape) - y.ndim)
+    if isinstance(states[1], Split) and states[1].axis != at:
+        raise refused(node, f"the source is split along axis {states[1].axis}, the indices are not")
+    if states[1] is WHOLE and at >= 0 and y.type.shape[at] != 1:
+        cuts[1] = at
+    if states[0] is not WHOLE:
+        return Placed((states[0],), cuts, relative=relative)
+    if op.set or not _is_zeros(x):
+        raise refused(node, "changes a whole array by split indices; give it in as many chunks, or the indices in one")
+    return Placed((Partial(add),), cuts)
+
+
+def _is_zeros(v: Variable) -> bool:
+    """Whether a value is zero by its form."""
+    if v.owner is None:
+        return _is(v, 0)
+    position = {"fill": 1, "alloc": 0}.get(v.owner.op.name)
+    return position is not None and _is(v.owner.inputs[position], 0)
+
+
+def _indices(node: Apply, states: Sequence[State], first: int) -> tuple[dict[int, int], int | None]:
+    """Whole index arrays that a block takes its slice of, and the number of that with the positions of its rows."""
     spec = node.op.spec  # type: ignore[attr-defined]
-    if states[0] is not WHOLE or spec != ("a",) or node.inputs[1].type.kind == "b":
-        raise refused(node, "gathers from a chunked array, or by several indices; give the array in one chunk")
-    return Placed((states[1],), {})
+    at = entries(spec, range(first, len(node.inputs)))
+    arrays = [k for k, entry in zip(at, spec, strict=True) if entry == "a"]
+    if any(node.inputs[k].ndim > 1 for k in arrays) and len(arrays) > 1:
+        raise refused(node, "gathers by several arrays of indices, one of them of several axes; flatten them")
+    if any(isinstance(states[k], Split) and states[k] != Split(0) for k in range(first, len(states))):
+        raise refused(node, "an array of indices is split along an axis that is not its first; rechunk it")
+    relative = None
+    if isinstance(states[0], Split):
+        axis = states[0].axis
+        relative = at[axis] if axis < len(spec) and spec[axis] == "a" else None
+        if relative is None or not _are_positions(node.inputs[relative], states[relative]):
+            raise refused(node, f"gathers along axis {axis}, which is chunked; give the array in one chunk")
+    elif not any(isinstance(states[k], Split) for k in arrays):
+        raise refused(node, "no array of its indices is chunked, another operand is; give that in one chunk")
+    rows = next(node.inputs[k] for k in arrays if isinstance(states[k], Split))
+    cuts = {k: 0 for k in arrays if states[k] is WHOLE and node.inputs[k].ndim and node.inputs[k].type.shape[0] != 1}
+    for k in cuts:
+        if node.inputs[k].type.shape[0] is None and dims_of(node.inputs[k])[0] != dims_of(rows)[0]:
+            raise refused(node, f"index array {k - first} is whole; its length may be 1 or that of the chunks")
+    return cuts, relative
+
+
+def _are_positions(v: Variable, state: State) -> bool:
+    return isinstance(state, Split) and v.owner is not None and isinstance(v.owner.op, Arange)
 
 
 def _join(node: Apply, states: Sequence[State]) -> Placed:
@@ -171,5 +248,6 @@ def _sum_to(node: Apply, states: Sequence[State]) -> Placed:
 RULES: dict[type[Op], Rule] = {
     Pointwise: _pointwise, DimShuffle: _dimshuffle, Reduce: _reduce, ArgReduce: _argreduce, Dot: _product,
     MatMul: _product, AlongAxis: _along_axis, ShapeI: _length, Subtensor: _subtensor, AdvancedSubtensor: _gather,
-    Join: _join, Reshape: _reshape, SumTo: _sum_to,
+    AdvancedIncSubtensor: _scatter, Collect: _collect, Join: _join, Reshape: _reshape, SumTo: _sum_to,
+    Cumulative: _along_axis, Sorting: _along_axis,
 }  # fmt: skip

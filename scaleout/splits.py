@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..graph import Apply, FunctionGraph, Variable
-from .rules import rule_of
-from .states import WHOLE, Placed, Split, State, refused, resolved, shown
+from ..graph import Apply, FunctionGraph, Variable, rebuild
+from .rules import positions, rule_of
+from .stable_sums import as_sums, is_stable_sum
+from .states import WHOLE, Collect, Placed, Split, State, Unsplittable, refused, resolved, shown
 
 
 class Propagation:
@@ -18,14 +19,17 @@ class Propagation:
 
     def place(self, node: Apply) -> None:
         """Find the states of a node's outputs.  Raises Unsplittable."""
-        found = [resolved(self.states.get(i)) for i in node.inputs]
-        if all(s is WHOLE for s in found):
-            return
-        rule = rule_of(node.op)
-        if rule is None:
-            raise refused(node, f"cannot run on {shown(found)}; give its operands in one chunk")
-        placed = self.placed[node] = rule(node, found)
-        self.states.update(zip(node.outputs, placed.states, strict=True))
+        states = [self.states.get(i) for i in node.inputs]
+        found = [resolved(s) for s in states]
+        placed = positions(node, states)
+        if placed is None and any(s is not WHOLE for s in found):
+            rule = rule_of(node.op)
+            if rule is None:
+                raise refused(node, f"cannot run on {shown(found)}; give its operands in one chunk")
+            placed = rule(node, found)
+        if placed is not None:
+            self.placed[node] = placed
+            self.states.update(zip(node.outputs, placed.states, strict=True))
 
 
 def propagated(graph: FunctionGraph, splits: Mapping[Variable, Split]) -> Propagation:
@@ -34,3 +38,36 @@ def propagated(graph: FunctionGraph, splits: Mapping[Variable, Split]) -> Propag
     for node in graph.order:
         found.place(node)
     return found
+
+
+def adapted(
+    graph: FunctionGraph, splits: Mapping[Variable, Split], gather: bool
+) -> tuple[FunctionGraph, tuple[str, ...]]:
+    """The graph with ops along the split axis as maxima and sums, and remarks.
+
+    `gather`: other nodes that cannot run on blocks have their split operands collected, and a remark says so.
+    """
+    remarks: list[str] = []
+    while True:
+        found = Propagation(splits)
+        for node in graph.order:
+            try:
+                if not is_stable_sum(node, found.states):
+                    found.place(node)
+                    continue
+                images = {node.out: as_sums(node)}
+            except Unsplittable as error:
+                if not gather:
+                    raise
+                remarks.append(f"{error}.  Its chunked operands are gathered")
+                images = _collected(node, found.states)
+            graph = FunctionGraph(graph.inputs, rebuild(graph.outputs, images))
+            break
+        else:
+            return graph, tuple(remarks)
+
+
+def _collected(node: Apply, states: Mapping[Variable, State]) -> dict[Variable, Variable]:
+    """The outputs of a node for split operands that are made whole."""
+    operands = [Collect(s.axis)(i) if isinstance(s := states.get(i), Split) else i for i in node.inputs]
+    return dict(zip(node.outputs, Apply(node.op, operands, node.origin).outputs, strict=True))

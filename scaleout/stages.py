@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..graph import Apply, Constant, FunctionGraph, TensorType, Variable
-from ..ops.elementwise import Elementwise
+from ..ops.elementwise import Elementwise, cast, sub
 from ..ops.indexing import Subtensor
 from ..ops.lengths import ShapeI
 from ..ops.tensor import TensorVariable
 from ..record import record
-from .splits import Propagation, propagated
-from .states import Partial, Placed, Split
+from .splits import Propagation, adapted, propagated
+from .states import Collect, Partial, Placed, Split
 
 
 @record
@@ -39,15 +39,17 @@ class Stage:
 
     head: Function | None
     block: Function | None
-    combined: tuple[tuple[Variable, Elementwise | None], ...]
+    combined: tuple[tuple[Variable, Elementwise | Collect | None], ...]
 
 
 @record
 class Staged:
-    """Stages in order; `splits`: states of inputs and outputs that are split."""
+    """Stages in order; `splits`: states of inputs and outputs that are split.  `remarks`: on nodes that run whole."""
 
     stages: tuple[Stage, ...]
     splits: Mapping[Variable, Split]
+    outputs: tuple[Variable, ...]
+    remarks: tuple[str, ...] = ()
 
 
 START, STOP = "start", "stop"
@@ -61,12 +63,16 @@ class Length:
     axis: int
 
 
-def staged(graph: FunctionGraph, splits: Mapping[Variable, Split]) -> Staged:
-    """The stages of a graph whose inputs are split so.  Raises Unsplittable."""
+def staged(graph: FunctionGraph, splits: Mapping[Variable, Split], gather: bool = False) -> Staged:
+    """The stages of a graph whose inputs are split so.
+
+    `gather`: operands of nodes that cannot run on blocks are made whole; otherwise it raises Unsplittable.
+    """
+    graph, remarks = adapted(graph, splits, gather)
     found = propagated(graph, splits)
     stages = [_stage(graph, found, nodes) for nodes in _levels(graph, found)]
     shown = {v: s for v, s in found.states.items() if isinstance(s, Split) and (v in splits or v in graph.outputs)}
-    return Staged(tuple(stages), shown)
+    return Staged(tuple(stages), shown, tuple(graph.outputs), remarks)
 
 
 def _levels(graph: FunctionGraph, found: Propagation) -> list[list[Apply]]:
@@ -105,8 +111,9 @@ class _Cut:
     def function(self, graph: FunctionGraph) -> Function:
         """The function; its outputs are read elsewhere."""
         for node in self.nodes:
-            made = Apply(node.op, self.operands(node), node.origin)
-            self.images.update(zip(node.outputs, made.outputs, strict=True))
+            operands = self.operands(node)
+            made = operands if isinstance(node.op, Collect) else Apply(node.op, operands, node.origin).outputs
+            self.images.update(zip(node.outputs, made, strict=True))
         own, shown = set(self.nodes), set(graph.outputs)
         elsewhere = tuple(
             v for v in self.images if v in shown or any(n is not None and n not in own for n, _ in graph.uses[v])
@@ -123,6 +130,10 @@ class _Cut:
             return operands
         for k, axis in place.cuts.items():
             operands[k] = Subtensor((*("s000",) * axis, "s110"))(operands[k], self.index(START), self.index(STOP))
+        for k, key in zip(place.span, (START, STOP), strict=False):
+            operands[k] = cast(self.index(key), node.inputs[k].dtype)
+        if place.relative is not None:
+            operands[place.relative] = sub(operands[place.relative], self.index(START))
         if place.own_length is not None:
             (split,) = (s for s in place.states if isinstance(s, Split))
             operands[place.own_length] = ShapeI(split.axis)(operands[0])

@@ -1,8 +1,10 @@
 """How a value of a graph lies over blocks.
 
     WHOLE          every block sees all of it
+    COUNT          whole: the length of the chunked axis
     Split(axis)    each block has a slice along the axis, in the order of blocks
-    Partial(op)    each block has a value of the full shape, and the value is their combination by `op`
+    Partial(op)    each block has a value of the full shape, and the value is their combination by `op`; of a
+                   `Collect`, blocks are laid one after the other
 """
 
 from __future__ import annotations
@@ -10,8 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Union
 
-from ..graph import Apply
+import numpy as np
+
+from ..graph import Apply, Dim, TensorType, Variable
 from ..ops.elementwise import Elementwise, add, logical_and, logical_or, maximum, minimum, mul
+from ..ops.tensor import TensorOp
 from ..record import record
 
 
@@ -26,17 +31,40 @@ class Split:
 
 
 @record
-class Partial:
-    """Values to combine by an elementwise op; FIRST: equal in all blocks."""
+class Count:
+    """The length of the chunked axis, equal for all blocks."""
 
-    op: Elementwise | None
+
+@record
+class Collect(TensorOp):
+    """The identity of a split value, as a whole one: its blocks laid one after the other along the axis."""
+
+    axis: int
+    name = "collect"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        return (inputs[0].type,)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return values
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+
+@record
+class Partial:
+    """Values to combine by an elementwise op, or to collect; FIRST: equal in all blocks."""
+
+    op: Elementwise | Collect | None
 
     def __str__(self) -> str:
         return f"partial({self.op.name if self.op is not None else 'first'})"
 
 
-State = Union[Split, Partial, None]
+State = Union[Split, Partial, Count, None]
 WHOLE = None
+COUNT = Count()
 FIRST = Partial(None)
 PARTIAL = frozenset({add, mul, maximum, minimum, logical_and, logical_or})
 """Reductions whose parts combine in any grouping."""
@@ -51,13 +79,16 @@ class Placed:
     """States of the outputs of a node, and for whole inputs the axis along which a block takes its slice.
 
     `known`: a length that the caller knows, of the chunked axis or of an argument.  `own_length`: number of the input
-    that gives the length of the split axis, for which a block has its own.
+    that gives the length of the split axis, for which a block has its own.  `span`: numbers of the inputs in whose
+    place a block has its start and stop.  `relative`: number of the input from which a block subtracts its start.
     """
 
     states: tuple[State, ...]
     cuts: Mapping[int, int]
     own_length: int | None = None
     known: bool = False
+    span: tuple[int, ...] = ()
+    relative: int | None = None
 
 
 Rule = Callable[[Apply, Sequence[State]], Placed]
@@ -68,9 +99,9 @@ def refused(node: Apply, why: str) -> Unsplittable:
     return Unsplittable(f"{node.op.name}: {why}{line}")
 
 
-def resolved(state: State) -> State:
+def resolved(state: State) -> Split | None:
     """The state after partial values are combined."""
-    return WHOLE if isinstance(state, Partial) else state
+    return state if isinstance(state, Split) else WHOLE
 
 
 def shown(states: Sequence[State]) -> str:

@@ -27,6 +27,10 @@ def chunked(array, axis=0, chunks=CHUNKS):
 
 x, y, w = T.matrix("x"), T.matrix("y"), T.matrix("w")
 labels, table = T.lvector("labels"), T.matrix("table")
+rows = T.arange(T.shape(x)[0])
+logits = x @ w
+P = T.nn.softmax(logits, axis=1)
+cross_entropy = -T.log(P[rows, labels % 3]).mean()
 CASES = {
     "elementwise": T.exp(x) * y + 1,
     "a row for all": x * w[:, 0] - T.sum(w),
@@ -35,6 +39,15 @@ CASES = {
     "standardized": (x - x.mean(axis=0)) / x.std(axis=0),
     "softmax along rows": T.nn.softmax(x, axis=1),
     "logsumexp": T.nn.logsumexp(x, axis=1),
+    "softmax along the chunked axis": [T.nn.softmax(x, axis=0), T.log(T.nn.softmax(x, axis=0)) + 1],
+    "logsumexp along the chunked axis": T.nn.logsumexp(x * 900, axis=0),
+    "a softmax's gradient": ag.grad(T.sum(T.nn.softmax(x, axis=0) * y), [x]),
+    "infinite logits": T.nn.softmax(T.switch(x > 1, -np.inf, x), axis=0),
+    "along other axes": [T.cumsum(x, axis=1), T.sort(x, axis=1), T.argsort(x, axis=1)],
+    "positions": [rows, rows * 2.0 + x[:, 0], T.sum(rows)],
+    "elements of rows": [x[rows, labels % 4], x[rows, 1], -T.log(P[T.arange(T.shape(labels)[0]), labels % 3]).mean()],
+    "a cross entropy": [cross_entropy, *ag.grad(cross_entropy, [w])],
+    "an embedding": ag.grad(T.sum(T.square(table[labels] - x)), [table]),
     "products": [T.dot(x, w), T.dot(x.T, y), T.dot(w.T, x.T), T.matmul(x, w), T.dot(x.T, x @ w)],
     "transposed": [x.T, (x.T * 2).sum(axis=0), T.expand_dims(x, 1) + y[:, None]],
     "parts": [x[:, 1:3], x[:, 0], T.concatenate([x, y], axis=1), T.argmax(x, axis=1)],
@@ -92,6 +105,17 @@ def test_a_block_is_one_task_with_the_chunks_that_it_reads():
     graph = dict(dask.optimize(total)[0].dask)
     assert len(graph) == 1 + 6 + 6 + 1 + 1  # start, blocks, their partial results, one combination, the result
     assert len(dict(dask.optimize(each)[0].dask)) == 1 + 6
+
+
+def test_operands_that_cannot_be_split_are_gathered_if_asked():
+    f = ag.function([x, labels], [T.cumsum(x, axis=0).sum(axis=1), T.exp(x[labels])], mode="NUMPY", name="f")
+    with dask.config.set(scheduler="synchronous"):
+        run = ag.on_dask(f, arity=2, gather=True)
+        for a, b in zip(run(chunked(X), chunked(LABELS)), f(X, LABELS), strict=True):
+            np.testing.assert_allclose(a.compute(), b, rtol=1e-12)
+    first, second = sorted(run.remarks)
+    assert "advanced_subtensor: gathers along axis 0" in first and "cumsum: runs along axis 0" in second
+    assert all(text.endswith("Its chunked operands are gathered") for text in run.remarks)
 
 
 def test_updates_happen_once_and_a_failure_leaves_them():
@@ -169,8 +193,10 @@ REFUSED = [
     (lambda: whole()(chunked(X.astype("complex128"))), TypeError, r"total: argument 0 \(x\): .*dtype complex128"),
     (lambda: of(x + y, x, y)(chunked(X), "no"), TypeError, r"argument 1 \(y\): .*got str 'no'"),
     (lambda: of(x + y, x, y)(chunked(X), chunked(Y, chunks=(25, 25))), ValueError, "rechunk one"),
-    (lambda: of(T.nn.softmax(x, axis=0))(chunked(X)), TypeError, r"softmax: runs along axis 0.* rechunk\(\{0: -1\}\)"),
-    (lambda: of(T.cumsum(x, axis=0))(chunked(X)), TypeError, "cumsum"),
+    (lambda: of(T.cumsum(x, axis=0))(chunked(X)), TypeError, r"cumsum: runs along axis 0.* rechunk\(\{0: -1\}\)"),
+    (lambda: of(x[labels], x, labels)(chunked(X), chunked(LABELS)), TypeError, "gathers along axis 0, which is"),
+    (lambda: of(T.dot(T.nn.softmax(x @ x.T), x))(chunked(X)), TypeError, "both operands are split"),
+    (lambda: of(table.at[labels].add(1), table, labels)(TABLE, chunked(LABELS)), TypeError, "changes a whole array"),
     (lambda: of(x[3:])(chunked(X)), TypeError, "subtensor: takes a part of axis 0"),
     (lambda: of(T.argmax(x, axis=0))(chunked(X)), TypeError, "argmax: needs axis 0"),
 ]  # fmt: skip

@@ -1,0 +1,38 @@
+"""Softmax, its logarithm and logsumexp along a split axis, as reductions whose parts combine.
+
+    softmax(x)  -->  e / sum(e),  e = exp(x - top),  top = max(x)
+
+Each reduction is a stage.  `top` is cut to finite numbers, as in the meaning of the ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Apply, Variable
+from ..ops.nn import AlongAxis, LogSoftmax, Softmax
+from .rules import along_axis
+from .states import Split, State
+
+
+def is_stable_sum(node: Apply, states: Mapping[Variable, State]) -> bool:
+    """Whether a node is one of these ops along the split axis."""
+    return isinstance(node.op, AlongAxis) and states.get(node.inputs[0]) == Split(along_axis(node))
+
+
+def as_sums(node: Apply) -> Variable:
+    """The output of the node by a maximum and a sum."""
+    (x,), axis = node.inputs, along_axis(node)
+    largest = np.finfo(x.dtype).max
+    top = T.clip(T.max(x, axis=axis, keepdims=True), -largest, largest)
+    z = T.sub(x, top)
+    e = T.exp(z)
+    total = T.sum(e, axis=axis, keepdims=True)
+    if isinstance(node.op, Softmax):
+        return T.true_div(e, total)
+    if isinstance(node.op, LogSoftmax):
+        return T.sub(z, T.log(total))
+    return T.squeeze(T.add(T.log(total), top), axis)
