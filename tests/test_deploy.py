@@ -118,7 +118,8 @@ def test_the_programs_of_the_documentation(target, tmp_path, monkeypatch):
         pytest.skip(missing(target))
     texts = dict(re.findall(r"^```(\w+)\n(.*?)^```$", PAGE.read_text(), re.S | re.M))
     monkeypatch.chdir(tmp_path)
-    exec(texts["python"].replace("aarch64-linux", target), {})
+    named = f'"{target}", compiler="{compiler(target)}"' if compiler(target) else f'"{target}"'
+    exec(texts["python"].replace('"aarch64-linux"', named), {})
     for file, language in (("app.c", "c"), ("app.cpp", "cpp"), ("Makefile", "make")):
         (tmp_path / file).write_text(texts[language])
     here = target.startswith("x86_64")
