@@ -14,14 +14,16 @@ from ..graph import Apply, Constant, Op, Variable
 from ..graph.dims import dims_of
 from ..ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
 from ..ops.blas import Dot, MatMul
-from ..ops.creation import Arange
+from ..ops.convolution import Convolution, KernelGradient
+from ..ops.creation import Alloc, Arange
 from ..ops.cumulative import Cumulative
 from ..ops.elementwise import add
-from ..ops.indexing import Subtensor, entries
+from ..ops.indexing import IncSubtensor, Subtensor, entries
 from ..ops.joining import Join
 from ..ops.lengths import ShapeI
 from ..ops.nn import AlongAxis
 from ..ops.pointwise import Pointwise
+from ..ops.pooling import Pool
 from ..ops.reduce import ArgReduce, Reduce
 from ..ops.shape import DimShuffle, Reshape
 from ..ops.sorting import Sorting
@@ -130,10 +132,29 @@ def _length(node: Apply, states: Sequence[State]) -> Placed:
     return Placed((WHOLE,), {}, known=True) if node.inputs[0].owner is None else Placed((FIRST,), {})
 
 
-def positions(node: Apply, states: Sequence[State]) -> Placed | None:
-    """`arange(n)` of the length of the chunked axis: a block has the positions of its rows."""
-    is_plain = isinstance(node.op, Arange) and _is(node.inputs[0], 0) and _is(node.inputs[2], 1)
-    return Placed((Split(0),), {}, span=(0, 1)) if is_plain and states[1] is COUNT else None
+def created(node: Apply, states: Sequence[State]) -> Placed | None:
+    """`arange(n)` and `alloc(scalar, ..., n, ...)` of the length n of the chunked axis: a block makes its own rows."""
+    if _is_range(node) and states[1] is COUNT:
+        return Placed((Split(0),), {}, span=(0, 1))
+    axes = [k for k, s in enumerate(states[1:]) if s is COUNT] if isinstance(node.op, Alloc) else []
+    if len(axes) != 1 or isinstance(states[0], Split) or not _is_constant_along(node, axes[0]):
+        return None
+    return Placed((Split(axes[0]),), {}, own_length=1 + axes[0])
+
+
+def _is_constant_along(node: Apply, axis: int) -> bool:
+    """Whether the value of an `alloc` has one element along an axis of the result."""
+    value = node.inputs[0]
+    at = axis - (node.out.ndim - value.ndim)
+    return at < 0 or value.type.shape[at] == 1
+
+
+def _alloc(node: Apply, states: Sequence[State]) -> Placed:
+    """A split value stretched along other axes."""
+    if not isinstance(states[0], Split):
+        raise refused(node, "a length is split")
+    axis = states[0].axis + node.out.ndim - node.inputs[0].ndim
+    return Placed((Split(axis),), {}, own_length=1 + axis)
 
 
 def _is(v: Variable, number: int) -> bool:
@@ -151,6 +172,22 @@ def _subtensor(node: Apply, states: Sequence[State]) -> Placed:
     if axis < len(spec) and spec[axis] != "s000":
         raise refused(node, f"takes a part of axis {axis}, which is chunked; rechunk({{{axis}: -1}})")
     return Placed((Split(axis - sum(entry[0] != "s" for entry in spec[:axis])),), {})
+
+
+def _inc_subtensor(node: Apply, states: Sequence[State]) -> Placed:
+    """The counterpart of `_subtensor`: a part of other axes, whose source is split in the same way."""
+    x, y, *_ = node.inputs
+    spec = node.op.spec  # type: ignore[attr-defined]
+    if not isinstance(states[0], Split) or any(isinstance(s, Split) for s in states[2:]):
+        raise refused(node, "writes chunked values to a whole array, or at chunked positions")
+    axis = states[0].axis
+    if axis < len(spec) and spec[axis] != "s000":
+        raise refused(node, f"changes a part of axis {axis}, which is chunked; rechunk({{{axis}: -1}})")
+    dropped = [entry[0] != "s" for entry in spec]
+    at = axis - sum(dropped[:axis]) - (x.ndim - sum(dropped) - y.ndim)
+    if isinstance(states[1], Split) and states[1].axis != at:
+        raise refused(node, f"the source is chunked along axis {states[1].axis}, the target along axis {axis}")
+    return Placed((states[0],), {1: at} if states[1] is WHOLE and at >= 0 and y.type.shape[at] != 1 else {})
 
 
 def _gather(node: Apply, states: Sequence[State]) -> Placed:
@@ -198,7 +235,7 @@ def _indices(node: Apply, states: Sequence[State], first: int) -> tuple[dict[int
     if isinstance(states[0], Split):
         axis = states[0].axis
         relative = at[axis] if axis < len(spec) and spec[axis] == "a" else None
-        if relative is None or not _are_positions(node.inputs[relative], states[relative]):
+        if relative is None or states[relative] is WHOLE or not _are_positions(node.inputs[relative]):
             raise refused(node, f"gathers along axis {axis}, which is chunked; give the array in one chunk")
     elif not any(isinstance(states[k], Split) for k in arrays):
         raise refused(node, "no array of its indices is chunked, another operand is; give that in one chunk")
@@ -210,8 +247,17 @@ def _indices(node: Apply, states: Sequence[State], first: int) -> tuple[dict[int
     return cuts, relative
 
 
-def _are_positions(v: Variable, state: State) -> bool:
-    return isinstance(state, Split) and v.owner is not None and isinstance(v.owner.op, Arange)
+def _are_positions(v: Variable) -> bool:
+    """Whether a split vector is `arange(n)` of the chunked length, perhaps as `fill` shapes it."""
+    if v.owner is None or v.ndim != 1:
+        return False
+    if v.owner.op.name == "fill":
+        return _are_positions(v.owner.inputs[1])
+    return _is_range(v.owner)
+
+
+def _is_range(node: Apply) -> bool:
+    return isinstance(node.op, Arange) and _is(node.inputs[0], 0) and _is(node.inputs[2], 1)
 
 
 def _join(node: Apply, states: Sequence[State]) -> Placed:
@@ -245,9 +291,32 @@ def _sum_to(node: Apply, states: Sequence[State]) -> Placed:
     raise refused(node, "the lengths that are summed to are not those of the blocks")
 
 
+def _windows(node: Apply, states: Sequence[State]) -> Placed:
+    """Pools, and their gradients: all operands are split along the same axis, which no window lies on."""
+    axes = {s.axis if isinstance(s, Split) else None for s in states}
+    axis = next(iter(axes))
+    if len(axes) > 1 or axis is None or axis >= node.inputs[0].ndim - len(node.op.kernel):  # type: ignore[attr-defined]
+        raise refused(node, "is chunked along an axis of its windows; chunk all operands along the examples")
+    return Placed((Split(axis),), {})
+
+
+def _convolution(node: Apply, states: Sequence[State]) -> Placed:
+    if states[0] != Split(0) or states[1] is not WHOLE:
+        raise refused(node, "is chunked along channels or windows; chunk x along its examples, axis 0")
+    return Placed((Split(0),), {})
+
+
+def _kernel_gradient(node: Apply, states: Sequence[State]) -> Placed:
+    """The sum over examples."""
+    if states[0] != Split(0) or states[1] != Split(0):
+        raise refused(node, "is chunked along channels or windows; chunk x along its examples, axis 0")
+    return Placed((Partial(add),), {})
+
+
 RULES: dict[type[Op], Rule] = {
     Pointwise: _pointwise, DimShuffle: _dimshuffle, Reduce: _reduce, ArgReduce: _argreduce, Dot: _product,
     MatMul: _product, AlongAxis: _along_axis, ShapeI: _length, Subtensor: _subtensor, AdvancedSubtensor: _gather,
     AdvancedIncSubtensor: _scatter, Collect: _collect, Join: _join, Reshape: _reshape, SumTo: _sum_to,
-    Cumulative: _along_axis, Sorting: _along_axis,
+    Cumulative: _along_axis, Sorting: _along_axis, Alloc: _alloc, IncSubtensor: _inc_subtensor, Pool: _windows,
+    Convolution: _convolution, KernelGradient: _kernel_gradient,
 }  # fmt: skip

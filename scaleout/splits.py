@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..graph import Apply, FunctionGraph, Variable, rebuild
-from .rules import positions, rule_of
+from .rules import created, rule_of
 from .stable_sums import as_sums, is_stable_sum
 from .states import WHOLE, Collect, Placed, Split, State, Unsplittable, refused, resolved, shown
 
@@ -21,7 +21,7 @@ class Propagation:
         """Find the states of a node's outputs.  Raises Unsplittable."""
         states = [self.states.get(i) for i in node.inputs]
         found = [resolved(s) for s in states]
-        placed = positions(node, states)
+        placed = created(node, states)
         if placed is None and any(s is not WHOLE for s in found):
             rule = rule_of(node.op)
             if rule is None:

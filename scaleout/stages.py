@@ -136,7 +136,9 @@ class _Cut:
             operands[place.relative] = sub(operands[place.relative], self.index(START))
         if place.own_length is not None:
             (split,) = (s for s in place.states if isinstance(s, Split))
-            operands[place.own_length] = ShapeI(split.axis)(operands[0])
+            is_of_first = self.found.states.get(node.inputs[0]) == split
+            own = ShapeI(split.axis)(operands[0]) if is_of_first else sub(self.index(STOP), self.index(START))
+            operands[place.own_length] = own
         return operands
 
     def image(self, v: Variable) -> Variable:

@@ -79,7 +79,7 @@ class Placed:
     """States of the outputs of a node, and for whole inputs the axis along which a block takes its slice.
 
     `known`: a length that the caller knows, of the chunked axis or of an argument.  `own_length`: number of the input
-    that gives the length of the split axis, for which a block has its own.  `span`: numbers of the inputs in whose
+    that gives the length of the split axis, in whose place a block has its own.  `span`: numbers of the inputs in whose
     place a block has its start and stop.  `relative`: number of the input from which a block subtracts its start.
     """
 

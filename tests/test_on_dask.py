@@ -47,7 +47,10 @@ CASES = {
     "positions": [rows, rows * 2.0 + x[:, 0], T.sum(rows)],
     "elements of rows": [x[rows, labels % 4], x[rows, 1], -T.log(P[T.arange(T.shape(labels)[0]), labels % 3]).mean()],
     "a cross entropy": [cross_entropy, *ag.grad(cross_entropy, [w])],
+    "a fused cross entropy": ag.grad(T.nn.softmax_crossentropy(logits, labels % 3).mean(), [w]),
     "an embedding": ag.grad(T.sum(T.square(table[labels] - x)), [table]),
+    "gradients of parts": ag.grad(T.square(logits[:, 1] - x[:, 0]).mean() + T.sum(T.exp(logits[:, 1:3])), [w]),
+    "stretched": [T.zeros((T.shape(x)[0], 2)) + w[0, 0], T.ones(T.shape(x)[0]) * y[:, 0], logits + T.zeros((50, 3))],
     "products": [T.dot(x, w), T.dot(x.T, y), T.dot(w.T, x.T), T.matmul(x, w), T.dot(x.T, x @ w)],
     "transposed": [x.T, (x.T * 2).sum(axis=0), T.expand_dims(x, 1) + y[:, None]],
     "parts": [x[:, 1:3], x[:, 0], T.concatenate([x, y], axis=1), T.argmax(x, axis=1)],
@@ -68,6 +71,18 @@ def test_blocks_give_the_values_of_the_whole(name):
         for a, b in zip(got, want, strict=True) if isinstance(want, list) else [(got, want)]:
             assert (a.shape, a.dtype) == (np.shape(b), np.asarray(b).dtype)
             np.testing.assert_allclose(a.compute(), b, rtol=1e-11, atol=1e-12)
+
+
+def test_networks_of_convolutions_are_split_along_examples():
+    images, kernel = T.tensor4("images"), T.tensor4("kernel")
+    loss = T.square(T.nn.max_pool2d(T.nn.conv2d(images, kernel), 2)).mean()
+    f = ag.function([images, kernel], [loss, ag.grad(loss, kernel)], mode="NUMPY")
+    values = RNG.normal(size=(6, 2, 5, 5)), RNG.normal(size=(3, 2, 2, 2))
+    with dask.config.set(scheduler="synchronous"):
+        for a, b in zip(f(da.from_array(values[0], chunks=(4, -1, -1, -1)), values[1]), f(*values), strict=True):
+            np.testing.assert_allclose(a.compute(), b, rtol=1e-11)
+        with pytest.raises(TypeError, match="convolution: is chunked along channels or windows"):
+            f(da.from_array(values[0], chunks=(-1, -1, 3, -1)), values[1])
 
 
 def test_columns_can_be_the_chunked_axis():
