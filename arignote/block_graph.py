@@ -140,9 +140,12 @@ class Call:
     # --- results
     def result(self, v: Variable, shape: tuple[int, ...]) -> Any:
         """An output as a Dask array."""
-        if isinstance(v, Constant) or v in self.values:
-            value = v.data if isinstance(v, Constant) else self.values[v]
-            return value if isinstance(value, da.Array) else da.from_array(np.asarray(value), chunks=-1)
+        if isinstance(v, Constant):
+            return da.from_array(v.data, chunks=-1)
+        key = self.plan.staged.lengths.get(v, v)
+        if key is not v or v in self.values:
+            value = self.values[v] if key is v else np.asarray(self._whole(key), v.dtype)
+            return value if isinstance(value, da.Array) else da.from_array(value, chunks=-1)
         if v in self.plan.numbers:
             return self._whole_result(self.plan.numbers[v], shape, v.dtype)
         return self._split_result(v, shape)

@@ -26,6 +26,7 @@ from .graph import FunctionGraph, Variable, rebuild
 from .ops.checks import is_dask, shown
 from .ops.lengths import shape as shape_of
 from .ops.tensor import TensorVariable
+from .record import record
 from .record.cached import cached_property
 from .rewriting import rewrite
 from .scaleout import Split, staged
@@ -54,8 +55,8 @@ def on_dask(source: Any, *, arity: int = 8, threads: int = 1, gather: bool = Fal
         source: a function of `ag.function`.
         arity: how many partial results a combination takes.
         threads: threads of a task; workers run as many tasks as they have threads.
-        gather: whether an op that cannot run on blocks has its operands gathered on one worker, where it runs; see
-            `remarks` of the result.
+        gather: whether an op that cannot run on blocks has its operands gathered on one worker, where it runs, and
+            arguments whose chunks do not fit are rechunked; `remarks` of the result says which.
 
     Results may differ by rounding from those of one block, and are equal for equal chunks.
 
@@ -110,6 +111,7 @@ class OnDask:
         self._graph = rewrite(FunctionGraph(inputs, rebuild(known.outputs, held)), QUERY)
         self._plans: dict[tuple[int | None, ...], Plan] = {}
         self._compiled: dict[Any, Function] = {}
+        self._remarks: list[str] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Dask arrays in the form of the function's results; arrays, if it has updates."""
@@ -121,10 +123,11 @@ class OnDask:
             raise TypeError(f"on_dask: {source.name} takes {len(source.inputs)} arguments, got {len(given)}")
         fitting = [_fitting(p, value) for p, value in zip(self._parameters, given, strict=False)]
         values = [*fitting, *(s.get_value(borrow=True) for s in source.shared)]
-        axes, bounds = _layout(source, values)
-        of = dict(zip(self._graph.inputs, values, strict=True))
-        plan = self.plan(axes)
-        call = later.block_graph.Call(source.name, plan, of, bounds, self.arity)
+        layout = _layout(source, values, self.gather)
+        of = dict(zip(self._graph.inputs, layout.values, strict=True))
+        plan = self.plan(layout.axes)
+        self._remarks += [text for text in (*layout.remarks, *plan.staged.remarks) if text not in self._remarks]
+        call = later.block_graph.Call(source.name, plan, of, layout.bounds, self.arity)
         results = list(map(call.result, plan.staged.outputs, self._shapes(values)))
         updates = source.unoptimized_graph.updates
         count = len(results) - len(updates)
@@ -140,8 +143,8 @@ class OnDask:
 
     @property
     def remarks(self) -> list[str]:
-        """The ops of the calls so far whose chunked operands are gathered, with the reasons."""
-        return list(dict.fromkeys(text for plan in self._plans.values() for text in plan.staged.remarks))
+        """The operands that were gathered and the arguments that were rechunked in calls so far, with the reasons."""
+        return list(self._remarks)
 
     def plan(self, axes: tuple[int | None, ...]) -> Plan:
         """The stages for arguments chunked along these axes, compiled."""
@@ -184,25 +187,45 @@ def _hollow(dtype: str, shape: Sequence[int]) -> np.ndarray:
     return np.broadcast_to(np.zeros((), dtype), shape) if shape else np.zeros((), dtype)
 
 
-def _layout(source: Function, values: Sequence[Any]) -> tuple[tuple[int | None, ...], Bounds]:
-    """The chunked axis of each argument, and the bounds of blocks.  Raises ValueError where they do not fit."""
-    import dask.array as da
+@record
+class _Layout:
+    """Arguments, the chunked axis of each, the bounds of blocks, and remarks on arguments that are rechunked."""
 
-    axes: list[int | None] = []
+    values: tuple[Any, ...]
+    axes: tuple[int | None, ...]
+    bounds: Bounds
+    remarks: tuple[str, ...]
+
+
+def _layout(source: Function, values: Sequence[Any], gather: bool) -> _Layout:
+    """The layout of arguments.  Raises ValueError for chunks that do not fit; `gather`: they are rechunked."""
+    found, axes, remarks = list(values), [_chunked_axes(value) for value in values], []
     lengths: tuple[int, ...] | None = None
-    for k, value in enumerate(values):
-        name = source.inputs[k].name or f"argument {k}" if k < len(source.inputs) else ""
-        if not isinstance(value, da.Array):
-            axes.append(None)
+    for k, split in enumerate(axes):
+        if not split:
             continue
-        split = [a for a, chunks in enumerate(value.chunks) if len(chunks) > 1]
-        if len(split) > 1:
-            raise ValueError(f"on_dask: {name} is chunked along axes {split}; rechunk it along one of them")
-        axes.append(split[0] if split else None)
-        if split:
-            found = value.chunks[split[0]]
-            if lengths is not None and found != lengths:
-                raise ValueError(f"on_dask: chunks of {name} are {found}, of another argument {lengths}; rechunk one")
-            lengths = found
+        chunks = values[k].chunks[split[0]]
+        problem = _problem(source.inputs[k].name or f"argument {k}", split, chunks, lengths)
+        if problem and not gather:
+            raise ValueError(f"on_dask: {problem}")
+        lengths = lengths or chunks
+        if problem:
+            is_fitting = sum(chunks) == sum(lengths)
+            found[k] = values[k].rechunk({a: lengths if is_fitting and a == split[0] else -1 for a in split})
+            axes[k] = split[:1] if is_fitting else []
+            remarks.append(f"{problem}.  It is rechunked")
     ends = list(accumulate(lengths or (), initial=0))
-    return tuple(axes), list(pairwise(ends))
+    return _Layout(tuple(found), tuple(s[0] if s else None for s in axes), list(pairwise(ends)), tuple(remarks))
+
+
+def _chunked_axes(value: Any) -> list[int]:
+    return [a for a, chunks in enumerate(value.chunks) if len(chunks) > 1] if is_dask(value) else []
+
+
+def _problem(name: str, split: Sequence[int], chunks: Sequence[int], lengths: Sequence[int] | None) -> str:
+    """The reason why the chunks of an argument do not fit; empty if they do."""
+    if len(split) > 1:
+        return f"{name} is chunked along axes {list(split)}; rechunk it along one of them"
+    if lengths is not None and chunks != lengths:
+        return f"chunks of {name} are {chunks}, of another argument {lengths}; rechunk one"
+    return ""

@@ -43,24 +43,28 @@ class Stage:
 
 
 @record
-class Staged:
-    """Stages in order; `splits`: states of inputs and outputs that are split.  `remarks`: on nodes that run whole."""
-
-    stages: tuple[Stage, ...]
-    splits: Mapping[Variable, Split]
-    outputs: tuple[Variable, ...]
-    remarks: tuple[str, ...] = ()
-
-
-START, STOP = "start", "stop"
-
-
-@record
 class Length:
     """A length that who calls knows: of an argument along an axis, or (None) of the chunked axis."""
 
     of: Variable | None
     axis: int
+
+
+@record
+class Staged:
+    """Stages in order; `splits`: states of inputs and outputs that are split.
+
+    `lengths`: outputs that the caller knows.  `remarks`: on nodes that run whole.
+    """
+
+    stages: tuple[Stage, ...]
+    splits: Mapping[Variable, Split]
+    outputs: tuple[Variable, ...]
+    lengths: Mapping[Variable, Length]
+    remarks: tuple[str, ...] = ()
+
+
+START, STOP = "start", "stop"
 
 
 def staged(graph: FunctionGraph, splits: Mapping[Variable, Split], gather: bool = False) -> Staged:
@@ -72,7 +76,9 @@ def staged(graph: FunctionGraph, splits: Mapping[Variable, Split], gather: bool 
     found = propagated(graph, splits)
     stages = [_stage(graph, found, nodes) for nodes in _levels(graph, found)]
     shown = {v: s for v, s in found.states.items() if isinstance(s, Split) and (v in splits or v in graph.outputs)}
-    return Staged(tuple(stages), shown, tuple(graph.outputs), remarks)
+    lengths = {v: _known_length(v, found.placed) for v in graph.outputs}
+    known = {v: length for v, length in lengths.items() if length is not None}
+    return Staged(tuple(stages), shown, tuple(graph.outputs), known, remarks)
 
 
 def _levels(graph: FunctionGraph, found: Propagation) -> list[list[Apply]]:

@@ -57,7 +57,8 @@ CASES = {
     "gathers": table[labels] * x,
     "reshaped": T.reshape(x, (T.shape(x)[0], 2, 2)).sum(axis=2),
     "a gradient": [T.square(x @ w).mean(), *ag.grad(T.square(x @ w).mean(), [w])],
-    "lengths": T.shape(x)[0] * T.shape(x)[1] + T.sum(x * 0).astype("int64"),
+    "lengths": [T.shape(x)[0] * T.shape(x)[1] + T.sum(x * 0).astype("int64"), T.shape(x)[0], T.shape(x.T)[0]],
+    "inputs and constants": [x, w, T.constant(2.5), labels],
 }
 INPUTS, VALUES = [x, y, w, labels, table], [X, Y, W, LABELS, TABLE]
 
@@ -131,6 +132,16 @@ def test_operands_that_cannot_be_split_are_gathered_if_asked():
     first, second = sorted(run.remarks)
     assert "advanced_subtensor: gathers along axis 0" in first and "cumsum: runs along axis 0" in second
     assert all(text.endswith("Its chunked operands are gathered") for text in run.remarks)
+
+
+def test_arguments_whose_chunks_do_not_fit_are_rechunked_if_asked():
+    f = ag.function([x, y, table], [x * y, T.sum(table)], mode="NUMPY")
+    run = ag.on_dask(f, gather=True)
+    with dask.config.set(scheduler="synchronous"):
+        product, total = run(TWICE, chunked(Y), chunked(TABLE, chunks=(4, 5)))
+        assert product.chunks == ((25, 25), (4,)) and np.array_equal(product.compute(), X * Y)
+        np.testing.assert_allclose(total.compute(), TABLE.sum())
+    assert [text[:12] for text in run.remarks] == ["x is chunked", "chunks of y ", "chunks of ta"]
 
 
 def test_updates_happen_once_and_a_failure_leaves_them():
