@@ -29,6 +29,7 @@ Computation:
     reduce, unbroadcasting, statistics, cumulative, counting, quantiles, not_a_number, sampled    reductions
     sorting, selection                           order and search
     blas, packed_dot, products, einsum, linalg   products of matrices, NumPy's names for them
+    attention                                    a softmax of products times values, as one op
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
     convolution, blocked, weights, pooling, nn   networks
     phases, quantized, byte_sums, nibbles        values that differ in training and inference; numbers in few bits
@@ -71,6 +72,7 @@ from .shared import Container, SharedVariable, shared
 from .statistics import average, corrcoef, cov, mean, size, std, var
 from .quantiles import median, percentile, quantile
 from .byte_sums import ByteConvolution, ByteProduct
+from .attention import Attention
 from .nibbles import NibbleProduct
 from .quantized import Dequantize, Quantize, dequantize, dynamic_quantize, quantize
 from .fixed_point import requantize
@@ -153,8 +155,8 @@ if not _TYPE_CHECKING:
 
 __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
-    "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "BlockedConvolution", "BroadcastTo", "ByPhase",
-    "ByteConvolution", "ByteProduct", "Cast", "CheckLengths", "Cholesky", "Cond", "Container", "Convolution",
+    "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "Attention", "BlockedConvolution", "BroadcastTo",
+    "ByPhase", "ByteConvolution", "ByteProduct", "Cast", "CheckLengths", "Cholesky", "Cond", "Container", "Convolution",
     "Cumulative", "Dequantize", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
     "Eigh", "Eigvalsh", "Elementwise", "Eye", "FromBlocks", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace",
     "IncSubtensor", "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MaskedShape",

@@ -18,6 +18,7 @@ from ..graph.facets import register
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
 from .assembled import Assembled
 from .assumptions import Assume
+from .attention import Attention
 from .batching_convolutions import convolution, kernel_gradient
 from .batching_loops import cond, scan
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
@@ -297,7 +298,7 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
         Arange, Eye, Nonzero, RepeatedPositions, Unique, UniqueParts,
     ),
     "rewrites make it, after examples are batched": (
-        Assembled, BlockedConvolution, ByteConvolution, ByteProduct, Dot22, Dot22Scalar, FromBlocks, Fused,
+        Assembled, Attention, BlockedConvolution, ByteConvolution, ByteProduct, Dot22, Dot22Scalar, FromBlocks, Fused,
         FusedProduct, Gemm, Gemv, Ger, InPlace, NibbleProduct, PackedDot, Pipeline, Region, ToBlocks,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),

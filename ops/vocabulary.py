@@ -10,6 +10,7 @@ from ..graph import FunctionGraph, Op, Vocabulary
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .assembled import Assembled
 from .assumptions import Assume
+from .attention import Attention
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .blocked import BlockedConvolution, FromBlocks, ToBlocks
 from .byte_sums import ByteConvolution, ByteProduct
@@ -54,8 +55,8 @@ _WITHOUT_FIELDS = (
     RepeatedPositions(), Reshape(), Shape(), SingularValues(), SlogDet(), SumTo(), OrderStatistics(),
 )  # fmt: skip
 _WITH_FIELDS = (
-    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, BlockedConvolution, ByteConvolution,
-    Cast, CheckLengths, Cond, Convolution, DimShuffle,
+    QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Attention, BlockedConvolution,
+    ByteConvolution, Cast, CheckLengths, Cond, Convolution, DimShuffle,
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
     MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedDot, Pipeline, Quantize, Region, Scan, SearchSorted,
     ShapeI, Softmax, Solve, SolveTriangular, Sort, SpecifyShape,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from arignote import ops as T
+from arignote.ops.attention import Attention
 from arignote.ops.blas import Dot22
 from arignote.ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from arignote.ops.convolution import Convolution
@@ -37,6 +38,8 @@ plain = Convolution((1, 1), (1, 1))
 a, b, c = T.matrix("a"), T.matrix("b"), T.tensor("c", shape=(1, None, None))
 twelve, seven = T.matrix("twelve", shape=(12, None)), T.matrix("seven", shape=(None, 7))
 rows = T.matrix("rows", shape=(None, 500))
+heads, choice = T.tensor("heads", "float64", (2, None, 4)), T.matrix("choice") > 0
+turned = T.transpose(heads, (0, 2, 1))
 weights, LANES = T.constant(np.arange(500.0 * 20).reshape(500, 20)), lanes_of("float64") or 1
 
 
@@ -161,6 +164,16 @@ ROWS = [
         T.tanh(T.reshape(plain(image, kernels), (2, -1))),
         T.reshape(T.tanh(plain(image, kernels)), (2, -1)),
     ),
+    (
+        "local_attention",
+        T.matmul(T.softmax(T.where(choice, T.matmul(heads, turned) * 0.5, -1e9)), heads),
+        Attention("keep")(heads, turned, heads, T.constant(0.5), choice, T.constant(-1e9)),
+    ),
+    (
+        "local_attention",
+        T.matmul(T.softmax(T.matmul(heads, turned) + c), heads),
+        Attention("", True)(heads, turned, heads, T.constant(1.0), c),
+    ),
     ("local_reduction_in_blocks", T.sum(x, axis=(2, 3)), T.reshape(T.sum(blocks, axis=(2, 3)), (2, N))),
     (
         "local_reduction_in_blocks",
@@ -194,6 +207,8 @@ ROWS = [
 ]  # fmt: skip
 
 UNCHANGED = [
+    ("local_attention", T.matmul(T.softmax(T.tanh(T.matmul(heads, turned))), heads)),
+    ("local_attention", T.dot(T.softmax(T.dot(a, b), axis=0), b)),
     ("local_weights_in_panels", Dot22()(a, T.constant(np.ones((60, 60))))),  # read where they lie
     ("local_weights_in_panels", Dot22()(a, b)),
     ("local_weights_in_panels", Dot22()(a, T.constant(np.ones((5000, 1))))),

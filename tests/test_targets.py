@@ -36,6 +36,7 @@ BOUNDS = {
     "optdb/index.py": {"MOST_KEPT"},
     "optdb/mismatch.py": {"MOST_OPERANDS"},
     "optdb/rules/views.py": {"DEEPEST"},
+    "optdb/rules/attention.py": {"LITTLE"},
     "optdb/rules/panels.py": {"LITTLE"},
     "optdb/rules/constants.py": {"LARGEST_FOLDED", "LARGEST_GROWTH", "_ALWAYS_SMALL"},
     "optdb/rules/fills.py": {"MOST_STEPS"},

@@ -73,6 +73,26 @@ typedef struct ag_convolution {
     const i64 *strides;
 } ag_convolution;
 
+/* y = softmax(scale * q[m, d] @ k[d, n] where the mask keeps it, else fill; + added) @ v[n, e] for each place of a
+   batch; see gemm/attention.c.  Strides are those of all axes, 0 along those that are stretched. */
+typedef struct ag_attention {
+    i32 rank;                                           /* axes of the batch */
+    const i64 *batch;
+    i64 m, n, d, e;
+    const void *scale, *q;
+    const i64 *q_strides;
+    const void *k;
+    const i64 *k_strides;
+    const void *v;
+    const i64 *v_strides;
+    const void *mask;                                   /* NULL, or bools that are `drops` where a score is left out */
+    const i64 *mask_strides;
+    i64 drops;
+    const void *fill, *added;                           /* added: NULL, or numbers added to the scores */
+    const i64 *added_strides;
+    void *y;                                            /* contiguous */
+} ag_attention;
+
 /* Products of one dtype.  gemv: y = alpha * op(a[m, n]) @ x + beta * y; ger: a[m, n] += alpha * x * y; dot: sum(x * y),
    nothing conjugated.  trans: 0 as stored (row-major), 1 transposed.  Leading dimensions and increments count elements;
    element i of x is x[i * incx], whatever the sign.  With *alpha == 0 the operands are not read. */
@@ -84,6 +104,7 @@ typedef struct ag_blas {
                 const void *y, i64 incy, void *a, i64 lda);
     void (*dot)(const struct ag_runtime *rt, i64 n, const void *x, i64 incx, const void *y, i64 incy, void *result);
     i32 (*convolve)(const struct ag_runtime *rt, const ag_convolution *convolution); /* whether what follows has run */
+    i32 (*attend)(const struct ag_runtime *rt, const ag_attention *attention); /* 0, or MEMORY (2) */
 } ag_blas;
 
 enum { AG_SUMS, AG_FLOATS, AG_BYTES };

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ...graph import Apply, Op
 from ...graph.facets import facet_of
 from ...ops.assembled import Assembled
+from ...ops.attention import Attention
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution
 from ...ops.convolution import Convolution, KernelGradient
@@ -223,8 +224,7 @@ def cost(node: Apply) -> int:
         return additions(node) * times
     if isinstance(op, (Reduce, ArgReduce, Cumulative)):
         return 1
-    costly = sum(current().costs.additions(f.name, f.cost, node.out.dtype) for f in ROWS.get(type(op), ()))
-    return costly + ROW_ADDITIONS if type(op) in ROWS else 0
+    return _of_row(type(op), node.out.dtype) if type(op) in ROWS else 0
 
 
 def _product(op: object, site: Site) -> Term:
@@ -241,6 +241,18 @@ def _product(op: object, site: Site) -> Term:
         batch = max(a.lengths[:-2], b.lengths[:-2], key=len)
         return 2, (*batch, *a.lengths[-2:], b.lengths[-1]), 1
     return 2, (*a.lengths, *b.lengths[1:]), 1
+
+
+def _of_attention(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    q, k, v = (x.lengths for x in site.operands[:3])
+    batch = max((x[:-2] for x in (q, k, v)), key=len)
+    sizes, shares = (*batch, q[-2], k[-1]), _of_row(Softmax, site.node.out.dtype)
+    return [(2, (*sizes, q[-1]), 1), (2, (*sizes, v[-1]), 1), (shares, sizes, 1)]
+
+
+def _of_row(kind: type[Op], dtype: str) -> int:
+    """Additions for each element of a row."""
+    return sum(current().costs.additions(f.name, f.cost, dtype) for f in ROWS[kind]) + ROW_ADDITIONS
 
 
 def _solving(kind: type[Op], operands: Sequence[Array]) -> list[Term]:
@@ -281,6 +293,7 @@ def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple
 
 COUNTS: dict[type[Op], Work] = {
     **dict.fromkeys(PRODUCTS, _of_product),
+    Attention: _of_attention,
     **dict.fromkeys(THIRDS, _of_system),
     **dict.fromkeys((BlockedConvolution, Convolution, KernelGradient), _of_windows),
     SumPool: _of_sums,

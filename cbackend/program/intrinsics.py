@@ -9,6 +9,8 @@
     product_then(products, ..., result, then kernel)                   a product and its epilogue, tile by tile
     panels_then(products, m, n, k, 1, x, [s, s], panels, 0, result, then kernel)
                                                                        a product of weights in panels, and its epilogue
+    attend(products, rank, [n, ...], m, n, d, e, scale, q, [s, ...], k, [s, ...], v, [s, ...], ..., result)
+                                                                       attention, whose scores are not kept
     multiply_windows(products, ..., result, then kernel)               a product of windows, and its epilogue
     convolve_blocks(products, [...], x, [s, ...], w, bias, low, high, result, then kernel)
                                                                        a convolution on channels in blocks
@@ -64,6 +66,7 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("matmul", "t q v q q q n a v a v n a"),
         Intrinsic("product_then", "t q v q q q na a v a v n a f"),
         Intrinsic("panels_then", "t q q q n a v a n a f"),
+        Intrinsic("attend", "t q v q q q q na a v a v a v qa v q qna qa v a"),
         Intrinsic("multiply_windows", "t q v q n a v a v q v v q v v n a f"),
         Intrinsic("convolve_blocks", "t v a v a a qa qa a f"),
         Intrinsic("convolve_tiles", "t v a v a a qa qa a a f", (-2, -1)),

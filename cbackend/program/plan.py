@@ -29,6 +29,7 @@ from ...graph.text import op_text
 from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ...ops.assembled import Assembled
 from ...ops.assumptions import Assume
+from ...ops.attention import Attention
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from ...ops.byte_sums import ByteConvolution, ByteProduct
@@ -64,6 +65,7 @@ from ...ops.unbroadcasting import SumTo
 from ..ir.verify import verify
 from . import (
     plan_assembly,
+    plan_attention,
     plan_blas,
     plan_blocks,
     plan_bytes,
@@ -323,6 +325,7 @@ _PLANS: dict[type[Op], Plan] = {
     Dot22: plan_blas.plan_dot,
     Dot22Scalar: plan_blas.plan_dot22_scalar,
     PackedDot: plan_blas.plan_packed_dot,
+    Attention: plan_attention.plan_attention,
     Gemm: plan_blas.plan_gemm,
     Gemv: plan_blas.plan_gemv,
     Ger: plan_blas.plan_ger,

@@ -24,6 +24,8 @@ _PRODUCTS = (
     _GEMM + "grouped.c",
     _GEMM + "winograd.c",
     _GEMM + "batch.c",
+    _GEMM + "attention.c",
+    _GEMM + "table.c",
 )  # fmt: skip
 
 _BYTES = (_GEMM + "arithmetic.c", _GEMM + "bytes.c", _GEMM + "nibbles.c")

@@ -22,6 +22,7 @@ Rules on matrices and networks:
     dots, blas, gemm, normalization        products, their BLAS forms, updates of matrices, factors folded into weights
     solving, factoring, structure          systems of equations, factorizations, known structure of matrices
     pooling, cropping                      windows axis by axis, parts of convolutions and of padded arrays
+    attention                              a softmax of products times values as one op
     layout, winograd                       channels of images in blocks, their convolutions by tiles
     storage, quantization                  weights in 16 bits, numbers in few bits
     byte_sums, byte_blocks, nibbles        networks in integers, in blocks of channels, weights of 4 bits
@@ -59,6 +60,7 @@ from ..rule import Rule
 from . import (
     approximations,
     arithmetic,
+    attention,
     blas,
     byte_blocks,
     byte_sums,
@@ -214,6 +216,7 @@ def default_db() -> SequenceDB:
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
     register_storage(db)
+    db.register("attention", filled(TopoDB(), (attention.ATTENTION,)), "fast_run", position=48.85)
     register_products(db)
     db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
     db.register("merge2", merge, *run, "merge", position=49)
