@@ -139,7 +139,26 @@ def test_graphs_that_keep_their_scores():
         ([q, k, v], [T.dot(nn.softmax(T.tanh(T.dot(q, k.T))), v)]),
         ([q, k, v], [ag.grad(T.sum(T.dot(shares, v) ** 2), k)]),  # derivatives read the shares
     ):
-        assert attention_of(ag.function(inputs, outputs, mode="NUMPY")) is None
+        assert attention_of(ag.function(inputs, outputs)) is None
+
+
+def test_onnx_has_the_unfused_graph_which_becomes_one_op_again():
+    pytest.importorskip("onnx")
+    q, k, v = stacks("float32", (1, 2, None, 8), (1, 2, None, 8), (1, 2, None, 5))
+    mask = T.tensor("mask", "bool", (None, None))
+    scores = T.matmul(q, T.transpose(k, (0, 1, 3, 2))) / np.float32(8**0.5)
+    y = T.matmul(nn.softmax(T.where(mask, scores, np.float32(-1e9))), v)
+    for optimized in (False, True):
+        model = ag.to_onnx({"y": y}, optimized=optimized)
+        assert [node.op_type for node in model.graph.node].count("Softmax") == 1
+    f = ag.from_onnx(model).function()
+    assert attention_of(f) == Attention("keep")
+    assert attention_of(ag.function([q, k, v, mask], y, mode="NUMPY")) is None  # which holds the scores anyway
+    arrays = [RNG.normal(size=(1, 2, 40, size)).astype("float32") for size in (8, 8, 5)]
+    causal = np.tri(40, dtype=bool)
+    by_name = dict(zip("qkv", arrays, strict=True), mask=causal)
+    expected = meaning(*arrays, scale=8**-0.5, mask=causal, fill=-1e9).astype("float64")
+    np.testing.assert_allclose(f(**by_name), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_meaning_and_derivative_are_those_of_the_unfused_graph():
