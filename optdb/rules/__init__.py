@@ -210,7 +210,6 @@ def default_db() -> SequenceDB:
     xent = filled(TopoDB(), (softmax.LOGARITHMS,))
     db.register("crossentropy_to_crossentropy_with_softmax", xent, *run, "xent", position=2.01)
     db.register("partition", PartitionOptimizer(), position=2.4)  # before the passes that serve one engine
-    db.register("views_of_convolutions", filled(TopoDB(), (views.OF_CONVOLUTIONS,)), *run, "fusion", position=2.45)
     db.register("channel_layout", layout_db(), *run, "layout", position=2.5)
     db.register("uncanonicalize", last_db(), *run, position=3)
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
@@ -230,6 +229,8 @@ def default_db() -> SequenceDB:
 
 def register_products(db: SequenceDB) -> None:
     """Elementwise nodes that can become epilogues of products; constant weights in panels, with epilogue or without."""
+    flat = filled(TopoDB(), (views.OF_CONVOLUTIONS,))
+    db.register("views_of_convolutions", flat, "fast_run", "fusion", position=2.45)
     # no folding, which would widen weights
     later = filled(TopoDB(), (views.OF_PRODUCTS, dimshuffles.COMPOSED, shapes.RESHAPES[:1]))
     db.register("axes_after_products", later, "fast_run", "fusion", position=48.9)
