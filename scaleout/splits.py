@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..graph import Apply, FunctionGraph, Variable, rebuild
+from ..graph import Apply, FunctionGraph, Variable, toposort
 from .rules import created, rule_of
 from .stable_sums import as_sums, is_stable_sum
 from .states import WHOLE, Collect, Placed, Split, State, Unsplittable, refused, resolved, shown
@@ -32,42 +32,36 @@ class Propagation:
             self.states.update(zip(node.outputs, placed.states, strict=True))
 
 
-def propagated(graph: FunctionGraph, splits: Mapping[Variable, Split]) -> Propagation:
-    """The states of all values.  Raises Unsplittable, naming op, axis and line."""
-    found = Propagation(splits)
-    for node in graph.order:
-        found.place(node)
-    return found
+def propagated(
+    graph: FunctionGraph, splits: Mapping[Variable, Split], gather: bool = False
+) -> tuple[FunctionGraph, Propagation, tuple[str, ...]]:
+    """The graph with softmax and its kin along the split axis as maxima and sums, its states, and remarks.
 
-
-def adapted(
-    graph: FunctionGraph, splits: Mapping[Variable, Split], gather: bool
-) -> tuple[FunctionGraph, tuple[str, ...]]:
-    """The graph with ops along the split axis as maxima and sums, and remarks.
-
-    `gather`: other nodes that cannot run on blocks have their split operands collected, and a remark says so.
+    `gather`: nodes that cannot run on blocks have their split operands collected, and a remark says so; otherwise
+    they raise Unsplittable, naming op, axis and line.
     """
-    remarks: list[str] = []
-    while True:
-        found = Propagation(splits)
-        for node in graph.order:
-            try:
-                if not is_stable_sum(node, found.states):
-                    found.place(node)
-                    continue
-                images = {node.out: as_sums(node)}
-            except Unsplittable as error:
-                if not gather:
-                    raise
-                remarks.append(f"{error}.  Its chunked operands are gathered")
-                images = _collected(node, found.states)
-            graph = FunctionGraph(graph.inputs, rebuild(graph.outputs, images))
-            break
-        else:
-            return graph, tuple(remarks)
+    found, remarks = Propagation(splits), []
+    images: dict[Variable, Variable] = {}
+    for node in graph.order:
+        new = node.over(images)
+        made = list(new.outputs)
+        try:
+            if is_stable_sum(new, found.states):
+                made = [as_sums(new)]
+            else:
+                found.place(new)
+        except Unsplittable as error:
+            if not gather:
+                raise
+            remarks.append(f"{error}.  Its chunked operands are gathered")
+            made = _collected(new, found.states)
+        for inner in toposort(made, stop_at=[*new.inputs, *new.outputs]):
+            found.place(inner)
+        images.update((o, m) for o, m in zip(node.outputs, made, strict=True) if o is not m)
+    return FunctionGraph(graph.inputs, [images.get(o, o) for o in graph.outputs]), found, tuple(remarks)
 
 
-def _collected(node: Apply, states: Mapping[Variable, State]) -> dict[Variable, Variable]:
+def _collected(node: Apply, states: Mapping[Variable, State]) -> list[Variable]:
     """The outputs of a node for split operands that are made whole."""
     operands = [Collect(s.axis)(i) if isinstance(s := states.get(i), Split) else i for i in node.inputs]
-    return dict(zip(node.outputs, Apply(node.op, operands, node.origin).outputs, strict=True))
+    return list(Apply(node.op, operands, node.origin).outputs)

@@ -17,7 +17,7 @@ from ..ops.indexing import Subtensor
 from ..ops.lengths import ShapeI
 from ..ops.tensor import TensorVariable
 from ..record import record
-from .splits import Propagation, adapted, propagated
+from .splits import Propagation, propagated
 from .states import Collect, Partial, Placed, Split
 
 
@@ -72,8 +72,7 @@ def staged(graph: FunctionGraph, splits: Mapping[Variable, Split], gather: bool 
 
     `gather`: operands of nodes that cannot run on blocks are made whole; otherwise it raises Unsplittable.
     """
-    graph, remarks = adapted(graph, splits, gather)
-    found = propagated(graph, splits)
+    graph, found, remarks = propagated(graph, splits, gather)
     stages = [_stage(graph, found, nodes) for nodes in _levels(graph, found)]
     shown = {v: s for v, s in found.states.items() if isinstance(s, Split) and (v in splits or v in graph.outputs)}
     lengths = {v: _known_length(v, found.placed) for v in graph.outputs}

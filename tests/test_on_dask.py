@@ -100,7 +100,7 @@ def test_a_mean_loss_has_one_stage_of_blocks_and_its_gradient_another_combinatio
     graph = ag.rewrite(ag.FunctionGraph([x, w], [loss, *ag.grad(loss, [w])]), "canonicalize stabilize useless_sum_to")
     plan = staged(graph, {graph.inputs[0]: Split(0)})
     assert sum(stage.block is not None for stage in plan.stages) == 1
-    states = {str(p.states[0]) for p in propagated(graph, {graph.inputs[0]: Split(0)}).placed.values()}
+    states = {str(p.states[0]) for p in propagated(graph, {graph.inputs[0]: Split(0)})[1].placed.values()}
     assert {"split(0)", "partial(add)"} <= states
 
 
