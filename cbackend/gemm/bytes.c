@@ -434,6 +434,175 @@ INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 at, i6
     }
 }
 
+#if defined(__AVX512BW__) && defined(__AVX512VNNI__)
+typedef short shorts __attribute__((vector_size(VECTOR_BYTES)));
+#define TWO(name, instruction, kind) \
+    INLINE kind name(kind a, kind b) \
+    { \
+        kind both; \
+        __asm__(instruction " %2, %1, %0" : "=v"(both) : "v"(a), "v"(b)); \
+        return both; \
+    }
+TWO(in_shorts, "vpackssdw", vector)
+TWO(in_unsigned_bytes, "vpackuswb", vector)
+TWO(in_signed_bytes, "vpacksswb", vector)
+TWO(add_shorts, "vpaddsw", vector)
+TWO(largest_shorts, "vpmaxsw", vector)
+TWO(least_floats, "vminps", floats)
+
+/* The integers of four vectors of numbers that are not above `high`, plus zero, not below `least`: bytes of which each
+   quarter has four of each vector.  Conversions and additions saturate. */
+INLINE vector narrowed(const byte_work *work, const floats *f, vector zeros, vector least)
+{
+    vector whole[4];
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; k++) whole[k] = rounded(least_floats(f[k], work->high));
+    const vector a = largest_shorts(add_shorts(in_shorts(whole[0], whole[1]), zeros), least);
+    const vector b = largest_shorts(add_shorts(in_shorts(whole[2], whole[3]), zeros), least);
+    return work->of->high > 127 ? in_unsigned_bytes(a, b) : in_signed_bytes(a, b);
+}
+
+/* Channels with their own kernels of 3 x 3, four windows at once.  The three rows of a column and a channel lie side by
+   side in a word, which is multiplied by its weights at once; a vector has four columns, of four channels each. */
+enum { OWN_SIDE = 3, OWN_WINDOWS = 4, OWN_REACH = 10 }; /* columns that are read for four windows, with a stride of 2 */
+TWO(low_bytes, "vpunpcklbw", vector)
+TWO(high_bytes, "vpunpckhbw", vector)
+TWO(low_shorts, "vpunpcklwd", vector)
+TWO(high_shorts, "vpunpckhwd", vector)
+TWO(even_quarters, "vshufi32x4 $0x88,", vector)
+TWO(odd_quarters, "vshufi32x4 $0xdd,", vector)
+
+INLINE void side_by_side(vector a, vector b, vector c, vector d, vector *to)
+{
+    const vector low = low_bytes(a, b), high = high_bytes(a, b);
+    const vector low_more = low_bytes(c, d), high_more = high_bytes(c, d);
+    to[0] = low_shorts(low, low_more), to[1] = high_shorts(low, low_more);
+    to[2] = low_shorts(high, high_more), to[3] = high_shorts(high, high_more);
+}
+
+/* 16 bytes in each quarter of a vector. */
+INLINE vector in_quarters(const void *from)
+{
+    vector all;
+    __asm__("vbroadcasti32x4 %1, %0" : "=v"(all) : "m"(*(const bytes *)from));
+    return all;
+}
+
+/* All that a row of windows needs for a block of channels: weights, and the epilogue of each four channels. */
+typedef struct own_block {
+    vector weights[OWN_SIDE][4], start[4];
+    floats scale[4], bias[4];
+    vector zeros, least;
+    i32 found;
+} own_block;
+
+static void find_own(const byte_work *work, const byte_column *of, const byte *w, own_block *to)
+{
+    const vector none = {0};
+    for (int j = 0; j < OWN_SIDE; j++) {
+        const byte *at = w + j * LANES;
+        const vector a = in_quarters(at), b = in_quarters(at + OWN_SIDE * LANES), c = in_quarters(at + 2 * OWN_SIDE * LANES);
+        side_by_side(a, b, c, none, to->weights[j]);
+    }
+    for (int q = 0; q < 4; q++) {
+        to->start[q] = in_quarters((const i32 *)&of->start + 4 * q);
+        to->scale[q] = (floats)in_quarters((const float *)&of->scale + 4 * q);
+        to->bias[q] = (floats)in_quarters((const float *)&of->bias + 4 * q);
+    }
+    to->zeros = (vector)((short)work->of->zero - (shorts){0}), to->least = (vector)((short)work->of->low - (shorts){0});
+    to->found = 1;
+}
+
+/* Four columns of a row, from x on, and what lies beyond the borders in the place of words whose bit is not set. */
+INLINE vector four_columns(const byte *x, vector beyond, unsigned long set)
+{
+    __asm__("vmovdqu32 %2, %0 %{%1%}" : "+v"(beyond) : "Yk"((unsigned short)set), "m"(*(const unaligned *)x));
+    return beyond;
+}
+
+/* Four windows from column `column` on of rows at x: the bytes of their results, position by position. */
+INLINE vector own_windows(const int stride, const i32 inside, const byte_work *work, const byte_tile *at,
+                          const own_block *of, i64 column)
+{
+    const i64 apart = work->of->dilation[0] * work->of->x_strides[2], low = at_least(0, -column);
+    const i64 high = at_least(low, at_most(OWN_REACH, work->of->lengths[1] - column));
+    const unsigned long within = ((1ul << 4 * high) - 1) & ~((1ul << 4 * low) - 1);
+    const vector beyond = *(const unaligned *)work->around, turn = work->turned;
+    vector columns[OWN_SIDE][OWN_SIDE], words[4], sums[4];
+    floats f[4];
+#pragma GCC unroll 3
+    for (int i = 0; i < OWN_SIDE; i++) {
+        const byte *const x = at->x + column * LANES + i * apart;
+        const unsigned long set = i >= at->first && i < at->last ? within : 0;
+#define FROM(k) \
+    ((inside ? (vector)*(const unaligned *)(x + (k) * LANES) : four_columns(x + (k) * LANES, beyond, set >> 4 * (k))) ^ turn)
+        if (stride == 1) columns[i][0] = FROM(0), columns[i][1] = FROM(1), columns[i][2] = FROM(2);
+        else {
+            const vector first = FROM(0), last = FROM(4);
+            columns[i][0] = even_quarters(first, last), columns[i][1] = odd_quarters(first, last);
+            columns[i][2] = even_quarters(FROM(2), FROM(6));
+        }
+    }
+#pragma GCC unroll 4
+    for (int q = 0; q < 4; q++) sums[q] = of->start[q];
+#pragma GCC unroll 3
+    for (int j = 0; j < OWN_SIDE; j++) {
+        side_by_side(columns[0][j], columns[1][j], columns[2][j], columns[2][j], words);
+#pragma GCC unroll 4
+        for (int q = 0; q < 4; q++) sums[q] = add_products(sums[q], words[q], of->weights[j][q]);
+    }
+#pragma GCC unroll 4
+    for (int q = 0; q < 4; q++) f[q] = __builtin_convertvector(sums[q], floats) * of->scale[q] + of->bias[q];
+    return narrowed(work, f, of->zeros, of->least);
+}
+
+/* `count` windows of a row; the last four lap over others where the count is not a multiple. */
+INLINE void own_row(const int stride, const byte_work *work, const byte_tile *at, const own_block *block, byte *y,
+                    i64 count)
+{
+    const i64 reach = stride == 1 ? OWN_WINDOWS + 2 : OWN_REACH, length = work->of->lengths[1];
+    const i32 within = at->first == 0 && at->last == OWN_SIDE;
+    for (i64 p = 0; p < count; p += OWN_WINDOWS) {
+        const i64 first = count >= OWN_WINDOWS ? at_most(p, count - OWN_WINDOWS) : 0;
+        const i64 column = first * stride - work->of->before[1];
+        const i32 inside = within && column >= 0 && column + reach <= length;
+        const vector found = inside ? own_windows(stride, 1, work, at, block, column)
+                                    : own_windows(stride, 0, work, at, block, column);
+        if (count >= OWN_WINDOWS) *(unaligned *)(y + first * LANES) = found;
+        else __builtin_memcpy(y, &found, (unsigned long)(count * LANES));
+    }
+}
+typedef void own_function(const byte_work *, const byte_tile *, const own_block *, byte *, i64);
+#define OWN_ROW(stride) \
+    static __attribute__((noinline)) void own_row_##stride(const byte_work *work, const byte_tile *at, \
+                                                           const own_block *block, byte *y, i64 count) \
+    { \
+        own_row(stride, work, at, block, y, count); \
+    }
+OWN_ROW(1) OWN_ROW(2)
+
+/* A row of channels that have their own kernels, or 0 where they are not those of above.  `block` is that of a task, found
+   for its first row. */
+INLINE i32 own_bytes_row(const byte_work *work, const byte_tile *at, const byte_column *outputs, own_block *block, i64 row,
+                         i64 count)
+{
+    const ag_byte_sums *of = work->of;
+    const i32 fits = of->kind == AG_BYTES && !of->more && of->kernel[0] == OWN_SIDE && of->kernel[1] == OWN_SIDE
+        && of->dilation[1] == 1 && of->stride[1] <= 2 && of->x_strides[3] == LANES && of->y_strides[2] == LANES
+        && of->out_block == LANES && outputs->count >= LANES;
+    if (!fits) return 0;
+    if (!block->found) find_own(work, outputs, at->w, block);
+    byte *y = (byte *)of->y + outputs->place + row * work->columns * LANES;
+    (of->stride[1] == 1 ? own_row_1 : own_row_2)(work, at, block, y, count);
+    return 1;
+}
+#else
+typedef struct own_block {
+    i32 found;
+} own_block;
+#define own_bytes_row(work, at, outputs, block, row, count) 0
+#endif
+
 /* Epilogue of the `columns` positions from number `at` on: from sums to results in memory. */
 typedef void byte_finish(const byte_work *, const byte_column *, i64 image, i64 at, i64 columns, i64 vectors, const vector *);
 #define FINISH(name, call) \
@@ -479,7 +648,8 @@ INLINE void find_rows(const byte_work *work, i64 start, byte_tile *at)
 
 /* The first `count` positions of a row, for all outputs of a panel, in tiles of nearly equal length.  The sums of several
    tiles of one vector are finished at once. */
-static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks, i64 row, i64 count)
+static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks, i64 row, i64 count,
+                         own_block *own)
 {
     const ag_byte_sums *of = work->of;
     const i64 left = work->flat ? row * work->columns : 0, right = at_most(work->right, count);
@@ -499,6 +669,8 @@ static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks
         byte_function *const *kernels = of->own ? own_tiles(of) : byte_tiles[vectors - 1];
         at.w = w + v * LANES * (of->own ? 1 : 4), at.output = block * of->out_block + v * LANES;
         find_columns(work, &at, vectors, outputs);
+        at.x = x + start * of->x_strides[2] + (of->own ? v * LANES : 0);
+        if (of->own && own_bytes_row(work, &at, outputs, own, row, count)) continue;
         for (i64 tile = 0, column = 0, waiting = 0; tile < tiles; tile++) {
             const i64 columns = usual + (tile < longer);
             at.inside = column >= work->left && column + columns <= right;
@@ -519,9 +691,11 @@ static void byte_task(void *context, i64 index)
     const i64 strip = index % work->strips, panel = index / work->strips % work->panels;
     const i64 image = index / work->strips / work->panels, block = first_block(work, panel);
     const i64 end = at_most((strip + 1) * work->height, work->rows);
+    own_block own;
+    own.found = 0;
     for (i64 row = strip * work->height; row < end; row++)
         sum_byte_row(work, image, block, first_block(work, panel + 1) - block, row,
-                     at_most(work->columns, work->total - row * work->columns));
+                     at_most(work->columns, work->total - row * work->columns), &own);
 }
 
 /* How the work is cut: outputs into panels, positions into rows, and rows into strips for tasks. */

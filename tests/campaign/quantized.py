@@ -117,8 +117,11 @@ def convolution(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     dtype, out, own = BYTES[rng.integers(0, 2)], RESULTS[rng.integers(0, 4)], bool(rng.random() < 0.3)
     kernel, stride, dilation = (tuple(map(int, rng.integers(1, most, 2))) for most in (4, 3, 3))
     padding = tuple(tuple(map(int, rng.integers(0, 3, 2))) for _ in range(2))
+    if own and rng.random() < 0.5:  # which AVX-512 sums four at a time
+        kernel, dilation = (3, 3), (dilation[0], 1)
     reach = [d * (k - 1) + 1 for d, k in zip(dilation, kernel, strict=True)]
-    sizes = [max(1, r - sum(p)) + int(rng.integers(0, 6)) for r, p in zip(reach, padding, strict=True)]
+    ranges = zip(reach, padding, (6, 20), strict=True)
+    sizes = [max(1, r - sum(p)) + int(rng.integers(0, most)) for r, p, most in ranges]
     outputs, channels = int(rng.integers(1, 2 * form.lanes * form.panel)), int(rng.integers(1, 24))
     channels = outputs if own else channels
     block = form.lanes if own or channels >= form.lanes else -(-channels // 4) * 4
