@@ -26,6 +26,10 @@ from .ops.shared import SharedVariable, shared
 Schedule = Union[tuple[int, int], Callable[[int], float], None]
 
 
+BLOCK = 16
+"""Weights of a block: a whole number of vectors of any target that has lanes of 4 or 8 bytes up to 64."""
+
+
 class Group(NamedTuple):
     """Weights, and the vectors (biases, scales) that lose the same channels."""
 
@@ -43,7 +47,9 @@ def prune(params: Any, sparsity: float | None = None, structure: str = "element"
         structure: "element": single weights, by magnitude; "channel": whole output channels of kernels (axis 0) or
             columns of matrices, by their norm, at least one stays; "n:m", as "2:4": all but the n largest of each m
             weights in a row along the axis that the product sums over (kernels: input channels, axis 1; matrices:
-            axis 0).  "n:m" gives the sparsity itself.
+            axis 0).  "n:m" gives the sparsity itself.  "block": blocks of 16 weights of neighbouring outputs that read
+            the same number, by their norm (kernels: output channels, axis 0; matrices: columns, axis 1); products of
+            such constant matrices skip zero blocks.
         schedule: None: at once; a pair (begin, end): from step `begin` to `end` by the cubic formula of Zhu and Gupta
             2017; a function from the number of a step to the share of `sparsity` that is due, from 0 to 1.
 
@@ -136,6 +142,8 @@ def _masks(group: Group, form: Structure, share: float) -> dict[SharedVariable, 
         raise ValueError(f"prune: {describe(group.weights)} has a NaN, so its magnitudes have no order")
     if form.name == "element":
         return {group.weights: _largest(np.abs(value).reshape(-1), form.sparsity * share).reshape(value.shape)}
+    if form.name == "block":
+        return {group.weights: _block_mask(value, form.sparsity * share)}
     if form.name == "channel":
         return _channel_masks(group, value, form.sparsity * share)
     keep = form.block - math.floor(share * (form.block - form.keep) + 1e-9)
@@ -151,6 +159,16 @@ def _largest(magnitudes: np.ndarray, sparsity: float) -> np.ndarray:
     kept = np.ones(magnitudes.shape, bool)
     kept[np.argsort(magnitudes, kind="stable")[: math.floor(sparsity * magnitudes.size + 1e-9)]] = False
     return kept
+
+
+def _block_mask(value: np.ndarray, sparsity: float) -> np.ndarray:
+    """True for all but the blocks of the smallest mean squares; the last block of outputs may be smaller."""
+    rows = np.moveaxis(np.square(value.astype("float64")), _channel_axis(value), -1)
+    firsts = np.arange(0, rows.shape[-1], BLOCK)
+    widths = np.diff(np.append(firsts, rows.shape[-1]))
+    means = np.add.reduceat(rows, firsts, axis=-1) / widths if rows.size else np.zeros((*rows.shape[:-1], len(firsts)))
+    kept = _largest(means.reshape(-1), sparsity).reshape(means.shape)
+    return np.ascontiguousarray(np.moveaxis(np.repeat(kept, widths, axis=-1), -1, _channel_axis(value)))
 
 
 def _channel_masks(group: Group, value: np.ndarray, sparsity: float) -> dict[SharedVariable, np.ndarray]:
@@ -223,8 +241,8 @@ def _pattern(structure: Any) -> tuple[int, int] | None:
 
 def _structure(structure: Any, sparsity: Any) -> Structure:
     pattern = _pattern(structure)
-    if structure not in ("element", "channel") and (pattern is None or not 0 < pattern[0] < pattern[1]):
-        expected = '"element", "channel" or "n:m" with 0 < n < m'
+    if structure not in ("element", "block", "channel") and (pattern is None or not 0 < pattern[0] < pattern[1]):
+        expected = '"element", "block", "channel" or "n:m" with 0 < n < m'
         raise ValueError(f"prune: structure is {shown(structure)}; expected {expected}")
     if pattern is not None:
         own = 1 - pattern[0] / pattern[1]

@@ -28,7 +28,7 @@ Computation:
 
     reduce, unbroadcasting, statistics, cumulative, counting, quantiles, not_a_number, sampled    reductions
     sorting, selection                           order and search
-    blas, packed_dot, products, einsum, linalg   products of matrices, NumPy's names for them
+    blas, packed_dot, sparse_dot, products, einsum, linalg   products of matrices, NumPy's names for them
     attention                                    a softmax of products times values, as one op
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
     convolution, blocked, weights, pooling, nn   networks
@@ -132,6 +132,7 @@ from .shape import (
 from .row_passes import Top
 from .sampled import convolve, correlate, cross, diff, gradient, interp, polyval, trapezoid, vander
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from .sparse_dot import SparseDot
 from .specify import CheckLengths, MaskedShape, SpecifyShape, specify_shape
 from .sorting import (
     ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts, argsort, flatnonzero, nonzero,
@@ -162,7 +163,7 @@ __all__ = [
     "IncSubtensor", "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MaskedShape",
     "MatMul", "MaxPool", "MaxPoolGradient", "NibbleProduct", "Nonzero", "OrderStatistics", "PackedDot", "Pipeline",
     "Pointwise", "PseudoInverse", "Quantize", "Reduce", "RepeatedPositions", "Reshape", "Scan", "SearchSorted", "Shape",
-    "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort",
+    "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "SparseDot",
     "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "ToBlocks", "Top",
     "Triangle", "Unique", "UniqueParts", "While", "absolute", "acos", "acosh", "all", "allclose", "alloc", "amax",
     "amin", "and_", "any", "append", "arange", "argmax", "argmin", "argsort", "argwhere", "around", "as_tensor", "asin",

@@ -50,6 +50,7 @@ from .scan_ops import Scan
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import System
 from .sorting import Nonzero, OrderStatistics, SearchSorted, Sorting, Unique, UniqueParts
+from .sparse_dot import SparseDot
 from .specify import CheckLengths, SpecifyShape
 from .unbroadcasting import SumTo
 
@@ -299,7 +300,7 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
     ),
     "rewrites make it, after examples are batched": (
         Assembled, Attention, BlockedConvolution, ByteConvolution, ByteProduct, Dot22, Dot22Scalar, FromBlocks, Fused,
-        FusedProduct, Gemm, Gemv, Ger, InPlace, NibbleProduct, PackedDot, Pipeline, Region, ToBlocks,
+        FusedProduct, Gemm, Gemv, Ger, InPlace, NibbleProduct, PackedDot, Pipeline, Region, SparseDot, ToBlocks,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
 }  # fmt: skip

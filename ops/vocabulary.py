@@ -41,6 +41,7 @@ from .scan_ops import Scan, While
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from .sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
+from .sparse_dot import SparseDot
 from .specify import CheckLengths, MaskedShape, SpecifyShape
 from .tensor import TensorConstant, TensorVariable
 from .unbroadcasting import SumTo
@@ -59,7 +60,7 @@ _WITH_FIELDS = (
     ByteConvolution, Cast, CheckLengths, Cond, Convolution, DimShuffle,
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
     MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedDot, Pipeline, Quantize, Region, Scan, SearchSorted,
-    ShapeI, Softmax, Solve, SolveTriangular, Sort, SpecifyShape,
+    ShapeI, Softmax, Solve, SolveTriangular, Sort, SparseDot, SpecifyShape,
     Subtensor, SumPool, ToBlocks, Top, Triangle, Unique, UniqueParts, While,
 )  # fmt: skip
 

@@ -49,6 +49,10 @@ class Limits:
     """Vector registers for each block of outputs of a convolution whose weights lie side by side."""
     widened_rows: int = 4
     """Rows of a product that reads each weight of 16 bits once a row, and widens it in registers."""
+    sparse_share: float = 0.6
+    """The most vectors of constant weights that are not all zero for a product that reads these alone."""
+    sparse_numbers: int = 64 * 64
+    """Numbers of the smallest such matrix."""
     tiles: tuple[int, ...] = (2, 4)
     """Outputs along a side of the tiles of Winograd's algorithm that are considered."""
     tiled_number: int = 16

@@ -11,6 +11,7 @@ from arignote.ops.creation import Alloc
 from arignote.ops.lengths import lengths_of
 from arignote.ops.packed_dot import PackedDot
 from arignote.ops.pooling import MaxPool, SumPool
+from arignote.ops.sparse_dot import SparseDot
 from arignote.ops.weights import pack, pack_panels, pack_tiles, shuffled
 from arignote.optdb.rules.panels import lanes_of
 from arignote.targets.current import current
@@ -40,6 +41,8 @@ twelve, seven = T.matrix("twelve", shape=(12, None)), T.matrix("seven", shape=(N
 rows = T.matrix("rows", shape=(None, 500))
 heads, choice = T.tensor("heads", "float64", (2, None, 4)), T.matrix("choice") > 0
 turned = T.transpose(heads, (0, 2, 1))
+few = T.constant(np.arange(500.0 * 20).reshape(500, 20) * (np.arange(500) % 4 == 0)[:, None])
+SPARSE = SparseDot(500, 20, current().vector // 8)
 weights, LANES = T.constant(np.arange(500.0 * 20).reshape(500, 20)), lanes_of("float64") or 1
 
 
@@ -139,6 +142,7 @@ ROWS = [
         Dot22()(rows, weights),
         PackedDot(500, 20, LANES)(rows, T.constant(pack_panels(weights.data, LANES))),
     ),
+    ("local_sparse_dot", T.dot(rows, few), SPARSE(rows, *map(T.constant, SPARSE.packed(few.data)))),
     (
         "local_axes_after_product",
         T.DimShuffle(("x", 0, 1))(Dot22()(a, b)) + c,

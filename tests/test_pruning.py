@@ -40,6 +40,22 @@ def test_n_of_m_stay_along_the_axis_that_is_summed():
     assert pruning.sparsity == 0.5
 
 
+def test_blocks_of_outputs_become_zero():
+    kernels, matrix = weights(20, 3, 3, 3), weights(5, 40)
+    before = matrix.get_value()
+    pruning = ag.prune([kernels, matrix], 0.5, "block")
+    by_outputs = np.moveaxis(kernels.get_value(), 0, -1).reshape(27, 20), matrix.get_value()
+    for value in by_outputs:
+        kept = [value[:, n : n + 16] != 0 for n in range(0, value.shape[1], 16)]
+        assert all((part.all(1) | ~part.any(1)).all() for part in kept)
+        blocks = sum(part.any(1).sum() for part in kept)
+        assert blocks == len(value) * len(kept) - len(value) * len(kept) // 2
+    means = np.stack([np.square(before[:, n : n + 16]).mean(1) for n in range(0, 40, 16)], axis=1)
+    kept = matrix.get_value()[:, ::16] != 0
+    assert means[kept].min() >= means[~kept].max()
+    assert 0.3 < pruning.sparsity < 0.7
+
+
 def test_whole_channels_go_with_their_vectors():
     kernels, bias, matrix = weights(8, 3, 3, 3), weights(8), weights(5, 4)
     norms = [np.square(kernels.get_value()).sum((1, 2, 3)), np.square(matrix.get_value()).sum(0)]

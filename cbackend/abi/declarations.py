@@ -155,11 +155,21 @@ typedef struct ag_nibble_product {
     float *y;                                           /* contiguous */
 } ag_nibble_product;
 
-/* Products of bytes.  product, nibbles: 0, or MEMORY (2). */
+/* y[rows, outputs] = x[rows, depth] @ w for numbers of `item` bytes, 4 or 8.  w, starts and places are laid as
+   gemm/sparse.c says. */
+typedef struct ag_sparse_product {
+    i64 rows, outputs, depth, item;
+    const void *x, *w;                                  /* x: contiguous */
+    const i32 *starts, *places;
+    void *y;                                            /* contiguous */
+} ag_sparse_product;
+
+/* Products of bytes.  product, nibbles, sparse: 0, or MEMORY (2). */
 typedef struct ag_byte_table {
     void (*sums)(const struct ag_runtime *rt, const ag_byte_sums *sums);
     i32 (*product)(const struct ag_runtime *rt, const ag_byte_product *product);
     i32 (*nibbles)(const struct ag_runtime *rt, const ag_nibble_product *product);
+    i32 (*sparse)(const struct ag_runtime *rt, const ag_sparse_product *product);
 } ag_byte_table;
 
 /* LAPACK of one dtype.  Matrices are stored by columns, n elements apart unless ld says otherwise; pivots: 8 * n bytes,

@@ -40,4 +40,12 @@ static i32 ag_multiply_nibbles(const ag_runtime *rt, const ag_byte_table *t, i64
     return t->nibbles(rt, &(const ag_nibble_product){rows, outputs, depth, block, blocks, x, w, scale, zero, y});
 }
 """),
+    Helper("ag_multiply_sparse", """\
+/* Rows by a matrix of which some vectors are stored (see ag_sparse_product).  0, or MEMORY (2). */
+static i32 ag_multiply_sparse(const ag_runtime *rt, const ag_byte_table *t, i64 rows, i64 outputs, i64 depth, i64 item,
+                              const void *x, const void *w, const i32 *starts, const i32 *places, void *y)
+{
+    return t->sparse(rt, &(const ag_sparse_product){rows, outputs, depth, item, x, w, starts, places, y});
+}
+"""),
 )  # fmt: skip

@@ -177,10 +177,3 @@ static i32 multiply_nibbles(const ag_runtime *rt, const ag_nibble_product *given
     rt->release(filled);
     return 0;
 }
-
-/* Fill the entries.  No BLAS knows of bytes. */
-EXPORT void ag_blas_install(ag_byte_table *entries, void *const *found, i32 takes_wide, i64 alone)
-{
-    (void)found, (void)takes_wide, (void)alone;
-    *entries = (ag_byte_table){sum_bytes, multiply_bytes, multiply_nibbles};
-}

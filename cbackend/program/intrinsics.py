@@ -19,6 +19,7 @@
     sum_bytes(products, [...], x, [s, ...], w, start, totals, scale, bias, more, [s, ...], result)
                                                                        a convolution of bytes in blocks
     multiply_nibbles(products, ..., result)                            rows of floats by weights of 4 bits
+    multiply_sparse(products, ..., result)                             rows by a matrix of which some vectors are stored
     solve, solve_triangular, cholesky, slogdet(solvers, ..., result)   factorizations
     pipeline({stages})                                                 kernels, some rows of each at a time
 
@@ -73,6 +74,7 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("multiply_bytes", "t q v q q q q q a v a v a"),
         Intrinsic("sum_bytes", "t v a v a a a a a qa v a"),
         Intrinsic("multiply_nibbles", "t q q q q q a a a qa a"),
+        Intrinsic("multiply_sparse", "t q q q q a a a a a"),
         Intrinsic("solve", "l q q v q q a v aq v n a"),
         Intrinsic("solve_triangular", "l q q q q v q q a v a v a"),
         Intrinsic("cholesky", "l q q v q a v a"),

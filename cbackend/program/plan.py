@@ -60,6 +60,7 @@ from ...ops.scan_ops import Scan, While
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from ...ops.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
+from ...ops.sparse_dot import SparseDot
 from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
 from ...ops.unbroadcasting import SumTo
 from ..ir.verify import verify
@@ -336,6 +337,7 @@ _PLANS: dict[type[Op], Plan] = {
     ByteConvolution: plan_bytes.plan_byte_convolution,
     ByteProduct: plan_bytes.plan_byte_product,
     NibbleProduct: plan_bytes.plan_nibble_product,
+    SparseDot: plan_bytes.plan_sparse_dot,
     ToBlocks: plan_blocks.plan_to_blocks,
     FromBlocks: plan_blocks.plan_from_blocks,
     KernelGradient: plan_windows.plan_kernel_gradient,

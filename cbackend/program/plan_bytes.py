@@ -1,4 +1,4 @@
-"""Products and convolutions of bytes, summed in 32 bits, and of weights of 4 bits: calls of the runtime."""
+"""Products and convolutions of bytes, summed in 32 bits, of weights of 4 bits and sparse ones: calls of the runtime."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import numpy as np
 from ...graph import Apply
 from ...ops.byte_sums import RESULTS, ByteConvolution
 from ...ops.nibbles import NibbleProduct
+from ...ops.sparse_dot import SparseDot
+from ...targets.costs import ITEMS
 from .outcome import Outcome
 from .plan_blas import SUMMED, batch_of, batch_strides
 from .plan_blocks import side_by_side
@@ -82,3 +84,16 @@ def plan_nibble_product(p: Planner, node: Apply) -> None:
         zero[0] if zero else 0, result,
     )  # fmt: skip
     p.call("multiply_nibbles", arguments, (result,), (x, w, scale, *zero), fallible=True)
+
+
+def plan_sparse_dot(p: Planner, node: Apply) -> None:
+    """One call for all rows."""
+    op = node.op
+    assert isinstance(op, SparseDot)
+    x, w, starts, places = map(p.packed, p.inputs_of(node))
+    p.guard("equal", x.lengths[-1], op.rows, failure=Outcome.LENGTHS, axis=SUMMED)
+    result = p.result(node.out, (*x.lengths[:-1], op.columns))
+    p.products[TABLE] = None
+    numbers = (p.product(x.lengths[:-1]), op.columns, op.rows, ITEMS[node.out.dtype])
+    arguments = (Table(TABLE), *numbers, x, w, starts, places, result)
+    p.call("multiply_sparse", arguments, (result,), (x, w, starts, places), fallible=True)

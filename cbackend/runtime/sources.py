@@ -28,7 +28,10 @@ _PRODUCTS = (
     _GEMM + "table.c",
 )  # fmt: skip
 
-_BYTES = (_GEMM + "arithmetic.c", _GEMM + "bytes.c", _GEMM + "nibbles.c")
+_BYTES = tuple(_GEMM + name for name in ("arithmetic.c", "bytes.c", "nibbles.c", "sparse_work.c"))
+_SPARSE, _BYTE_TABLE = _GEMM + "sparse.c", _GEMM + "byte_table.c"
+_NUMBERS = ("float", "double")
+"""The types for which sparse.c is read."""
 
 _NATIVE = ("../calls/native_entry.c", "../calls/native_bound.c")
 
@@ -78,10 +81,17 @@ def product_source(dtype: str, *, fallback: bool = False, blas_first: bool = Fal
     where our own loops are as fast.
     """
     if dtype == BYTES:
-        return _with_declarations(*_BYTES, more="#define BYTES 1\n#define COMPLEX 0\n")
+        text = _with_declarations(*_BYTES, more="#define BYTES 1\n#define COMPLEX 0\n")
+        return "\n".join([text, *map(_sparse, _NUMBERS), _joined(_BYTE_TABLE)])
     _, name, part, is_complex = _TYPES[dtype]
     head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n#define FALLBACK {int(fallback)}\n"
     return _with_declarations(*_PRODUCTS, more=f"{head}#define BLAS_FIRST {int(blas_first)}\n")
+
+
+def _sparse(number: str) -> str:
+    """The products with sparse matrices of one type."""
+    head = f"#define NUMBER {number}\n#define NAMED(name) name##_{number}\n"
+    return f"{head}{_joined(_SPARSE)}\n#undef NUMBER\n#undef NAMED\n"
 
 
 def solver_source(dtype: str) -> str:

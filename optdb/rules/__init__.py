@@ -27,7 +27,7 @@ Rules on matrices and networks:
     storage, quantization                  weights in 16 bits, numbers in few bits
     byte_sums, byte_blocks, nibbles        networks in integers, in blocks of channels, weights of 4 bits
     byte_zeros                             integers less zero points
-    views, panels                          views of products behind what reads these, weights in panels
+    views, panels, sparse                  views of products behind what reads these, weights in panels, of many zeros
 
 Passes over whole graphs:
 
@@ -91,6 +91,7 @@ from . import (
     shapes,
     softmax,
     solving,
+    sparse,
     stability,
     switches,
     views,
@@ -253,6 +254,7 @@ def register_integers(db: SequenceDB) -> None:
     db.register("byte_sums", integers, "fast_run", "quantized", position=1.25)
     weights = filled(TopoDB(), ([constants.FOLD_WEIGHTS, constants.FOLDING],), "fast_compile")
     db.register("fold_weights", weights, "fast_run", "fast_compile", position=1.3)
+    db.register("sparse_products", filled(TopoDB(), (sparse.SPARSE,)), "fast_run", "sparse", position=1.35)
 
 
 def scan_db() -> SequenceDB:

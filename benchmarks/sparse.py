@@ -1,0 +1,75 @@
+"""Products with weights of which blocks are zero, beside the dense product of the same numbers.
+
+    python -m benchmarks.sparse                 1, 16 and 128 rows, one thread and two
+    python -m benchmarks.sparse --size 2048
+
+Both functions take turns; the best round of each counts.  `speedup` is the dense time over the sparse one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import arignote as ag
+from arignote import ops as T
+from arignote.pruning import BLOCK
+
+ROWS, SHARES, ROUNDS = (1, 16, 128), (0.3, 0.4, 0.5, 0.7, 0.8, 0.9), 15
+
+
+def weights(rng: np.random.Generator, size: int, zeros: float) -> np.ndarray:
+    """A square matrix whose blocks are zero with this probability."""
+    kept = np.repeat(rng.random((size, -(-size // BLOCK))) >= zeros, BLOCK, axis=1)[:, :size]
+    return (rng.standard_normal((size, size)) * kept).astype("float32")
+
+
+def best_times(functions: list[Callable[[np.ndarray], Any]], x: np.ndarray) -> list[float]:
+    """The least time of a call of each function, in seconds; functions take turns."""
+    best = [float("inf")] * len(functions)
+    for f in functions:
+        f(x)
+    start = time.perf_counter()
+    functions[0](x)
+    calls = max(1, int(2e-3 / (time.perf_counter() - start + 1e-7)))
+    for _ in range(ROUNDS):
+        for k, f in enumerate(functions):
+            start = time.perf_counter()
+            for _ in range(calls):
+                f(x)
+            best[k] = min(best[k], (time.perf_counter() - start) / calls)
+    return best
+
+
+def row(rng: np.random.Generator, size: int, rows: int, zeros: float, threads: int) -> str:
+    x, w = T.tensor("x", "float32", (rows, size)), T.constant(weights(rng, size, zeros))
+    modes = "fast_run", "fast_run -sparse"
+    sparse, dense = (ag.function([x], T.dot(x, w), mode=mode, threads=threads) for mode in modes)
+    fired = any(n.op.name == "sparse_dot" for n in sparse.graph.order)
+    value = rng.standard_normal((rows, size)).astype("float32")
+    assert np.allclose(sparse(value), dense(value), atol=1e-3)
+    times = best_times([sparse, dense], value)
+    stored = np.count_nonzero(w.data) * 4 * (1 + 1 / BLOCK) / times[0] / 1e9
+    ours, theirs = (f"{t * 1e6:9.1f}" for t in times)
+    return f"{threads:7} {rows:5} {zeros:6.0%} {theirs} {ours} {times[1] / times[0]:8.2f} {stored:6.1f}  {fired}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=int, default=1024)
+    parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
+    given = parser.parse_args()
+    rng = np.random.default_rng(0)
+    print("threads  rows  zeros  dense us sparse us  speedup   GB/s  sparse_dot")
+    for threads in given.threads:
+        for rows in ROWS:
+            for zeros in SHARES:
+                print(row(rng, given.size, rows, zeros, threads), flush=True)
+
+
+if __name__ == "__main__":
+    main()
