@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..targets.target import Target
     from .executable import Executable
 
-FOR_C = ("fusion", "inplace", "blas_c", "layout", "attention")
+FOR_C = ("fusion", "inplace", "blas_c", "layout", "attention", "sparse")
 """Tags of passes that pay only where nodes become loops in C and calls of a BLAS."""
 
 

@@ -77,3 +77,13 @@ def test_gradients_pass_through_the_stored_vectors():
     g = ag.function([x], ag.grad(T.sum(made * made), x), mode="NUMPY")
     value = rng.standard_normal((3, 9))
     np.testing.assert_allclose(g(value), 2 * (value @ w) @ w.T)
+
+
+def test_graphs_that_c_does_not_run_stay_dense():
+    w = T.constant(matrix(np.random.default_rng(4), 80, 64, 0.2, "float32"))
+    x = T.matrix("x", "float32")
+    f = ag.function([x], x @ w)
+    assert [n.op.name for n in f.graph.order] == ["sparse_dot"]
+    assert [n.op.name for n in ag.function([x], x @ w, mode="NUMPY").graph.order] == ["dot"]
+    pytest.importorskip("onnx")
+    assert [n.op_type for n in ag.to_onnx(f, optimized=True).graph.node if n.op_type != "Identity"] == ["MatMul"]

@@ -38,7 +38,7 @@ class OpenCLEngine(Engine):
     """Compiles the kernels of a graph for the first OpenCL device."""
 
     name = "opencl"
-    unwanted: tuple[str, ...] = ("inplace", "blas_c", "layout", "attention")
+    unwanted: tuple[str, ...] = ("inplace", "blas_c", "layout", "attention", "sparse")
     hosts_refused = True
     stage = "making OpenCL C"
 
