@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -370,3 +371,16 @@ def test_the_blas_keeps_to_the_threads_of_the_function():
     watcher.join()
     assert seen <= {1, before}
     assert pools[0].get_num_threads() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="needs Linux")
+def test_helpers_keep_the_processors_that_they_are_allowed():
+    """A helper that is woken beside its caller moves away, and may come back later."""
+    x = T.matrix("x")
+    f = ag.function([x], T.dot(x, x), threads=2)
+    value = np.ones((300, 300))
+    for pause in (0.0, 0.05, 0.05, 0.0):
+        time.sleep(pause)
+        np.testing.assert_array_equal(f(value), value @ value)
+    allowed = os.sched_getaffinity(0)
+    assert all(os.sched_getaffinity(int(thread)) == allowed for thread in os.listdir("/proc/self/task"))

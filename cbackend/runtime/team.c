@@ -25,6 +25,7 @@ typedef struct job {
     i32 threads;     /* how many may work on it */
     i32 helpers;     /* how many do beside the caller; changed under the lock */
     i32 stoppable;   /* it belongs to a call that listens to Ctrl-C */
+    i32 processor;   /* where its caller ran; -1: unknown */
     i64 (*clock)(void);
     struct job *following;
 } job;
@@ -93,6 +94,26 @@ static void await_job(void)
     asleep--;
 }
 
+#if defined(__linux__)
+static i32 processor_now(void) { return sched_getcpu(); }
+
+/* A thread that is woken may find itself on the processor of the caller that woke it, and stays there for milliseconds
+   while others idle.  Leave that one, if others are allowed. */
+static void leave_processor(i32 processor)
+{
+    cpu_set_t allowed, others;
+    if (processor < 0 || processor >= CPU_SETSIZE || processor != sched_getcpu()) return;
+    if (sched_getaffinity(0, sizeof allowed, &allowed)) return;
+    others = allowed;
+    CPU_CLR(processor, &others);
+    if (CPU_COUNT(&others) && !sched_setaffinity(0, sizeof others, &others))
+        sched_setaffinity(0, sizeof allowed, &allowed);
+}
+#else
+static i32 processor_now(void) { return -1; }
+static void leave_processor(i32 processor) { (void)processor; }
+#endif
+
 static void *help(void *unused)
 {
     in_task = 1;
@@ -107,6 +128,7 @@ static void *help(void *unused)
         WRITE(j->helpers, j->helpers + 1);
         helping++;
         pthread_mutex_unlock(&team_lock);
+        leave_processor(j->processor);
         work_on(j);
         pthread_mutex_lock(&team_lock);
         helping--;
@@ -178,7 +200,7 @@ static void withdraw(job *j)
 static i32 parallel(const ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 index), void *context)
 {
     i32 threads = rt->threads < MOST_THREADS ? rt->threads : MOST_THREADS;
-    job j = {task, context, tasks, 0, threads, 0, on_main_thread() && attention == LISTENING, rt->clock, NULL};
+    job j = {task, context, tasks, 0, threads, 0, on_main_thread() && attention == LISTENING, processor_now(), rt->clock, NULL};
     if (tasks < 2 || threads < 2 || in_task) work_on(&j);
     else {
         in_task = 1;
