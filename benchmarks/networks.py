@@ -26,7 +26,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import arignote as ag
 
-PAUSE = 0.1
+PAUSE = 0.25
 """Seconds before a turn."""
 
 

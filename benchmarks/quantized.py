@@ -30,7 +30,7 @@ from arignote import ops as T
 from . import networks
 from .generation import Reading
 
-PAUSE = 0.05
+PAUSE = 0.25
 WIDTH, BLOCK, MATRICES = 4096, 32, 12
 SIDE = 512
 Timed = dict[str, Callable[[], Any]]
