@@ -97,25 +97,27 @@ static void await_job(void)
 #if defined(__linux__)
 static i32 processor_now(void) { return sched_getcpu(); }
 
-/* A thread that is woken may find itself on the processor of the caller that woke it, and stays there for milliseconds
-   while others idle.  Leave that one, if others are allowed. */
-static void leave_processor(i32 processor)
+/* Go to another processor than this one, if others are allowed. */
+static void leave_processor(void)
 {
     cpu_set_t allowed, others;
-    if (processor < 0 || processor >= CPU_SETSIZE || processor != sched_getcpu()) return;
-    if (sched_getaffinity(0, sizeof allowed, &allowed)) return;
+    const i32 here = sched_getcpu();
+    if (here < 0 || here >= CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed)) return;
     others = allowed;
-    CPU_CLR(processor, &others);
+    CPU_CLR(here, &others);
     if (CPU_COUNT(&others) && !sched_setaffinity(0, sizeof others, &others))
         sched_setaffinity(0, sizeof allowed, &allowed);
 }
 #else
 static i32 processor_now(void) { return -1; }
-static void leave_processor(i32 processor) { (void)processor; }
+static void leave_processor(void) {}
 #endif
 
+/* A thread that is woken may find itself on the processor of the caller that woke it, and stays there for milliseconds
+   while others idle.  It moves before it takes part: where all processors are busy, the caller does not wait for it. */
 static void *help(void *unused)
 {
+    i32 moved = 0;
     in_task = 1;
     pthread_mutex_lock(&team_lock);
     thread_number = ++numbered;
@@ -125,10 +127,17 @@ static void *help(void *unused)
             await_job();
             continue;
         }
+        if (!moved && j->processor >= 0 && j->processor == processor_now()) {
+            pthread_mutex_unlock(&team_lock);
+            leave_processor();
+            moved = 1;
+            pthread_mutex_lock(&team_lock);
+            continue;
+        }
+        moved = 0;
         WRITE(j->helpers, j->helpers + 1);
         helping++;
         pthread_mutex_unlock(&team_lock);
-        leave_processor(j->processor);
         work_on(j);
         pthread_mutex_lock(&team_lock);
         helping--;
