@@ -14,6 +14,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.cbackend.abi._abi import ffi
 from arignote.cbackend.runtime.runtime import load_runtime
 from arignote.function import find_toolchain, process_cache
 from arignote.options import Options
@@ -221,6 +222,41 @@ print(team().size, team().helping, team().callers)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.split() == ["0", "3", "0", "0"], done.stderr
+
+
+def claimed(count, work):
+    """The tasks of a job of two threads that the caller claims, and those that a helper claims; `work` is each task."""
+    table = load_runtime(find_toolchain(), process_cache()).table_for(2)
+    mine, theirs, caller = [], [], threading.get_ident()
+
+    @ffi.callback("void(void *, i64)")
+    def task(_, index):
+        (mine if threading.get_ident() == caller else theirs).append(index)
+        work(index, len(mine) + len(theirs))
+
+    assert not table.parallel(table, count, task, ffi.NULL)
+    assert sorted(mine + theirs) == list(range(count))
+    return mine, theirs
+
+
+def test_a_thread_begins_with_its_share_of_the_tasks():
+    for _ in range(3):
+        mine, theirs = claimed(21, lambda index, done: time.sleep(0.002))
+        assert mine[:5] == [0, 1, 2, 3, 4]
+        assert theirs[:5] == [10, 11, 12, 13, 14]
+
+
+def test_a_thread_takes_over_what_is_left_of_another_share():
+    all_others = threading.Event()
+
+    def work(index, begun):
+        if begun == 30:
+            all_others.set()
+        if index == 0:
+            assert all_others.wait(60)
+
+    mine, theirs = claimed(30, work)
+    assert mine == [0] and theirs == [*range(15, 30), *range(1, 15)]
 
 
 def test_eight_python_threads_share_the_team():

@@ -125,7 +125,7 @@ static i32 make_partials(grid *g)
     return 1;
 }
 
-/* Of the tasks that fail the first one counts, whoever comes to it first: those before it were claimed before it. */
+/* Of the tasks that fail the first one counts, whoever comes to it first: all of them are tried. */
 static void note_failure(grid *g, i64 index, i32 status, const i64 *said)
 {
     pthread_mutex_lock(&team_lock);

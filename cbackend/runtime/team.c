@@ -1,13 +1,16 @@
 /* The team: threads that help callers with their tasks.
 
-   A caller offers a job and takes part in it; threads are started when the first job wants them, and never end.  Tasks are
-   claimed one by one from a counter.  Jobs of several callers share the team: together callers and helpers are no more
-   threads than the largest number that one of them asked for, so eight callers on two processors get no help and need
-   none.  A thread that finds nothing to do looks around for a few microseconds, then for 300 in turn with other threads,
-   and then sleeps: to wake one costs 20 us, on virtual processors 150.
+   A caller offers a job and takes part in it; threads are started when the first job wants them, and never end.  The tasks
+   of a job are in as many shares as threads may work on it.  A thread claims those of its own share one by one, then what
+   is left of the others: so it works on the same part of the data in one job after the other, and finds it in the cache of
+   its processor.  Jobs of several callers share the team: together callers and helpers are no more threads than the largest
+   number that one of them asked for, so eight callers on two processors get no help and need none.  A thread that finds
+   nothing to do looks around for a few microseconds, then for 300 in turn with other threads, and then sleeps: to wake one
+   costs 20 us, on virtual processors 150.
 
    A child of fork has no threads but its own; its team is a new one. */
 
+enum { MOST_SHARES = 16, APART = 64 / sizeof(i64) }; /* APART: counters, so that each has a line of the cache */
 enum { SPINS = 100, AWAKE_NS = 300000, MOST_THREADS = 256, STACK_BYTES = 1 << 20, LOG_COLUMNS = 3, LOG_ROOM = 1 << 14 };
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -21,7 +24,8 @@ enum { SPINS = 100, AWAKE_NS = 300000, MOST_THREADS = 256, STACK_BYTES = 1 << 20
 typedef struct job {
     void (*task)(void *context, i64 index);
     void *context;
-    i64 tasks, next; /* next: the first that nobody has claimed */
+    i64 tasks, shares;
+    i64 *next;       /* of each share, APART from each other: the first that nobody has claimed */
     i32 threads;     /* how many may work on it */
     i32 helpers;     /* how many do beside the caller; changed under the lock */
     i32 stoppable;   /* it belongs to a call that listens to Ctrl-C */
@@ -43,7 +47,37 @@ static i32 is_logging;
 #define READ(variable) __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
 #define WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELEASE)
 
-static i32 is_open(job *j) { return !(j->stoppable && is_raised()) && __atomic_load_n(&j->next, __ATOMIC_RELAXED) < j->tasks; }
+/* Shares are as long as each other but for one task. */
+static i64 share_begin(const job *j, i64 share) { return j->tasks * share / j->shares; }
+
+static i32 share_is_open(job *j, i64 share)
+{
+    return __atomic_load_n(&j->next[share * APART], __ATOMIC_RELAXED) < share_begin(j, share + 1);
+}
+
+/* Whether there are tasks that nobody has claimed. */
+static i32 has_tasks(job *j)
+{
+    for (i64 share = 0; share < j->shares; share++)
+        if (share_is_open(j, share)) return 1;
+    return 0;
+}
+
+static i32 is_open(job *j) { return !(j->stoppable && is_raised()) && has_tasks(j); }
+
+/* A task that nobody has claimed, of this thread's share or the next one that has any; -1: there is none.  The first share
+   is the caller's. */
+static i64 claim(job *j)
+{
+    const i64 own = thread_number && j->shares > 1 ? 1 + (thread_number - 1) % (j->shares - 1) : 0;
+    for (i64 k = 0; k < j->shares; k++) {
+        const i64 share = (own + k) % j->shares;
+        if (!share_is_open(j, share)) continue;
+        const i64 index = __atomic_fetch_add(&j->next[share * APART], 1, __ATOMIC_RELAXED);
+        if (index < share_begin(j, share + 1)) return index;
+    }
+    return -1;
+}
 
 static void note_work(i64 begun, i64 ended)
 {
@@ -54,10 +88,8 @@ static void note_work(i64 begun, i64 ended)
 static void work_on(job *j)
 {
     i32 log = READ(is_logging), worked = 0;
-    i64 begun = log ? j->clock() : 0;
-    while (is_open(j)) {
-        i64 index = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED);
-        if (index >= j->tasks) break;
+    i64 begun = log ? j->clock() : 0, index;
+    while (!(j->stoppable && is_raised()) && (index = claim(j)) >= 0) {
         j->task(j->context, index);
         worked = 1;
     }
@@ -209,8 +241,12 @@ static void withdraw(job *j)
 static i32 parallel(const ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 index), void *context)
 {
     i32 threads = rt->threads < MOST_THREADS ? rt->threads : MOST_THREADS;
-    job j = {task, context, tasks, 0, threads, 0, on_main_thread() && attention == LISTENING, processor_now(), rt->clock, NULL};
-    if (tasks < 2 || threads < 2 || in_task) work_on(&j);
+    i64 next[MOST_SHARES * APART] __attribute__((aligned(64)));
+    const i64 shares = tasks < 2 || threads < 2 || in_task ? 1 : threads < MOST_SHARES ? threads : MOST_SHARES;
+    job j = {.task = task, .context = context, .tasks = tasks, .shares = shares, .next = next, .threads = threads};
+    j.stoppable = on_main_thread() && attention == LISTENING, j.processor = processor_now(), j.clock = rt->clock;
+    for (i64 share = 0; share < shares; share++) next[share * APART] = share_begin(&j, share);
+    if (shares == 1) work_on(&j);
     else {
         in_task = 1;
         offer(&j);
@@ -218,7 +254,7 @@ static i32 parallel(const ag_runtime *rt, i64 tasks, void (*task)(void *context,
         withdraw(&j);
         in_task = 0;
     }
-    return j.next < tasks;
+    return has_tasks(&j);
 }
 
 /* Write down thread, begin and end of each share of a job from now on, the newest over the oldest: the place, and how
