@@ -26,11 +26,11 @@ EVEN = 16
 
 
 def panels_of(blocks: int, panel: int, even: int = EVEN) -> list[int]:
-    """The widths of panels, nearly equal, each of at most `panel` blocks; gemm/direct.c counts in the same way."""
+    """The widths of panels, each of at most `panel` blocks, spread evenly; `begin_of` in C is the same."""
     count = -(-blocks // panel)
     if 1 < count < even:
         count += count % 2
-    return [blocks // count + (k < blocks % count) for k in range(count)]
+    return [blocks * (k + 1) // count - blocks * k // count for k in range(count)]
 
 
 def _parts(shape: Numbers, size: int, panel: int, in_blocks: bool) -> Iterator[tuple[slice, slice]]:

@@ -57,6 +57,21 @@ def test_any_convolution(data):
     check(build, shape, dtype, ops=(), known=data.draw(st.booleans()))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("stride", [(2, 2), (1, 3), (3, 1)])
+@pytest.mark.parametrize("outputs", [24, 160])
+def test_kernels_of_one_position_that_skip_some_of_x(outputs, stride, dtype):
+    """Windows of a tile are in several rows of x; every number of threads gives the same bits."""
+    w, v = numbers(outputs, 40, 1, 1, dtype=dtype), numbers(40, 3, 3, 3, dtype=dtype)
+
+    def build(x):
+        return T.nn.relu(conv(T.nn.relu(conv(x, v, padding=1)), w, stride=stride))
+
+    value = numbers(2, 3, 23, 25, dtype=dtype)
+    found = [check(build, value.shape, dtype, values=value, threads=threads)(value) for threads in (1, 2, 3)]
+    assert all(map(np.array_equal, found, found[1:]))
+
+
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("channels", [32, 40])

@@ -36,6 +36,9 @@ INLINE i64 at_least(i64 a, i64 b) { return a > b ? a : b; }
 /* How many parts of at most `most` make `total`. */
 INLINE i64 parts(i64 total, i64 most) { return (total + most - 1) / most; }
 
+/* Where part number k of `count` nearly equal parts begins: the longer ones are spread, so both halves are nearly equal. */
+INLINE i64 begin_of(i64 total, i64 count, i64 k) { return total * k / count; }
+
 #if COMPLEX
 #define MULTIPLY(a, b) multiply_complex(a, b)
 /* C's own product looks for infinities behind NaNs, which BLAS does not and which costs a call. */

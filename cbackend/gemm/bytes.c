@@ -152,8 +152,7 @@ typedef struct byte_tile {
 /* The outputs of panel number `panel`: the first block and how many. */
 INLINE i64 first_block(const byte_work *work, i64 panel)
 {
-    const i64 usual = work->of->blocks / work->panels, wide = work->of->blocks % work->panels;
-    return panel * usual + at_most(panel, wide);
+    return begin_of(work->of->blocks, work->panels, panel);
 }
 
 /* The channels that the windows of a tile meet in a block, at one row and column of the kernel. */
@@ -779,10 +778,9 @@ static void pack_bytes(const ag_byte_product *of, const byte *b, i64 panel, i64 
     const vector ones = 0x01010101 - (vector){0};
     __builtin_memset(totals, 0, (unsigned long)(blocks * LANES) * sizeof *totals);
     for (i64 k = 0; k < panels; k++) {
-        const i64 first = k * (blocks / panels) + at_most(k, blocks % panels);
-        const i64 count = blocks / panels + (k < blocks % panels);
+        const i64 first = begin_of(blocks, panels, k), end = begin_of(blocks, panels, k + 1);
         for (i64 c = 0; c < groups; c++)
-            for (i64 block = first; block < first + count; block++, to += VECTOR_BYTES) {
+            for (i64 block = first; block < end; block++, to += VECTOR_BYTES) {
                 const vector words = words_of(of, b, 4 * c, block * LANES);
                 unaligned *const total = (unaligned *)(totals + block * LANES);
                 *(unaligned *)to = words;

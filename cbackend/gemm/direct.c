@@ -43,6 +43,7 @@ typedef struct strip {
 typedef struct tile_place {
     const REAL *x, *w, *zeros;
     i64 column, step;      /* of x: the first one's window begins there; from one window to the next */
+    const i64 *places;     /* NULL, or where each window begins behind x: steps differ */
     i64 top, bottom;       /* rows of the kernel that lie within x */
     i64 first, last, width;
     const char *ahead;     /* see strip */
@@ -60,8 +61,10 @@ typedef struct direct {
     i64 panels, groups, strips; /* groups: of panels, each a task */
     i64 rows, columns, total, height; /* rows of `columns` of `total` columns; height: rows of a strip */
     i64 spacing, position; /* numbers from one column of x to the next; numbers of x for a position of the kernel */
-    i32 flat;              /* kernels of one position: rows of y are segments of all its columns */
+    i32 flat;              /* kernels of one position: rows of y are segments of all its columns ... */
+    i32 jumps;             /* ... whose windows are not all as far from each other */
     i32 together;          /* what follows runs on strips */
+    i32 by_strips;         /* the tasks of a strip are neighbours, else those of a group of panels */
     const i64 *joined;
     const i64 *offsets;    /* NULL, or where the channels of all groups lie, from an image and a position on */
     i64 bundle;            /* then: groups of a task, which share no block of outputs with others */
@@ -72,15 +75,15 @@ enum { DENSE, OWN, LISTED };
 
 static const REAL no_numbers[4 * 64] __attribute__((aligned(64)));
 
-INLINE i64 panel_blocks(const ag_convolution *of, i64 panels, i64 panel)
-{
-    return of->blocks / panels + (panel < of->blocks % panels);
-}
-
 /* The numbers of x that the columns of a tile meet at one position of the kernel: zeros beyond the border. */
 INLINE void find_columns(const int columns, const ag_convolution *of, const tile_place *at, i64 offset, i64 shift,
                          const REAL **from)
 {
+    if (at->places) {
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) from[p] = at->x + offset + at->places[p];
+        return;
+    }
     if (at->inside) {
 #pragma GCC unroll 8
         for (int p = 0; p < columns; p++) from[p] = at->x + offset + p * at->step;
@@ -310,7 +313,7 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
                         if (!at->inside && (column < 0 || column >= of->lengths[1])) continue;
                         const REAL *from = at->x + (of->own ? o : b * of->x_strides[1])
                                          + i * of->dilation[0] * of->x_strides[2] + shift * of->x_strides[3]
-                                         + p * at->step;
+                                         + (at->places ? at->places[p] : p * at->step);
                         for (i64 c = 0; c < channels; c++)
                             sum += from[c] * w[((i * of->kernel[1] + j) * channels + c) * at->width];
                     }
@@ -353,6 +356,17 @@ static tile_place place_row(const direct *work, const strip *part, i64 start)
     return at;
 }
 
+/* Where the windows of columns [from, from + count) of all columns begin. */
+static void find_places(const direct *work, i64 from, i64 count, i64 *places)
+{
+    const ag_convolution *of = work->of;
+    i64 row = from / of->counts[1], column = from % of->counts[1];
+    for (i64 p = 0; p < count; p++) {
+        places[p] = row * of->stride[0] * of->x_strides[2] + column * of->stride[1] * work->spacing;
+        if (++column == of->counts[1]) column = 0, row++;
+    }
+}
+
 /* The first `count` columns of one row of y, for all outputs of a panel, in tiles of nearly equal length.  A channel's own
    kernel, and a listed group, meet borders column by column. */
 static void sum_row(const direct *work, strip *part, i64 row, i64 count)
@@ -362,8 +376,9 @@ static void sum_row(const direct *work, strip *part, i64 row, i64 count)
     const i64 start = work->flat ? 0 : row * of->stride[0] - of->before[0];
     const i32 listed = work->offsets != 0, by_numbers = listed ? block != LANES : block % LANES != 0, lone = of->own || listed;
     tile_place at = place_row(work, part, start);
-    i64 inside, outside;
+    i64 inside, outside, places[TILE_COLUMNS];
     find_inside(work, count, &inside, &outside);
+    if (work->jumps) at.places = places;
     for (i64 v = 0, wide; v < part->width; v += wide) {
         const i64 vectors = of->own ? 1 : at_most(TILE_VECTORS, (part->width - v) / LANES);
         const i64 most = at_most(TILE_COLUMNS, TILE_SUMS / at_least(vectors, 1));
@@ -375,6 +390,7 @@ static void sum_row(const direct *work, strip *part, i64 row, i64 count)
             at.inside &= column + columns <= outside;
             at.column = (left + column) * of->stride[1] - of->before[1];
             at.x = part->x + start * of->x_strides[2] + at.column * work->spacing + (of->own ? v : 0);
+            if (at.places) at.x = part->x, find_places(work, left + column, columns, places);
             at.w = part->w + v, at.ahead = part->ahead, at.lines = part->lines;
             part->ahead += at.lines * LINE_BYTES * (at.last - at.first) * (at.bottom - at.top) * of->kernel[1];
             at.left = part->left - output, at.right = part->right - output, at.offsets = part->offsets;
@@ -424,8 +440,8 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
 {
     const ag_convolution *of = work->of;
     const i64 each = work->panels / of->groups, group = panel / each, own_blocks = of->blocks / of->groups;
-    const i64 wide = own_blocks % each, usual = own_blocks / each, within = panel % each;
-    const i64 block = group * own_blocks + within * usual + at_most(within, wide), blocks = usual + (within < wide);
+    const i64 within = panel % each, first = begin_of(own_blocks, each, within);
+    const i64 block = group * own_blocks + first, blocks = begin_of(own_blocks, each, within + 1) - first;
     const i64 positions = of->kernel[0] * of->kernel[1], weights = of->own ? positions : of->channels * positions;
     strip part = {.of = of, .row = number * work->height, .width = blocks * of->out_block};
     part.end = at_most(part.row + work->height, work->rows);
@@ -448,11 +464,14 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
 
 static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 number);
 
+/* Neighbours are for one thread, which finds in its cache what it computed of x, or the weights: whichever are more. */
 static void convolve_task(void *context, i64 index)
 {
     const direct *work = context;
-    const i64 number = index % work->strips, group = index / work->strips % work->groups;
-    const i64 image = index / work->strips / work->groups, each = parts(work->panels, work->groups);
+    const i64 inner = work->by_strips ? work->groups : work->strips, outer = work->by_strips ? work->strips : work->groups;
+    const i64 image = index / inner / outer, within = index % inner, beside = index / inner % outer;
+    const i64 number = work->by_strips ? beside : within, group = work->by_strips ? within : beside;
+    const i64 each = parts(work->panels, work->groups);
     for (i64 panel = group * each; panel < at_most((group + 1) * each, work->panels); panel++)
         (work->offsets ? convolve_bundle : convolve_strip)(work, image, panel, number);
 }
@@ -470,12 +489,32 @@ static i32 follows_evenly(const ag_convolution *of, i64 columns, i64 *joined)
     return 1;
 }
 
+/* Whether the kernel has one position, and meets no border. */
+static i32 is_flat(const ag_convolution *of)
+{
+    i32 flat = of->kernel[0] * of->kernel[1] == 1;
+    for (i32 l = 0; l < 2; l++) flat &= !of->before[l] && (of->counts[l] - 1) * of->stride[l] < of->lengths[l];
+    return flat;
+}
+
 /* How many panels, or tasks' bundles of listed groups, the outputs are. */
 static i64 count_panels(const ag_convolution *of, i64 bundle)
 {
     if (bundle) return parts(of->groups, bundle);
     const i64 each = parts(of->blocks / of->groups, of->own ? 1 : of->panel);
     return of->groups * (!of->own && each > 1 && each < EVEN ? each + each % 2 : each);
+}
+
+/* Rows of a strip, `most` or fewer, for which the thread with the most to do has the least; a strip is `beside` tasks. */
+static i64 even_height(const direct *work, i64 most, i64 beside)
+{
+    const i64 threads = work->rt->threads, fewest = parts(STRIP, work->columns);
+    i64 best = most, least = parts(parts(work->rows, most) * beside, threads) * most;
+    for (i64 height = most - 1; height >= fewest && 2 * height >= most - 1; height--) {
+        const i64 longest = parts(parts(work->rows, height) * beside, threads) * height;
+        if (longest < least) best = height, least = longest;
+    }
+    return best;
 }
 
 /* A convolution, and what follows it if its arrays lie evenly; whether it has run.  offsets, bundle: see direct. */
@@ -487,10 +526,10 @@ static i32 convolve_with(const ag_runtime *rt, const ag_convolution *of, const i
     work.total = work.rows * work.columns, work.spacing = of->x_strides[3];
     if (of->images <= 0 || work.total <= 0 || of->blocks <= 0) return 0;
     work.together = of->after && follows_evenly(of, work.columns, joined);
-    if (of->kernel[0] * of->kernel[1] == 1 && of->stride[0] * of->stride[1] == 1
-        && of->x_strides[2] == of->lengths[1] * of->x_strides[3] && !of->before[0] && !of->before[1]
-        && of->counts[0] == of->lengths[0] && of->counts[1] == of->lengths[1])
-        work.flat = 1, work.rows = parts(work.total, SEGMENT), work.rows += work.rows > 1 && work.rows % 2,
+    work.jumps = of->stride[0] * of->x_strides[2] != of->counts[1] * of->stride[1] * of->x_strides[3];
+    work.flat = is_flat(of) && !(work.jumps && (of->own || offsets)), work.jumps &= work.flat;
+    if (work.flat)
+        work.rows = parts(work.total, SEGMENT), work.rows += work.rows > 1 && work.rows % 2,
         work.columns = parts(work.total, work.rows), work.rows = parts(work.total, work.columns);
     work.panels = count_panels(of, bundle);
     const double each = (double)of->images * (double)(of->blocks * of->out_block) * (double)work.total;
@@ -499,9 +538,13 @@ static i32 convolve_with(const ag_runtime *rt, const ag_convolution *of, const i
     const i64 bytes = work.total * parts(of->blocks, work.panels) * of->out_block * (i64)sizeof(REAL);
     i64 strips = at_least(parts(tasks, of->images * work.panels), bytes / STRIP_BYTES);
     strips = at_least(1, at_most(at_most(strips, work.rows), work.total / STRIP));
-    work.height = parts(work.rows, strips), work.strips = parts(work.rows, work.height);
+    work.height = even_height(&work, parts(work.rows, strips), of->images * work.panels);
+    work.strips = parts(work.rows, work.height);
     const i64 enough = at_least(1, parts(4 * rt->threads, of->images)); /* a channel's own kernel takes little time */
     work.groups = of->own && work.strips == 1 ? at_most(work.panels, enough) : work.panels;
+    const i64 outputs = of->blocks * of->out_block, channels = of->own ? 1 : of->channels;
+    work.by_strips = of->kernel[0] * of->kernel[1] * outputs * channels
+                  <= of->lengths[0] * of->lengths[1] * (of->own ? outputs : channels * of->groups);
     if (all > LONG) rt->listen();
     const i64 count = of->images * work.groups * work.strips;
     if (rt->threads > 1 && all >= ALONE) rt->parallel(rt, count, convolve_task, &work);

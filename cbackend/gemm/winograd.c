@@ -199,14 +199,17 @@ static void multiply_tiles(const tiled *work, const tile_strip *strip, i64 from,
     };
     const i64 vectors = width / LANES, most = at_most(TILE_COLUMNS, TILE_SUMS / at_least(vectors, 1));
     tile_place at = {.zeros = no_numbers, .width = panel_width, .last = work->deep, .bottom = 1, .step = of->block, .inside = 1};
+    const i64 weights = of->channels * panel_width; /* of a position; those of the next one are asked for meanwhile */
+    at.lines = parts(weights * (i64)sizeof(REAL), LINE_BYTES * work->deep * parts(count, most));
     for (i64 position = 0; position < work->edge * work->edge; position++, sums += count * width) {
-        at.w = w + position * of->channels * panel_width;
+        at.w = w + position * weights, at.ahead = (const char *)(at.w + weights);
         for (i64 t = 0, columns; t < count; t += columns) {
             columns = parts(count - t, parts(count - t, most));
             at.x = strip->room + (position * work->deep * strip->tiles + from + t) * of->block;
             if (work->whole)
                 tiles[vectors - 1][columns - 1](&flat, &at, no_numbers, sums + t * of->out_block, count * of->out_block, of->out_block);
             else tile_by_numbers(&flat, &at, columns, 1, no_numbers, sums + t, count, 1);
+            at.ahead += at.lines * LINE_BYTES * work->deep;
         }
     }
 }
@@ -248,8 +251,8 @@ static void give_tiles(const tiled *work, const tile_strip *strip, i64 from, i64
 static void give_panel(const tiled *work, const tile_strip *strip, i64 panel)
 {
     const ag_convolution *of = work->of;
-    const i64 panels = work->rows.panels, block = panel * (of->blocks / panels) + at_most(panel, of->blocks % panels);
-    const i64 blocks = panel_blocks(of, panels, panel), panel_width = blocks * of->out_block;
+    const i64 panels = work->rows.panels, block = begin_of(of->blocks, panels, panel);
+    const i64 blocks = begin_of(of->blocks, panels, panel + 1) - block, panel_width = blocks * of->out_block;
     const REAL *w = (const REAL *)of->w + block * of->out_block * work->edge * work->edge * of->channels;
     REAL sums[CHUNK * TILE_VECTORS * LANES] __attribute__((aligned(64)));
     for (i64 from = 0, count; from < strip->tiles; from += count) {
