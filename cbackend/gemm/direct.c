@@ -23,6 +23,7 @@ enum { TILE_COLUMNS = 8, TILE_SUMS = TILE_VECTORS == 4 ? 24 : 12 }; /* the most 
 enum { WEIGHTS_NEAR = 1 << 17, SEGMENT = 96 }; /* bytes of weights for which a strip is read; columns of a row of 1 x 1 */
 /* Columns that are worth a task, since weights are read for each; bytes of y that what follows finds in the cache. */
 enum { STRIP = 48, STRIP_BYTES = 1 << 16 };
+enum { FORESEEN = 4 }; /* weights, which are read in their order, that take as long to be fetched as a number of x */
 enum { EVEN = 16 }; /* so few panels are an even number, for two threads; ops/blocked.py lays weights in the same way */
 
 /* The sums that a task computes: rows [row, end) of panel number `panel` of one image. */
@@ -544,7 +545,7 @@ static i32 convolve_with(const ag_runtime *rt, const ag_convolution *of, const i
     work.groups = of->own && work.strips == 1 ? at_most(work.panels, enough) : work.panels;
     const i64 outputs = of->blocks * of->out_block, channels = of->own ? 1 : of->channels;
     work.by_strips = of->kernel[0] * of->kernel[1] * outputs * channels
-                  <= of->lengths[0] * of->lengths[1] * (of->own ? outputs : channels * of->groups);
+                  <= FORESEEN * of->lengths[0] * of->lengths[1] * (of->own ? outputs : channels * of->groups);
     if (all > LONG) rt->listen();
     const i64 count = of->images * work.groups * work.strips;
     if (rt->threads > 1 && all >= ALONE) rt->parallel(rt, count, convolve_task, &work);
