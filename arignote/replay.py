@@ -19,6 +19,7 @@ from .graph import Apply, Constant, FunctionGraph, Names, Op, Origin, Replacemen
 from .graph.collector import collector_at_rest
 from .graph.text import constant_label, op_text
 from .ops.assembled import Assembled
+from .ops.convolution_pair import ConvolutionPair
 from .ops.fused import Fused, InPlace
 from .ops.fused_product import FusedProduct
 from .ops.indexing import Subtensor
@@ -95,7 +96,6 @@ class Replay:
             self._outputs.append(value)
         self._give_names()
 
-    # --- one step
     def forward(self) -> Delta:
         """Do the next rewrite; what it changed.  Raises IndexError at the end."""
         return self._advance(telling=True)
@@ -376,10 +376,9 @@ def described(variable: Variable) -> str:
         data = getattr(variable, "data", None)
         if data is not None:
             return str(data) if data.size <= 8 else f"a constant {variable.type}"
-        kind = "shared" if isinstance(variable, SharedVariable) else "input"
-        return variable.name or f"{kind} {variable.type}"
-    operands = [i.name or ("..." if i.owner is not None else described(i)) for i in variable.owner.inputs]
-    return f"{word(variable.owner.op)}({', '.join(operands)})"
+        return variable.name or f"{'shared' if isinstance(variable, SharedVariable) else 'input'} {variable.type}"
+    said = ", ".join(i.name or ("..." if i.owner is not None else described(i)) for i in variable.owner.inputs)
+    return f"{word(variable.owner.op)}({said})"
 
 
 def word(op: Op) -> str:
@@ -388,6 +387,8 @@ def word(op: Op) -> str:
         return f"inplace{{{word(op.op)}, {', '.join(f'{o} over {i}' for o, i in op.pairs)}}}"
     if isinstance(op, FusedProduct):
         return f"{word(op.product)}+{word(op.group)}"
+    if isinstance(op, ConvolutionPair):
+        return f"pair{{{word(op.first)} > {word(op.second)}}}"
     if isinstance(op, Assembled):
         return f"assembled{{{', '.join(word(node.op) for node in op.graph.order)}}}"
     if isinstance(op, Pipeline):

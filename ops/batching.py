@@ -26,6 +26,7 @@ from .blocked import BlockedConvolution, FromBlocks, ToBlocks
 from .byte_sums import ByteConvolution, ByteProduct
 from .cond import Cond
 from .convolution import Convolution, KernelGradient
+from .convolution_pair import ConvolutionPair
 from .creation import Alloc, Arange, Eye
 from .cumulative import Cumulative
 from .diagonals import Diagonal, DiagonalMatrix, Triangle
@@ -299,8 +300,9 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
         Arange, Eye, Nonzero, RepeatedPositions, Unique, UniqueParts,
     ),
     "rewrites make it, after examples are batched": (
-        Assembled, Attention, BlockedConvolution, ByteConvolution, ByteProduct, Dot22, Dot22Scalar, FromBlocks, Fused,
-        FusedProduct, Gemm, Gemv, Ger, InPlace, NibbleProduct, PackedDot, Pipeline, Region, SparseDot, ToBlocks,
+        Assembled, Attention, BlockedConvolution, ByteConvolution, ByteProduct, ConvolutionPair, Dot22, Dot22Scalar,
+        FromBlocks, Fused, FusedProduct, Gemm, Gemv, Ger, InPlace, NibbleProduct, PackedDot, Pipeline, Region,
+        SparseDot, ToBlocks,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
 }  # fmt: skip

@@ -16,6 +16,7 @@ from .blocked import BlockedConvolution, FromBlocks, ToBlocks
 from .byte_sums import ByteConvolution, ByteProduct
 from .cond import Cond
 from .convolution import Convolution, KernelGradient
+from .convolution_pair import ConvolutionPair
 from .creation import Alloc, Arange, Eye
 from .cumulative import CUMULATIVE, Cumulative
 from .determinants import Det, SlogDet
@@ -57,7 +58,7 @@ _WITHOUT_FIELDS = (
 )  # fmt: skip
 _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Attention, BlockedConvolution,
-    ByteConvolution, Cast, CheckLengths, Cond, Convolution, DimShuffle,
+    ByteConvolution, Cast, CheckLengths, Cond, Convolution, ConvolutionPair, DimShuffle,
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
     MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedDot, Pipeline, Quantize, Region, Scan, SearchSorted,
     ShapeI, Softmax, Solve, SolveTriangular, Sort, SparseDot, SpecifyShape,

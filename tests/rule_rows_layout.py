@@ -7,6 +7,7 @@ from arignote.ops.attention import Attention
 from arignote.ops.blas import Dot22
 from arignote.ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from arignote.ops.convolution import Convolution
+from arignote.ops.convolution_pair import ConvolutionPair
 from arignote.ops.creation import Alloc
 from arignote.ops.lengths import lengths_of
 from arignote.ops.packed_dot import PackedDot
@@ -48,6 +49,19 @@ weights, LANES = T.constant(np.arange(500.0 * 20).reshape(500, 20)), lanes_of("f
 
 def blocked(padding=NONE, stride=(1, 1), **fields):
     return BlockedConvolution(stride, (1, 1), padding, SIZE, PANEL, **fields)
+
+
+def packed(w, own=False):
+    """A convolution with packed weights, and these."""
+    op = blocked(own=own, weights=w.data.shape)
+    return lambda v: op(v, T.constant(pack(w.data, SIZE, PANEL, True, own)), zeros)
+
+
+def in_pair(v):
+    """A kernel for each channel behind a product along channels."""
+    first, second = packed(square)(v), packed(own, True)(blocks)
+    op = ConvolutionPair(first.owner.op, second.owner.op, 3)
+    return op(v, *first.owner.inputs[1:], *second.owner.inputs[1:])
 
 
 def in_blocks(v):
@@ -196,6 +210,7 @@ ROWS = [
             long, T.constant(pack_tiles(by_three.data, SIZE, PANEL, 4)), vector
         ),
     ),
+    ("local_convolution_pair", packed(own, True)(packed(square)(blocks)), in_pair(blocks)),
     (
         "local_pack_weights",
         blocked()(image, kernels, vector),
@@ -245,5 +260,9 @@ UNCHANGED = [
     ("local_winograd", blocked(AROUND, (2, 1))(long, by_three, vector)),
     ("local_winograd", blocked()(long, square, vector)),
     ("local_winograd", blocked()(blocks, by_three, vector)),  # so few tiles cost more than they save
+    ("local_convolution_pair", packed(square)(packed(own, True)(blocks))),
+    ("local_convolution_pair", packed(own, True)(packed(own, True)(blocks))),
+    ("local_convolution_pair", packed(own, True)(T.exp(packed(square)(blocks)))),
+    ("local_convolution_pair", packed(own, True)(blocked()(blocks, square, zeros))),  # not packed
     ("local_pack_weights", blocked()(image, T.tensor("w", "float64", kernels.type.shape), vector)),
 ]

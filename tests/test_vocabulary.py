@@ -42,6 +42,12 @@ def loops():
 
 
 Q, NARROW, F = T.quantize(X, 0.5), T.cast(V, "int32"), T.cast(V, "float32")
+def pair(*own):
+    around = ((0, 0), (0, 0))
+    convolutions = (T.BlockedConvolution((1, 1), (1, 1), around, 4, 2, o, weights=(3, 1, 1, 1)) for o in own)
+    return T.ConvolutionPair(*convolutions, 3)
+
+
 ZOO = [
     Region(FunctionGraph([X], [T.exp(X)]), "numpy", 2)(X),
     X.shape, T.ShapeI(1)(X), T.stack([K, X.shape[0]]), X.T[None], X.dimshuffle(1, "x", 0), X.reshape((K, -1)),
@@ -69,6 +75,7 @@ ZOO = [
     T.FromBlocks(3)(T.ToBlocks(4)(X[None, None])),
     T.BlockedConvolution((1, 2), (2, 1), ((0, 1), (2, 0)), 4, 2)(X[None, None], X[None, None], V),
     T.BlockedConvolution((1, 1), (1, 1), ((0, 0), (0, 0)), 4, 2, weights=(3, 1, 1, 1))(X[None, None], V, V),
+    pair(False, True)(X[None, None], V, V, V, V),
     T.PackedDot(3, 5, 4)(X, V),
     T.Attention("drop", True)(X, Y, X, T.constant(0.5), X > 0, T.constant(-1.0), Y),
     T.SparseDot(3, 5, 4)(X, V, *2 * [T.cast(V, "int32")]),

@@ -70,7 +70,7 @@ typedef struct ag_convolution {
     void *room, *y;                                     /* room: for the tiles of x, if there are any */
     const struct ag_nest *after;                        /* as for a product, with the five axes of y as loops */
     void *const *data;
-    const i64 *strides;
+    const i64 *strides; const struct ag_convolution *first; /* first: NULL, or what computes x: see gemm/pairs.c */
 } ag_convolution;
 
 /* y = softmax(scale * q[m, d] @ k[d, n] where the mask keeps it, else fill; + added) @ v[n, e] for each place of a

@@ -8,6 +8,7 @@ from typing import Any
 from ...graph import Names, Op
 from ...graph.pointing import called
 from ...ops.assembled import Assembled
+from ...ops.convolution_pair import ConvolutionPair
 from ...ops.fused import Fused, InPlace, unmarked
 from ...ops.fused_product import FusedProduct
 from ...ops.indexing import Subtensor
@@ -138,6 +139,8 @@ def _word(op: Op) -> str:
         return _word(op.op)
     if isinstance(op, FusedProduct):
         return f"{_word(op.product)}+{_word(op.group)}"
+    if isinstance(op, ConvolutionPair):
+        return f"{_word(op.first)} > {_word(op.second)}"
     if isinstance(op, Assembled):
         return f"{op.graph.outputs[0].owner.op.name} of {', '.join(_word(n.op) for n in op.graph.order[:-1])}"  # type: ignore[union-attr]
     if isinstance(op, Fused):

@@ -8,6 +8,13 @@ from __future__ import annotations
 
 from ..ctext.helper import Helper
 
+
+def _members(of: str) -> str:
+    """The first members of an ag_convolution, from a vector of numbers."""
+    single = [f"{of}[{k}]" for k in range(12)]
+    return ", ".join([*single, *(f"{{{of}[{k}], {of}[{k + 1}]}}" for k in range(12, 24, 2))])
+
+
 _CONVOLVE = """\
 /* {about}  after: NULL, or a
    kernel that reads y; where its arrays do not lie evenly it runs when all is done. */
@@ -22,11 +29,34 @@ static void {name}(const ag_runtime *rt, const ag_blas *t, const i64 *of, const 
     const i32 followed = t->convolve(rt, &(const ag_convolution){{
         of[0], of[1], of[2], of[3], of[4], of[5], of[6], of[7], of[8], of[9], of[10], of[11], {{of[12], of[13]}},
         {{of[14], of[15]}}, {{of[16], of[17]}}, {{of[18], of[19]}}, {{of[20], of[21]}}, {{of[22], of[23]}}, x, w, bias,
-        low, high, {{xs[0], xs[1], xs[2], xs[3]}}, {given}, y, together ? after : 0, data, strides
+        low, high, {{xs[0], xs[1], xs[2], xs[3]}}, {given}, y, together ? after : 0, data, strides, 0
     }});
     if (after && !followed) rt->launch(rt, after, lengths, data, strides, said);
 }}
 """
+
+_CONVOLVE_PAIR = """\
+/* Two convolutions on channels in blocks: `of` and `then` list the first members of ag_convolution.  room: for the
+   result of the first one, which the second one reads. */
+static void ag_convolve_pair(const ag_runtime *rt, const ag_blas *t, const i64 *of, const void *x, const i64 *xs,
+                             const void *w, const void *bias, const void *low, const void *high, const i64 *then,
+                             const void *v, const void *more, const void *least, const void *most, void *room, void *y,
+                             const ag_nest *after, const i64 *lengths, void *const *data, const i64 *strides)
+{
+    const i64 row = of[23] * of[4], block = of[22] * row, shape[] = {then[0], then[3], then[22], then[23], then[4]};
+    i64 said[4];
+    i32 together = after != 0;
+    for (i32 l = 0; together && l < 5; l++) together = lengths[l] == shape[l];
+    const ag_convolution first = {
+        MEMBERS(of), x, w, bias, low, high, {xs[0], xs[1], xs[2], xs[3]}, 0, room, 0, 0, 0, 0
+    };
+    const i32 followed = t->convolve(rt, &(const ag_convolution){
+        MEMBERS(then), room, v, more, least, most, {of[3] * block, block, row, of[4]}, 0, y, together ? after : 0, data,
+        strides, &first
+    });
+    if (after && !followed) rt->launch(rt, after, lengths, data, strides, said);
+}
+""".replace("MEMBERS(of)", _members("of")).replace("MEMBERS(then)", _members("then"))
 
 WINDOWS = (
     Helper("ag_offsets", """\
@@ -113,6 +143,7 @@ static i32 ag_multiply_windows(const ag_runtime *rt, const ag_blas *t, i32 rank,
         name="ag_convolve_blocks", room="", given="0",
         about="A convolution on channels in blocks (see ag_convolution, whose first members `of` lists)."
     )),
+    Helper("ag_convolve_pair", _CONVOLVE_PAIR),
     Helper("ag_convolve_tiles", _CONVOLVE.format(
         name="ag_convolve_tiles", room="void *room, ", given="room",
         about="A convolution on channels in blocks by Winograd's algorithm.  room: for the tiles of x."

@@ -38,26 +38,6 @@ typedef struct queries {
 
 static const ag_product lying = {.rank = 0}, in_panels = {.in_panels = 1};
 
-#if defined(__AVX512F__)
-#define BY_WIDTH(name, inputs...) \
-    do { \
-        if (sizeof(REAL) == 4) __asm__(name "ps %2, %1, %0" : "=v"(found) : inputs); \
-        else __asm__(name "pd %2, %1, %0" : "=v"(found) : inputs); \
-    } while (0)
-#endif
-
-/* a where it is greater, else b, also where one of both is no number. */
-INLINE vector greater(vector a, vector b)
-{
-#if defined(__AVX512F__)
-    vector found;
-    BY_WIDTH("vmax", "v"(a), "v"(b));
-    return found;
-#else
-    return choose(a > b, a, b);
-#endif
-}
-
 /* x * 2^n for a whole number n, whose bits are `power`; or by two factors, since one is out of range. */
 INLINE vector scaled(vector x, vector n, mask power)
 {

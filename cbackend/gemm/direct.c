@@ -65,6 +65,7 @@ typedef struct direct {
     i32 flat;              /* kernels of one position: rows of y are segments of all its columns ... */
     i32 jumps;             /* ... whose windows are not all as far from each other */
     i32 together;          /* what follows runs on strips */
+    i32 own_rows;          /* a channel's own kernel, for which there is depthwise.c */
     i32 by_strips;         /* the tasks of a strip are neighbours, else those of a group of panels */
     const i64 *joined;
     const i64 *offsets;    /* NULL, or where the channels of all groups lie, from an image and a position on */
@@ -202,6 +203,38 @@ typedef __typeof__((vector){0} < (vector){0}) mask;
 /* The numbers of a where the mask is set, else those of b. */
 INLINE vector choose(mask set, vector a, vector b) { return (vector)((set & (mask)a) | (~set & (mask)b)); }
 
+#if defined(__AVX512F__)
+#define BY_WIDTH(name, inputs...) \
+    do { \
+        if (sizeof(REAL) == 4) __asm__(name "ps %2, %1, %0" : "=v"(found) : inputs); \
+        else __asm__(name "pd %2, %1, %0" : "=v"(found) : inputs); \
+    } while (0)
+#endif
+
+/* a where it is greater, else b, also where one of both is no number. */
+INLINE vector greater(vector a, vector b)
+{
+#if defined(__AVX512F__)
+    vector found;
+    BY_WIDTH("vmax", "v"(a), "v"(b));
+    return found;
+#else
+    return choose(a > b, a, b);
+#endif
+}
+
+/* a where it is less, else b, also where one of both is no number. */
+INLINE vector lesser(vector a, vector b)
+{
+#if defined(__AVX512F__)
+    vector found;
+    BY_WIDTH("vmin", "v"(a), "v"(b));
+    return found;
+#else
+    return choose(a < b, a, b);
+#endif
+}
+
 static const REAL lane_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* Where a vector of the tile has lanes of other groups, these stay as they are in y. */
@@ -240,14 +273,14 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int way, con
 #pragma GCC unroll 8
         for (int p = 0; p < columns; p++)
 #pragma GCC unroll 4
-            for (int v = 0; v < vectors; v++) sums[p][v] = choose(low > sums[p][v], low, sums[p][v]);
+            for (int v = 0; v < vectors; v++) sums[p][v] = greater(low, sums[p][v]);
     }
     if (at->is_last && of->high) {
         const vector high = *(const REAL *)of->high - (vector){0};
 #pragma GCC unroll 8
         for (int p = 0; p < columns; p++)
 #pragma GCC unroll 4
-            for (int v = 0; v < vectors; v++) sums[p][v] = choose(high < sums[p][v], high, sums[p][v]);
+            for (int v = 0; v < vectors; v++) sums[p][v] = lesser(high, sums[p][v]);
     }
     if (way == LISTED) keep_lanes(columns, vectors, at, sums, y, apart, block);
 #pragma GCC unroll 4
@@ -436,6 +469,9 @@ static void look_ahead(const direct *work, strip *part, i64 bytes, i64 blocks)
     part->lines = parts(bytes * blocks, LINE_BYTES * times);
 }
 
+static i32 has_own_rows(const ag_convolution *of);
+static void sum_own_rows(const strip *part);
+
 /* One strip of a panel. */
 static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
 {
@@ -450,7 +486,8 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
     part.w = (const REAL *)of->w + block * of->out_block * weights;
     part.bias = (const REAL *)of->bias + block * of->out_block;
     part.y = (REAL *)of->y + (image * of->blocks + block) * work->total * of->out_block;
-    const i64 all = of->own ? 1 : parts(of->channels, of->block);
+    if (work->own_rows) sum_own_rows(&part);
+    const i64 all = work->own_rows ? 0 : of->own ? 1 : parts(of->channels, of->block);
     const i64 near = WEIGHTS_NEAR / (i64)sizeof(REAL) / (positions * at_most(of->block, of->channels) * part.width);
     const i64 at_once = at_most(all, at_least(near, 1));
     for (part.first = 0; part.first < all; part.first = part.last) {
@@ -518,21 +555,28 @@ static i64 even_height(const direct *work, i64 most, i64 beside)
     return best;
 }
 
-/* A convolution, and what follows it if its arrays lie evenly; whether it has run.  offsets, bundle: see direct. */
-static i32 convolve_with(const ag_runtime *rt, const ag_convolution *of, const i64 *offsets, i64 bundle)
+/* How a convolution is cut, but for its strips.  joined: room for strides; offsets, bundle: see direct. */
+static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joined, const i64 *offsets, i64 bundle)
 {
-    i64 joined[AG_MOST_ARRAYS * 5];
     direct work = {.rt = rt, .of = of, .rows = of->counts[0], .columns = of->counts[1], .joined = joined};
     work.offsets = offsets, work.bundle = bundle;
     work.total = work.rows * work.columns, work.spacing = of->x_strides[3];
-    if (of->images <= 0 || work.total <= 0 || of->blocks <= 0) return 0;
     work.together = of->after && follows_evenly(of, work.columns, joined);
     work.jumps = of->stride[0] * of->x_strides[2] != of->counts[1] * of->stride[1] * of->x_strides[3];
     work.flat = is_flat(of) && !(work.jumps && (of->own || offsets)), work.jumps &= work.flat;
     if (work.flat)
         work.rows = parts(work.total, SEGMENT), work.rows += work.rows > 1 && work.rows % 2,
         work.columns = parts(work.total, work.rows), work.rows = parts(work.total, work.columns);
-    work.panels = count_panels(of, bundle);
+    work.panels = count_panels(of, bundle), work.own_rows = has_own_rows(of);
+    return work;
+}
+
+/* A convolution, and what follows it if its arrays lie evenly; whether it has run. */
+static i32 convolve_with(const ag_runtime *rt, const ag_convolution *of, const i64 *offsets, i64 bundle)
+{
+    i64 joined[AG_MOST_ARRAYS * 5];
+    if (of->images <= 0 || of->counts[0] <= 0 || of->counts[1] <= 0 || of->blocks <= 0) return 0;
+    direct work = lay_out(rt, of, joined, offsets, bundle);
     const double each = (double)of->images * (double)(of->blocks * of->out_block) * (double)work.total;
     const double all = each * (double)(of->kernel[0] * of->kernel[1] * (of->own ? 1 : of->channels) + STORED / 2);
     const i64 tasks = all < ALONE ? 1 : at_most((i64)(all / ALONE), 8 * rt->threads);

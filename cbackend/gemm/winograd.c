@@ -43,10 +43,10 @@ static tile_strip find_strip(const tiled *work, i64 number, i64 slot)
     return (tile_strip){image, row, rows * work->across, room};
 }
 
-static i64 claim_slot(tiled *work)
+static i64 claim_slot(unsigned long long *free_slots)
 {
-    unsigned long long seen = __atomic_load_n(&work->free_slots, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&work->free_slots, &seen, seen & (seen - 1), 1, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+    unsigned long long seen = __atomic_load_n(free_slots, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(free_slots, &seen, seen & (seen - 1), 1, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
     return __builtin_ctzll(seen);
 }
 
@@ -224,8 +224,8 @@ static void give_tile(const tiled *work, const REAL *sums, i64 apart, vector bia
     for (i64 i = 0; i < at_most(of->tile, of->counts[0] - top); i++)
         for (i64 j = 0; j < at_most(of->tile, of->counts[1] - left); j++) {
             vector number = found[i * of->tile + j];
-            if (of->low) number = choose(*(const REAL *)of->low > number, *(const REAL *)of->low - (vector){0}, number);
-            if (of->high) number = choose(*(const REAL *)of->high < number, *(const REAL *)of->high - (vector){0}, number);
+            if (of->low) number = greater(*(const REAL *)of->low - (vector){0}, number);
+            if (of->high) number = lesser(*(const REAL *)of->high - (vector){0}, number);
             put_numbers(y + ((top + i) * of->counts[1] + left + j) * of->out_block, number, work->whole);
         }
 }
@@ -272,7 +272,7 @@ static void give_panel(const tiled *work, const tile_strip *strip, i64 panel)
 static void strip_task(void *context, i64 index)
 {
     tiled *work = context;
-    const i64 slot = claim_slot(work);
+    const i64 slot = claim_slot(&work->free_slots);
     const tile_strip strip = find_strip(work, index, slot);
     for (i64 b = 0; b < work->deep; b++) take_block(work, &strip, b);
     for (i64 panel = 0; panel < work->rows.panels; panel++) give_panel(work, &strip, panel);
@@ -330,12 +330,4 @@ static i32 convolve_tiles(const ag_runtime *rt, const ag_convolution *of)
     run_tiles(rt, &work);
     return work.rows.together;
 }
-
-static i32 convolve_either(const ag_runtime *rt, const ag_convolution *of)
-{
-    return of->tile ? convolve_tiles(rt, of) : convolve(rt, of);
-}
-#define CONVOLVE convolve_either
-#else
-#define CONVOLVE 0
 #endif

@@ -27,6 +27,7 @@ from ...ops.attention import Attention
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution
 from ...ops.convolution import Convolution, KernelGradient
+from ...ops.convolution_pair import ConvolutionPair
 from ...ops.costs import additions
 from ...ops.creation import Alloc
 from ...ops.cumulative import Cumulative
@@ -186,6 +187,10 @@ def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
             numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
             channels = 1 if numbers[OWN] else numbers[CHANNELS]
             found.append((2, (*s.writes[-1].lengths, channels, *numbers[KERNEL]), 1))
+        elif isinstance(s, Call) and s.function == "convolve_pair":
+            first, _, second, *_ = (a.values for a in s.arguments if isinstance(a, Vector))
+            found.append((2, (*s.writes[0].lengths, first[CHANNELS], *first[KERNEL]), 1))
+            found.append((2, (*s.writes[-1].lengths, *second[KERNEL]), 1))
         elif isinstance(s, Call) and s.kernel and node.out.type.kind in "fc":
             views = len(dict.fromkeys(a.base for a in s.reads))
             found.append((views, s.writes[0].lengths, 1))
@@ -295,7 +300,7 @@ COUNTS: dict[type[Op], Work] = {
     **dict.fromkeys(PRODUCTS, _of_product),
     Attention: _of_attention,
     **dict.fromkeys(THIRDS, _of_system),
-    **dict.fromkeys((BlockedConvolution, Convolution, KernelGradient), _of_windows),
+    **dict.fromkeys((BlockedConvolution, Convolution, ConvolutionPair, KernelGradient), _of_windows),
     SumPool: _of_sums,
     FusedProduct: _of_fused_product,
     Pipeline: _of_stages,

@@ -35,6 +35,7 @@ from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from ...ops.byte_sums import ByteConvolution, ByteProduct
 from ...ops.cond import Cond
 from ...ops.convolution import Convolution, KernelGradient
+from ...ops.convolution_pair import ConvolutionPair
 from ...ops.creation import Alloc, Arange, Eye
 from ...ops.cumulative import Cumulative
 from ...ops.determinants import Det, SlogDet
@@ -334,6 +335,7 @@ _PLANS: dict[type[Op], Plan] = {
     Pipeline: plan_pipeline.plan_pipeline,
     Convolution: plan_windows.plan_convolution,
     BlockedConvolution: plan_blocks.plan_blocked_convolution,
+    ConvolutionPair: plan_blocks.plan_pair,
     ByteConvolution: plan_bytes.plan_byte_convolution,
     ByteProduct: plan_bytes.plan_byte_product,
     NibbleProduct: plan_bytes.plan_nibble_product,

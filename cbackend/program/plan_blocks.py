@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...graph import Apply, Constant, FunctionGraph, Variable
+from ...graph import Apply, Constant, Variable
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
-from ...ops.elementwise import clip, maximum, minimum
+from ...ops.convolution_pair import ConvolutionPair, bounds_of
 from ...ops.fused_product import FusedProduct
 from ...record import record
 from .outcome import Outcome
@@ -30,35 +30,52 @@ def _call(p: Planner, product: Multiplication, out: Variable) -> None:
 
 def plan_cut_off(p: Planner, node: Apply) -> bool:
     """Plan a convolution whose numbers are cut off at one or two others as one call; whether the node is such a one."""
-    assert isinstance(node.op, FusedProduct)
-    product, others = node.op.split(node.inputs)
-    bounds = _bounds(node.op.graph)
-    if bounds is None or product.owner is None or node.out.type != product.type:
+    found = cut_off(node)
+    if found is None:
         return False
-    found = [None if k is None else others[k - 1] for k in bounds]
-    if any(v is not None and not (isinstance(v, Constant) and v.data == v.data) for v in found):
-        return False  # a bound that is NaN makes every number NaN
-    low, high = (None if v is None else p.arrays[v] for v in found)
-    _call(p, convolved_blocks(p, product.owner, low, high), node.out)
+    _call(p, _with_bounds(p, *found), node.out)
     return True
 
 
-def _bounds(graph: FunctionGraph) -> tuple[int | None, int | None] | None:
-    """The inputs at which a graph cuts the first one off, from below and from above; None if it does something else."""
-    found: list[int | None] = [None, None]
-    value = graph.inputs[0]
-    for node in graph.order:
-        sides = {maximum: (0,), minimum: (1,), clip: (0, 1)}.get(node.op, ())  # type: ignore[call-overload]
-        others = [i for i in node.inputs if i is not value]
-        in_turn = all(n is None for n in found[min(sides, default=0) :])
-        if not sides or not in_turn or len(others) != len(sides) or len(node.inputs) != 1 + len(sides):
-            return None
-        for side, other in zip(sides, others, strict=True):
-            if other not in graph.inputs or other.ndim or other.dtype != value.dtype:
-                return None
-            found[side] = graph.inputs.index(other)
-        value = node.out
-    return (found[0], found[1]) if [value] == list(graph.outputs) and graph.order else None
+Bound = Constant | None
+
+
+def cut_off(node: Apply) -> tuple[Apply, Bound, Bound] | None:
+    """The convolution of a node, and the numbers at which its results are cut off; None if it is something else."""
+    if isinstance(node.op, BlockedConvolution):
+        return node, None, None
+    if not isinstance(node.op, FusedProduct):
+        return None
+    product, others = node.op.split(node.inputs)
+    bounds = bounds_of(node.op.graph)
+    if bounds is None or product.owner is None or node.out.type != product.type:
+        return None
+    low, high = (None if k is None else others[k - 1] for k in bounds)
+    if not all(v is None or (isinstance(v, Constant) and v.data == v.data) for v in (low, high)):
+        return None  # a bound that is NaN makes every number NaN
+    return product.owner, low, high  # type: ignore[return-value]
+
+
+def _with_bounds(p: Planner, made: Apply, low: Bound, high: Bound) -> Multiplication:
+    return convolved_blocks(p, made, *(None if v is None else p.arrays[v] for v in (low, high)))
+
+
+def plan_pair(p: Planner, node: Apply) -> None:
+    """One call for two convolutions; the result of the first one has room, of which a part is used again and again."""
+    assert isinstance(node.op, ConvolutionPair)
+    amid, out = node.op.split(node.inputs)
+    found = [v.owner and cut_off(v.owner) for v in (amid, out)]
+    if not all(f and f[0].op.weights for f in found):  # type: ignore[attr-defined]
+        p.expand(node, node.op.expand(node.inputs))
+        return
+    first = _with_bounds(p, *found[0])  # type: ignore[misc]
+    room = p.fresh(amid.dtype, first.lengths)
+    p.arrays[amid] = room
+    second = _with_bounds(p, *found[1])  # type: ignore[misc]
+    _, numbers, _, _, *operands = second.arguments
+    arguments = (*first.arguments, numbers, *operands, room)
+    reads = (*first.reads, *(a for a in operands if isinstance(a, Array)))
+    _call(p, Multiplication("convolve_pair", second.lengths, arguments, reads, writes=(room,)), node.out)
 
 
 def has_call(node: Apply) -> bool:

@@ -23,7 +23,7 @@ Rules on matrices and networks:
     solving, factoring, structure          systems of equations, factorizations, known structure of matrices
     pooling, cropping                      windows axis by axis, parts of convolutions and of padded arrays
     attention                              a softmax of products times values as one op
-    layout, winograd                       channels of images in blocks, their convolutions by tiles
+    layout, winograd, pairs                channels of images in blocks, their convolutions by tiles and two at a time
     storage, quantization                  weights in 16 bits, numbers in few bits
     byte_sums, byte_blocks, nibbles        networks in integers, in blocks of channels, weights of 4 bits
     byte_zeros                             integers less zero points
@@ -83,6 +83,7 @@ from . import (
     logic,
     nibbles,
     normalization,
+    pairs,
     panels,
     pooling,
     powers,
@@ -235,6 +236,7 @@ def register_products(db: SequenceDB) -> None:
     # no folding, which would widen weights
     later = filled(TopoDB(), (views.OF_PRODUCTS, dimshuffles.COMPOSED, shapes.RESHAPES[:1]))
     db.register("axes_after_products", later, "fast_run", "fusion", position=48.9)
+    db.register("convolution_pairs", filled(TopoDB(), (pairs.PAIRS,)), "fast_run", "fusion", position=49.2)
     db.register("weights_in_panels", filled(TopoDB(), (panels.PANELS,)), "fast_run", "layout", position=49.3)
 
 
