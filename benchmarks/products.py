@@ -36,7 +36,7 @@ DTYPES = ("float32", "float64")
 ROUNDS = 9
 SECONDS = 0.02
 """One measurement, at least one call."""
-PAUSE = 0.05
+PAUSE = 0.25
 
 Work = Callable[[], object]
 

@@ -202,7 +202,7 @@ class ByteConvolution(Windowed):
         filled = np.zeros((whole, depth, *kernel), w.dtype)
         filled[:outputs, :channels] = w
         found, first = [], 0
-        for width in self._panels(whole // self.size):
+        for width in panels_of(whole // self.size, self.panel):
             part = filled[first : first + width * self.size]
             first += width * self.size
             apart = part.reshape(len(part), depth // block, block // WORD, WORD, *kernel)
@@ -217,16 +217,13 @@ class ByteConvolution(Windowed):
             return w.reshape(-1, *kernel, self.size).transpose(0, 3, 1, 2).reshape(whole, 1, *kernel)[:outputs]
         depth, first, at = -(-channels // block) * block, 0, 0
         filled = np.zeros((whole, depth, *kernel), w.dtype)
-        for width in self._panels(whole // self.size):
+        for width in panels_of(whole // self.size, self.panel):
             rows = width * self.size
             part = w[at : at + rows * depth * math.prod(kernel)]
             apart = part.reshape(depth // block, *kernel, block // WORD, rows, WORD).transpose(4, 0, 3, 5, 1, 2)
             filled[first : first + rows] = apart.reshape(rows, depth, *kernel)
             first, at = first + rows, at + part.size
         return filled[:outputs, :channels]
-
-    def _panels(self, blocks: int) -> list[int]:
-        return panels_of(blocks, self.panel, even=1)
 
 
 def _along(v: Variable, outputs: int) -> Variable:

@@ -25,11 +25,11 @@ EVEN = 16
 """So few panels of weights are an even number, so that two threads have equal shares."""
 
 
-def panels_of(blocks: int, panel: int, even: int = EVEN) -> list[int]:
-    """The widths of panels, each of at most `panel` blocks, spread evenly; `begin_of` in C is the same."""
+def panels_of(blocks: int, panel: int) -> list[int]:
+    """The widths of panels, each of at most `panel` blocks; `even_panels` and `begin_of` in gemm/arithmetic.c agree."""
     count = -(-blocks // panel)
-    if 1 < count < even:
-        count += count % 2
+    if 1 < count < EVEN:
+        count = min(blocks, count + count % 2)
     return [blocks * (k + 1) // count - blocks * k // count for k in range(count)]
 
 

@@ -36,6 +36,29 @@ INLINE i64 at_least(i64 a, i64 b) { return a > b ? a : b; }
 /* How many parts of at most `most` make `total`. */
 INLINE i64 parts(i64 total, i64 most) { return (total + most - 1) / most; }
 
+/* So few panels of weights are an even number, for two threads; ops/weights.py lays weights in the same way. */
+enum { EVEN = 16 };
+static __attribute__((unused)) i64 even_panels(i64 blocks, i64 most)
+{
+    const i64 count = parts(blocks, most);
+    return count > 1 && count < EVEN ? at_most(blocks, count + count % 2) : count;
+}
+
+/* Rows of a strip, `most` or fewer, at best no less than `fewest` or half: those for which the thread with the most to do
+   has the least.  A strip is `beside` tasks. */
+static __attribute__((unused)) i64 even_parts(i64 rows, i64 most, i64 fewest, i64 beside, i64 threads)
+{
+    i64 best = most, least = parts(parts(rows, most) * beside, threads) * most;
+    for (i64 height = most - 1; height >= fewest && 2 * height >= most - 1; height--) {
+        const i64 longest = parts(parts(rows, height) * beside, threads) * height;
+        if (longest < least) best = height, least = longest;
+    }
+    return best;
+}
+
+/* Weights, which are read in their order, that take as long to be fetched as a number of an image. */
+enum { FORESEEN = 4 };
+
 /* Where part number k of `count` nearly equal parts begins: the longer ones are spread, so both halves are nearly equal. */
 INLINE i64 begin_of(i64 total, i64 count, i64 k) { return total * k / count; }
 

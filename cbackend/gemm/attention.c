@@ -75,7 +75,8 @@ INLINE vector exponential(vector x)
     return scaled(sum, n, (mask)shifted - (mask)bias);
 }
 
-INLINE REAL greatest_of(vector x)
+/* The greatest number of a vector, or the sum of all. */
+INLINE REAL folded(const i32 greatest, vector x)
 {
     const union { vector all; REAL each[LANES]; } of = {x};
     REAL found[LANES];
@@ -84,20 +85,10 @@ INLINE REAL greatest_of(vector x)
 #pragma GCC unroll 4
     for (int width = LANES / 2; width > 0; width /= 2)
 #pragma GCC unroll 8
-        for (int i = 0; i < width; i++) found[i] = found[i + width] > found[i] ? found[i + width] : found[i];
-    return found[0];
-}
-
-INLINE REAL sum_of(vector x)
-{
-    const union { vector all; REAL each[LANES]; } of = {x};
-    REAL found[LANES];
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++) found[i] = of.each[i];
-#pragma GCC unroll 4
-    for (int width = LANES / 2; width > 0; width /= 2)
-#pragma GCC unroll 8
-        for (int i = 0; i < width; i++) found[i] += found[i + width];
+        for (int i = 0; i < width; i++) {
+            const REAL other = found[i + width];
+            found[i] = !greatest ? found[i] + other : other > found[i] ? other : found[i];
+        }
     return found[0];
 }
 
@@ -115,7 +106,7 @@ static void weigh(i64 rows, i64 width, REAL *scores, REAL *top, REAL *total, REA
     for (i64 i = 0; i < rows; i++, scores += width, y += e) {
         vector found = *(const vector *)scores, sums = {0};
         for (i64 j = LANES; j < width; j += LANES) found = greater(*(const vector *)(scores + j), found);
-        REAL above = greatest_of(found);
+        REAL above = folded(1, found);
         above = above > top[i] ? above : top[i], above = above < largest ? above : largest;
         const vector from = above - (vector){0};
         for (i64 j = 0; j < width; j += LANES) {
@@ -127,7 +118,7 @@ static void weigh(i64 rows, i64 width, REAL *scores, REAL *top, REAL *total, REA
             if (total[i] != 0) multiply_numbers(e, y, factor);
             total[i] *= factor, top[i] = above;
         }
-        total[i] += sum_of(sums);
+        total[i] += folded(0, sums);
     }
 }
 
@@ -243,7 +234,7 @@ static i32 is_finite(const queries *at)
     vector sums[4] = {{0}};
     for (i64 k = 0; k < count; k += 4)
         for (i64 i = 0; i < at_most(4, count - k); i++) sums[i] += from[k + i] * 0;
-    return sum_of(sums[0] + sums[1] + sums[2] + sums[3]) == 0;
+    return folded(0, sums[0] + sums[1] + sums[2] + sums[3]) == 0;
 }
 
 static void attend_rows(queries *at)

@@ -132,6 +132,7 @@ typedef struct byte_work {
     i64 rows, columns, total, height; /* rows of `columns` of `total` positions; height: rows of a strip */
     i64 left, right;                  /* windows from `left` on and before `right` reach over no border of a row */
     i32 flat;                         /* kernels of one position: rows are segments of all positions */
+    i32 by_strips;                    /* the tasks of a strip are neighbours, else those of a panel */
     i32 adds_nothing;                 /* the number beyond the borders is a 0 */
     vector turned;                    /* the bits of x that are turned over */
     vector zero, more_turned;         /* of y; the bits of what is added to it that are turned over */
@@ -687,8 +688,10 @@ static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks
 static void byte_task(void *context, i64 index)
 {
     const byte_work *work = context;
-    const i64 strip = index % work->strips, panel = index / work->strips % work->panels;
-    const i64 image = index / work->strips / work->panels, block = first_block(work, panel);
+    const i64 inner = work->by_strips ? work->panels : work->strips, outer = work->by_strips ? work->strips : work->panels;
+    const i64 image = index / inner / outer, within = index % inner, beside = index / inner % outer;
+    const i64 strip = work->by_strips ? beside : within, panel = work->by_strips ? within : beside;
+    const i64 block = first_block(work, panel);
     const i64 end = at_most((strip + 1) * work->height, work->rows);
     own_block own;
     own.found = 0;
@@ -714,12 +717,16 @@ static byte_work cut_work(const ag_runtime *rt, const ag_byte_sums *of)
     const i64 reach = (of->kernel[1] - 1) * of->dilation[1], beyond = of->lengths[1] - reach + of->before[1];
     work.left = work.flat ? 0 : parts(of->before[1], of->stride[1]);
     work.right = work.flat ? work.total : beyond <= 0 ? 0 : parts(beyond, of->stride[1]);
-    work.panels = parts(of->blocks, of->own ? 1 : of->panel);
+    work.panels = of->own ? of->blocks : even_panels(of->blocks, of->panel);
     const double depth = (double)(of->kernel[0] * of->kernel[1] * (of->own ? 4 : of->in_blocks * of->block));
     const double all = (double)of->images * (double)(of->blocks * of->out_block) * (double)work.total * (depth + 16);
     const i64 tasks = rt->threads < 2 ? 1 : at_least(1, (i64)at_most((i64)(all / TASK), 8 * rt->threads));
     const i64 strips = at_most(work.rows, parts(tasks, of->images * work.panels));
-    work.height = parts(work.rows, strips), work.strips = parts(work.rows, work.height);
+    work.height = even_parts(work.rows, parts(work.rows, strips), 1, of->images * work.panels, rt->threads);
+    work.strips = parts(work.rows, work.height);
+    const i64 depth_of = of->own ? 1 : of->in_blocks * of->block;
+    work.by_strips = of->kernel[0] * of->kernel[1] * of->blocks * of->out_block * depth_of
+                  <= FORESEEN * of->lengths[0] * of->lengths[1] * of->in_blocks * of->block;
     return work;
 }
 
@@ -774,7 +781,7 @@ INLINE vector words_of(const ag_byte_product *of, const byte *b, i64 q, i64 j)
 static void pack_bytes(const ag_byte_product *of, const byte *b, i64 panel, i64 blocks, byte *restrict to,
                        i32 *restrict totals)
 {
-    const i64 groups = parts(of->k, 4), panels = parts(blocks, panel);
+    const i64 groups = parts(of->k, 4), panels = even_panels(blocks, panel);
     const vector ones = 0x01010101 - (vector){0};
     __builtin_memset(totals, 0, (unsigned long)(blocks * LANES) * sizeof *totals);
     for (i64 k = 0; k < panels; k++) {

@@ -23,8 +23,6 @@ enum { TILE_COLUMNS = 8, TILE_SUMS = TILE_VECTORS == 4 ? 24 : 12 }; /* the most 
 enum { WEIGHTS_NEAR = 1 << 17, SEGMENT = 96 }; /* bytes of weights for which a strip is read; columns of a row of 1 x 1 */
 /* Columns that are worth a task, since weights are read for each; bytes of y that what follows finds in the cache. */
 enum { STRIP = 48, STRIP_BYTES = 1 << 16 };
-enum { FORESEEN = 4 }; /* weights, which are read in their order, that take as long to be fetched as a number of x */
-enum { EVEN = 16 }; /* so few panels are an even number, for two threads; ops/blocked.py lays weights in the same way */
 
 /* The sums that a task computes: rows [row, end) of panel number `panel` of one image. */
 typedef struct strip {
@@ -539,20 +537,7 @@ static i32 is_flat(const ag_convolution *of)
 static i64 count_panels(const ag_convolution *of, i64 bundle)
 {
     if (bundle) return parts(of->groups, bundle);
-    const i64 each = parts(of->blocks / of->groups, of->own ? 1 : of->panel);
-    return of->groups * (!of->own && each > 1 && each < EVEN ? each + each % 2 : each);
-}
-
-/* Rows of a strip, `most` or fewer, for which the thread with the most to do has the least; a strip is `beside` tasks. */
-static i64 even_height(const direct *work, i64 most, i64 beside)
-{
-    const i64 threads = work->rt->threads, fewest = parts(STRIP, work->columns);
-    i64 best = most, least = parts(parts(work->rows, most) * beside, threads) * most;
-    for (i64 height = most - 1; height >= fewest && 2 * height >= most - 1; height--) {
-        const i64 longest = parts(parts(work->rows, height) * beside, threads) * height;
-        if (longest < least) best = height, least = longest;
-    }
-    return best;
+    return of->own ? of->blocks : of->groups * even_panels(of->blocks / of->groups, of->panel);
 }
 
 /* How a convolution is cut, but for its strips.  joined: room for strides; offsets, bundle: see direct. */
@@ -583,7 +568,7 @@ static i32 convolve_with(const ag_runtime *rt, const ag_convolution *of, const i
     const i64 bytes = work.total * parts(of->blocks, work.panels) * of->out_block * (i64)sizeof(REAL);
     i64 strips = at_least(parts(tasks, of->images * work.panels), bytes / STRIP_BYTES);
     strips = at_least(1, at_most(at_most(strips, work.rows), work.total / STRIP));
-    work.height = even_height(&work, parts(work.rows, strips), of->images * work.panels);
+    work.height = even_parts(work.rows, parts(work.rows, strips), parts(STRIP, work.columns), of->images * work.panels, rt->threads);
     work.strips = parts(work.rows, work.height);
     const i64 enough = at_least(1, parts(4 * rt->threads, of->images)); /* a channel's own kernel takes little time */
     work.groups = of->own && work.strips == 1 ? at_most(work.panels, enough) : work.panels;

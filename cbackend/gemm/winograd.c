@@ -22,7 +22,8 @@ typedef struct tiled {
     direct rows;                   /* what follows is told in rows of y */
     i64 edge, down, across;        /* of x along a side of a tile; tiles */
     i64 chunk;                     /* the most tiles of a product */
-    i64 height, strips, deep;      /* rows of tiles of a strip; blocks of channels */
+    i64 strips, unit, deep;        /* of an image, each so many times `unit` tiles; blocks of channels */
+    i64 most;                      /* the most tiles of a strip */
     i64 numbers;                   /* of a tile in `room` */
     unsigned long long free_slots; /* bit k: no strip has slot number k, a part of `room` for a strip */
     i32 whole;                     /* blocks are made of vectors */
@@ -30,17 +31,18 @@ typedef struct tiled {
 
 /* The tiles of a strip, and where they are laid. */
 typedef struct tile_strip {
-    i64 image, row, tiles;
+    i64 image, first, tiles;
     REAL *room;
 } tile_strip;
 
 /* Strip number `number`, in a slot, or in a place of its own if `slot` is negative. */
 static tile_strip find_strip(const tiled *work, i64 number, i64 slot)
 {
-    const i64 image = number / work->strips, row = number % work->strips * work->height;
-    const i64 rows = at_most(work->height, work->down - row), before = slot < 0 ? image * work->down + row : slot * work->height;
-    REAL *room = (REAL *)work->of->room + before * work->across * work->numbers;
-    return (tile_strip){image, row, rows * work->across, room};
+    const i64 image = number / work->strips, within = number % work->strips, all = work->down * work->across;
+    const i64 first = begin_of(all / work->unit, work->strips, within) * work->unit;
+    const i64 end = begin_of(all / work->unit, work->strips, within + 1) * work->unit;
+    const i64 before = slot < 0 ? image * all + first : slot * work->most;
+    return (tile_strip){image, first, end - first, (REAL *)work->of->room + before * work->numbers};
 }
 
 static i64 claim_slot(unsigned long long *free_slots)
@@ -182,8 +184,8 @@ static void take_block(const tiled *work, const tile_strip *strip, i64 b)
     const REAL *x = (const REAL *)of->x + strip->image * of->x_strides[0] + b * of->x_strides[1];
     REAL *to = strip->room + b * strip->tiles * of->block;
     for (i64 t = 0; t < strip->tiles; t++, to += of->block) {
-        const i64 top = (strip->row + t / work->across) * of->tile - of->before[0];
-        const i64 left = t % work->across * of->tile - of->before[1];
+        const i64 top = (strip->first + t) / work->across * of->tile - of->before[0];
+        const i64 left = (strip->first + t) % work->across * of->tile - of->before[1];
         for (i64 v = 0; v < of->block; v += lanes) take_tile(work, x + v, top, left, to + v, apart);
     }
 }
@@ -237,7 +239,8 @@ static void give_tiles(const tiled *work, const tile_strip *strip, i64 from, i64
     const ag_convolution *of = work->of;
     const i64 lanes = work->whole ? LANES : 1, total = work->rows.total, size = work->whole ? of->out_block : 1;
     for (i64 t = 0; t < count; t++) {
-        const i64 top = (strip->row + (from + t) / work->across) * of->tile, left = (from + t) % work->across * of->tile;
+        const i64 number = strip->first + from + t;
+        const i64 top = number / work->across * of->tile, left = number % work->across * of->tile;
         for (i64 o = 0; o < width; o += lanes) {
             const i64 output = block * of->out_block + v + o;
             REAL *y = (REAL *)of->y + (strip->image * of->blocks + output / of->out_block) * total * of->out_block;
@@ -263,8 +266,8 @@ static void give_panel(const tiled *work, const tile_strip *strip, i64 panel)
             give_tiles(work, strip, from, count, block, v, width, sums);
         }
     }
-    struct strip part = {.of = of, .row = strip->row * of->tile};
-    part.end = at_most(part.row + work->height * of->tile, of->counts[0]);
+    struct strip part = {.of = of, .row = strip->first / work->across * of->tile};
+    part.end = at_most((strip->first + strip->tiles) / work->across * of->tile, of->counts[0]);
     follow_strip(&work->rows, &part, strip->image, block, blocks);
 }
 
@@ -301,13 +304,24 @@ static void run_tiles(const ag_runtime *rt, tiled *work)
     const ag_convolution *of = work->of;
     const double each = (double)(work->edge * work->edge) * (double)(work->down * work->across);
     const double all = each * (double)of->images * (double)(of->blocks * of->out_block) * (double)of->channels;
-    const i64 strips = of->images * work->strips, slots = at_most(SLOTS, of->images * work->down / work->height);
+    const i64 strips = of->images * work->strips;
+    const i64 slots = at_most(SLOTS, of->images * work->down * work->across / work->most);
     if (all > LONG) rt->listen();
     if (rt->threads == 1 || all < ALONE)
         for (i64 k = 0; k < strips && !(all > LONG && rt->stopped()); k++) strip_task(work, k);
     else if (slots >= rt->threads) rt->parallel(rt, strips, strip_task, work);
     else if (!rt->parallel(rt, strips * work->deep, block_task, work))
         rt->parallel(rt, strips * work->rows.panels, panel_task, work);
+}
+
+/* Strips of nearly as many tiles as a product has, as many for each thread; of whole rows if something follows. */
+static void cut_tiles(const ag_runtime *rt, tiled *work)
+{
+    work->unit = work->rows.together ? work->across : 1;
+    const i64 units = work->down * work->across / work->unit, each = at_least(1, work->chunk / work->unit);
+    work->strips = parts(units, each);
+    if (work->strips > rt->threads) work->strips = at_most(units, parts(work->strips, rt->threads) * rt->threads);
+    work->most = parts(units, work->strips) * work->unit;
 }
 
 /* A convolution by tiles, and what follows it if its arrays lie evenly; whether that has run. */
@@ -318,13 +332,11 @@ static i32 convolve_tiles(const ag_runtime *rt, const ag_convolution *of)
     work.rows.columns = of->counts[1], work.rows.total = of->counts[0] * of->counts[1];
     if (of->images <= 0 || work.rows.total <= 0 || of->blocks <= 0) return 0;
     work.rows.together = of->after && follows_evenly(of, work.rows.columns, joined);
-    work.rows.panels = parts(of->blocks, of->panel);
-    if (work.rows.panels > 1 && work.rows.panels < EVEN) work.rows.panels += work.rows.panels % 2;
+    work.rows.panels = even_panels(of->blocks, of->panel);
     work.whole = of->block % LANES == 0 && of->out_block % LANES == 0;
     work.deep = parts(of->channels, of->block), work.chunk = CHUNK / (work.edge * work.edge);
     work.down = parts(of->counts[0], of->tile), work.across = parts(of->counts[1], of->tile);
-    work.strips = parts(work.down, at_least(1, work.chunk / work.across));
-    work.height = parts(work.down, work.strips), work.strips = parts(work.down, work.height);
+    cut_tiles(rt, &work);
     work.numbers = work.edge * work.edge * work.deep * of->block;
     work.free_slots = ~0ull;
     run_tiles(rt, &work);
