@@ -3,10 +3,10 @@
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
+from opencl_devices import WAYS, device_of, lacking
 from program_trials import trouble
 from random_programs import random_program
 
@@ -20,27 +20,6 @@ from arignote.engines.opencl import engine
 from arignote.ops.convolution import Convolution
 
 INTEGERS = ("int8", "uint8", "int32", "uint32", "int64", "uint64")
-
-
-@cache
-def lacking():
-    return devices.trouble()
-
-
-WAYS = {
-    "parts": {"shares": True, "in_parts": True},
-    "items": {"shares": True, "in_parts": False},
-    "buffers": {"shares": False, "in_parts": False},
-}
-"""Processors whose compiler makes vectors of loops; other processors; devices with memory of their own."""
-
-
-@cache
-def device_of(way):
-    (found,) = [d for d in devices._devices() if str(d.name).strip() == devices.device().name][:1]
-    made = devices.Device(found, **WAYS[way])
-    made.small = 0
-    return made
 
 
 @pytest.fixture(params=WAYS)

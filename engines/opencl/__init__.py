@@ -5,7 +5,12 @@ memory.py    arrays in buffers of the device, or in the host's memory
 launches.py  kernels of elementwise nodes, reductions and rows
 products.py  products of matrices and convolutions
 moves.py     joins, writes into parts, gathers, scatters, pooling
-program.py   a graph as steps: launches, views, host nodes and the copies between them
+call.py      one call: launches, and the recorder of a tape
+program.py   a graph as steps: launches, views, loops, host nodes
+values.py    the values of variables in a call, on the host and on the device
+run.py       runs steps
+loops.py     loops whose steps run on the device
+tape.py      recorded launches that run again over other arrays
 engine.py    the engine and its executable
 resident.py  shared variables whose value lies on the device
 """

@@ -58,16 +58,22 @@ class Device:
                     warnings.simplefilter("ignore")  # remarks of the device's compiler
                     compiled = cl.Program(self._context, source).compile()  # `build` leaves files behind
                     self._programs[source] = cl.link_program(self._context, [compiled])
-            made = cl.Kernel(self._programs[source], name)
-            made.set_scalar_arg_dtypes([None if p else np.int64 for p in pointers])
-            return made
+            return Kernel(self._programs[source], name, tuple(pointers))
 
-    def launch(self, kernel: Any, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]) -> None:
+    def launch(
+        self, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]
+    ) -> None:
         """Run a kernel over a grid; returns before it ends."""
         try:
-            kernel(self._queue, grid, group, *arguments)
+            kernel.entry(self._queue, grid, group, *arguments)
         except opencl().Error as error:
             raise self._renamed(error, 0) from error
+
+    def repeated(
+        self, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]
+    ) -> Repeated:
+        """A launch to be run again and again."""
+        return Repeated(kernel, self._queue, tuple(grid), None if group is None else tuple(group), list(arguments))
 
     def finish(self) -> None:
         """Wait for all kernels."""
@@ -77,9 +83,12 @@ class Device:
         """The argument for an array of the host's memory."""
         flags = array.flags
         if not flags.writeable:  # pyopencl asks for an array that could be written to, whatever the kernel does
-            address: int = array.__array_interface__["data"][0]
-            return opencl().SVM((ctypes.c_char * array.itemsize).from_address(address))
+            return self.address(array.__array_interface__["data"][0])
         return opencl().SVM(array if flags.c_contiguous else array[(slice(0, 1),) * array.ndim])
+
+    def address(self, address: int) -> Any:
+        """The argument for an address in the host's memory."""
+        return opencl().SVM(ctypes.c_char.from_address(address))
 
     def buffer(self, size: int) -> Any:
         return self._do(lambda cl: cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size), size)
@@ -112,6 +121,54 @@ class Device:
             f"the OpenCL device {self.name} is out of memory: an array takes {size:,} bytes, and it gives at most "
             f'{self.largest:,} at once; use smaller arrays, or ag.Mode(backend="c")'
         )
+
+
+class Kernel:
+    """A kernel of a compiled program.  `pointers`: whether each argument is one, or an int64."""
+
+    def __init__(self, program: Any, name: str, pointers: tuple[bool, ...]) -> None:
+        self.program, self.name, self.pointers = program, name, pointers
+        self.entry = self._made()
+        self._spare: list[Any] = []
+
+    def take(self) -> Any:
+        """An entry for the use of one tape; pyopencl needs 60 us to make one."""
+        return self._spare.pop() if self._spare else self._made()
+
+    def give_back(self, entry: Any) -> None:
+        """Let others have an entry."""
+        self._spare.append(entry)
+
+    def _made(self) -> Any:
+        entry = opencl().Kernel(self.program, self.name)
+        entry.set_scalar_arg_dtypes([None if p else np.int64 for p in self.pointers])
+        return entry
+
+
+class Repeated:
+    """A launch with arguments of its own, of which a run changes only some."""
+
+    def __init__(self, kernel: Kernel, queue: Any, grid: Any, group: Any, arguments: list[Any]) -> None:
+        self._arguments, self._queue, self._grid, self._group = arguments, queue, grid, group
+        self._kernel, self._pointers, self._entry = kernel, kernel.pointers, kernel.take()
+        self._entry.set_args(*arguments)
+        self._enqueue: Any = opencl().enqueue_nd_range_kernel
+
+    def start(self, changed: Sequence[tuple[int, Any]]) -> None:
+        """Run it with other arguments at some positions."""
+        entry = self._entry
+        if all(self._pointers[k] for k, _ in changed):
+            for k, value in changed:
+                entry.set_arg(k, value)
+        else:  # pyopencl sets one number in 5 us, and all arguments in one
+            for k, value in changed:
+                self._arguments[k] = value
+            entry.set_args(*self._arguments)
+        self._enqueue(self._queue, entry, self._grid, self._group)
+
+    def end(self) -> None:
+        """Let others have the entry."""
+        self._kernel.give_back(self._entry)
 
 
 @contextmanager

@@ -17,11 +17,13 @@ from ...ops.laziness import made_lazy
 from ...ops.shared import Container
 from ..engine import Engine, Request
 from ..executable import CheckedExecutable
+from .call import Call
 from .device import Device, device, trouble
-from .launches import Call
 from .memory import OnDevice, Traffic
-from .program import Host, Launch, Results, Step, Values, reads, reason_for_host, run_step, steps_of
+from .program import Host, Launch, Loop, Results, Step, View, body_of, inner_steps, reason_for_host
 from .resident import Away, away_at, leave
+from .run import run_body
+from .values import Values
 
 
 class _Anything:
@@ -62,20 +64,19 @@ class OpenCLExecutable(CheckedExecutable):
     def __init__(self, engine: Engine, graph: FunctionGraph, request: Request, on: Device) -> None:
         super().__init__(engine, made_lazy(graph), request, self._run)
         self._device, self.traffic = on, Traffic()
-        self.steps = steps_of(self.graph, on)
-        self._constants: dict[Variable, Any] = {}
-        self._last = _last_uses(self.graph, self.steps)
+        self._body = body_of(self.graph, on)
+        self.steps = self._body.steps
         self._returned = _returned(self.graph, self.steps)
         self._call_own = threading.local()
         self._updated = {o for _, o in self.graph.updates}
-        texts = dict.fromkeys(step.kernel.text for step in self.steps if isinstance(step, Launch))
+        texts = dict.fromkeys(step.kernel.text for step in inner_steps(self.steps) if isinstance(step, Launch))
         self.source = "\n".join(("/*", *_listed(self.graph, self.steps, on.shares), "*/", *texts))
         self.c_file = CFile(self.source, ())
 
     @property
     def hosted(self) -> list[tuple[Apply, str]]:
         """The nodes that NumPy runs, each with the reason."""
-        return [(step.node, step.reason) for step in self.steps if isinstance(step, Host)]
+        return [(step.node, step.reason) for step in inner_steps(self.steps) if isinstance(step, Host)]
 
     def _call(self, *arguments: Any) -> list[np.ndarray]:
         if self._device.shares:
@@ -103,21 +104,18 @@ class OpenCLExecutable(CheckedExecutable):
     def _result(self, k: int, value: Any, output: Variable, shapes: list[tuple[int, ...]]) -> Any:
         if not isinstance(value, OnDevice):
             return super()._result(k, value, output, shapes)
-        element = np.empty(1, value.dtype)
+        element = np.empty((), value.dtype)
         super()._result(k, np.broadcast_to(element, value.shape), output, shapes)
         return value
 
     def _run(self, *arrays: Any) -> list[Any]:
         with self._device.lock:
             call = Call(self._device, self.traffic)
-            values = Values(call, self._constants, self._returned)
+            values = Values(call, self._body.constants, self._returned)
             for variable, array in zip(self.graph.inputs, arrays):
                 (values.know_on_device if isinstance(array, OnDevice) else values.know)([variable], [array])
             try:
-                for step, unused in zip(self.steps, self._last):
-                    run_step(step, values, self.name)
-                    for variable in unused:
-                        values.drop(variable)
+                run_body(self._body, values, self.name)
                 results = [self._found(k, output, values) for k, output in enumerate(self.graph.outputs)]
                 refused = call.has_refused()
             finally:
@@ -159,17 +157,6 @@ def _returned(graph: FunctionGraph, steps: tuple[Step, ...]) -> frozenset[Variab
     return frozenset(found)
 
 
-def _last_uses(graph: FunctionGraph, steps: tuple[Step, ...]) -> list[list[Variable]]:
-    """For each step the variables that nothing reads after it."""
-    seen = set(graph.outputs)
-    found = []
-    for step in reversed(steps):
-        own = dict.fromkeys(v for v in (*reads(step), *step.node.outputs) if v not in seen)
-        seen.update(own)
-        found.append(list(own))
-    return found[::-1]
-
-
 def _listed(graph: FunctionGraph, steps: tuple[Step, ...], shared: bool) -> Iterator[str]:
     """The steps as text, with the copies between host and device, unless these share their memory."""
     names, on_device, on_host = Names(), set[Variable](), set(graph.inputs)
@@ -179,7 +166,7 @@ def _listed(graph: FunctionGraph, steps: tuple[Step, ...], shared: bool) -> Iter
                 yield f"result: {names[o]} = {names[i]}"
                 (on_device if i in on_device else on_host).add(o)
             continue
-        side = "device" if isinstance(step, Launch) or type(step).__name__ == "View" else "host"
+        side = "device" if isinstance(step, (Launch, View, Loop)) else "host"
         here = on_device if side == "device" else on_host
         for i in dict.fromkeys(step.node.inputs):
             if not shared and i not in here and not (side == "host" and isinstance(i, Constant)):

@@ -25,36 +25,13 @@ from ...ops.reduce import REDUCTIONS, Reduce, reduced_dtype
 from ...ops.tensor import TensorVariable
 from ...record import record
 from ...targets.current import current
+from .call import At, Call, Places
 from .device import Device
-from .memory import Traffic
 
 _PLANS = 64
 """Launches that a kernel remembers."""
 _GRAIN = 20_000_000
 """Picoseconds of work below which a part costs more than it saves."""
-
-
-class Call:
-    """One call of a function: its traffic, and the place where a kernel says that it refused an element."""
-
-    def __init__(self, device: Device, traffic: Traffic) -> None:
-        self.device, self.memory, self.traffic = device, device.memory, traffic
-        self._flag: Any = None
-
-    def flag(self) -> Any:
-        """The pointer to the place where a kernel says that it refused an element."""
-        if self._flag is None:
-            self._flag = self.memory.put(np.zeros(1, np.int64), self.traffic)
-        return self.memory.pointer(self._flag)
-
-    def has_refused(self) -> bool:
-        """Whether a kernel of this call refused an element."""
-        return self._flag is not None and bool(self.memory.get(self._flag, self.traffic)[0])
-
-    def launch(self, kernel: Any, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]) -> None:
-        self.device.launch(kernel, grid, group, arguments)
-        self.memory.settle()
-        self.traffic.launches += 1
 
 
 def joint_extents(kernel: Kernel, shapes: Sequence[tuple[int, ...]]) -> list[int] | None:
@@ -124,8 +101,7 @@ class PartsKernel:
         folds = self.kernel.cutting.folds if self.kernel.cutting is not None else ()
         self._adds_up = all(_is_own(f, o.dtype) for f, o in zip(folds, self.kernel.outputs) if f)
 
-    def run(self, arrays: Sequence[Any], call: Call, into: Any = None) -> list[Any] | None:
-        """`into`: the array of the only result."""
+    def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:
         memory = call.memory
         key = tuple([(a.shape, memory.strides(a)) for a in arrays])
         plan = self._plans.get(key)
@@ -135,11 +111,11 @@ class PartsKernel:
             plan = self._plans[key] = self._planned(key)
         if plan.extents is None:
             return None
-        made = [memory.empty(d, s) for d, s in zip(self._dtypes, plan.shapes)] if into is None else [into]
-        pointers = [memory.pointer(a) for a in (*made, *(arrays[k] for k in self._sources))]
-        arguments = [pointers[n] if is_pointer else n for is_pointer, n in plan.arguments]
-        if into is not None:
-            self._restride(arguments, memory.strides(into), plan.extents)
+        made = call.results(self._dtypes, plan.shapes, into)
+        given = (*made, *(arrays[k] for k in self._sources))
+        arguments: list[Any] = [given[n] if is_pointer else n for is_pointer, n in plan.arguments]
+        if into is not None and len(made) == 1:
+            self._restride(arguments, memory.strides(made[0]))
         call.launch(self._start, (plan.parts,), (1,), (*arguments, plan.cut, *plan.apart, call.flag()))
         return [self._combined(k, m, call) if step else m for k, (m, step) in enumerate(zip(made, plan.apart))]
 
@@ -170,7 +146,7 @@ class PartsKernel:
         steps = tuple(math.prod(s) if fold else 0 for s, fold in zip(own, folded))
         return _Plan(extents, made, tuple(arguments), cut, parts, steps)
 
-    def _restride(self, arguments: list[Any], strides: tuple[int, ...], extents: Sequence[int]) -> None:
+    def _restride(self, arguments: list[Any], strides: tuple[int, ...]) -> None:
         """Put in the strides of an output that is not dense."""
         axes = self.kernel.outputs[0].axes
         for k, a in enumerate(self._passed):
@@ -238,14 +214,13 @@ class ItemsKernel:
         self.text = source(self._items, OPENCL, self._width)
         self._start(True)
 
-    def run(self, arrays: Sequence[Any], call: Call, into: Any = None) -> list[Any] | None:
-        """`into`: the array of the only result."""
+    def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:
         kernel, memory, items = self.kernel, call.memory, self._items
         extents = joint_extents(kernel, [a.shape for a in arrays])
         if extents is None or 0 in extents:
             return None
         shapes = [tuple([1 if l is None else extents[l] for l in o.axes]) for o in kernel.outputs]
-        made = [memory.empty(d, s) for d, s in zip(self._dtypes, shapes)] if into is None else [into]
+        made = call.results(self._dtypes, shapes, into)
         given = [*made, *(arrays[i.source] for i in kernel.inputs)]
         strides = [steps_along(o, a.shape, memory.strides(a), extents) for o, a in zip(kernel.operands, given)]
         extents = collapsed(kernel, extents, strides, (items.kept, items.reduced))
@@ -256,7 +231,7 @@ class ItemsKernel:
             if isinstance(a, Extent):
                 arguments.append(extents[a.loop])
             elif isinstance(a, Pointer):
-                arguments += [memory.pointer(given[a.operand]), memory.start(given[a.operand])]
+                arguments.append(At(given[a.operand]))
             elif isinstance(a, Stride):
                 arguments.append(strides[a.operand][a.loop])
         call.launch(self._start(dense), *self._grid([extents[l] for l in items.kept]), arguments)

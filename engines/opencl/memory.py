@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from ...cbackend.calls.outputs import BLOCKS, LARGE
 from ...record import record
@@ -84,6 +85,29 @@ class Shared:
         """The first element, counted from the pointer."""
         return 0
 
+    def row(self, array: np.ndarray, number: int) -> np.ndarray:
+        """Element `number` along the first axis."""
+        found: np.ndarray = array[number, ...]
+        return found
+
+    def bounds(self, array: np.ndarray) -> tuple[Any, int, int]:
+        """The memory that an array lies in, the place of its first byte, and the end of the last one."""
+        return (0, *byte_bounds(array))
+
+    def at(self, array: np.ndarray) -> int:
+        """The place of the first element in that memory."""
+        return _address(array)
+
+    def argument(self, array: np.ndarray, offset: int) -> tuple[Any, int]:
+        """Pointer and start of the element `offset` places behind the first one of an array."""
+        if offset:
+            return self._device.address(_address(array) + offset), 0
+        return self._device.pointer(array), 0
+
+    def keep(self, arrays: Sequence[np.ndarray]) -> None:
+        """Keep arrays until the kernels have ended."""
+        self._read += (*arrays, None)
+
     def view(self, array: np.ndarray, change: Callable[[np.ndarray], Any], may_copy: bool = False) -> Any:
         """`change(array)`, which is a view unless it `may_copy`."""
         if may_copy and not array.flags.c_contiguous:
@@ -127,8 +151,7 @@ class Buffers:
         """A copy on the host of the elements between the first and the last one of the array."""
         if 0 in array.shape:
             return np.empty(array.shape, array.dtype)
-        reach = [(n - 1) * s for n, s in zip(array.shape, array.strides)]
-        low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+        low, high = _reach(array)
         flat = np.empty(high - low + 1, array.dtype)
         self.finish()
         start = time.perf_counter()
@@ -146,6 +169,27 @@ class Buffers:
 
     def start(self, array: OnDevice) -> int:
         return array.start
+
+    def row(self, array: OnDevice, number: int) -> OnDevice:
+        """Element `number` along the first axis."""
+        start = array.start + number * array.strides[0]
+        return OnDevice(array.buffer, array.dtype, array.shape[1:], array.strides[1:], start)
+
+    def bounds(self, array: OnDevice) -> tuple[Any, int, int]:
+        """The buffer of an array, its lowest element there, and the end of the highest one."""
+        low, high = _reach(array)
+        return id(array.buffer), array.start + low, array.start + high + 1
+
+    def at(self, array: OnDevice) -> int:
+        """The place of the first element in that buffer."""
+        return array.start
+
+    def argument(self, array: OnDevice, offset: int) -> tuple[Any, int]:
+        """Pointer and start of the element `offset` places behind the first one of an array."""
+        return array.buffer, array.start + offset
+
+    def keep(self, arrays: Sequence[OnDevice]) -> None:
+        """Nothing: the driver keeps the buffers of kernels under way."""
 
     def view(self, array: OnDevice, change: Callable[[np.ndarray], Any], may_copy: bool = False) -> Any:
         """The same on a stand-in of NumPy with these strides, whose elements nobody reads."""
@@ -173,6 +217,19 @@ Memory = Shared | Buffers
 def _address(array: np.ndarray) -> int:
     found: int = array.__array_interface__["data"][0]
     return found
+
+
+def _reach(array: OnDevice) -> tuple[int, int]:
+    """The lowest and the highest element of an array, counted from its first one."""
+    reach = [(n - 1) * s for n, s in zip(array.shape, array.strides)]
+    return sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+
+
+def is_dense(array: Any) -> bool:
+    """Whether an array is C-contiguous."""
+    if isinstance(array, OnDevice):
+        return array.strides == _dense(array.shape)
+    return bool(array.flags.c_contiguous)
 
 
 def _dense(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -24,11 +24,12 @@ from ...ops.joining import Join
 from ...ops.pooling import MaxPool, SumPool
 from ...ops.reduce import Reduce
 from ...ops.tensor import TensorVariable
+from .call import At, Call
 from .device import Device
-from .launches import Call, ItemsKernel, PartsKernel, item_grid, steps_along
+from .launches import ItemsKernel, PartsKernel, item_grid, steps_along
 
 
-def _elementwise(op: Any, variables: Sequence[Variable], device: Device) -> PartsKernel | ItemsKernel:
+def elementwise_kernel(op: Any, variables: Sequence[Variable], device: Device) -> PartsKernel | ItemsKernel:
     """The kernel of an op on two arrays of any lengths; it may write over the first one."""
     node = Apply(op, [TensorVariable(TensorType(v.dtype, (None,) * v.ndim)) for v in variables])
     return PartsKernel(node, device, ((0, 0),) * (op is not fill)) if device.in_parts else ItemsKernel(node, device)
@@ -51,7 +52,7 @@ class JoinKernel(_Move):
 
     def __init__(self, node: Apply, device: Device) -> None:
         self._axis, self._dtype = node.op.axis, np.dtype(node.out.dtype)  # type: ignore[attr-defined]
-        self._copy = _elementwise(fill, [node.out, node.out], device)
+        self._copy = elementwise_kernel(fill, [node.out, node.out], device)
         self.text = self._copy.text
 
     def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
@@ -59,11 +60,11 @@ class JoinKernel(_Move):
         if any([*a.shape[:axis], *a.shape[axis + 1 :]] != [*first[:axis], *first[axis + 1 :]] for a in arrays):
             return None
         first[axis] = sum(a.shape[axis] for a in arrays)
-        made, at = call.memory.empty(self._dtype, tuple(first)), 0
+        made, at = call.empty(self._dtype, tuple(first)), 0
         for a in arrays:
             place = (*(slice(None),) * axis, slice(at, at + a.shape[axis]))
             part = call.memory.view(made, operator.itemgetter(place))
-            self._copy.run([part, a], call, part)
+            self._copy.run([part, a], call, [part])
             at += a.shape[axis]
         return [made]
 
@@ -82,14 +83,14 @@ class WriteKernel(_Move):
         self._spec, self._dtype = op.spec, np.dtype(x.dtype)
         rank = x.ndim - sum(entry == "i" for entry in op.spec)
         part = TensorVariable(TensorType(x.dtype, (None,) * rank))
-        self._copy = _elementwise(fill, [x, x], device)
-        self._write = _elementwise(plus, [part, y], device)
+        self._copy = elementwise_kernel(fill, [x, x], device)
+        self._write = elementwise_kernel(plus, [part, y], device)
         self.text = f"{self._copy.text}\n{self._write.text}"
 
     def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
         x, y, *indices = arrays
         place = (*map(concrete, entries(self._spec, indices)), ...)
-        made = call.memory.empty(self._dtype, x.shape)
+        made = call.empty(self._dtype, x.shape)
         part = call.memory.view(made, operator.itemgetter(place))
         try:
             fits = np.broadcast_shapes(part.shape, y.shape) == part.shape
@@ -97,8 +98,8 @@ class WriteKernel(_Move):
             fits = False
         if not fits:
             return None
-        self._copy.run([made, x], call, made)
-        self._write.run([part, y], call, part)
+        self._copy.run([made, x], call, [made])
+        self._write.run([part, y], call, [part])
         return [made]
 
 
@@ -124,7 +125,7 @@ class IndexKernel(_Move):
         other = node.outputs[0] if self._gathers else node.inputs[1]
         kernel = indexing_kernel(how, other.dtype, self._indexing, tuple(range(rank - other.ndim, rank)))
         self._prepare(kernel)
-        self._copy = None if self._gathers else _elementwise(fill, [node.inputs[0]] * 2, device)
+        self._copy = None if self._gathers else elementwise_kernel(fill, [node.inputs[0]] * 2, device)
         if self._copy is not None:
             self.text += "\n" + self._copy.text
 
@@ -152,18 +153,18 @@ class IndexKernel(_Move):
             return None
         if not self._gathers:
             assert self._copy is not None
-            x = memory.empty(self._dtype, x.shape)
+            x = call.empty(self._dtype, x.shape)
         seen = memory.view(x, operator.itemgetter(window))
         sliced = [n for n, (kind, _) in zip(seen.shape, indexing.follows) if kind == "loop"]
         before = joint_position(self._op.spec) if joint or len(self._arrays) else 0
         extents = (*sliced[:before], *joint, *sliced[before:])
         if 0 in extents or 0 in seen.shape:
             return None
-        other = memory.empty(self._dtype, extents) if self._gathers else arrays[1]
+        other = call.empty(self._dtype, extents) if self._gathers else arrays[1]
         if not self._gathers:
             if not _fits(other.shape, extents):
                 return None
-            self._copy.run([x, arrays[0]], call, x)  # type: ignore[union-attr]
+            self._copy.run([x, arrays[0]], call, [x])  # type: ignore[union-attr]
         given = [other, seen, *pointers] if self._gathers else [seen, other, *pointers]
         self._launch(given, extents, seen, call)
         return [other] if self._gathers else [x]
@@ -179,7 +180,8 @@ class IndexKernel(_Move):
             strides.append(steps_along(operand, lengths, [own[k] for k in axes], extents))
         follows = {k: axis for axis, (kind, k) in enumerate(self._indexing.follows) if kind == "array"}
         steps = memory.strides(seen)
-        in_parts, arguments = self._device.in_parts, []
+        in_parts = self._device.in_parts
+        arguments: list[Any] = []
         for a in kernel.arguments:
             if isinstance(a, Extent):
                 arguments.append(extents[a.loop])
@@ -189,10 +191,9 @@ class IndexKernel(_Move):
                 axis = follows[a.number // 2]
                 arguments.append(steps[axis] if a.number % 2 else seen.shape[axis])
             elif isinstance(a, Pointer):
-                arguments.append(memory.pointer(given[a.operand]))
-                arguments += [] if in_parts else [memory.start(given[a.operand])]
+                arguments.append(given[a.operand] if in_parts else At(given[a.operand]))
             elif not in_parts:
-                arguments += [call.flag(), 0]
+                arguments.append(At(call.flag()))
         if in_parts:
             free = kernel.cutting.free if kernel.cutting is not None and extents else ()
             cut = max(free, key=lambda l: extents[l], default=0)

@@ -14,8 +14,8 @@ from ...graph import Apply, Op
 from ...ops.blas import Dot, MatMul
 from ...ops.convolution import Convolution, KernelGradient
 from ...record import record
+from .call import At, Call, Places
 from .device import Device
-from .launches import Call
 
 _PICOSECONDS = 20
 """An estimate for one multiplication and addition."""
@@ -64,7 +64,7 @@ class ProductKernel:
             matrix = [True, False, True, True]
             self._start = device.kernel(self.text, name, [False] * 3 + [*matrix, True] * 2 + matrix)
 
-    def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
+    def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:
         memory = call.memory
         shapes, strides = [a.shape for a in arrays[:2]], [memory.strides(a) for a in arrays[:2]]
         numbers = tuple(map(int, arrays[2:]))
@@ -78,7 +78,7 @@ class ProductKernel:
             tables = [memory.put(t, call.traffic) for t in (*layout.a, *layout.b, *layout.c)]
             self._tables[key] = layout, tables
         layout, tables = self._tables[key]
-        made = memory.empty(self._dtype, layout.shape)
+        (made,) = call.results((self._dtype,), (layout.shape,), into)
         a, b = (arrays[k] for k in layout.order)
         (self._packed if self._device.shares else self._tiled)(layout, tables, a, b, made, call)
         return [made]
@@ -90,27 +90,20 @@ class ProductKernel:
         return steps * _PICOSECONDS
 
     def _packed(self, layout: Layout, tables: list[Any], a: Any, b: Any, made: Any, call: Call) -> None:
-        memory = call.memory
-        pointers = [memory.pointer(t) for t in tables]
         (batch, rows, inner), wide = (t.size for t in layout.a), columns(self._dtype.name)
         across = layout.b[2].size
         panels = -(-across // wide)
-        packed = memory.empty(self._dtype, (batch, panels, inner, wide))
-        panel = memory.pointer(packed)
-        given = [memory.pointer(b), memory.start(b), *pointers[3:6]]
-        call.launch(self._pack, (panels, batch), (1, 1), (inner, across, panels, *given, panel))
-        given = [memory.pointer(a), memory.start(a), *pointers[:3], panel, memory.pointer(made), 0, *pointers[6:]]
-        grid = (-(-rows // ROWS), panels, batch)
-        call.launch(self._start, grid, (1, 1, 1), (rows, across, inner, panels, *given))
+        packed = call.empty(self._dtype, (batch, panels, inner, wide))
+        given = (inner, across, panels, At(b), *tables[3:6], packed)
+        call.launch(self._pack, (panels, batch), (1, 1), given, packed)
+        given = (rows, across, inner, panels, At(a), *tables[:3], packed, At(made), *tables[6:])
+        call.launch(self._start, (-(-rows // ROWS), panels, batch), (1, 1, 1), given, made)
 
     def _tiled(self, layout: Layout, tables: list[Any], a: Any, b: Any, made: Any, call: Call) -> None:
-        memory = call.memory
-        pointers = [memory.pointer(t) for t in tables]
         (batch, rows, inner), across = (t.size for t in layout.a), layout.b[2].size
-        given = [memory.pointer(a), memory.start(a), *pointers[:3], memory.pointer(b), memory.start(b), *pointers[3:6]]
-        given += [memory.pointer(made), 0, *pointers[6:]]
+        given = (rows, across, inner, At(a), *tables[:3], At(b), *tables[3:6], At(made), *tables[6:])
         grid = (-(-across // TILE) * SIDE * SIDE, -(-rows // TILE), batch)
-        call.launch(self._start, grid, (SIDE * SIDE, 1, 1), (rows, across, inner, *given))
+        call.launch(self._start, grid, (SIDE * SIDE, 1, 1), given, made)
 
 
 # --- layouts

@@ -1,34 +1,34 @@
-"""A graph as steps on a device: launches of kernels, views, nodes that the host runs, and copies between the two."""
+"""A graph as steps on a device: launches of kernels, views, loops over such steps, and nodes that the host runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
-
-import numpy as np
+from typing import Any, Union
 
 from ...cbackend.ctext.device import needs_float64
-from ...graph import Apply, Constant, FunctionGraph, Variable, toposort
+from ...graph import Apply, FunctionGraph, Variable, toposort
 from ...graph.types import numpy_dtype
 from ...ops.blas import BlasOp
 from ...ops.creation import Alloc
 from ...ops.fused import Fused, GraphOp
 from ...ops.fused_product import FusedProduct
-from ...ops.interpret import evaluate_node
 from ...ops.lengths import ShapeI
 from ...ops.nn import AlongAxis
 from ...ops.pooling import Pool
 from ...ops.row_passes import Top, opened
-from ...ops.shape import Reshape
+from ...ops.scan_ops import Scan
 from ...ops.tensor import TensorVariable
 from ...record import record
 from .device import Device
-from .launches import Call, ItemsKernel, PartsKernel
+from .launches import ItemsKernel, PartsKernel
 from .moves import KINDS as MOVES
 from .moves import IndexKernel, JoinKernel, PoolKernel, WriteKernel
 from .products import KINDS, ProductKernel
 
 DeviceKernel = PartsKernel | ItemsKernel | ProductKernel | JoinKernel | WriteKernel | IndexKernel | PoolKernel
+
+TO_PLACES = (PartsKernel, ItemsKernel, ProductKernel)
+"""The kernels that write their results where they are told to."""
 
 
 @record(eq=False)
@@ -76,7 +76,31 @@ class Results:
     inner: tuple[Variable, ...]
 
 
-Step = Launch | View | Length | Scalar | Host | Results
+@record(eq=False)
+class Body:
+    """The steps of a graph, for each step the variables that nothing reads after it, and the constants on the device.
+
+    `host`, `device`: the variables that are read there.
+    """
+
+    graph: FunctionGraph
+    steps: tuple[Step, ...]
+    last: tuple[tuple[Variable, ...], ...]
+    constants: dict[Variable, Any]
+    host: frozenset[Variable]
+    device: frozenset[Variable]
+
+
+@record(eq=False)
+class Loop:
+    """A loop whose steps run on the device.  `copies`: the kernels that copy an array, by dtype and rank."""
+
+    node: Apply
+    body: Body
+    copies: dict[Any, DeviceKernel]
+
+
+Step = Union["Launch", "View", "Length", "Scalar", "Host", "Results", "Loop"]
 
 
 def steps_of(graph: FunctionGraph, device: Device) -> tuple[Step, ...]:
@@ -87,6 +111,51 @@ def steps_of(graph: FunctionGraph, device: Device) -> tuple[Step, ...]:
 def reads(step: Step) -> tuple[Variable, ...]:
     """The variables that a step reads."""
     return step.inner if isinstance(step, Results) else tuple(step.node.inputs)
+
+
+def body_of(graph: FunctionGraph, device: Device) -> Body:
+    """A graph ready to run."""
+    steps = steps_of(graph, device)
+    here = frozenset(v for step in steps for v in _read_here(step))
+    there = frozenset(v for step in steps for v in _read_there(step))
+    return Body(graph, steps, last_uses(graph, steps), {}, here, there)
+
+
+def _read_here(step: Step) -> Sequence[Variable]:
+    """The variables that a step reads on the host."""
+    if isinstance(step, (Host, Scalar)):
+        return step.node.inputs
+    if isinstance(step, View):
+        return step.node.inputs[1:]
+    return [step.node.inputs[k] for k in step.kernel.numbers] if isinstance(step, Launch) else ()
+
+
+def _read_there(step: Step) -> Sequence[Variable]:
+    """The variables that a step reads on the device."""
+    if isinstance(step, View):
+        return step.node.inputs[:1]
+    if isinstance(step, Launch):
+        return [v for k, v in enumerate(step.node.inputs) if k not in step.kernel.numbers]
+    return step.node.inputs[1:] if isinstance(step, Loop) else ()
+
+
+def last_uses(graph: FunctionGraph, steps: tuple[Step, ...]) -> tuple[tuple[Variable, ...], ...]:
+    """For each step the variables that nothing reads after it."""
+    seen = set(graph.outputs)
+    found = []
+    for step in reversed(steps):
+        own = dict.fromkeys(v for v in (*reads(step), *step.node.outputs) if v not in seen)
+        seen.update(own)
+        found.append(tuple(own))
+    return tuple(found[::-1])
+
+
+def inner_steps(steps: Sequence[Step]) -> Iterator[Step]:
+    """All steps, those of loops too."""
+    for step in steps:
+        yield step
+        if isinstance(step, Loop):
+            yield from inner_steps(step.body.steps)
 
 
 def _steps(node: Apply, device: Device) -> Iterator[Step]:
@@ -111,6 +180,8 @@ def _made_of(node: Apply) -> tuple[Variable, ...]:
 
 
 def _step(node: Apply, device: Device) -> Step:
+    if isinstance(node.op, Scan):
+        return Loop(node, body_of(node.op.graph, device), {})
     if _is_view(node):
         return View(node)
     if isinstance(node.op, ShapeI):
@@ -148,116 +219,5 @@ def _is_view(node: Apply) -> bool:
 
 def reason_for_host(node: Apply, device: Device) -> str:
     """Reason why NumPy runs a node; empty if the device does."""
-    return "; ".join(dict.fromkeys(s.reason for s in _steps(node, device) if isinstance(s, Host)))
-
-
-class Values:
-    """The values of variables in one call: on the host, on the device, or on both; copied when first asked for."""
-
-    def __init__(self, call: Call, constants: dict[Variable, Any], returned: frozenset[Variable]) -> None:
-        """`returned`: the variables whose arrays become outputs."""
-        self.call, self._memory = call, call.memory
-        self._constants, self._returned = constants, returned
-        self._host: dict[Variable, np.ndarray] = {}
-        self._device: dict[Variable, Any] = {}
-        self.own: list[Any] = []
-        """Arrays that this call has made in the host's memory: results may be these themselves."""
-
-    def know(self, variables: Sequence[Variable], arrays: Sequence[np.ndarray]) -> None:
-        """Take in values on the host."""
-        self._host.update(zip(variables, arrays))
-
-    def made(self, variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
-        """Take in the results of a kernel."""
-        self._device.update(zip(variables, arrays))
-        if self.call.device.shares:
-            self.own += [array for v, array in zip(variables, arrays) if v in self._returned]
-
-    def know_on_device(self, variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
-        self._device.update(zip(variables, arrays))
-
-    def on_host(self, variable: Variable) -> np.ndarray:
-        """The value as an array of NumPy."""
-        if isinstance(variable, Constant):
-            return variable.data
-        if variable not in self._host:
-            self._host[variable] = self._memory.get(self._device[variable], self.call.traffic)
-            if not self.call.device.shares:
-                self.own.append(self._host[variable])
-        elif self.call.device.shares:
-            self._memory.finish()
-        return self._host[variable]
-
-    def on_device(self, variable: Variable) -> Any:
-        """The value as an array of the device; constants stay there from call to call."""
-        kept = self._constants if isinstance(variable, Constant) else self._device
-        if variable not in kept:
-            kept[variable] = self._memory.put(np.asarray(self.on_host(variable)), self.call.traffic)
-        return kept[variable]
-
-    def anywhere(self, variable: Variable) -> Any:
-        """The value where it is."""
-        if variable in self._device:
-            return self._device[variable]
-        return variable.data if isinstance(variable, Constant) else self._host[variable]
-
-    def share(self, variable: Variable, other: Variable) -> None:
-        """Let a variable have the value of another, wherever it is."""
-        if isinstance(other, Constant):
-            self._host[variable] = other.data
-        for side in (self._host, self._device):
-            if other in side:
-                side[variable] = side[other]
-
-    def drop(self, variable: Variable) -> None:
-        """Forget a value after its last use."""
-        self._host.pop(variable, None)
-        self._device.pop(variable, None)
-
-
-def run_step(step: Step, values: Values, name: str) -> None:
-    """Run one step."""
-    node = step.node
-    if isinstance(step, Results):
-        for o, i in zip(node.outputs, step.inner):
-            values.share(o, i)
-    elif isinstance(step, View):
-        _view(node, values, name)
-    elif isinstance(step, Length):
-        length = values.anywhere(node.inputs[0]).shape[node.op.axis]  # type: ignore[attr-defined]
-        values.know(node.outputs, [np.array(length, np.int64)])
-    elif isinstance(step, Launch):
-        numbers = step.kernel.numbers
-        given = [values.on_host(v) if k in numbers else values.on_device(v) for k, v in enumerate(node.inputs)]
-        is_small = step.kernel.work(given) < values.call.device.small
-        results = None if is_small else step.kernel.run(given, values.call)
-        if results is None:  # a small one; or NumPy says what does not fit, and makes what has no elements
-            _on_host(node, values, name)
-        else:
-            values.made(node.outputs, results)
-    else:
-        _on_host(node, values, name)
-
-
-def _on_host(node: Apply, values: Values, name: str) -> None:
-    results = evaluate_node(node, [values.on_host(i) for i in node.inputs], name)
-    values.know(node.outputs, [np.asarray(r) for r in results])
-
-
-def _view(node: Apply, values: Values, name: str) -> None:
-    x, *others = node.inputs
-    numbers = [values.on_host(i) for i in others]
-
-    def change(array: np.ndarray) -> Any:
-        if isinstance(node.op, Alloc):
-            return np.broadcast_to(array, tuple(map(int, numbers)))
-        return evaluate_node(node, [array, *numbers], name)[0]
-
-    try:
-        made = values.call.memory.view(values.on_device(x), change, isinstance(node.op, Reshape))
-    except ValueError:
-        made = None  # NumPy says what does not fit
-    if made is None:
-        _on_host(node, values, name)
-    else:
-        values.know_on_device(node.outputs, [made])
+    steps = tuple(_steps(node, device))
+    return "; ".join(dict.fromkeys(s.reason for s in inner_steps(steps) if isinstance(s, Host)))

@@ -1,0 +1,103 @@
+"""The values of variables in one call: on the host, on the device, or on both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph import Constant, Variable
+from .call import Call
+
+Sides = tuple[Any, Any]
+"""A value on the host and on the device; None where it is not."""
+
+
+class Values:
+    """The values of variables in one call, which are copied when the other side first asks for them."""
+
+    def __init__(self, call: Call, constants: dict[Variable, Any], returned: frozenset[Variable]) -> None:
+        """`returned`: the variables whose arrays become outputs."""
+        self.call, self._memory = call, call.memory
+        self._constants, self._returned = constants, returned
+        self._host: dict[Variable, np.ndarray] = {}
+        self._device: dict[Variable, Any] = {}
+        self.places: dict[Variable, Any] = {}
+        """Arrays that kernels should write results to."""
+        self.steady: set[Variable] = set()
+        """Variables whose value is the same in all runs of what is recorded."""
+        self.own: list[Any] = []
+        """Arrays that this call has made in the host's memory: results may be these themselves."""
+
+    def know(self, variables: Sequence[Variable], arrays: Sequence[np.ndarray]) -> None:
+        """Take in values on the host."""
+        self._host.update(zip(variables, arrays))
+
+    def made(self, variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
+        """Take in the results of a kernel."""
+        self._device.update(zip(variables, arrays))
+        if self.call.device.shares:
+            self.own += [array for v, array in zip(variables, arrays) if v in self._returned]
+
+    def is_steady(self, variable: Variable) -> bool:
+        """Whether a value is the same in all runs of what is recorded."""
+        return isinstance(variable, Constant) or variable in self.steady
+
+    def know_on_device(self, variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
+        self._device.update(zip(variables, arrays))
+
+    def on_host(self, variable: Variable) -> np.ndarray:
+        """The value as an array of NumPy."""
+        if isinstance(variable, Constant):
+            return variable.data
+        if self.call.recorder is not None and variable not in self.steady:
+            self.call.recorder.broken = True
+        if variable not in self._host:
+            self._host[variable] = self._memory.get(self._device[variable], self.call.traffic)
+            if not self.call.device.shares:
+                self.own.append(self._host[variable])
+        elif self.call.device.shares:
+            self._memory.finish()
+        return self._host[variable]
+
+    def on_device(self, variable: Variable) -> Any:
+        """The value as an array of the device; constants stay there from call to call."""
+        kept = self._constants if isinstance(variable, Constant) else self._device
+        if variable not in kept:
+            kept[variable] = self._memory.put(np.asarray(self.on_host(variable)), self.call.traffic)
+        return kept[variable]
+
+    def sides(self, variable: Variable) -> Sides:
+        """The value on each side, as far as it is there."""
+        host = variable.data if isinstance(variable, Constant) else self._host.get(variable)
+        return host, self._device.get(variable)
+
+    def take(self, variable: Variable, sides: Sides) -> None:
+        """Take in a value from where it is."""
+        for known, value in zip((self._host, self._device), sides):
+            if value is not None:
+                known[variable] = value
+
+    def anywhere(self, variable: Variable) -> Any:
+        """The value where it is."""
+        if variable in self._device:
+            return self._device[variable]
+        return variable.data if isinstance(variable, Constant) else self._host[variable]
+
+    def share(self, variable: Variable, other: Variable) -> None:
+        """Let a variable have the value of another, wherever it is."""
+        if isinstance(other, Constant):
+            self._host[variable] = other.data
+        for side in (self._host, self._device):
+            if other in side:
+                side[variable] = side[other]
+
+    def inside(self, constants: dict[Variable, Any]) -> Values:
+        """The values of a graph inside of a node."""
+        return Values(self.call, constants, frozenset())
+
+    def drop(self, variable: Variable) -> None:
+        """Forget a value after its last use."""
+        self._host.pop(variable, None)
+        self._device.pop(variable, None)

@@ -1,0 +1,25 @@
+"""One OpenCL device in three ways, for tests."""
+
+from functools import cache
+
+from arignote.engines.opencl import device as devices
+
+WAYS = {
+    "parts": {"shares": True, "in_parts": True},
+    "items": {"shares": True, "in_parts": False},
+    "buffers": {"shares": False, "in_parts": False},
+}
+"""Processors whose compiler makes vectors of loops; other processors; devices with memory of their own."""
+
+
+@cache
+def lacking():
+    return devices.trouble()
+
+
+@cache
+def device_of(way):
+    (found,) = [d for d in devices._devices() if str(d.name).strip() == devices.device().name][:1]
+    made = devices.Device(found, **WAYS[way])
+    made.small = 0
+    return made
