@@ -12,5 +12,6 @@ run.py       runs steps
 loops.py     loops whose steps run on the device
 tape.py      recorded launches that run again over other arrays
 engine.py    the engine and its executable
+rows.py      the run profile of a function
 resident.py  shared variables whose value lies on the device
 """

@@ -56,6 +56,8 @@ class Call:
         self.recorder: Recorder | None = None
         self.small = device.small
         """Picoseconds of work of a node that the host does itself."""
+        self.rows: Any = None
+        """The rows of a profile that receive the steps."""
         self._flag: Any = None
 
     def empty(self, dtype: np.dtype, shape: tuple[int, ...]) -> Any:

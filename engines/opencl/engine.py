@@ -22,6 +22,7 @@ from .device import Device, device, trouble
 from .memory import OnDevice, Traffic
 from .program import Host, Launch, Loop, Results, Step, View, body_of, inner_steps, reason_for_host
 from .resident import Away, away_at, leave
+from .rows import Rows
 from .run import run_body
 from .values import Values
 
@@ -62,6 +63,7 @@ class OpenCLExecutable(CheckedExecutable):
     """A graph on a device.  Values stay there between steps; `traffic` counts what is copied."""
 
     def __init__(self, engine: Engine, graph: FunctionGraph, request: Request, on: Device) -> None:
+        start = time.perf_counter()
         super().__init__(engine, made_lazy(graph), request, self._run)
         self._device, self.traffic = on, Traffic()
         self._body = body_of(self.graph, on)
@@ -72,6 +74,9 @@ class OpenCLExecutable(CheckedExecutable):
         texts = dict.fromkeys(step.kernel.text for step in inner_steps(self.steps) if isinstance(step, Launch))
         self.source = "\n".join(("/*", *_listed(self.graph, self.steps, on.shares), "*/", *texts))
         self.c_file = CFile(self.source, ())
+        self._rows: Rows | None = None
+        if self.profile is not None:
+            self._rows = Rows(self.profile, self._body, engine.name, time.perf_counter() - start)
 
     @property
     def hosted(self) -> list[tuple[Apply, str]]:
@@ -111,13 +116,17 @@ class OpenCLExecutable(CheckedExecutable):
     def _run(self, *arrays: Any) -> list[Any]:
         with self._device.lock:
             call = Call(self._device, self.traffic)
+            call.rows = self._rows
             values = Values(call, self._body.constants, self._returned)
             for variable, array in zip(self.graph.inputs, arrays):
                 (values.know_on_device if isinstance(array, OnDevice) else values.know)([variable], [array])
             try:
                 run_body(self._body, values, self.name)
+                before = self.traffic.now()
                 results = [self._found(k, output, values) for k, output in enumerate(self.graph.outputs)]
                 refused = call.has_refused()
+                if self._rows is not None:
+                    self._rows.add_rest(before, self.traffic)
             finally:
                 self._device.memory.finish()
             if refused:  # a kernel refused an element: NumPy names it

@@ -91,7 +91,7 @@ class PartsKernel:
         passed = [a for a in self.kernel.arguments if isinstance(a, (Extent, Pointer, Stride))]
         pointers = [isinstance(a, Pointer) for a in passed]
         pointers += [False] * (1 + len(self.kernel.outputs)) + [True]
-        self._passed = passed
+        self._passed, self.name = passed, self.kernel.name
         self._start = device.kernel(self.text, parts_name(self.kernel), pointers)
         self._combine: dict[int, PartsKernel] = {}
         self._device = device
@@ -211,7 +211,7 @@ class ItemsKernel:
         self._device = device
         self._starts: dict[bool, Any] = {}
         self._dtypes = [np.dtype(o.dtype) for o in self.kernel.outputs]
-        self.text = source(self._items, OPENCL, self._width)
+        self.text, self.name = source(self._items, OPENCL, self._width), self.kernel.name
         self._start(True)
 
     def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:

@@ -40,12 +40,32 @@ class Traffic:
     """Copies and launches of a function, added up over its calls."""
 
     def __init__(self) -> None:
-        self.to_device = self.to_host = self.launches = 0
-        self.copy_seconds = 0.0
+        self.launches = 0
+        self._copies: list[tuple[int, int, float]] = [(0, 0, 0.0), (0, 0, 0.0)]
+
+    def now(self) -> tuple[tuple[int, int, float], ...]:
+        """Number, bytes and seconds of the copies so far: to the device, and to the host."""
+        return tuple(self._copies)
+
+    def count(self, to_host: bool, size: int, seconds: float) -> None:
+        """Add a copy."""
+        number, total, spent = self._copies[to_host]
+        self._copies[to_host] = number + 1, total + size, spent + seconds
+
+    @property
+    def to_device(self) -> int:
+        """Bytes that went to the device."""
+        return self._copies[0][1]
+
+    @property
+    def to_host(self) -> int:
+        """Bytes that came to the host."""
+        return self._copies[1][1]
 
     def __str__(self) -> str:
         copied = f"{self.to_device:,} bytes to the device, {self.to_host:,} bytes to the host"
-        return f"{copied} in {self.copy_seconds * 1e3:.3f} ms; {self.launches:,} launches"
+        milliseconds = 1e3 * sum(seconds for _, _, seconds in self._copies)
+        return f"{copied} in {milliseconds:.3f} ms; {self.launches:,} launches"
 
 
 class Shared:
@@ -143,8 +163,7 @@ class Buffers:
         if array.size:
             start = time.perf_counter()
             self._device.copy_in(made.buffer, np.ascontiguousarray(array))
-            traffic.copy_seconds += time.perf_counter() - start
-            traffic.to_device += array.nbytes
+            traffic.count(False, array.nbytes, time.perf_counter() - start)
         return made
 
     def get(self, array: OnDevice, traffic: Traffic) -> np.ndarray:
@@ -156,8 +175,7 @@ class Buffers:
         self.finish()
         start = time.perf_counter()
         self._device.copy_out(flat, array.buffer, (array.start + low) * array.dtype.itemsize)
-        traffic.copy_seconds += time.perf_counter() - start
-        traffic.to_host += flat.nbytes
+        traffic.count(True, flat.nbytes, time.perf_counter() - start)
         steps = tuple(s * array.dtype.itemsize for s in array.strides)
         return np.lib.stride_tricks.as_strided(flat[-low:], array.shape, steps)
 

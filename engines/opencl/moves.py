@@ -53,7 +53,7 @@ class JoinKernel(_Move):
     def __init__(self, node: Apply, device: Device) -> None:
         self._axis, self._dtype = node.op.axis, np.dtype(node.out.dtype)  # type: ignore[attr-defined]
         self._copy = elementwise_kernel(fill, [node.out, node.out], device)
-        self.text = self._copy.text
+        self.text, self.name = self._copy.text, self._copy.name
 
     def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
         axis, first = self._axis, list(arrays[0].shape)
@@ -85,7 +85,7 @@ class WriteKernel(_Move):
         part = TensorVariable(TensorType(x.dtype, (None,) * rank))
         self._copy = elementwise_kernel(fill, [x, x], device)
         self._write = elementwise_kernel(plus, [part, y], device)
-        self.text = f"{self._copy.text}\n{self._write.text}"
+        self.text, self.name = f"{self._copy.text}\n{self._write.text}", self._write.name
 
     def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
         x, y, *indices = arrays
@@ -130,7 +130,7 @@ class IndexKernel(_Move):
             self.text += "\n" + self._copy.text
 
     def _prepare(self, kernel: Kernel) -> None:
-        self._kernel = kernel
+        self._kernel, self.name = kernel, kernel.name
         if self._device.in_parts:
             self.text = parts_source(kernel)
             pointers = [isinstance(a, Pointer) for a in kernel.arguments if not isinstance(a, Report)]
@@ -216,7 +216,7 @@ class PoolKernel(_Move):
         if reduced.out.dtype != node.out.dtype:
             raise TypeError(f"{op.name}: kernels on devices add {x.dtype} in {reduced.out.dtype}")
         self._reduce = PartsKernel(reduced, device) if device.in_parts else ItemsKernel(reduced, device)
-        self.text = self._reduce.text
+        self.text, self.name = self._reduce.text, self._reduce.name
 
     def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
         (x,), op = arrays, self._op

@@ -51,7 +51,7 @@ class ProductKernel:
         self.numbers = range(2, len(node.inputs))
         self._op, self._device, self._dtype = node.op, device, np.dtype(dtype)
         self._tables: dict[Any, tuple[Layout, list[Any]]] = {}
-        name = f"product_{dtype}"
+        name = self.name = f"product_{dtype}"
         if device.shares:
             self.text = packed_source(dtype, OPENCL.prelude)
             pack = [False] * 3 + [True, False] + [True] * 4

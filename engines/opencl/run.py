@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,12 @@ from .values import Values
 
 def run_body(body: Body, values: Values, name: str) -> None:
     """Run all steps; a value is dropped after its last use."""
-    for step, unused in zip(body.steps, body.last):
-        run_step(step, values, name)
+    rows, values.call.rows = values.call.rows, None  # those of a loop count as one
+    for number, (step, unused) in enumerate(zip(body.steps, body.last)):
+        if rows is None:
+            run_step(step, values, name)
+        else:
+            rows.measure(number, step, values, partial(run_step, step, values, name))
         for variable in unused:
             values.drop(variable)
 
