@@ -28,6 +28,8 @@ class Limits:
     """Elements of a long row."""
     group_items: int = 64
     """Work items of a group on a device that reduces one element; a power of two."""
+    host_operations: int = 12
+    """Nodes of a graph on a processor as device beyond which small nodes are launched too, and not run by NumPy."""
     # --- nodes of several kernels
     epilogue_arrays: int = 60
     """Arrays of the group behind a product; a plan adds a few."""

@@ -58,7 +58,8 @@ def recurrent(steps):
 @pytest.mark.parametrize("steps", [1, 2, 3, 4, 20])
 def test_a_recurrent_network(opencl, played, steps):
     f = check(*recurrent(steps), opencl)
-    assert len(played) == (2 * (steps - 2) if steps > 3 else 0)
+    once = steps - 2 if steps > 3 else 0  # a call that is recorded as a whole plays no tape of a loop
+    assert len(played) == (once if engine.device().shares else 2 * once)
     assert not f._run.hosted and "loop: " in str(f.c_source())
 
 

@@ -11,6 +11,7 @@ values.py    the values of variables in a call, on the host and on the device
 run.py       runs steps
 loops.py     loops whose steps run on the device
 tape.py      recorded launches that run again over other arrays
+replay.py    calls like earlier ones: their launches again, or all in NumPy
 engine.py    the engine and its executable
 rows.py      the run profile of a function
 resident.py  shared variables whose value lies on the device

@@ -47,6 +47,10 @@ class Recorder:
         """Whether the host has read a value that another run may change."""
 
 
+class Launches(Exception):
+    """A call has nodes for the device behind small ones that the host ran: the device should run all of them."""
+
+
 class Call:
     """One call of a function on a device."""
 
@@ -58,6 +62,8 @@ class Call:
         """Picoseconds of work of a node that the host does itself."""
         self.rows: Any = None
         """The rows of a profile that receive the steps."""
+        self.launches = 0
+        self._is_hosted = False
         self._flag: Any = None
 
     def empty(self, dtype: np.dtype, shape: tuple[int, ...]) -> Any:
@@ -78,6 +84,16 @@ class Call:
             self._flag = self.memory.put(np.zeros(1, np.int64), self.traffic)
         return self._flag
 
+    def leaves_to_host(self, work: int) -> bool:
+        """Whether the host does some work: if that of all nodes is small.  Raises Launches if the others were."""
+        if work < self.small:
+            self._is_hosted = True
+            return True
+        if self.small and self._is_hosted:
+            raise Launches
+        self.small = 0
+        return False
+
     def has_refused(self) -> bool:
         """Whether a kernel of this call refused an element."""
         return self._flag is not None and bool(self.memory.get(self._flag, self.traffic)[0])
@@ -90,6 +106,7 @@ class Call:
         self.device.launch(kernel, grid, group, _passed(arguments, self.memory))
         self.memory.settle()
         self.traffic.launches += 1
+        self.launches += 1
         if self.recorder is not None:
             self.recorder.launches.append(Launched(kernel, grid, group, tuple(arguments), written))
 

@@ -44,7 +44,7 @@ class Device:
         self.in_parts = self.shares and vectorizes if in_parts is None else in_parts
         self.lock = threading.RLock()
         self.memory: Memory = Shared(self) if self.shares else Buffers(self)
-        self.small = 5_000_000 if self.shares else 0
+        self.small = 12_000_000 if self.shares else 0
         self._context = cl.Context([device])
         self._queue = cl.CommandQueue(self._context)
         self._programs: dict[str, Any] = {}

@@ -1,5 +1,6 @@
 """Kernels that move elements: joins, writes into parts of arrays, gathers and scatters by arrays
-of indices, and pooling, which reduces a view."""
+of indices, sums to a shape,
+and pooling, which reduces a view."""
 
 from __future__ import annotations
 
@@ -24,6 +25,7 @@ from ...ops.joining import Join
 from ...ops.pooling import MaxPool, SumPool
 from ...ops.reduce import Reduce
 from ...ops.tensor import TensorVariable
+from ...ops.unbroadcasting import SumTo
 from .call import At, Call
 from .device import Device
 from .launches import ItemsKernel, PartsKernel, item_grid, steps_along
@@ -40,6 +42,8 @@ class _Move:
 
     numbers: Sequence[int] = ()
     """The inputs that the host reads."""
+    unread: Sequence[int] = ()
+    """The inputs of which the shape alone matters."""
 
     def work(self, arrays: Sequence[Any]) -> int:
         """An estimate in picoseconds."""
@@ -203,6 +207,44 @@ class IndexKernel(_Move):
             call.launch(self._start, *item_grid(extents, self._device), arguments)
 
 
+class SumToKernel(_Move):
+    """Sums along the axes of which the second input, whose elements are not read, has one element."""
+
+    unread = (1,)
+
+    def __init__(self, node: Apply, device: Device) -> None:
+        x, like = node.inputs
+        self._x, self._added, self._device = x, x.ndim - like.ndim, device
+        self._copy = elementwise_kernel(fill, [x, x], device)
+        self._sums: dict[tuple[int, ...], Any] = {}
+        self.text, self.name = self._copy.text, self._copy.name
+        everything = tuple(range(x.ndim))
+        if everything:
+            self.text += "\n" + self._sum(everything).text
+
+    def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
+        x, like = arrays
+        added, shape = self._added, tuple(like.shape)
+        if 0 in x.shape or any(n not in (1, m) for n, m in zip(shape, x.shape[added:])):
+            return None
+        axes = tuple(a for a, n in enumerate(x.shape) if a < added or shape[a - added] == 1 != n)
+        if not axes:
+            made = call.empty(np.dtype(self._x.dtype), x.shape)
+            self._copy.run([made, x], call, [made])
+            return [made]
+        found = self._sum(axes).run([x], call)
+        return None if found is None else [call.memory.view(found[0], lambda array: array.reshape(shape))]
+
+    def _sum(self, axes: tuple[int, ...]) -> Any:
+        """The kernel that sums along these axes."""
+        if axes not in self._sums:
+            leaf = TensorVariable(TensorType(self._x.dtype, (None,) * self._x.ndim))
+            node = Apply(Reduce(add, axes), [leaf])
+            kind: Any = PartsKernel if self._device.in_parts else ItemsKernel
+            self._sums[axes] = kind(node, self._device)
+        return self._sums[axes]
+
+
 class PoolKernel(_Move):
     """Reduces a view of all windows."""
 
@@ -252,4 +294,5 @@ KINDS: dict[type[Any], Any] = {
     AdvancedIncSubtensor: IndexKernel,
     MaxPool: PoolKernel,
     SumPool: PoolKernel,
+    SumTo: SumToKernel,
 }

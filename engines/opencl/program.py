@@ -22,10 +22,11 @@ from ...record import record
 from .device import Device
 from .launches import ItemsKernel, PartsKernel
 from .moves import KINDS as MOVES
-from .moves import IndexKernel, JoinKernel, PoolKernel, WriteKernel
+from .moves import IndexKernel, JoinKernel, PoolKernel, SumToKernel, WriteKernel
 from .products import KINDS, ProductKernel
 
-DeviceKernel = PartsKernel | ItemsKernel | ProductKernel | JoinKernel | WriteKernel | IndexKernel | PoolKernel
+Move = JoinKernel | WriteKernel | IndexKernel | PoolKernel | SumToKernel
+DeviceKernel = PartsKernel | ItemsKernel | ProductKernel | Move
 
 TO_PLACES = (PartsKernel, ItemsKernel, ProductKernel)
 """The kernels that write their results where they are told to."""

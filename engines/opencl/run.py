@@ -12,6 +12,7 @@ from ...ops.creation import Alloc
 from ...ops.interpret import evaluate_node
 from ...ops.shape import Reshape
 from .loops import run_loop
+from .moves import SumToKernel
 from .program import TO_PLACES, Body, Launch, Length, Loop, Results, Scalar, Step, View
 from .values import Values
 
@@ -42,8 +43,12 @@ def run_step(step: Step, values: Values, name: str) -> None:
         values.steady.update(node.outputs)
     elif isinstance(step, Launch):
         numbers = step.kernel.numbers
-        given = [values.on_host(v) if k in numbers else values.on_device(v) for k, v in enumerate(node.inputs)]
-        is_small = step.kernel.work(given) < values.call.small
+        unread = step.kernel.unread if isinstance(step.kernel, SumToKernel) else ()
+        given = [
+            values.anywhere(v) if k in unread else values.on_host(v) if k in numbers else values.on_device(v)
+            for k, v in enumerate(node.inputs)
+        ]
+        is_small = values.call.leaves_to_host(step.kernel.work(given))
         places = [values.places.get(o) for o in node.outputs] if values.places else None
         if places is None or not isinstance(step.kernel, TO_PLACES):
             results = None if is_small else step.kernel.run(given, values.call)

@@ -97,6 +97,7 @@ class Tape:
             launch.start([(position, found[number][is_start]) for position, number, is_start in varying])
         memory.keep(arrays)
         call.traffic.launches += len(self._launches)
+        call.launches += len(self._launches)
 
     def end(self) -> None:
         """Play no more."""

@@ -65,7 +65,8 @@ class Values:
         """The value as an array of the device; constants stay there from call to call."""
         kept = self._constants if isinstance(variable, Constant) else self._device
         if variable not in kept:
-            kept[variable] = self._memory.put(np.asarray(self.on_host(variable)), self.call.traffic)
+            host = variable.data if isinstance(variable, Constant) else self._host[variable]
+            kept[variable] = self._memory.put(np.asarray(host), self.call.traffic)
         return kept[variable]
 
     def sides(self, variable: Variable) -> Sides:

@@ -1,0 +1,149 @@
+"""Calls with arguments of shapes that a function has met before, on a device that shares the host's memory.
+
+    Replay    launches of an earlier call, run again over new arguments and results: see tape.py
+    OnHost    a call of which every node is so small that NumPy runs it
+
+The shapes and strides of the arguments decide where each node runs, so all calls of one kind give the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph import Constant, Variable
+from ...ops.blas import Dot, MatMul
+from ...ops.elementwise import Elementwise
+from ...ops.reduce import Reduce
+from .call import Call, Recorder
+from .memory import Traffic
+from .program import Body, Host, Loop, Results
+from .tape import Tape
+
+_LAUNCHES = 512
+"""Launches of a call beyond which their preparation does not matter."""
+_FRESH = (Elementwise, Reduce, Dot, MatMul)
+"""Ops whose result is a new array."""
+_KEPT = 1 << 25
+"""Bytes of intermediate values that are kept from call to call."""
+
+
+def key_of(arrays: Sequence[np.ndarray]) -> tuple[Any, ...]:
+    """The shapes and strides of arguments, and whether they are aligned."""
+    return tuple([(a.shape, a.strides, a.flags.aligned) for a in arrays])
+
+
+class Replay:
+    """The launches of a call.  Raises ValueError if they depend on more than shapes and strides."""
+
+    def __init__(self, call: Call, recorder: Recorder, inputs: Sequence[np.ndarray], results: Sequence[Any]) -> None:
+        self._call, self._memory = call, call.memory
+        if recorder.broken or not 0 < len(recorder.launches) <= _LAUNCHES:
+            raise ValueError("the host takes part in the call")
+        if any(self._memory.put(a, Traffic()) is not a for a in inputs):
+            raise ValueError("an argument is copied")
+        owners = [_owner(r, recorder.made) for r in results]
+        fresh = {id(m): m for m in owners}
+        self._fresh = list(fresh.values())
+        self._views = [
+            (list(fresh).index(id(m)), r.dtype, r.shape, _address(r) - _address(m), r.strides)
+            for r, m in zip(results, owners)
+        ]
+        self._copied = [True if any(m is n for n in owners[:k]) else None for k, m in enumerate(owners)]
+        """For each result whether it is copied; None: if it is not C-contiguous."""
+        recorder.made = [m for m in recorder.made if id(m) not in fresh]
+        if sum(m.nbytes for m in recorder.made) > _KEPT:
+            raise ValueError("the intermediate values are large")
+        self._flag = call.flag()
+        given = [a for a in inputs if a.size]
+        self._given = [k for k, a in enumerate(inputs) if a.size]
+        self._tape = Tape(recorder, [*given, *self._fresh], call, [self._flag])
+        self._kinds = [(m.dtype, m.shape) for m in self._fresh]
+
+    def run(self, arrays: Sequence[np.ndarray], traffic: Traffic) -> list[Any] | None:
+        """The results; None if a kernel refused an element."""
+        memory = self._memory
+        made = [memory.empty(*kind) for kind in self._kinds]
+        self._call.traffic = traffic
+        try:
+            self._tape.play([*(arrays[k] for k in self._given), *made], self._call)
+        finally:
+            memory.finish()
+        if self._flag[0]:
+            self._flag[0] = 0
+            return None
+        return [
+            np.array(np.ndarray(shape, dtype, made[k], at, strides), order="C", copy=copied)
+            for (k, dtype, shape, at, strides), copied in zip(self._views, self._copied)
+        ]
+
+    def end(self) -> None:
+        """Let others have the entries of kernels."""
+        self._tape.end()
+
+
+class OnHost:
+    """The nodes of a graph in NumPy.  Raises ValueError for one with loops, or with nodes that have no kernel."""
+
+    def __init__(self, body: Body) -> None:
+        if any(isinstance(s, (Host, Loop)) for s in body.steps):
+            raise ValueError("not all nodes are small")
+        self._places = {v: k for k, v in enumerate(body.graph.inputs)}
+        self._inputs, self._first = len(self._places), [*body.graph.inputs]
+        self._steps = []
+        for step in body.steps:
+            if isinstance(step, Results):
+                self._places.update((o, self._place(i)) for o, i in zip(step.node.outputs, step.inner))
+            else:
+                given = [self._place(i) for i in step.node.inputs]
+                self._steps.append((step.node.op.evaluate, given, [self._place(o) for o in step.node.outputs]))
+        self._outputs = [self._place(o) for o in body.graph.outputs]
+        self._values = [v.data if isinstance(v, Constant) else None for v in self._first]
+        own = {k for s in body.steps if isinstance(s.node.op, _FRESH) for k in map(self._place, s.node.outputs)}
+        self._own = [k in own and self._outputs.count(k) == 1 for k in self._outputs]
+
+    def _place(self, variable: Variable) -> int:
+        """The number of a variable among the values."""
+        if variable not in self._places:
+            self._places[variable] = len(self._first)
+            self._first.append(variable)
+        return self._places[variable]
+
+    def run(self, arrays: Sequence[np.ndarray], traffic: Traffic) -> list[Any] | None:
+        """The results; None if NumPy refuses."""
+        values: list[Any] = self._values.copy()
+        values[: self._inputs] = arrays
+        try:
+            for evaluate, inputs, outputs in self._steps:
+                for k, value in zip(outputs, evaluate(*[values[k] for k in inputs])):
+                    values[k] = value
+        except Exception:  # the usual way names the node
+            return None
+        return [
+            self._owned(values[k], arrays) if own else np.array(values[k], order="C")
+            for k, own in zip(self._outputs, self._own)
+        ]
+
+    @staticmethod
+    def _owned(value: Any, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """A result as an array that shares memory with nothing."""
+        made = type(value) is np.ndarray and value.base is None and value.flags.c_contiguous
+        return value if made and not any(value is a for a in arrays) else np.array(value, order="C")
+
+    def end(self) -> None:
+        """Nothing: there is nothing to give back."""
+
+
+def _owner(array: Any, made: Sequence[np.ndarray]) -> np.ndarray:
+    """The array of those made that an array lies in.  Raises ValueError if there is none."""
+    for m in made:
+        if m.size and _address(m) <= _address(array) < _address(m) + m.nbytes:
+            return m
+    raise ValueError("a result is not made by a kernel")
+
+
+def _address(array: np.ndarray) -> int:
+    found: int = array.__array_interface__["data"][0]
+    return found
