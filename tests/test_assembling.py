@@ -137,3 +137,17 @@ def test_the_profile_counts_each_part():
     (row,) = (r for r in f.profile.steps if r.op == "Assembled")
     assert row.flops == additions(T.exp(X).owner) * 10 * 8 + 20 * 8
     assert row.text.startswith("v")
+
+
+@pytest.mark.parametrize("start", [-9, -2, 0, 1, 3, 5, 9])
+@pytest.mark.parametrize("stop", [-9, -1, 0, 2, 5, 9])
+def test_all_around_a_part_is_filled(start, stop):
+    """Bounds that are known in the call, beyond the ends or the wrong way round."""
+    i, j, number, x = T.iscalar("i"), T.iscalar("j"), T.scalar("number"), T.tensor3("x")
+    whole = T.set_subtensor(T.alloc(number, 3, 5, 4)[:, i:j, 1:3], T.exp(x))
+    f = ag.function([x, i, j, number], whole)
+    count = len(range(*slice(start, stop).indices(5)))
+    value = np.random.default_rng(5).normal(size=(3, count, 2))
+    expected = np.full((3, 5, 4), np.nan)
+    expected[:, start:stop, 1:3] = np.exp(value)
+    np.testing.assert_allclose(f(value, start, stop, np.nan), expected, rtol=1e-14)

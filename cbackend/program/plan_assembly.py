@@ -19,7 +19,7 @@ from ..ir.kernel import Kernel
 from .plan_blocks import blocked_lengths
 from .plan_creation import fill_with, joined_lengths, parts_of
 from .plan_indexing import fits
-from .plan_views import window
+from .plan_views import sliced, window
 from .planner import Planner, has_all_loops
 from .program import Array, Lengths
 
@@ -77,9 +77,10 @@ def _place(p: Planner, node: Apply, places: dict[Variable, Array], kernels: dict
         for x, part in zip(node.inputs, parts_of(p, node, places[node.out]), strict=True):
             _put(p, x, part, places)
     elif isinstance(node.op, IncSubtensor):
-        whole = places[node.out]
-        fill_with(p, whole, node.inputs[0].owner.inputs[0])  # type: ignore[union-attr]
+        whole, value = places[node.out], node.inputs[0].owner.inputs[0]  # type: ignore[union-attr]
         part = window(p, whole, node, node.inputs[2:])
+        for target in _around(p, whole, node) if value.ndim == 0 else [whole]:
+            fill_with(p, target, value)
         fits(p, p.arrays[node.inputs[1]], part.lengths)
         _put(p, node.inputs[1], part, places)
     elif isinstance(node.op, Alloc):
@@ -97,6 +98,25 @@ def _place(p: Planner, node: Apply, places: dict[Variable, Array], kernels: dict
         extents = _extents(kernel, results)
         p.needed.update(node.outputs)
         p.launch(kernel, extents, results, [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs])
+
+
+def _around(p: Planner, whole: Array, node: Apply) -> list[Array]:
+    """The parts of the whole before and behind the one that a node writes, axis by axis: all others, each once."""
+    spec = node.op.spec  # type: ignore[attr-defined]
+    if not all(entry[0] == "s" and entry[3] == "0" for entry in spec):
+        return [whole]
+    firsts, lengths, _ = sliced(p, whole, node, node.inputs[2:])
+    found: list[Array] = []
+    within, offset = list(whole.lengths), p.sum(())
+    for axis, (first, count) in enumerate(zip(firsts, lengths, strict=True)):
+        stride, end = whole.strides[axis], p.sum((first, count))
+        rest = p.sum((whole.lengths[axis], p.product((-1, end))))
+        if spec[axis : axis + 1] not in ((), ("s000",)):
+            for start, long in ((0, first), (end, rest)):
+                place = p.sum((offset, p.product((start, stride))))
+                found.append(p.view(whole, (*within[:axis], long, *within[axis + 1 :]), whole.strides, place))
+        within[axis], offset = count, p.sum((offset, p.product((first, stride))))
+    return found
 
 
 def _extents(kernel: Kernel, results: Sequence[Array]) -> Lengths:
