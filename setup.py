@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent
 ROOMS = ("abi", "cache", "build", "gemm", "runtime", "ir", "ctext", "lowering", "program", "driver", "calls", "bundle")
 FOLDERS = [
     *("record", "targets", "pages", "graph", "ops", "optdb", "optdb/rules", "profiling", "engines", "engines/opencl"),
+    "engines/cuda",
     "scaleout",
     *("frontends", "frontends/nnef", "frontends/onnx", "frontends/theano"),
     *("cbackend", *(f"cbackend/{room}" for room in ROOMS)),

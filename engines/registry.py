@@ -21,7 +21,7 @@ GROUP = "arignote.engines"
 _BUILT_IN = {
     "c": (".c", "CEngine"), "numpy": (".numpy_engine", "NumPyEngine"),
     "onnxruntime": ("..frontends.onnx.runtime_engine", "OnnxRuntimeEngine"),
-    "opencl": (".opencl.engine", "OpenCLEngine"),
+    "opencl": (".opencl.engine", "OpenCLEngine"), "cuda": (".cuda.engine", "CudaEngine"),
 }  # fmt: skip
 """Module and class of each engine of this package, loaded when it is first asked for."""
 _registered: dict[str, Engine] = {}
@@ -118,7 +118,7 @@ def require_known(name: Any, who: str = "engine", what: str = "backend is", also
 
 def title(name: str) -> str:
     """The engine as sentences call it."""
-    known = {"c": "C", "numpy": "NumPy", "onnxruntime": "ONNX Runtime", "opencl": "OpenCL"}
+    known = {"c": "C", "numpy": "NumPy", "onnxruntime": "ONNX Runtime", "opencl": "OpenCL", "cuda": "CUDA"}
     return known.get(name, f"engine {name!r}")
 
 

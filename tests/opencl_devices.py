@@ -20,6 +20,6 @@ def lacking():
 @cache
 def device_of(way):
     (found,) = [d for d in devices._devices() if str(d.name).strip() == devices.device().name][:1]
-    made = devices.Device(found, **WAYS[way])
+    made = devices.OpenCLDevice(found, **WAYS[way])
     made.small = 0
     return made

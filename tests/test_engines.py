@@ -165,7 +165,7 @@ def test_an_engine_that_does_not_compile_is_named(registered):
 
 
 def test_unknown_engines_are_refused_with_a_suggestion(toy):
-    known = "expected one of 'c', 'numpy', 'onnxruntime', 'opencl', 'toy'"
+    known = "expected one of 'c', 'numpy', 'onnxruntime', 'opencl', 'cuda', 'toy'"
     with pytest.raises(ValueError, match=rf"'toi'; {known}; did you mean 'toy'\?.*register"):
         ag.Mode(backend="toi")
     with pytest.raises(ValueError, match=rf"{known}\. Others"):

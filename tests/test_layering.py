@@ -38,6 +38,7 @@ LEAVES = {"options", "notices"}
 """Modules of arignote/ that know nothing of the rest; engines read them as well."""
 MAY_IMPORT["engines"] = BELOW | LEAVES | {room for room in MAY_IMPORT if room.startswith("cbackend")}
 MAY_IMPORT["engines.opencl"] = MAY_IMPORT["engines"] | {"engines"}
+MAY_IMPORT["engines.cuda"] = MAY_IMPORT["engines.opencl"] | {"engines.opencl"}
 MAY_IMPORT["scaleout"] = BELOW
 MAY_IMPORT["arignote"] = MAY_IMPORT["engines"] | {"engines", "optdb", "optdb.rules", "scaleout"}
 LEAF_IMPORTS = {"record", "graph", "notices"}

@@ -42,6 +42,7 @@ _CUDA_BUILT_IN = """\
 #define __builtin_fmaf fmaf
 #define __builtin_signbit signbit
 #define __builtin_expect(value, wanted) (value)
+extern "C" { __constant__ i64 ag_first[2]; }
 static __device__ inline f64 copysign(int size, f64 sign) { return copysign((f64)size, sign); }
 static __device__ inline f64 lgamma_r(f64 x, int *sign)
 {
@@ -111,10 +112,10 @@ CUDA = Dialect(
     barrier="__syncthreads();",
     places=(
         "(i64)blockIdx.x * blockDim.x + threadIdx.x",
-        "(i64)blockIdx.y * blockDim.y + threadIdx.y",
-        "(i64)blockIdx.z * blockDim.z + threadIdx.z",
+        "(ag_first[0] + blockIdx.y) * blockDim.y + threadIdx.y",
+        "(ag_first[1] + blockIdx.z) * blockDim.z + threadIdx.z",
     ),
-    group=("blockIdx.x", "blockIdx.y", "blockIdx.z"),
+    group=("blockIdx.x", "(ag_first[0] + blockIdx.y)", "(ag_first[1] + blockIdx.z)"),
     item="threadIdx.x",
     helper="static __device__ inline",
 )

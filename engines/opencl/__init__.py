@@ -1,6 +1,7 @@
 """The OpenCL engine: kernels on a device, all other nodes on the host.
 
-device.py    the device, its queue and compiled kernels; the errors that name a remedy
+base.py      a device, which OpenCL and CUDA implement
+device.py    the device of OpenCL, its queue and compiled kernels; the errors that name a remedy
 memory.py    arrays in buffers of the device, or in the host's memory
 launches.py  kernels of elementwise nodes, reductions and rows
 products.py  products of matrices and convolutions

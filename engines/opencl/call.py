@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...record import record
-from .device import Device
+from .base import Device
 from .memory import Memory, Traffic
 
 Places = Sequence[Any] | None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from ...cbackend.ctext.device import OPENCL
 from ..engine import EngineError
-from .memory import Buffers, Memory, Shared
+from .base import Device
+from .memory import Buffers, Shared
 
 INSTALL = "install it by pip install 'arignote[opencl]'"
 _OUT_OF_MEMORY = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_RESOURCES", "OUT_OF_HOST_MEMORY", "INVALID_BUFFER_SIZE")
@@ -26,14 +27,14 @@ _VECTORIZE_LOOPS = ("Portable Computing Language",)
 """Platforms whose compilers make vectors of the loops of a work item; the others make them of neighbouring items."""
 
 
-class Device:
-    """A device with a queue of its own.  Its methods may be called by one thread at a time: see `lock`.
+class OpenCLDevice(Device):
+    """A device of OpenCL with a queue of its own."""
 
-    `small`: picoseconds of work that the host does itself, in the memory that it shares: a launch costs more.
-    `in_parts`: a work item runs a part of the loops of a kernel of the C backend; else it computes an element.
-    """
+    kind = "OpenCL"
+    dialect = OPENCL
 
     def __init__(self, device: Any, shares: bool | None = None, in_parts: bool | None = None) -> None:
+        super().__init__()
         cl = opencl()
         is_processor = bool(device.type & cl.device_type.CPU)
         self.name = str(device.name).strip()
@@ -42,8 +43,7 @@ class Device:
         self.shares = is_processor if shares is None else shares
         vectorizes = device.platform.name in _VECTORIZE_LOOPS
         self.in_parts = self.shares and vectorizes if in_parts is None else in_parts
-        self.lock = threading.RLock()
-        self.memory: Memory = Shared(self) if self.shares else Buffers(self)
+        self.memory = Shared(self) if self.shares else Buffers(self)
         self.small = 12_000_000 if self.shares else 0
         self._context = cl.Context([device])
         self._queue = cl.CommandQueue(self._context)
@@ -71,9 +71,11 @@ class Device:
 
     def repeated(
         self, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]
-    ) -> Repeated:
+    ) -> OpenCLRepeated:
         """A launch to be run again and again."""
-        return Repeated(kernel, self._queue, tuple(grid), None if group is None else tuple(group), list(arguments))
+        return OpenCLRepeated(
+            kernel, self._queue, tuple(grid), None if group is None else tuple(group), list(arguments)
+        )
 
     def finish(self) -> None:
         """Wait for all kernels."""
@@ -99,11 +101,6 @@ class Device:
     def copy_out(self, array: np.ndarray, buffer: Any, offset: int) -> None:
         self._do(lambda cl: cl.enqueue_copy(self._queue, array, buffer, src_offset=offset), array.nbytes)
 
-    def require_room(self, size: int) -> None:
-        """Raise EngineError if the device has no room for so many bytes at once."""
-        if size > self.largest:
-            raise self._no_room(size)
-
     def _do(self, action: Any, size: int) -> Any:
         cl = opencl()
         try:
@@ -113,14 +110,8 @@ class Device:
 
     def _renamed(self, error: Exception, size: int) -> EngineError:
         if any(word in str(error) for word in _OUT_OF_MEMORY):
-            return self._no_room(size)
+            return self.no_room(size)
         return EngineError(f"the OpenCL device {self.name} fails: {error}")
-
-    def _no_room(self, size: int) -> EngineError:
-        return EngineError(
-            f"the OpenCL device {self.name} is out of memory: an array takes {size:,} bytes, and it gives at most "
-            f'{self.largest:,} at once; use smaller arrays, or ag.Mode(backend="c")'
-        )
 
 
 class Kernel:
@@ -145,7 +136,7 @@ class Kernel:
         return entry
 
 
-class Repeated:
+class OpenCLRepeated:
     """A launch with arguments of its own, of which a run changes only some."""
 
     def __init__(self, kernel: Kernel, queue: Any, grid: Any, group: Any, arguments: list[Any]) -> None:
@@ -202,7 +193,7 @@ def trouble() -> str:
     return f"{said}; install the driver of a GPU, or for processors Debian's pocl-opencl-icd or intel-opencl-rt of PyPI"
 
 
-def device() -> Device:
+def device() -> OpenCLDevice:
     """The first device that compiles kernels.  Raises EngineError if there is none."""
     with _environment():
         found, _ = _found()
@@ -212,11 +203,11 @@ def device() -> Device:
 
 
 @cache
-def _found() -> tuple[Device | None, tuple[str, ...]]:
+def _found() -> tuple[OpenCLDevice | None, tuple[str, ...]]:
     """The first device that compiles a trial kernel, and the failures of those before it."""
     reasons = []
     for one in _devices():
-        made = Device(one)
+        made = OpenCLDevice(one)
         try:
             made.kernel("__kernel void trial(__global float *y) { y[get_global_id(0)] = 1; }", "trial", [True])
         except opencl().Error as error:

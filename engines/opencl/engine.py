@@ -19,8 +19,9 @@ from ...ops.shared import Container
 from ...targets.current import current
 from ..engine import Engine, Request
 from ..executable import CheckedExecutable
+from .base import Device
 from .call import Call, Launches, Recorder
-from .device import Device, device, trouble
+from .device import device, trouble
 from .memory import OnDevice, Traffic
 from .program import Host, Launch, Loop, Results, Step, View, body_of, inner_steps, reason_for_host
 from .replay import OnHost, Replay, key_of

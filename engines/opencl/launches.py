@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...cbackend.ctext.device import OPENCL, source
+from ...cbackend.ctext.device import source
 from ...cbackend.ctext.device_parts import parts_name, parts_source
 from ...cbackend.ir.kernel import Kernel
 from ...cbackend.ir.operands import Extent, Pointer, Stride
@@ -25,8 +25,8 @@ from ...ops.reduce import REDUCTIONS, Reduce, reduced_dtype
 from ...ops.tensor import TensorVariable
 from ...record import record
 from ...targets.current import current
+from .base import Device
 from .call import At, Call, Places
-from .device import Device
 
 _PLANS = 64
 """Launches that a kernel remembers."""
@@ -211,7 +211,7 @@ class ItemsKernel:
         self._device = device
         self._starts: dict[bool, Any] = {}
         self._dtypes = [np.dtype(o.dtype) for o in self.kernel.outputs]
-        self.text, self.name = source(self._items, OPENCL, self._width), self.kernel.name
+        self.text, self.name = source(self._items, self._device.dialect, self._width), self.kernel.name
         self._start(True)
 
     def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:
@@ -246,7 +246,7 @@ class ItemsKernel:
         if dense not in self._starts:
             both = ([True, False] if isinstance(a, Pointer) else [False] for a in self.kernel.arguments)
             pointers = [p for each in both for p in each]
-            text = source(self._items, OPENCL, self._width, dense)
+            text = source(self._items, self._device.dialect, self._width, dense)
             self._starts[dense] = self._device.kernel(text, self.kernel.name, pointers)
         return self._starts[dense]
 

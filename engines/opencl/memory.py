@@ -18,7 +18,7 @@ from ...cbackend.calls.outputs import BLOCKS, LARGE
 from ...record import record
 
 if TYPE_CHECKING:
-    from .device import Device
+    from .base import Device
 
 
 _UNDER_WAY = 1 << 30

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...cbackend.ctext.device import OPENCL, source
+from ...cbackend.ctext.device import source
 from ...cbackend.ctext.device_parts import parts_name, parts_source
 from ...cbackend.ir.kernel import Kernel
 from ...cbackend.ir.operands import Extent, Extra, Pointer, Report, Stride
@@ -26,8 +26,8 @@ from ...ops.pooling import MaxPool, SumPool
 from ...ops.reduce import Reduce
 from ...ops.tensor import TensorVariable
 from ...ops.unbroadcasting import SumTo
+from .base import Device
 from .call import At, Call
-from .device import Device
 from .launches import ItemsKernel, PartsKernel, item_grid, steps_along
 
 
@@ -141,7 +141,7 @@ class IndexKernel(_Move):
             self._start = self._device.kernel(self.text, parts_name(kernel), [*pointers, False, False, True])
         else:
             items = gather_items(kernel)
-            self.text = source(items, OPENCL)
+            self.text = source(items, self._device.dialect)
             both = ([True, False] if isinstance(a, (Pointer, Report)) else [False] for a in kernel.arguments)
             self._start = self._device.kernel(self.text, items.kernel.name, [p for each in both for p in each])
 

@@ -14,8 +14,8 @@ from ...graph import Apply, Op
 from ...ops.blas import Dot, MatMul
 from ...ops.convolution import Convolution, KernelGradient
 from ...record import record
+from .base import Device
 from .call import At, Call, Places
-from .device import Device
 
 _PICOSECONDS = 20
 """An estimate for one multiplication and addition."""
@@ -60,7 +60,7 @@ class ProductKernel:
                 self.text, name, [False] * 4 + [True, False] + [True] * 5 + [False] + [True] * 2
             )
         else:
-            self.text = tiled_source(dtype, OPENCL)
+            self.text = tiled_source(dtype, device.dialect)
             matrix = [True, False, True, True]
             self._start = device.kernel(self.text, name, [False] * 3 + [*matrix, True] * 2 + matrix)
 

@@ -19,7 +19,7 @@ from ...ops.row_passes import Top, opened
 from ...ops.scan_ops import Scan
 from ...ops.tensor import TensorVariable
 from ...record import record
-from .device import Device
+from .base import Device
 from .launches import ItemsKernel, PartsKernel
 from .moves import KINDS as MOVES
 from .moves import IndexKernel, JoinKernel, PoolKernel, SumToKernel, WriteKernel

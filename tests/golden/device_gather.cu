@@ -8,7 +8,7 @@ extern "C" __global__ void k_36fe9cf5b862bbf5(i64 n0, i64 n1, u32 *y0, i64 y0_st
     said += said_start;
     const i64 i1 = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     if (i1 >= n1) return;
-    const i64 i0 = (i64)blockIdx.y * blockDim.y + threadIdx.y;
+    const i64 i0 = (ag_first[0] + blockIdx.y) * blockDim.y + threadIdx.y;
     if (i0 >= n0) return;
     i64 j0 = x1[i0 * x1_s0];
     if (j0 < -m0 || j0 >= m0) {

@@ -1,0 +1,265 @@
+"""A device of NVIDIA through cuda-python: NVRTC compiles texts to PTX, the driver API does all else.
+
+All launches and copies go to one stream, and memory comes from the stream's pool.  `cuda.bindings` is imported when the
+first function is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ...cbackend.ctext.device import CUDA
+from ..engine import EngineError
+from ..opencl.base import Device
+from ..opencl.memory import Buffers
+
+INSTALL = "install it by pip install 'arignote[cuda]'"
+_MOST_GROUPS = 65535
+"""Groups of a launch along its second and its third axis."""
+_TRIAL = 'extern "C" __global__ void trial(float *y) { y[blockIdx.x] = 1; }'
+
+
+class CudaDevice(Device):
+    """A device of CUDA with a stream of its own, in its primary context."""
+
+    kind = "CUDA"
+    dialect = CUDA
+    has_float64 = True
+    shares = in_parts = False
+    small = 0
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self._driver, self._nvrtc = driver(), nvrtc()
+        handle = self._ask("cuDeviceGet", number)
+        self.name = self._ask("cuDeviceGetName", 256, handle).split(b"\0")[0].decode()
+        self.largest = int(self._ask("cuDeviceTotalMem", handle))
+        kinds = self._driver.CUdevice_attribute
+        self.items = self._attribute(handle, kinds.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+        self.units = self._attribute(handle, kinds.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        major = self._attribute(handle, kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
+        minor = self._attribute(handle, kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
+        self._options = [f"--gpu-architecture=compute_{major}{minor}".encode(), b"--fmad=false"]
+        self._context = self._ask("cuDevicePrimaryCtxRetain", handle)
+        self._modules: dict[str, Any] = {}
+        self.enter()
+        self.stream = self._ask("cuStreamCreate", int(self._driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
+        self.memory = Buffers(self)
+
+    def enter(self) -> None:
+        """Make the context that of the calling thread."""
+        self._ask("cuCtxSetCurrent", self._context)
+
+    def kernel(self, source: str, name: str, pointers: Sequence[bool]) -> Kernel:
+        with self.lock:
+            self.enter()
+            if source not in self._modules:
+                self._modules[source] = self._ask("cuModuleLoadData", self._compiled(source))
+            module = self._modules[source]
+            first = self._ask("cuModuleGetGlobal", module, b"ag_first") if "ag_first" in source else (None, 0)
+            return Kernel(self._ask("cuModuleGetFunction", module, name.encode()), first[0])
+
+    def launch(
+        self, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]
+    ) -> None:
+        self.repeated(kernel, grid, group, arguments).start(())
+
+    def repeated(
+        self, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]
+    ) -> CudaRepeated:
+        return CudaRepeated(self, kernel, grid, group, arguments)
+
+    def start(self, kernel: Kernel, groups: Sequence[int], size: Sequence[int], parameters: int) -> None:
+        """Launch groups of work items.  `parameters`: the address of the addresses of the arguments."""
+        self.enter()
+        for first, count in _pieces(groups):
+            if len(first) and kernel.first is not None and (any(first) or kernel.is_moved):
+                moved = np.array(first, np.int64)
+                self._ask("cuMemcpyHtoDAsync", kernel.first, moved.ctypes.data, moved.nbytes, self.stream)
+                kernel.is_moved = any(first)
+            self._ask("cuLaunchKernel", kernel.function, *count, *size, 0, self.stream, parameters, 0)
+
+    def finish(self) -> None:
+        self.enter()
+        self._ask("cuStreamSynchronize", self.stream)
+
+    def buffer(self, size: int) -> Buffer:
+        self.enter()
+        return Buffer(self, int(self._ask("cuMemAllocAsync", size, self.stream, size=size)))
+
+    def free(self, address: int) -> None:
+        """Give memory back to the pool; kernels that were launched before may still use it."""
+        self.enter()
+        self._ask("cuMemFreeAsync", address, self.stream)
+
+    def copy_in(self, buffer: Buffer, array: np.ndarray) -> None:
+        self.enter()
+        self._ask("cuMemcpyHtoDAsync", buffer.address, array.ctypes.data, array.nbytes, self.stream)
+        self._ask("cuStreamSynchronize", self.stream)
+
+    def copy_out(self, array: np.ndarray, buffer: Buffer, offset: int) -> None:
+        self.enter()
+        self._ask("cuMemcpyDtoHAsync", array.ctypes.data, buffer.address + offset, array.nbytes, self.stream)
+        self._ask("cuStreamSynchronize", self.stream)
+
+    def _attribute(self, handle: Any, kind: Any) -> int:
+        return int(self._ask("cuDeviceGetAttribute", kind, handle))
+
+    def _ask(self, function: str, *arguments: Any, size: int = 0) -> Any:
+        """The result of a function of the driver.  Raises EngineError for its errors."""
+        error, *found = getattr(self._driver, function)(*arguments)
+        if int(error) == 0:
+            return found[0] if len(found) == 1 else tuple(found)
+        if error == self._driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+            raise self.no_room(size)
+        raise EngineError(
+            f"the CUDA device {getattr(self, 'name', '')} fails in {function}: {said(self._driver, error)}"
+        )
+
+    def _compiled(self, source: str) -> bytes:
+        """The PTX of a text.  Raises EngineError with the compiler's first error."""
+        tool = self._nvrtc
+        _, program = tool.nvrtcCreateProgram(source.encode(), b"kernel.cu", 0, [], [])
+        try:
+            (result,) = tool.nvrtcCompileProgram(program, len(self._options), self._options)
+            if int(result) != 0:
+                _, size = tool.nvrtcGetProgramLogSize(program)
+                log = b" " * size
+                tool.nvrtcGetProgramLog(program, log)
+                lines = [line for line in log.decode().splitlines() if "error" in line] or [log.decode().strip("\0 \n")]
+                raise EngineError(f"NVRTC does not compile a kernel for the CUDA device {self.name}: {lines[0]}")
+            _, size = tool.nvrtcGetPTXSize(program)
+            text: bytes = b" " * size
+            tool.nvrtcGetPTX(program, text)
+            return text
+        finally:
+            tool.nvrtcDestroyProgram(program)
+
+
+class Kernel:
+    """A function of a module, and the place of the first group of its launches, which no launch begins behind but one
+    that is cut in pieces."""
+
+    def __init__(self, function: Any, first: Any) -> None:
+        self.function, self.first, self.is_moved = function, first, False
+
+
+class Buffer:
+    """Memory of a device."""
+
+    def __init__(self, device: CudaDevice, address: int) -> None:
+        self._device, self.address = device, address
+
+    def __del__(self) -> None:
+        with suppress(Exception):  # the device or the interpreter may have ended, and the memory with it
+            self._device.free(self.address)
+
+
+class CudaRepeated:
+    """A launch with arguments of its own, of which a run changes only some.  All arguments have 8 bytes."""
+
+    def __init__(
+        self, device: CudaDevice, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, given: Sequence[Any]
+    ) -> None:
+        self._device, self._kernel = device, kernel
+        size = tuple(group or (1,) * len(grid))
+        self._size = (*size, 1, 1)[:3]
+        self._groups = (*(-(-n // s) for n, s in zip(grid, size)), 1, 1)[:3]
+        self._values = np.array([_number(g) for g in given] or [0], np.int64)
+        self._places = self._values.ctypes.data + 8 * np.arange(self._values.size, dtype=np.uint64)
+
+    def start(self, changed: Sequence[tuple[int, Any]]) -> None:
+        """Run it with other arguments at some positions; the driver copies them before it returns."""
+        for k, value in changed:
+            self._values[k] = _number(value)
+        self._device.start(self._kernel, self._groups, self._size, self._places.ctypes.data)
+
+    def end(self) -> None:
+        """Nothing: a launch holds nothing."""
+
+
+def _number(given: Any) -> int:
+    return given.address if isinstance(given, Buffer) else int(given)
+
+
+def _pieces(groups: Sequence[int]) -> Iterator[tuple[tuple[int, int], tuple[int, int, int]]]:
+    """Launches that the device takes: the first group along the last two axes, and the number along each."""
+    across, down, deep = groups
+    for z in range(0, deep, _MOST_GROUPS):
+        for y in range(0, down, _MOST_GROUPS):
+            yield (y, z), (across, min(down - y, _MOST_GROUPS), min(deep - z, _MOST_GROUPS))
+
+
+@cache
+def driver() -> Any:
+    """The driver API of cuda-python."""
+    return import_module("cuda.bindings.driver")
+
+
+@cache
+def nvrtc() -> Any:
+    """The compiler API of cuda-python."""
+    return import_module("cuda.bindings.nvrtc")
+
+
+def said(module: Any, error: Any) -> str:
+    """An error of the driver in words."""
+    _, text = module.cuGetErrorString(error)
+    return text.decode() if isinstance(text, bytes) else str(error)
+
+
+def trouble() -> str:
+    """The part that this machine lacks, and its remedy; empty if there is a device that compiles kernels."""
+    return _found()[1]
+
+
+def device() -> CudaDevice:
+    """The first CUDA device.  Raises EngineError if there is none that compiles kernels."""
+    found, reason = _found()
+    if found is None:
+        raise EngineError(f"engine 'cuda' cannot run here: {reason}")
+    return found
+
+
+@cache
+def _found() -> tuple[CudaDevice | None, str]:
+    """The first device, or the reason why there is none."""
+    try:
+        module = driver()
+        nvrtc()
+    except ImportError as error:
+        return None, f"cuda-python does not load ({error}); {INSTALL}"
+    reason = _driver_trouble(module)
+    if reason:
+        return None, reason
+    try:
+        made = CudaDevice(0)
+        made.kernel(_TRIAL, "trial", [True])
+    except EngineError as error:
+        return None, f"{error}; install a driver that fits the device, and {INSTALL.removeprefix('install it by ')}"
+    except RuntimeError as error:
+        return None, f"NVRTC does not load ({_first_line(error)}); install it by pip install nvidia-cuda-nvrtc-cu12"
+    return made, ""
+
+
+def _driver_trouble(module: Any) -> str:
+    """The reason why there is no device; empty if there is one."""
+    remedy = "install NVIDIA's driver on a machine with a GPU of NVIDIA"
+    try:
+        (error,) = module.cuInit(0)
+    except RuntimeError as reason:  # cuda-python finds no libcuda
+        return f"there is no CUDA driver ({_first_line(reason)}); {remedy}"
+    if int(error) != 0:
+        return f"the CUDA driver does not start ({said(module, error)}); {remedy}"
+    _, count = module.cuDeviceGetCount()
+    return "" if count else f"the CUDA driver has no device; {remedy}"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

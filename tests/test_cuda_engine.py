@@ -1,0 +1,189 @@
+"""The CUDA engine over a stand-in for the driver: its host code, and the values of the CUDA text as g++ compiles it.
+
+No GPU runs here: see cuda_stand_in.py for what the stand-in checks.
+"""
+
+import shutil
+
+import cuda_stand_in
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+from arignote.engines import EngineError
+from arignote.engines.cuda import device as devices
+
+RNG = np.random.default_rng(11)
+COMPILER = cuda_stand_in.Compiler()
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """A driver without a GPU."""
+    if shutil.which("g++") is None:
+        pytest.skip("no g++")
+    made = cuda_stand_in.Driver()
+    monkeypatch.setattr(devices, "driver", lambda: made)
+    monkeypatch.setattr(devices, "nvrtc", lambda: COMPILER)
+    devices._found.cache_clear()
+    yield made
+    devices._found.cache_clear()
+
+
+@pytest.fixture
+def cuda(stand_in):
+    return ag.Mode("fast_run", backend="cuda")
+
+
+def check(inputs, outputs, values, mode):
+    f = ag.function(inputs, outputs, mode=mode)
+    wanted = ag.function(inputs, outputs, mode="NUMPY")(*values)
+    for _ in range(2):
+        for got, expected in zip(f(*values), wanted, strict=True):
+            assert got.dtype == expected.dtype
+            rtol = {"f": 1e-5 if got.dtype == np.float32 else 1e-12}.get(got.dtype.kind, 0)
+            np.testing.assert_allclose(got, expected, rtol=rtol, atol=rtol)
+    return f
+
+
+def test_elementwise_nodes_and_reductions(cuda, stand_in):
+    x, b = T.matrix("x"), T.vector("b", dtype="float32")
+    n = T.vector("n", dtype="int64")
+    outputs = [
+        T.exp(x) * b,
+        x.T - x[0],
+        x.sum(axis=0),
+        x.max(),
+        (x > 0).any(axis=1),
+        n // 3 - n % 4,
+        n.prod(),
+        T.tanh(b),
+    ]
+    f = check([x, b, n], outputs, [RNG.normal(size=(7, 7)), np.arange(7, dtype="f4"), np.arange(-3, 4)], cuda)
+    assert not f._run.hosted and "__global__" in str(f.c_source()) and len(stand_in.calls) >= 10
+    assert f._run.backend == "cuda"
+
+
+def test_products_convolutions_and_moves(cuda):
+    a, b = T.matrix("a", dtype="float32"), T.matrix("b", dtype="float32")
+    i = T.lvector("i")
+    outputs = [a @ b, a.T @ b.T, T.join(0, a, b.T), a[i], T.set_subtensor(a[1:3], 2.0), T.nn.softmax(a)]
+    values = [RNG.integers(-4, 4, s).astype("f4") for s in ((70, 40), (40, 70))]
+    check([a, b, i], outputs, [*values, np.array([3, -1, 0])], cuda)
+    x, w = T.tensor4("x"), T.tensor4("w")
+    values = [RNG.integers(-3, 3, s).astype("f8") for s in ((2, 3, 8, 8), (4, 3, 3, 3))]
+    check([x, w], [T.nn.conv2d(x, w), T.nn.max_pool2d(x, 2)], values, cuda)
+
+
+def test_a_training_step_keeps_its_variables_on_the_device(cuda):
+    x, w = T.matrix("x"), ag.shared(np.ones((4, 3)), name="w")
+    loss = -T.nn.log_softmax(x @ w)[:, 0].mean()
+    f = ag.function([x], loss, updates={w: w - 0.1 * ag.grad(loss, w)}, mode=cuda)
+    plain = ag.shared(np.ones((4, 3)), name="w")
+    loss = -T.nn.log_softmax(x @ plain)[:, 0].mean()
+    g = ag.function([x], loss, updates={plain: plain - 0.1 * ag.grad(loss, plain)}, mode="NUMPY")
+    for _ in range(4):
+        value = RNG.normal(size=(5, 4))
+        np.testing.assert_allclose(f(value), g(value), rtol=1e-12)
+    assert f._run.traffic.to_host == 4 * 8
+    np.testing.assert_allclose(w.get_value(), plain.get_value(), rtol=1e-12)
+
+
+def test_loops_run_on_the_device(cuda):
+    x, h, w = T.matrix("x"), T.vector("h"), T.matrix("w")
+    hs, _ = ag.scan(lambda x, h, w: T.tanh(x + h @ w), x, h, [w])
+    values = [RNG.normal(size=s) / 2 for s in ((8, 4), (4,), (4, 4))]
+    f = check([x, h, w], [hs, hs[-1]], values, cuda)
+    assert not f._run.hosted
+    last = ag.while_loop(lambda s: s.sum() < 1e3, lambda s: s * 1.5 + 1, h)
+    check([h], [last], [np.ones(4)], cuda)
+
+
+def test_launches_with_many_groups_are_cut(cuda, stand_in, monkeypatch):
+    """Devices take 65,535 groups along the second and the third axis."""
+    monkeypatch.setattr(devices, "_MOST_GROUPS", 2)
+    x = T.tensor4("x")
+    value = RNG.normal(size=(5, 3, 4, 70))
+    f = check(
+        [x], [T.exp(x[:, :, ::2, ::2]), x[::2, :, ::2].sum(axis=3), x[:2, 0, 0, :2] @ x[0, 0, 0, :2]], [value], cuda
+    )
+    assert max(max(grid[1:]) for grid, _ in stand_in.calls) <= 2 < len(stand_in.calls)
+    monkeypatch.undo()
+    del f
+
+
+def test_memory_is_freed(cuda, stand_in):
+    x = T.matrix("x")
+    f = ag.function([x], T.exp(x @ x).sum(axis=0), mode=cuda)
+    sizes = []
+    for _ in range(4):
+        f(np.ones((20, 20)))
+        sizes.append(len(stand_in.memory))
+    assert sizes[1:] == sizes[:1] * 3
+
+
+def test_a_full_device_is_named(cuda, stand_in):
+    w = ag.shared(np.zeros(1000), name="w")
+    f = ag.function([], w.sum(), updates={w: w + 1}, mode=cuda)
+    f()
+    stand_in.total = 100
+    with pytest.raises(EngineError, match=r"the CUDA device Stand-in is out of memory: an array takes [0-9,]+ bytes"):
+        f()
+    stand_in.total = 1 << 30
+    assert f() == 1000 and w.get_value()[0] == 2
+
+
+def test_errors_of_elements_and_of_the_driver_are_named(cuda, stand_in, monkeypatch):
+    x, i = T.vector("x"), T.lvector("i")
+    f = ag.function([x, i], x[i] * 2, mode=cuda)
+    with pytest.raises(IndexError, match=r"index 7 .* size 3"):
+        f(np.ones(3), np.array([0, 7]))
+    monkeypatch.setattr(stand_in, "cuLaunchKernel", lambda *given: (cuda_stand_in.CUresult.CUDA_ERROR_INVALID_VALUE,))
+    with pytest.raises(EngineError, match=r"Stand-in fails in cuLaunchKernel: CUDA_ERROR_INVALID_VALUE"):
+        f(np.ones(3), np.array([0]))
+
+
+def test_the_stand_in_has_the_functions_of_cuda_python():
+    """Each has as many arguments as the real one."""
+    driver, nvrtc = (pytest.importorskip(f"cuda.bindings.{name}") for name in ("driver", "nvrtc"))
+    for own, module in ((cuda_stand_in.Driver, driver), (cuda_stand_in.Compiler, nvrtc)):
+        for name, function in vars(own).items():
+            if name.startswith(("cu", "nvrtc")):
+                shown = getattr(module, name).__doc__.splitlines()[0]
+                inside = shown[shown.index("(") + 1 : shown.rindex(")")]
+                count = function.__code__.co_argcount - 1
+                assert count == (inside.count(",") + 1 if inside else 0), shown
+    for kind in (*cuda_stand_in.CUdevice_attribute, *cuda_stand_in.CUresult, *cuda_stand_in.CUstream_flags):
+        assert int(getattr(getattr(driver, type(kind).__name__), kind.name)) == kind
+
+
+def test_a_text_that_does_not_compile_is_named(stand_in):
+    with pytest.raises(EngineError, match=r"NVRTC does not compile a kernel for the CUDA device Stand-in: .*error"):
+        devices.device().kernel("nonsense;", "k", [])
+
+
+def test_missing_parts_are_named(monkeypatch):
+    def absent():
+        raise ImportError("No module named 'cuda'")
+
+    def no_driver(flags):
+        raise RuntimeError("libcuda.so is not found\nmore")
+
+    function = lambda: ag.function([], T.constant(1.0) + 1, mode=ag.Mode("fast_run", backend="cuda"))  # noqa: E731
+    for made, reason in (
+        (absent, r"cuda-python does not load.*pip install 'arignote\[cuda\]'"),
+        (lambda: type("D", (), {"cuInit": staticmethod(no_driver)}), r"no CUDA driver \(libcuda.so is not found\)"),
+        (_Without, "the CUDA driver has no device; install NVIDIA's driver"),
+    ):
+        monkeypatch.setattr(devices, "driver", made)
+        monkeypatch.setattr(devices, "nvrtc", lambda: COMPILER)
+        devices._found.cache_clear()
+        with pytest.raises(EngineError, match=reason):
+            function()
+    devices._found.cache_clear()
+
+
+class _Without(cuda_stand_in.Driver):
+    def cuDeviceGetCount(self):
+        return 0, 0
