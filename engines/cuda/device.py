@@ -49,7 +49,7 @@ class CudaDevice(Device):
         self._context = self._ask("cuDevicePrimaryCtxRetain", handle)
         self._modules: dict[str, Any] = {}
         self.enter()
-        self.stream = self._ask("cuStreamCreate", int(self._driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
+        self.stream: Any = self._ask("cuStreamCreate", int(self._driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
         self.memory = Buffers(self)
 
     def enter(self) -> None:
@@ -147,14 +147,17 @@ class Kernel:
     that is cut in pieces."""
 
     def __init__(self, function: Any, first: Any) -> None:
-        self.function, self.first, self.is_moved = function, first, False
+        self.function: Any = function
+        self.first: Any = first
+        self.is_moved = False
 
 
 class Buffer:
     """Memory of a device."""
 
     def __init__(self, device: CudaDevice, address: int) -> None:
-        self._device, self.address = device, address
+        self._device = device
+        self.address: int = address
 
     def __del__(self) -> None:
         with suppress(Exception):  # the device or the interpreter may have ended, and the memory with it

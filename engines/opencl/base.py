@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -47,7 +48,7 @@ class Device:
     memory: Memory
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock: AbstractContextManager[bool] = threading.RLock()
 
     def kernel(self, source: str, name: str, pointers: Sequence[bool]) -> Any:
         """A kernel of a text, which is compiled once.  `pointers`: whether each argument is one, or an int64."""

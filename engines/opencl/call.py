@@ -55,7 +55,8 @@ class Call:
     """One call of a function on a device."""
 
     def __init__(self, device: Device, traffic: Traffic) -> None:
-        self.device, self.traffic = device, traffic
+        self.device: Device = device
+        self.traffic: Traffic = traffic
         self.memory: Memory = device.memory
         self.recorder: Recorder | None = None
         self.small = device.small

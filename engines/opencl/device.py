@@ -118,8 +118,10 @@ class Kernel:
     """A kernel of a compiled program.  `pointers`: whether each argument is one, or an int64."""
 
     def __init__(self, program: Any, name: str, pointers: tuple[bool, ...]) -> None:
-        self.program, self.name, self.pointers = program, name, pointers
-        self.entry = self._made()
+        self.program: Any = program
+        self.name: str = name
+        self.pointers: tuple[bool, ...] = pointers
+        self.entry: Any = self._made()
         self._spare: list[Any] = []
 
     def take(self) -> Any:
