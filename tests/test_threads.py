@@ -240,20 +240,29 @@ def claimed(count, work):
 
 
 def test_a_thread_begins_with_its_share_of_the_tasks():
+    in_step = threading.Barrier(2)  # task n and task 10 + n wait for each other: they are of two threads
+
+    def work(index, begun):
+        if index % 10 < 5 and index < 20:
+            in_step.wait(60)
+
     for _ in range(3):
-        mine, theirs = claimed(21, lambda index, done: time.sleep(0.002))
+        mine, theirs = claimed(21, work)
         assert mine[:5] == [0, 1, 2, 3, 4]
         assert theirs[:5] == [10, 11, 12, 13, 14]
 
 
 def test_a_thread_takes_over_what_is_left_of_another_share():
-    all_others = threading.Event()
+    the_first, all_others = threading.Event(), threading.Event()
 
     def work(index, begun):
         if begun == 30:
             all_others.set()
         if index == 0:
+            the_first.set()
             assert all_others.wait(60)
+        elif index == 15:
+            assert the_first.wait(60)
 
     mine, theirs = claimed(30, work)
     assert mine == [0] and theirs == [*range(15, 30), *range(1, 15)]
