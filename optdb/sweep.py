@@ -238,7 +238,7 @@ class Sweep:
 
     # --- merging
     def _merged(self, node: Apply, in_graph: bool) -> Apply:
-        """The first node that computes the same, or this one."""
+        """The first node that computes the same, or this one.  What has taken the place of the former is journaled."""
         if not in_graph:  # the constants of the graph itself are merged before the walk
             constants = [i for i in node.inputs if isinstance(i, Constant)]
             if any(self._constants.setdefault(c.key, c) is not c for c in constants):
@@ -250,7 +250,7 @@ class Sweep:
             return node
         clock = self.applier.clock
         start = clock.read()
-        merged = self._admit_merges(node.outputs, first.outputs)
+        merged = self._admit_merges(node.outputs, [self._image.get(o, o) for o in first.outputs])
         self.merge.time += clock.read() - start
         return first if merged else node
 

@@ -69,6 +69,16 @@ def test_random_graphs_end_as_they_were_optimized(random):
     assert merged(replay.graph()) == merged(result)
 
 
+def test_a_node_equal_to_one_that_is_gone_reads_what_took_its_place():
+    twice = m + m
+    moved = T.DimShuffle(("x", 0, 1))(T.neg(twice) + T.neg(twice))
+    graph, door = FunctionGraph([m], [T.neg(T.neg(T.neg(moved))), twice]), Door()
+    result, _ = ag.optdb.query("fast_run")(graph, door)
+    replay = Replay(graph, door.journal)
+    replay.goto(len(door.journal))
+    assert merged(replay.graph()) == merged(result)
+
+
 def test_a_value_may_stand_inside_what_takes_its_place():
     a, b = wilds("a b")
     doubled = rule("doubled", add(a, b), mul(add(a, b), 1.0))
