@@ -12,6 +12,7 @@ from ...graph import FunctionGraph, Variable
 from ...ops.shared import shared
 from ...ops.tensor import constant
 from ...record.cached import cached_property
+from ...record.memory import return_freed_memory
 from . import converters  # noqa: F401  # they register themselves
 from .building import Builder, declared_format
 from .edges import UNKNOWN, EdgeFunction, flat, variable_of
@@ -53,6 +54,7 @@ class OnnxModel:
         result = outputs[0] if len(outputs) == 1 else outputs
         how = {"name": self.name, "on_unused_input": "ignore", **options}
         made = function(flat(self.inputs), result, **how)
+        return_freed_memory()  # what optimizing took beside the weights
         return EdgeFunction(made, self._inputs, self._outputs) if self.is_wide else made
 
     @property
@@ -104,6 +106,15 @@ def from_onnx(
 
     Source of the format: the ONNX specification, op sets 7 to 28.
     """
+    model = _read(source, trainable, ops, shapes)
+    return_freed_memory()  # the bytes of the file, and the messages made of them
+    return model
+
+
+def _read(
+    source: Any, trainable: bool, ops: Mapping[str, Converter] | None, shapes: Mapping[str, Sequence[Any] | None] | None
+) -> OnnxModel:
+    """The model, as `from_onnx` describes it."""
     model, folder = load(source)
     graph = model.graph
     functions = {(f.domain, f.name): f for f in model.functions}
