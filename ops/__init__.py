@@ -31,7 +31,7 @@ Computation:
     blas, packed_dot, sparse_dot, products, einsum, linalg   products of matrices, NumPy's names for them
     attention                                    a softmax of products times values, as one op
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
-    convolution, blocked, convolution_pair, weights, pooling, nn   networks
+    convolution, blocked, convolution_pair, channel_sums, weights, pooling, nn   networks
     phases, quantized, byte_sums, nibbles        values that differ in training and inference; numbers in few bits
     random                                       streams of random numbers
 
@@ -107,6 +107,7 @@ from .diagonals import Diagonal, DiagonalMatrix, Triangle, diag, diagonal, kron,
 from .einsum import einsum
 from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
 from .fused import Fused, InPlace
+from .channel_sums import ChannelSums
 from .convolution_pair import ConvolutionPair
 from .fused_product import FusedProduct
 from .getitem import getitem, inc_subtensor, scatter_add, set_subtensor, take, take_along_axis
@@ -158,7 +159,7 @@ if not _TYPE_CHECKING:
 __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
     "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "Attention", "BlockedConvolution", "BroadcastTo",
-    "ByPhase", "ByteConvolution", "ByteProduct", "Cast", "CheckLengths", "Cholesky", "Cond", "Container",
+    "ByPhase", "ByteConvolution", "ByteProduct", "Cast", "ChannelSums", "CheckLengths", "Cholesky", "Cond", "Container",
     "Convolution", "ConvolutionPair", "Cumulative", "Dequantize", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle",
     "Dot", "Dot22", "Dot22Scalar", "Eigh", "Eigvalsh", "Elementwise", "Eye", "FromBlocks", "Fused", "FusedProduct",
     "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp",

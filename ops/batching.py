@@ -24,6 +24,7 @@ from .batching_loops import cond, scan
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .blocked import BlockedConvolution, FromBlocks, ToBlocks
 from .byte_sums import ByteConvolution, ByteProduct
+from .channel_sums import ChannelSums
 from .cond import Cond
 from .convolution import Convolution, KernelGradient
 from .convolution_pair import ConvolutionPair
@@ -300,9 +301,9 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
         Arange, Eye, Nonzero, RepeatedPositions, Unique, UniqueParts,
     ),
     "rewrites make it, after examples are batched": (
-        Assembled, Attention, BlockedConvolution, ByteConvolution, ByteProduct, ConvolutionPair, Dot22, Dot22Scalar,
-        FromBlocks, Fused, FusedProduct, Gemm, Gemv, Ger, InPlace, NibbleProduct, PackedDot, Pipeline, Region,
-        SparseDot, ToBlocks,
+        Assembled, Attention, BlockedConvolution, ByteConvolution, ByteProduct, ChannelSums, ConvolutionPair, Dot22,
+        Dot22Scalar, FromBlocks, Fused, FusedProduct, Gemm, Gemv, Ger, InPlace, NibbleProduct, PackedDot, Pipeline,
+        Region, SparseDot, ToBlocks,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
 }  # fmt: skip

@@ -14,6 +14,7 @@ from .attention import Attention
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .blocked import BlockedConvolution, FromBlocks, ToBlocks
 from .byte_sums import ByteConvolution, ByteProduct
+from .channel_sums import ChannelSums
 from .cond import Cond
 from .convolution import Convolution, KernelGradient
 from .convolution_pair import ConvolutionPair
@@ -58,7 +59,7 @@ _WITHOUT_FIELDS = (
 )  # fmt: skip
 _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Attention, BlockedConvolution,
-    ByteConvolution, Cast, CheckLengths, Cond, Convolution, ConvolutionPair, DimShuffle,
+    ByteConvolution, Cast, ChannelSums, CheckLengths, Cond, Convolution, ConvolutionPair, DimShuffle,
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
     MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedDot, Pipeline, Quantize, Region, Scan, SearchSorted,
     ShapeI, Softmax, Solve, SolveTriangular, Sort, SparseDot, SpecifyShape,

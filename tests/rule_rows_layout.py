@@ -6,6 +6,7 @@ from arignote import ops as T
 from arignote.ops.attention import Attention
 from arignote.ops.blas import Dot22
 from arignote.ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from arignote.ops.channel_sums import ChannelSums
 from arignote.ops.convolution import Convolution
 from arignote.ops.convolution_pair import ConvolutionPair
 from arignote.ops.creation import Alloc
@@ -76,6 +77,17 @@ def padded_blocks(v, number):
     n, count, *_, size = lengths_of(v)
     whole = Alloc()(T.constant(number), n, count, T.constant(9, "int64"), T.constant(6, "int64"), size)
     return T.set_subtensor(whole[:, :, 1:7, 0:5], v)
+
+
+def beside(v, before, behind, number=0.0):
+    """x with a number before and behind its channels."""
+    return T.pad(v, ((0, 0), (before, behind), (0, 0), (0, 0)), constant_values=number)
+
+
+def slices(v, *starts, count=N):
+    """Nested sums of slices of channels."""
+    first, *rest = (v[:, k : k + count] for k in starts)
+    return sum(rest, first)
 
 
 def shuffle(v, groups):
@@ -150,6 +162,10 @@ ROWS = [
         T.join(1, FromBlocks(N - 3)(blocks), FromBlocks(2)(other)),
         FromBlocks(N - 1)(lane_by_lane(blocks, other)),
     ),
+    ("local_channel_sums_in_blocks", slices(beside(x, 1, 2), 0, 1), FromBlocks(N)(ChannelSums(N, 1, 0)(blocks))),
+    ("local_channel_sums_in_blocks", slices(beside(x, 2, 1), 0, 1, 3, 2), FromBlocks(N)(ChannelSums(N, 2, 1)(blocks))),
+    ("local_channel_sums_in_blocks", FromBlocks(N)(ChannelSums(N, 1, 0)(blocks)) + beside(x, 2, 1)[:, 3:],
+     FromBlocks(N)(ChannelSums(N, 1, 1)(blocks))),
     ("local_shuffle_in_blocks", shuffle(x, 4), FromBlocks(N, 4)(blocks)),
     (
         "local_weights_in_panels",
@@ -252,6 +268,12 @@ UNCHANGED = [
     ("local_join_in_blocks", T.join(2, x, x)),
     ("local_join_in_blocks", T.join(1, FromBlocks(N, 2)(blocks), x)),
     ("local_join_in_blocks", T.join(1, FromBlocks(N - 1)(blocks), FromBlocks(N)(long))),  # perhaps of other lengths
+    ("local_channel_sums_in_blocks", slices(beside(x, 1, 1, -1.5), 0, 1, 2)),
+    ("local_channel_sums_in_blocks", slices(beside(x, 2, 2), 0, 1, 3)),
+    ("local_channel_sums_in_blocks", slices(beside(x, 2, 2), 0, 1)),  # without the channel itself
+    ("local_channel_sums_in_blocks", slices(beside(x, 1, 1), 1, 1)),
+    ("local_channel_sums_in_blocks", slices(beside(x, 1, 1), 0, 1, count=N - 1)),
+    ("local_channel_sums_in_blocks", slices(beside(x, 1, 1), 1) + T.exp(x)),
     ("local_shuffle_in_blocks", shuffle(FromBlocks(N, 2)(blocks), 4)),
     ("local_shuffle_in_blocks", T.reshape(T.transpose(T.reshape(x, (2, 4, N // 4, 5, 6)), SWAPPED), (2, N, 5, 6))),
     ("local_reduction_in_blocks", T.sum(FromBlocks(N, 2)(blocks), axis=(2, 3))),

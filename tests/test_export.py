@@ -169,7 +169,7 @@ def test_the_runtime_is_small_and_strict_compilers_are_content(make, tmp_path):
     train()[1].export(tmp_path)
     make(tmp_path)
     run("strip -o small train", tmp_path)
-    assert os.path.getsize(tmp_path / "small") <= 300_000
+    assert os.path.getsize(tmp_path / "small") <= 180_000
     for file in ("train.c", "train_main.c"):
         run(f"gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wno-pedantic -Werror -c -o strict.o {file}", tmp_path)
     assert "train(x: float32[?, ?], labels: int64[?]) -> float32" in (tmp_path / "train.h").read_text()

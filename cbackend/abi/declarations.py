@@ -60,9 +60,9 @@ typedef struct ag_convolution {
     i64 panel;                                          /* the most blocks of outputs whose weights lie side by side */
     i64 own;                                            /* each channel has a kernel of its own */
     i64 tile;                                           /* by Winograd's algorithm: numbers of y along a tile; or 0 */
-    i64 groups, outputs;                                /* outputs, and `channels`: of each group */
-    i64 shuffle;                                        /* 1, or the groups of a shuffle of channels before */
+    i64 groups, outputs, shuffle;                       /* outputs: of a group; shuffle: 1, or groups before */
     i64 listed;                                         /* groups do not fill blocks, or are shuffled: gemm/grouped.c */
+    i64 beside[2];                                      /* {0, 0}, or channels before and behind: gemm/neighbours.c */
     i64 lengths[2], kernel[2], stride[2], dilation[2], before[2], counts[2]; /* rows, columns; counts: of windows */
     const void *x, *w, *bias;
     const void *low, *high;                             /* numbers that y is cut off at, NaN left as it is; or NULL */

@@ -31,11 +31,13 @@ from ..calls.profile_rows import input_names, texts
 from ..driver.driver import c_text
 from ..ir.kernel import Status
 from ..program.outcome import Outcome
-from ..program.program import Program
+from ..program.program import Call, Program
 from ..runtime.sources import BYTES, MEMBERS, core_source, product_source, solver_source
 from .makefile import makefile
 
 _HERE = Path(__file__).parent
+_CONVOLUTIONS = ("convolve_blocks", "convolve_pair", "convolve_tiles")
+"""Functions of the driver that need the convolutions of the runtime."""
 _SENTENCES = {
     Outcome.DONE: "all went well",
     Outcome.MEMORY: "there is no memory for a result",
@@ -136,7 +138,8 @@ class Bundle:
         found["ag_runtime.c"] = self._runtime()
         for dtype in self.interface.products:
             renamed = f"#define ag_blas_install ag_install_products_{MEMBERS[dtype]}\n"
-            found[f"ag_products_{MEMBERS[dtype]}.c"] = renamed + product_source(dtype)
+            text = product_source(dtype, convolutions=_convolves(self.program))
+            found[f"ag_products_{MEMBERS[dtype]}.c"] = renamed + text
         for dtype in self.interface.solvers:
             renamed = f"#define ag_lapack_install ag_install_solvers_{MEMBERS[dtype]}\n"
             found[f"ag_solvers_{MEMBERS[dtype]}.c"] = renamed + solver_source(dtype)
@@ -245,6 +248,12 @@ class Bundle:
     def _weights(self) -> bytes:
         arrays = [*self.interface.constants, *self.shared]
         return b"".join([self._magic.encode() + b"\0", *(np.ascontiguousarray(a).tobytes() for a in arrays)])
+
+
+def _convolves(program: Program) -> bool:
+    """Whether a program, or a body of it, has convolutions in blocks of channels."""
+    own = any(isinstance(step, Call) and step.function in _CONVOLUTIONS for step in program.steps)
+    return own or any(map(_convolves, program.bodies))
 
 
 def _entry(name: str, type_: TensorType) -> dict[str, Any]:

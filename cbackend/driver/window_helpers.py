@@ -12,7 +12,7 @@ from ..ctext.helper import Helper
 def _members(of: str) -> str:
     """The first members of an ag_convolution, from a vector of numbers."""
     single = [f"{of}[{k}]" for k in range(12)]
-    return ", ".join([*single, *(f"{{{of}[{k}], {of}[{k + 1}]}}" for k in range(12, 24, 2))])
+    return ", ".join([*single, *(f"{{{of}[{k}], {of}[{k + 1}]}}" for k in range(12, 26, 2))])
 
 
 _CONVOLVE = """\
@@ -22,14 +22,15 @@ static void {name}(const ag_runtime *rt, const ag_blas *t, const i64 *of, const 
                    const void *bias, const void *low, const void *high, {room}void *y, const ag_nest *after,
                    const i64 *lengths, void *const *data, const i64 *strides)
 {{
-    const i64 shape[] = {{of[0], of[3], of[22], of[23], of[4]}};
+    const i64 shape[] = {{of[0], of[3], of[24], of[25], of[4]}};
     i64 said[4];
     i32 together = after != 0;
     for (i32 l = 0; together && l < 5; l++) together = lengths[l] == shape[l];
     const i32 followed = t->convolve(rt, &(const ag_convolution){{
         of[0], of[1], of[2], of[3], of[4], of[5], of[6], of[7], of[8], of[9], of[10], of[11], {{of[12], of[13]}},
-        {{of[14], of[15]}}, {{of[16], of[17]}}, {{of[18], of[19]}}, {{of[20], of[21]}}, {{of[22], of[23]}}, x, w, bias,
-        low, high, {{xs[0], xs[1], xs[2], xs[3]}}, {given}, y, together ? after : 0, data, strides, 0
+        {{of[14], of[15]}}, {{of[16], of[17]}}, {{of[18], of[19]}}, {{of[20], of[21]}}, {{of[22], of[23]}},
+        {{of[24], of[25]}}, x, w, bias, low, high, {{xs[0], xs[1], xs[2], xs[3]}}, {given}, y, together ? after : 0,
+        data, strides, 0
     }});
     if (after && !followed) rt->launch(rt, after, lengths, data, strides, said);
 }}
@@ -43,7 +44,7 @@ static void ag_convolve_pair(const ag_runtime *rt, const ag_blas *t, const i64 *
                              const void *v, const void *more, const void *least, const void *most, void *room, void *y,
                              const ag_nest *after, const i64 *lengths, void *const *data, const i64 *strides)
 {
-    const i64 row = of[23] * of[4], block = of[22] * row, shape[] = {then[0], then[3], then[22], then[23], then[4]};
+    const i64 row = of[25] * of[4], block = of[24] * row, shape[] = {then[0], then[3], then[24], then[25], then[4]};
     i64 said[4];
     i32 together = after != 0;
     for (i32 l = 0; together && l < 5; l++) together = lengths[l] == shape[l];

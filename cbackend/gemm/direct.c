@@ -30,6 +30,7 @@ typedef struct strip {
     const REAL *x, *w, *bias;
     REAL *y;
     i64 row, end, width; /* width: of the panel */
+    i64 block, columns;  /* of channels, and of a row: for a channel's own sums */
     i64 begin;           /* the panel's first output behind y, bias; w begins with it */
     i64 left, right;     /* of a listed group: its outputs, from the first block on */
     const i64 *offsets;  /* of a listed group: where its channels lie */
@@ -63,7 +64,7 @@ typedef struct direct {
     i32 flat;              /* kernels of one position: rows of y are segments of all its columns ... */
     i32 jumps;             /* ... whose windows are not all as far from each other */
     i32 together;          /* what follows runs on strips */
-    i32 own_rows;          /* a channel's own kernel, for which there is depthwise.c */
+    void (*own_rows)(const strip *); /* NULL, or what computes a channel's own sums: depthwise.c, neighbours.c */
     i32 by_strips;         /* the tasks of a strip are neighbours, else those of a group of panels */
     const i64 *joined;
     const i64 *offsets;    /* NULL, or where the channels of all groups lie, from an image and a position on */
@@ -195,42 +196,6 @@ INLINE void sum_listed(const int columns, const int vectors, const ag_convolutio
                     for (int v = 0; v < vectors; v++) sums[p][v] += from[p][offset] * right_side[v];
             }
         }
-}
-
-typedef __typeof__((vector){0} < (vector){0}) mask;
-/* The numbers of a where the mask is set, else those of b. */
-INLINE vector choose(mask set, vector a, vector b) { return (vector)((set & (mask)a) | (~set & (mask)b)); }
-
-#if defined(__AVX512F__)
-#define BY_WIDTH(name, inputs...) \
-    do { \
-        if (sizeof(REAL) == 4) __asm__(name "ps %2, %1, %0" : "=v"(found) : inputs); \
-        else __asm__(name "pd %2, %1, %0" : "=v"(found) : inputs); \
-    } while (0)
-#endif
-
-/* a where it is greater, else b, also where one of both is no number. */
-INLINE vector greater(vector a, vector b)
-{
-#if defined(__AVX512F__)
-    vector found;
-    BY_WIDTH("vmax", "v"(a), "v"(b));
-    return found;
-#else
-    return choose(a > b, a, b);
-#endif
-}
-
-/* a where it is less, else b, also where one of both is no number. */
-INLINE vector lesser(vector a, vector b)
-{
-#if defined(__AVX512F__)
-    vector found;
-    BY_WIDTH("vmin", "v"(a), "v"(b));
-    return found;
-#else
-    return choose(a < b, a, b);
-#endif
 }
 
 static const REAL lane_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -467,8 +432,7 @@ static void look_ahead(const direct *work, strip *part, i64 bytes, i64 blocks)
     part->lines = parts(bytes * blocks, LINE_BYTES * times);
 }
 
-static i32 has_own_rows(const ag_convolution *of);
-static void sum_own_rows(const strip *part);
+static void (*own_rows_of(const ag_convolution *of))(const strip *);
 
 /* One strip of a panel. */
 static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
@@ -479,12 +443,13 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
     const i64 block = group * own_blocks + first, blocks = begin_of(own_blocks, each, within + 1) - first;
     const i64 positions = of->kernel[0] * of->kernel[1], weights = of->own ? positions : of->channels * positions;
     strip part = {.of = of, .row = number * work->height, .width = blocks * of->out_block};
+    part.block = block, part.columns = work->columns;
     part.end = at_most(part.row + work->height, work->rows);
     part.x = (const REAL *)of->x + image * of->x_strides[0] + (of->own ? block : group * parts(of->channels, of->block)) * of->x_strides[1];
     part.w = (const REAL *)of->w + block * of->out_block * weights;
     part.bias = (const REAL *)of->bias + block * of->out_block;
     part.y = (REAL *)of->y + (image * of->blocks + block) * work->total * of->out_block;
-    if (work->own_rows) sum_own_rows(&part);
+    if (work->own_rows) work->own_rows(&part);
     const i64 all = work->own_rows ? 0 : of->own ? 1 : parts(of->channels, of->block);
     const i64 near = WEIGHTS_NEAR / (i64)sizeof(REAL) / (positions * at_most(of->block, of->channels) * part.width);
     const i64 at_once = at_most(all, at_least(near, 1));
@@ -552,7 +517,7 @@ static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joine
     if (work.flat)
         work.rows = parts(work.total, SEGMENT), work.rows += work.rows > 1 && work.rows % 2,
         work.columns = parts(work.total, work.rows), work.rows = parts(work.total, work.columns);
-    work.panels = count_panels(of, bundle), work.own_rows = has_own_rows(of);
+    work.panels = count_panels(of, bundle), work.own_rows = own_rows_of(of);
     return work;
 }
 

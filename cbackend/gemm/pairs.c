@@ -50,7 +50,7 @@ static void convolve_own(const pair *work, i64 image, i64 block, i64 from, i64 t
     part.w = (const REAL *)of->w + block * width * of->kernel[0] * of->kernel[1];
     part.bias = (const REAL *)of->bias + block * width;
     part.y = (REAL *)of->y + (image * of->blocks + block) * work->rows.total * width;
-    if (work->rows.own_rows) sum_own_rows(&part);
+    if (work->rows.own_rows) work->rows.own_rows(&part);
     else
         for (i64 row = from; row < to; row++) sum_row(&work->rows, &part, row, work->rows.columns);
     follow_strip(&work->rows, &part, image, block, 1);
@@ -121,6 +121,4 @@ static i32 convolve_either(const ag_runtime *rt, const ag_convolution *of)
     return of->first ? convolve_pair(rt, of) : of->tile ? convolve_tiles(rt, of) : convolve(rt, of);
 }
 #define CONVOLVE convolve_either
-#else
-#define CONVOLVE 0
 #endif

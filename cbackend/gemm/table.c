@@ -1,3 +1,7 @@
+#ifndef CONVOLVE
+#define CONVOLVE 0
+#endif
+
 /* Fill the entries.  found: the CBLAS functions gemm, gemv, ger and dot of this dtype, each of which may be NULL. */
 EXPORT void ag_blas_install(ag_blas *entries, void *const *found, i32 takes_wide, i64 alone)
 {

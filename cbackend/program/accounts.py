@@ -26,6 +26,7 @@ from ...ops.assembled import Assembled
 from ...ops.attention import Attention
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution
+from ...ops.channel_sums import ChannelSums
 from ...ops.convolution import Convolution, KernelGradient
 from ...ops.convolution_pair import ConvolutionPair
 from ...ops.costs import additions
@@ -64,7 +65,7 @@ Work = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """The operations of a node, from its site and its steps; the facet `work` of its class."""
 ROW_LENGTHS = 3
 """Which of the vectors of multiply_windows has the lengths that are summed over."""
-CHANNELS, OWN, KERNEL = 1, 6, slice(14, 16)
+CHANNELS, OWN, BESIDE, KERNEL = 1, 6, slice(12, 14), slice(16, 18)
 """Places among the numbers of a call of `convolve_blocks` or `convolve_tiles`."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
 """Operations on each element of a row, beside the largest found, subtracted, and what is summed up."""
@@ -119,7 +120,7 @@ def _of_product(program: Program, site: Site, steps: Sequence[Step]) -> list[Ter
 def _of_fused_product(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
     op = unmarked(site.node.op)
     assert isinstance(op, FusedProduct)
-    if isinstance(op.product, (BlockedConvolution, Convolution)):
+    if isinstance(op.product, (BlockedConvolution, ChannelSums, Convolution)):
         return _convolution_then(op, site.node, steps)
     product = _product(op.product, site)
     each = sum(cost(inner) for inner in op.graph.order)
@@ -172,8 +173,9 @@ def _convolution_then(op: FusedProduct, node: Apply, steps: Sequence[Step]) -> l
     lengths = calls[-1].writes[-1].lengths
     each = sum(cost(inner) for inner in op.graph.order)
     product = _windows(node, [s for s in calls if not s.kernel])
-    positions = math.prod(n or 0 for n in node.inputs[1].type.shape[2:])
-    return [*(product or [(2 * positions, lengths, 1)]), (each, lengths, 1)]
+    if not product:
+        product = [(2 * math.prod(n or 0 for n in node.inputs[1].type.shape[2:]), lengths, 1)]
+    return [*product, (each, lengths, 1)]
 
 
 def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
@@ -185,6 +187,9 @@ def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
             found.append((2, (*s.writes[0].lengths, *rows.values), 1))
         elif isinstance(s, Call) and s.function in ("convolve_blocks", "convolve_tiles"):
             numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
+            if any(numbers[BESIDE]):
+                found.append((sum(n for n in numbers[BESIDE] if isinstance(n, int)), s.writes[-1].lengths, 1))
+                continue
             channels = 1 if numbers[OWN] else numbers[CHANNELS]
             found.append((2, (*s.writes[-1].lengths, channels, *numbers[KERNEL]), 1))
         elif isinstance(s, Call) and s.function == "convolve_pair":
@@ -300,7 +305,7 @@ COUNTS: dict[type[Op], Work] = {
     **dict.fromkeys(PRODUCTS, _of_product),
     Attention: _of_attention,
     **dict.fromkeys(THIRDS, _of_system),
-    **dict.fromkeys((BlockedConvolution, Convolution, ConvolutionPair, KernelGradient), _of_windows),
+    **dict.fromkeys((BlockedConvolution, ChannelSums, Convolution, ConvolutionPair, KernelGradient), _of_windows),
     SumPool: _of_sums,
     FusedProduct: _of_fused_product,
     Pipeline: _of_stages,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...graph import Apply, Constant, Variable
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from ...ops.channel_sums import ChannelSums
 from ...ops.convolution_pair import ConvolutionPair, bounds_of
 from ...ops.fused_product import FusedProduct
 from ...record import record
@@ -83,11 +84,37 @@ def has_call(node: Apply) -> bool:
     op = node.op
     if isinstance(op, BlockedConvolution):
         return bool(op.weights)
+    if isinstance(op, ChannelSums):
+        return _has_lines(op, node.inputs[0])
     if isinstance(op, FromBlocks) and op.shuffle > 1:
         return False
     size: int | None = op.size if isinstance(op, ToBlocks) else node.inputs[0].type.shape[4]
     channels = node.inputs[0].type.shape[1]
     return bool(size) and (isinstance(op, FromBlocks) or (channels is not None and channels % (size or 1) == 0))
+
+
+def _has_lines(op: ChannelSums, x: Variable) -> bool:
+    """Whether windows of channels are more than one, and reach no farther than the blocks beside them."""
+    size = x.type.shape[4] or 0
+    return op.before + op.behind > 0 and max(op.before, op.behind) <= size
+
+
+def plan_channel_sums(p: Planner, node: Apply) -> None:
+    """One call."""
+    _call(p, summed_channels(p, node), node.out)
+
+
+def summed_channels(p: Planner, node: Apply) -> Multiplication:
+    """The call of sums of channels and those beside them, but for its result and what follows."""
+    op, x, size = node.op, p.packed(p.arrays[node.inputs[0]]), node.inputs[0].type.shape[4] or 1
+    assert isinstance(op, ChannelSums)
+    n, count, *positions, lanes = x.lengths
+    p.guard("equal", count, -(-op.channels // size), failure=Outcome.LENGTHS, axis=1)
+    p.guard("equal", lanes, size, failure=Outcome.LENGTHS, axis=4)
+    counts = (op.channels, size, count, size, 1, 1, 0, 1, op.channels, 1, 0, op.before, op.behind)
+    numbers = (n, *counts, *positions, *(1, 1) * 3, 0, 0, *positions)
+    arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), x, x, 0, 0)  # it reads no weights
+    return Multiplication("convolve_blocks", (n, count, *positions, size), arguments, (x,))
 
 
 def plan_to_blocks(p: Planner, node: Apply) -> None:
@@ -157,7 +184,7 @@ def convolved_blocks(
     listed = op.is_listed(op.weights, len(x.lengths) == 5)
     numbers = (
         x.lengths[0], channels, op.size if len(x.lengths) == 5 else 1, found.lengths[1], op.size, op.panel, int(op.own),
-        op.tile, op.groups, op.weights[0] // op.groups, op.shuffle, int(listed), *x.lengths[2:4], *op.weights[2:],
+        op.tile, op.groups, op.weights[0] // op.groups, op.shuffle, int(listed), 0, 0, *x.lengths[2:4], *op.weights[2:],
         *op.stride, *op.dilation, *(pair[0] for pair in op.padding), *found.counts,
     )  # fmt: skip
     arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), w, bias, low or 0, high or 0)

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from ...graph import Apply, FunctionGraph, Op, Variable, rebuild
 from ...ops.blas import Dot, Dot22, Dot22Scalar, MatMul
 from ...ops.blocked import BlockedConvolution
+from ...ops.channel_sums import ChannelSums
 from ...ops.convolution import Convolution
 from ...ops.fused import Fused
 from ...ops.fused_product import FusedProduct
@@ -24,13 +25,14 @@ from ...ops.tensor import TensorVariable
 from ..ir.kernel import Kernel
 from .launches import is_launched
 from .plan_blas import Multiplication, multiplication, of_panels
-from .plan_blocks import convolved_blocks, plan_cut_off
+from .plan_blocks import convolved_blocks, has_call, plan_cut_off, summed_channels
 from .plan_windows import MOST_LOOPS, convolved, has_own_kernels, own_kernels, plan_as
 from .planner import Planner, has_all_loops
 from .program import After, Array, Lengths, Quantity
 
 MAX_ARRAYS = 64
 """AG_MOST_ARRAYS of the runtime."""
+IN_BLOCKS = (BlockedConvolution, ChannelSums)
 MULTIPLIED: dict[type[Op], Callable[[Planner, Apply], Multiplication]] = {
     Dot: multiplication,
     Dot22: multiplication,
@@ -39,6 +41,7 @@ MULTIPLIED: dict[type[Op], Callable[[Planner, Apply], Multiplication]] = {
     PackedDot: of_panels,
     Convolution: convolved,
     BlockedConvolution: convolved_blocks,
+    ChannelSums: summed_channels,
 }
 
 
@@ -54,8 +57,8 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
             plan_as(p, node, own_kernels(p, made, node.op.graph, others))
             return
         product, group = _of_any_lengths(group)
-    elif isinstance(made.op, BlockedConvolution):
-        if made.op.weights and plan_cut_off(p, node):
+    elif isinstance(made.op, IN_BLOCKS):
+        if has_call(made) and plan_cut_off(p, node):
             return
         product, group = _of_any_lengths(group)
     host = _host(group)
@@ -65,7 +68,7 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
         or host is None
         or type(made.op) not in MULTIPLIED
         or (isinstance(made.op, Convolution) and kernel.rank > MOST_LOOPS)
-        or (isinstance(made.op, BlockedConvolution) and not made.op.weights)
+        or (isinstance(made.op, IN_BLOCKS) and not has_call(made))
         or not _runs_along(kernel, product)
         or not all(has_all_loops(group, kernel, k) for k in range(len(kernel.outputs)))
         or not all(o in p.needed for o in node.outputs)

@@ -17,18 +17,14 @@ _CORE = ("runtime.c", "arena.c", "interrupt.c", "team.c", "launch.c", "pipeline.
 _ALONE = ("runtime.c", "arena.c", "alone.c", "launch.c", "pipeline.c")
 _GEMM = "../gemm/"
 _PRODUCTS = (
-    *(_GEMM + name for name in ("arithmetic.c", "tile.c", "panels.c", "blocks.c", "little.c")),
-    _GEMM + "vector.c",
+    *(_GEMM + name for name in ("arithmetic.c", "tile.c", "panels.c", "blocks.c", "little.c", "vector.c")),
     "linear_algebra.c",
-    _GEMM + "direct.c",
-    _GEMM + "depthwise.c",
-    _GEMM + "grouped.c",
-    _GEMM + "winograd.c",
-    _GEMM + "pairs.c",
-    _GEMM + "batch.c",
-    _GEMM + "attention.c",
-    _GEMM + "table.c",
+    _GEMM + "choices.c",
 )  # fmt: skip
+_CONVOLUTIONS = tuple(
+    _GEMM + name for name in ("direct.c", "depthwise.c", "neighbours.c", "grouped.c", "winograd.c", "pairs.c")
+)
+_MORE_PRODUCTS = tuple(_GEMM + name for name in ("batch.c", "attention.c", "table.c"))
 
 _BYTES = tuple(_GEMM + name for name in ("arithmetic.c", "bytes.c", "nibbles.c", "sparse_work.c"))
 _SPARSE, _BYTE_TABLE = _GEMM + "sparse.c", _GEMM + "byte_table.c"
@@ -76,18 +72,22 @@ def core_source(alone: bool = False) -> str:
     return f"#define AG_ALONE\n{text}" if alone else text
 
 
-def product_source(dtype: str, *, fallback: bool = False, blas_first: bool = False) -> str:
+def product_source(
+    dtype: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
+) -> str:
     """The C text of the matrix products of one dtype, a key of MEMBERS.
 
     `fallback`: as small as will do beside a BLAS that has gemv, ger and dot; `blas_first`: matrices go to the BLAS even
-    where our own loops are as fast.
+    where our own loops are as fast; `convolutions`: with those in blocks of channels.
     """
     if dtype == BYTES:
         text = _with_declarations(*_BYTES, more="#define BYTES 1\n#define COMPLEX 0\n")
         return "\n".join([text, *map(_sparse, _NUMBERS), _joined(_BYTE_TABLE)])
     _, name, part, is_complex = _TYPES[dtype]
     head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n#define FALLBACK {int(fallback)}\n"
-    return _with_declarations(*_PRODUCTS, more=f"{head}#define BLAS_FIRST {int(blas_first)}\n")
+    head += f"#define BLAS_FIRST {int(blas_first)}\n"
+    between = _CONVOLUTIONS if convolutions else ()
+    return _with_declarations(*_PRODUCTS, *between, *_MORE_PRODUCTS, more=head)
 
 
 def _sparse(number: str) -> str:

@@ -24,6 +24,7 @@ Rules on matrices and networks:
     pooling, cropping                      windows axis by axis, parts of convolutions and of padded arrays
     attention                              a softmax of products times values as one op
     layout, winograd, pairs                channels of images in blocks, their convolutions by tiles and two at a time
+    neighbours                             sums of channels and those beside them
     storage, quantization                  weights in 16 bits, numbers in few bits
     byte_sums, byte_blocks, nibbles        networks in integers, in blocks of channels, weights of 4 bits
     byte_zeros                             integers less zero points
@@ -81,6 +82,7 @@ from . import (
     joins,
     layout,
     logic,
+    neighbours,
     nibbles,
     normalization,
     pairs,
@@ -295,8 +297,8 @@ def register_storage(db: SequenceDB) -> None:
 def layout_db() -> SequenceDB:
     """Channels of convolutions in blocks, and their weights in the order in which they are read."""
     db = SequenceDB()
-    blocks = equilibrium((layout.LAYOUT, byte_blocks.IN_BLOCKS, dimshuffles.COMPOSED))
-    db.register("channels_in_blocks", blocks, "fast_run", "layout", position=0)
+    rules = (layout.LAYOUT, neighbours.NEIGHBOURS, byte_blocks.IN_BLOCKS, dimshuffles.COMPOSED, shapes.LENGTHS)
+    db.register("channels_in_blocks", equilibrium(rules), "fast_run", "layout", position=0)
     tiles = TopoDB()
     for rule in winograd.WINOGRAD:  # for queries that name the tag
         tiles.register(rule.name, rule, "winograd", "unsafe")
