@@ -126,16 +126,15 @@ ROWS = [
     ("local_bias_in_blocks", T.constant(2.0) + blocked()(image, kernels, vector),
      blocked()(image, kernels, T.constant(vector.data + 2))),
     ("local_padding_in_blocks", padded(x, -1.5), FromBlocks(N)(padded_blocks(blocks, -1.5))),
-    (
-        "local_pool_in_blocks",
-        MaxPool((1, 2), (1, 2), (1, 1))(x),
-        FromBlocks(N)(T.maximum(blocks[:, :, :, :3:2], blocks[:, :, :, 1:4:2])),
-    ),
-    (
-        "local_pool_in_blocks",
-        SumPool((2, 1), (1, 1), (3, 1))(x),
-        FromBlocks(N)(T.add(blocks[:, :, :3], blocks[:, :, 3:])),
-    ),
+    ("local_pool_in_blocks", MaxPool((1, 2), (1, 2), (1, 3))(x),
+     FromBlocks(N)(MaxPool((1, 2, 1), (1, 2, 1), (1, 3, 1))(blocks))),
+    ("local_pool_in_blocks", SumPool((2, 1), (1, 1), (3, 1))(x),
+     FromBlocks(N)(SumPool((2, 1, 1), (1, 1, 1), (3, 1, 1))(blocks))),
+    ("local_pool_by_parts", MaxPool((1, 2, 1), (1, 2, 1), (1, 1, 1))(blocks),
+     T.maximum(blocks[:, :, :, :3:2], blocks[:, :, :, 1:4:2])),
+    ("local_pool_by_parts", SumPool((2, 1, 1), (1, 1, 1), (3, 1, 1))(blocks),
+     T.add(blocks[:, :, :3], blocks[:, :, 3:])),
+    ("local_pool_by_parts", MaxPool((1, 1, 1), (1, 1, 1), (1, 1, 1))(blocks), blocks),
     (
         "local_join_in_blocks",
         T.join(1, x, FromBlocks(SIZE - 1)(other)),
@@ -265,6 +264,9 @@ UNCHANGED = [
     ("local_elementwise_in_blocks", FromBlocks(N, 2)(blocks) + each),
     ("local_bias_in_blocks", blocked()(blocks, square, zeros) + T.constant(np.ones((6, 1, 1)))),  # of each row
     ("local_padding_in_blocks", T.set_subtensor(T.zeros((2, N, 9, 6))[:, :, 1:7, 0:5], x[:, :, :1])),  # stretched
+    ("local_pool_in_blocks", MaxPool((2,), (1,), (1,))(x)),
+    ("local_pool_by_parts", MaxPool((1, 2, 2), (1, 1, 1), (1, 1, 1))(blocks)),  # along lanes as well
+    ("local_pool_by_parts", MaxPool((2, 1), (1, 1), (1, 1))(blocks)),
     ("local_join_in_blocks", T.join(2, x, x)),
     ("local_join_in_blocks", T.join(1, FromBlocks(N, 2)(blocks), x)),
     ("local_join_in_blocks", T.join(1, FromBlocks(N - 1)(blocks), FromBlocks(N)(long))),  # perhaps of other lengths

@@ -1,7 +1,10 @@
 """Why each rule comes to an end: what falls whenever it fires, measured on graphs before and after."""
 
+import math
+
 from arignote.ops.blocked import BlockedConvolution
 from arignote.ops.elementwise import Elementwise
+from arignote.ops.pooling import Pool
 from arignote.optdb import MergeOptimizer
 
 FREE = frozenset({"shape_i", "dimshuffle", "fill", "subtensor", "identity"})
@@ -33,6 +36,12 @@ def count(graph, name):
 def axes(graph):
     """The axes of all results but those of dimshuffles."""
     return sum(node.outputs[0].ndim for node in merged(graph).order if node.op.name != "dimshuffle")
+
+
+def positions(graph):
+    """The positions of the windows of all pools."""
+    ops = [node.op for node in merged(graph).order]
+    return sum(math.prod(op.kernel) for op in ops if isinstance(op, Pool))
 
 
 def below(graph, name):
@@ -155,13 +164,15 @@ OUTWARDS = {
 FLATTER = {"local_axes_after_product"}
 """Rules after which results have fewer axes."""
 
+NARROWER = {"local_max_pool_by_axes", "local_pool_by_parts"}
+"""Rules after which windows of pools have fewer positions, all added up."""
+
 GUARDED = {
     "local_alloc_of_constant": "the constant has no axes afterwards",
     "local_bytes_in_blocks": "the weights are laid in blocks afterwards",
     "local_convert_negative_indices": "the index is not negative afterwards",
     "local_grad_log_erfc_neg": "the erfc that is left is of a number that was cut",
     "local_incsubtensor_of_zeros_to_setsubtensor": "it sets afterwards, and does not add",
-    "local_max_pool_by_axes": "each part has windows along fewer axes",
     "local_log_erfc": "the erfc that is left is of a number that was cut",
     "local_picked_log_softmax": "what is picked from is no log_softmax afterwards",
     "local_reduce_broadcastable": "the axis of length 1 is gone",

@@ -296,3 +296,21 @@ def test_the_profile_counts_operations():
     (step,) = [s for s in f.profile.steps if "blocked" in s.text]
     blocks = -(-64 // (current().vector // 4)) * (current().vector // 4)
     assert step.flops == pytest.approx(8 * 8 * blocks * 2 * 16 * 9, rel=0.02)
+
+
+@pytest.mark.parametrize("kind", ["max", "avg"])
+def test_images_of_unknown_size_stay_in_blocks_through_strides_and_pooling(kind):
+    """Lengths are halved and padded again and again; what is computed of an image is computed once."""
+    pool = T.nn.max_pool2d if kind == "max" else T.nn.avg_pool2d
+    w, v, u = numbers(16, 3, 7, 7) / 8, numbers(32, 16, 3, 3) / 8, numbers(32, 32, 3, 3) / 16
+    x = T.tensor("x", "float32", (None, 3, None, None))
+    y = pool(T.nn.relu(conv(x, w, stride=2, padding=3)), 3, 2, 1)
+    y = T.nn.relu(conv(y, v, stride=2, padding=1))
+    y = conv(pool(y, 2, 2), u, padding=1)
+    f, plain = ag.function([x], y), ag.function([x], y, mode="NUMPY")
+    found = names(f)
+    assert found.count("from_blocks") == 1 and found.count("blocked_convolution") == 3, found
+    assert not {"convolution", "max_pool", "sum_pool"} & set(found), found
+    for shape in ((1, 3, 32, 40), (2, 3, 33, 47)):
+        value = numbers(*shape)
+        np.testing.assert_allclose(f(value), plain(value), rtol=0, atol=2e-6 * np.abs(plain(value)).max())

@@ -23,6 +23,8 @@ def test_what_falls(name):
             assert by.above(after, OUTWARDS[name]) < by.above(before, OUTWARDS[name])
         elif name in by.FLATTER:
             assert by.axes(after) < by.axes(before)
+        elif name in by.NARROWER:
+            assert by.positions(after) < by.positions(before)
         elif name not in by.GUARDED:
             assert by.size(after) < by.size(before), f"{RULES[name]}: {by.size(before)} became {by.size(after)}"
         rest = settled(before, [RULES[name]])
@@ -30,7 +32,7 @@ def test_what_falls(name):
 
 
 def test_the_lists_are_short_and_of_rules_that_need_them():
-    listed = [*GONE, *INWARDS, *OUTWARDS, *by.FLATTER, *by.GUARDED]
+    listed = [*GONE, *INWARDS, *OUTWARDS, *by.FLATTER, *by.NARROWER, *by.GUARDED]
     assert len(listed) == len(set(listed))
     assert set(listed) <= set(RULES)
     assert len(by.GUARDED) <= 10

@@ -299,6 +299,8 @@ def layout_db() -> SequenceDB:
     db = SequenceDB()
     rules = (layout.LAYOUT, neighbours.NEIGHBOURS, byte_blocks.IN_BLOCKS, dimshuffles.COMPOSED, shapes.LENGTHS)
     db.register("channels_in_blocks", equilibrium(rules), "fast_run", "layout", position=0)
+    parts = equilibrium((pooling.BY_PARTS, shapes.LENGTHS))
+    db.register("pools_by_parts", parts, "fast_run", "layout", position=0.2)
     tiles = TopoDB()
     for rule in winograd.WINOGRAD:  # for queries that name the tag
         tiles.register(rule.name, rule, "winograd", "unsafe")

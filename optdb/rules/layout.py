@@ -10,7 +10,6 @@ vectors of the target.  At the end constant weights are laid in the order in whi
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -21,11 +20,11 @@ from ...graph import Constant, Variable, dims, dims_of
 from ...ops.blocked import MOST_LISTED, POSITIONS, BlockedConvolution, FromBlocks, ToBlocks
 from ...ops.convolution import Convolution
 from ...ops.creation import Alloc
-from ...ops.elementwise import Pointwise, add, maximum
+from ...ops.elementwise import Pointwise, add
 from ...ops.indexing import IncSubtensor, entries
 from ...ops.joining import Join
-from ...ops.lengths import known_length, lengths_of, tensor_to_dim
-from ...ops.pooling import MaxPool, Pool, SumPool
+from ...ops.lengths import lengths_of, tensor_to_dim
+from ...ops.pooling import MaxPool, SumPool
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle, Reshape, reshape
 from ...ops.tensor import constant
@@ -36,10 +35,9 @@ from ..patterns import Users
 from ..rule import Rule, node_rule
 from .channels import from_blocks, in_any_order, join_in_blocks, ordered, shuffle_in_blocks
 from .facts import Node, is_number, number_of, producer
-from .slicing import read, simplified
+from .pooling import POOLED
 
 DTYPES = ("float32", "float64")
-POOLED = {MaxPool: (*DTYPES, "int8", "uint8"), SumPool: DTYPES}
 ROUNDED = relaxes("rounding", "signed zero")
 
 
@@ -180,31 +178,12 @@ def padding_in_blocks(node: Node) -> Variable | None:
 
 
 def pool_in_blocks(node: Node) -> Variable | None:
-    """The largest of, or the sum of, as many parts of the blocks as a window has positions."""
+    """Windows of one lane along rows and columns of the blocks."""
     op, made = node.op, in_any_order(node.inputs[0])
     if made is None or len(op.kernel) != 2 or node.out.dtype not in POOLED[type(op)]:
         return None
-    (blocks,) = made.inputs
-    counts = lengths_of(node.out)[2:]
-    lengths = dims_of(blocks)[2:]
-    places = [
-        [simplified(_along(op, k, position, counts[k]), lengths[k]) for position in range(n)]
-        for k, n in enumerate(op.kernel)
-    ]
-    parts = [read(blocks, (slice(None), slice(None), *place)) for place in itertools.product(*places)]
-    fold = maximum if isinstance(op, MaxPool) else add
-    return made.op(fold(*parts) if len(parts) > 1 else parts[0])  # type: ignore[no-any-return]
-
-
-def _along(op: Pool, axis: int, position: int, count: Variable) -> slice:
-    """Slice of the elements at one position of all windows, along an axis."""
-    stride, start = op.stride[axis], position * op.dilation[axis]
-    if op.kernel[axis] == stride == 1:
-        return slice(None)
-    known = known_length(count)
-    stop = T.add(T.mul(T.sub(count, 1), stride), start + 1) if known is None else (known - 1) * stride + start + 1
-    bounds = (None if start == 0 else start, stop, None if stride == 1 else stride)
-    return slice(*(constant(b, "int64") if isinstance(b, int) else b for b in bounds))
+    of_lanes = type(op)((*op.kernel, 1), (*op.stride, 1), (*op.dilation, 1))
+    return made.op(of_lanes(made.inputs[0]))  # type: ignore[no-any-return]
 
 
 def reduction_in_blocks(node: Node) -> Variable | None:
@@ -271,8 +250,8 @@ LAYOUT: list[Rule] = [
           formula="blocked_convolution(x, w, b) + c -> blocked_convolution(x, w, b + c)  for constant c"),
     _rule("local_padding_in_blocks", IncSubtensor, padding_in_blocks,
           formula="pad(from_blocks(x)) -> from_blocks(pad(x))"),
-    _rule("local_pool_in_blocks", (MaxPool, SumPool), pool_in_blocks, contract=ROUNDED,
-          formula="max_pool(from_blocks(x)) -> from_blocks(maximum(x[...], ...))"),
+    _rule("local_pool_in_blocks", (MaxPool, SumPool), pool_in_blocks,
+          formula="max_pool(from_blocks(x)) -> from_blocks(max_pool(x))"),
     _rule("local_join_in_blocks", Join, join_in_blocks,
           formula="join(from_blocks(x), from_blocks(y)) -> from_blocks(join(x, y))"),
     _rule("local_shuffle_in_blocks", Reshape, shuffle_in_blocks, having=DimShuffle,

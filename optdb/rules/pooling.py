@@ -1,13 +1,28 @@
-"""Pooling axis by axis: the largest of a window is that of the largest of its rows."""
+"""Pooling axis by axis, where the largest of a window is that of the largest of its rows; and of blocks, by slices.
+
+    max_pool{kernel=(k, l)}(x)      -->   max_pool{kernel=(1, l)}(max_pool{kernel=(k, 1)}(x))
+    max_pool{kernel=(k, l, 1)}(x)   -->   maximum(x[..., 0::s, 0::t, :], x[..., 0::s, 1::t, :], ...)
+"""
 
 from __future__ import annotations
 
-from ...graph import Variable
-from ...ops.pooling import MaxPool
+import itertools
+
+from ... import ops as T
+from ...graph import Variable, dims_of
+from ...ops.elementwise import add, maximum
+from ...ops.lengths import known_length, lengths_of
+from ...ops.pooling import MaxPool, Pool, SumPool
+from ...ops.tensor import constant
 from ...targets.current import current
 from ..contract import relaxes
 from ..rule import Rule, node_rule
 from .facts import Node
+from .slicing import read, simplified
+
+FLOATS = ("float32", "float64")
+POOLED = {MaxPool: (*FLOATS, "int8", "uint8"), SumPool: FLOATS}
+"""The dtypes of which blocks are pooled."""
 
 
 def by_axes(node: Node) -> Variable | None:
@@ -25,6 +40,40 @@ def by_axes(node: Node) -> Variable | None:
     return MaxPool(*rest)(MaxPool(*alone)(node.inputs[0]))
 
 
+def by_parts(node: Node) -> Variable | None:
+    """Windows of one lane: the largest of, or the sum of, as many slices as a window has positions."""
+    op, (x,) = node.op, node.inputs
+    if len(op.kernel) != 3 or op.kernel[2] != 1 or op.stride[2] != 1 or x.ndim != 5:
+        return None
+    if node.out.dtype not in POOLED[type(op)]:
+        return None
+    counts, lengths = lengths_of(node.out)[2:4], dims_of(x)[2:4]
+    places = [
+        [simplified(_along(op, k, position, counts[k]), lengths[k]) for position in range(n)]
+        for k, n in enumerate(op.kernel[:2])
+    ]
+    parts = [read(x, (slice(None), slice(None), *place)) for place in itertools.product(*places)]
+    fold = maximum if isinstance(op, MaxPool) else add
+    return fold(*parts) if len(parts) > 1 else parts[0]
+
+
+def _along(op: Pool, axis: int, position: int, count: Variable) -> slice:
+    """Slice of the elements at one position of all windows, along an axis."""
+    stride, start = op.stride[axis], position * op.dilation[axis]
+    if op.kernel[axis] == stride == 1:
+        return slice(None)
+    known = known_length(count)
+    stop = T.add(T.mul(T.sub(count, 1), stride), start + 1) if known is None else (known - 1) * stride + start + 1
+    bounds = (None if start == 0 else start, stop, None if stride == 1 else stride)
+    return slice(*(constant(b, "int64") if isinstance(b, int) else b for b in bounds))
+
+
+BY_PARTS: list[Rule] = [
+    node_rule(
+        "local_pool_by_parts", (MaxPool, SumPool), by_parts, contract=relaxes("rounding", "signed zero"),
+        formula="max_pool{kernel=(k, l, 1)}(x) -> maximum(x[:, :, ::s, ::t], ...)",
+    ),
+]  # fmt: skip
 BY_AXES: list[Rule] = [
     node_rule(
         "local_max_pool_by_axes", MaxPool, by_axes, contract=relaxes("signed zero"),
