@@ -34,6 +34,7 @@ Passes over whole graphs:
 
     fusion, fusion_groups, fusion_rows, fusion_hoped, fusion_positions    groups that become one kernel
     epilogues, pipelines, assembling, as_one    products, stencils and joins with their neighbours
+    growing                                     joins of which each continues another one
     inplace, destroy                            in-place work and its alias analysis
     scan, scan_products, inner_graphs           loops, and graphs inside of loops and branches
     partition, division, regions                a graph divided among engines: pass, prices, convex regions
@@ -108,6 +109,7 @@ from .destroy import AddDestroyHandler
 from .epilogues import EpilogueOptimizer
 from .fusion import FlattenOptimizer, FusionOptimizer
 from .gemm import GemmOptimizer
+from .growing import GrowingJoins
 from .inner_graphs import InnerGraphs, LazyBranches
 from .names import OtherName, other_names, renamed
 from .partition import PartitionOptimizer
@@ -244,6 +246,7 @@ def register_products(db: SequenceDB) -> None:
 
 def register_in_place(db: SequenceDB, *tags: str) -> None:
     """Work in the memory of an operand that nothing else reads."""
+    db.register("growing_joins", GrowingJoins(), *tags, position=48.82)
     db.register("local_inplace_setsubtensor", inplace.inplace_setsubtensor(), *tags, position=60)
     db.register("local_inplace_incsubtensor1", inplace.inplace_incsubtensor1(), *tags, position=60)
     db.register("InplaceBlasOpt", inplace.inplace_blas(), *tags, "blas_opt_inplace", position=70)
