@@ -103,16 +103,17 @@ def _is_read_before(node: Apply, later: Apply, graph: FunctionGraph, place: dict
 
 def _written(new: Apply, chain: list[Apply], k: int, arrays: dict[Apply, Variable]) -> Variable:
     """The array with the parts of join number `k` of a chain in front."""
-    axis, own = new.op.axis, new.inputs  # type: ignore[attr-defined]
+    axis, own, end = new.op.axis, new.inputs, new.out.type.shape[new.op.axis]  # type: ignore[attr-defined]
+    part, begin = new.out, 0
+    whole: Variable
     if k == 0:
-        lengths = list(lengths_of(new.out))
+        lengths = list(lengths_of(part))
         lengths[axis] = constant(chain[-1].out.type.shape[axis], "int64")
-        whole, begin, part = Alloc()(constant(np.zeros((), new.out.dtype)), *lengths), 0, new.out
+        whole = Alloc()(constant(np.zeros((), part.dtype)), *lengths)
     else:
         before = len(chain[k - 1].inputs)
         whole, begin = arrays[chain[k - 1]], chain[k - 1].out.type.shape[axis]
         part = own[before] if len(own) == before + 1 else new.op(*own[before:])  # type: ignore[operator]
-    end = new.out.type.shape[axis]
     place = (*[slice(None)] * axis, slice(begin or None, None if end == whole.type.shape[axis] else end))
     return T.set_subtensor(whole[place], part)  # type: ignore[index,no-any-return]
 
