@@ -54,6 +54,7 @@ from .solving import System
 from .sorting import Nonzero, OrderStatistics, SearchSorted, Sorting, Unique, UniqueParts
 from .sparse_dot import SparseDot
 from .specify import CheckLengths, SpecifyShape
+from .two_of_four import TwoOfFour
 from .unbroadcasting import SumTo
 
 
@@ -303,7 +304,7 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
     "rewrites make it, after examples are batched": (
         Assembled, Attention, BlockedConvolution, ByteConvolution, ByteProduct, ChannelSums, ConvolutionPair, Dot22,
         Dot22Scalar, FromBlocks, Fused, FusedProduct, Gemm, Gemv, Ger, InPlace, NibbleProduct, PackedDot, Pipeline,
-        Region, SparseDot, ToBlocks,
+        Region, SparseDot, ToBlocks, TwoOfFour,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
 }  # fmt: skip

@@ -46,6 +46,7 @@ from .sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Uniq
 from .sparse_dot import SparseDot
 from .specify import CheckLengths, MaskedShape, SpecifyShape
 from .tensor import TensorConstant, TensorVariable
+from .two_of_four import TwoOfFour
 from .unbroadcasting import SumTo
 
 Entry = Union[Op, Callable[..., Op]]
@@ -63,7 +64,7 @@ _WITH_FIELDS = (
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
     MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedDot, Pipeline, Quantize, Region, Scan, SearchSorted,
     ShapeI, Softmax, Solve, SolveTriangular, Sort, SparseDot, SpecifyShape,
-    Subtensor, SumPool, ToBlocks, Top, Triangle, Unique, UniqueParts, While,
+    Subtensor, SumPool, ToBlocks, Top, Triangle, TwoOfFour, Unique, UniqueParts, While,
 )  # fmt: skip
 
 

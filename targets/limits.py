@@ -55,6 +55,9 @@ class Limits:
     """The most vectors of constant weights that are not all zero for a product that reads these alone."""
     sparse_numbers: int = 64 * 64
     """Numbers of the smallest such matrix."""
+    two_of_four: tuple[int, int] = (256, 1 << 15)
+    """Rows and numbers of the smallest matrix of which two of each four numbers are stored.  At 64x64 and 128x128 such
+    products of 4 rows and more take as long as dense ones; from here on they take 0.5 to 0.9 of that."""
     tiles: tuple[int, ...] = (2, 4)
     """Outputs along a side of the tiles of Winograd's algorithm that are considered."""
     tiled_number: int = 16

@@ -14,6 +14,7 @@ from arignote.ops.lengths import lengths_of
 from arignote.ops.packed_dot import PackedDot
 from arignote.ops.pooling import MaxPool, SumPool
 from arignote.ops.sparse_dot import SparseDot
+from arignote.ops.two_of_four import TwoOfFour
 from arignote.ops.weights import pack, pack_panels, pack_tiles, shuffled
 from arignote.optdb.rules.panels import lanes_of
 from arignote.targets.current import current
@@ -45,6 +46,8 @@ heads, choice = T.tensor("heads", "float64", (2, None, 4)), T.matrix("choice") >
 turned = T.transpose(heads, (0, 2, 1))
 few = T.constant(np.arange(500.0 * 20).reshape(500, 20) * (np.arange(500) % 4 == 0)[:, None])
 SPARSE = SparseDot(500, 20, current().vector // 8)
+two = T.constant((np.arange(500.0 * 80).reshape(500, 80) * (np.arange(500) % 4 < 2)[:, None]).astype("float32"))
+TWO, singles = TwoOfFour(500, 80, current().vector // 4), T.tensor("singles", "float32", (None, 500))
 weights, LANES = T.constant(np.arange(500.0 * 20).reshape(500, 20)), lanes_of("float64") or 1
 
 
@@ -172,6 +175,7 @@ ROWS = [
         PackedDot(500, 20, LANES)(rows, T.constant(pack_panels(weights.data, LANES))),
     ),
     ("local_sparse_dot", T.dot(rows, few), SPARSE(rows, *map(T.constant, SPARSE.packed(few.data)))),
+    ("local_two_of_four", T.dot(singles, two), TWO(singles, *map(T.constant, TWO.packed(two.data)))),
     (
         "local_axes_after_product",
         T.DimShuffle(("x", 0, 1))(Dot22()(a, b)) + c,

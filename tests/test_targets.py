@@ -70,6 +70,7 @@ BOUNDS = {
     # Axes; and the order of weights, which the C knows.
     "ops/blocked.py": {"IN_BLOCKS", "IN_TURN", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},
     "ops/nibbles.py": {"LEAST", "MOST", "OCTET", "TILE"},
+    "ops/two_of_four.py": {"BLOCK", "GROUP", "KEPT"},
     "ops/weights.py": {"DEPTH", "EVEN"},
     "cbackend/program/plan_blas.py": {"SUMMED"},
     # Blocks of sums and products: the bits of results depend on them, on every target.

@@ -48,4 +48,12 @@ static i32 ag_multiply_sparse(const ag_runtime *rt, const ag_byte_table *t, i64 
     return t->sparse(rt, &(const ag_sparse_product){rows, outputs, depth, item, x, w, starts, places, y});
 }
 """),
+    Helper("ag_multiply_two", """\
+/* Rows by a matrix with two of each four numbers (see ag_two_product).  0, or MEMORY (2). */
+static i32 ag_multiply_two(const ag_runtime *rt, const ag_byte_table *t, i64 rows, i64 outputs, i64 depth,
+                           const void *x, const void *w, const i32 *places, void *y)
+{
+    return t->two(rt, &(const ag_two_product){rows, outputs, depth, x, w, places, y});
+}
+"""),
 )  # fmt: skip

@@ -22,6 +22,7 @@
                                                                        a convolution of bytes in blocks
     multiply_nibbles(products, ..., result)                            rows of floats by weights of 4 bits
     multiply_sparse(products, ..., result)                             rows by a matrix of which some vectors are stored
+    multiply_two(products, ..., result)                                rows by a matrix with two of each four numbers
     solve, solve_triangular, cholesky, slogdet(solvers, ..., result)   factorizations
     pipeline({stages})                                                 kernels, some rows of each at a time
 
@@ -78,6 +79,7 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("sum_bytes", "t v a v a a a a a qa v a"),
         Intrinsic("multiply_nibbles", "t q q q q q a a a qa a"),
         Intrinsic("multiply_sparse", "t q q q q a a a a a"),
+        Intrinsic("multiply_two", "t q q q a a a a"),
         Intrinsic("solve", "l q q v q q a v aq v n a"),
         Intrinsic("solve_triangular", "l q q q q v q q a v a v a"),
         Intrinsic("cholesky", "l q q v q a v a"),

@@ -64,6 +64,7 @@ from ...ops.solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from ...ops.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
 from ...ops.sparse_dot import SparseDot
 from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
+from ...ops.two_of_four import TwoOfFour
 from ...ops.unbroadcasting import SumTo
 from ..ir.verify import verify
 from . import (
@@ -342,6 +343,7 @@ _PLANS: dict[type[Op], Plan] = {
     ByteProduct: plan_bytes.plan_byte_product,
     NibbleProduct: plan_bytes.plan_nibble_product,
     SparseDot: plan_bytes.plan_sparse_dot,
+    TwoOfFour: plan_bytes.plan_two_of_four,
     ToBlocks: plan_blocks.plan_to_blocks,
     FromBlocks: plan_blocks.plan_from_blocks,
     KernelGradient: plan_windows.plan_kernel_gradient,

@@ -8,6 +8,7 @@ from ...graph import Apply
 from ...ops.byte_sums import RESULTS, ByteConvolution
 from ...ops.nibbles import NibbleProduct
 from ...ops.sparse_dot import SparseDot
+from ...ops.two_of_four import TwoOfFour
 from ...targets.costs import ITEMS
 from .outcome import Outcome
 from .plan_blas import SUMMED, batch_of, batch_strides
@@ -97,3 +98,15 @@ def plan_sparse_dot(p: Planner, node: Apply) -> None:
     numbers = (p.product(x.lengths[:-1]), op.columns, op.rows, ITEMS[node.out.dtype])
     arguments = (Table(TABLE), *numbers, x, w, starts, places, result)
     p.call("multiply_sparse", arguments, (result,), (x, w, starts, places), fallible=True)
+
+
+def plan_two_of_four(p: Planner, node: Apply) -> None:
+    """One call for all rows."""
+    op = node.op
+    assert isinstance(op, TwoOfFour)
+    x, w, places = map(p.packed, p.inputs_of(node))
+    p.guard("equal", x.lengths[-1], op.rows, failure=Outcome.LENGTHS, axis=SUMMED)
+    result = p.result(node.out, (*x.lengths[:-1], op.columns))
+    p.products[TABLE] = None
+    arguments = (Table(TABLE), p.product(x.lengths[:-1]), op.columns, op.rows, x, w, places, result)
+    p.call("multiply_two", arguments, (result,), (x, w, places), fallible=True)

@@ -27,7 +27,7 @@ _CONVOLUTIONS = tuple(
 _MORE_PRODUCTS = tuple(_GEMM + name for name in ("batch.c", "attention.c", "table.c"))
 
 _BYTES = tuple(_GEMM + name for name in ("arithmetic.c", "bytes.c", "nibbles.c", "sparse_work.c"))
-_SPARSE, _BYTE_TABLE = _GEMM + "sparse.c", _GEMM + "byte_table.c"
+_SPARSE, _BYTE_TABLE = _GEMM + "sparse.c", (_GEMM + "two_of_four.c", _GEMM + "byte_table.c")
 _NUMBERS = ("float", "double")
 """The types for which sparse.c is read."""
 
@@ -82,7 +82,7 @@ def product_source(
     """
     if dtype == BYTES:
         text = _with_declarations(*_BYTES, more="#define BYTES 1\n#define COMPLEX 0\n")
-        return "\n".join([text, *map(_sparse, _NUMBERS), _joined(_BYTE_TABLE)])
+        return "\n".join([text, *map(_sparse, _NUMBERS), _joined(*_BYTE_TABLE)])
     _, name, part, is_complex = _TYPES[dtype]
     head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n#define FALLBACK {int(fallback)}\n"
     head += f"#define BLAS_FIRST {int(blas_first)}\n"

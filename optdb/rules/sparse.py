@@ -1,10 +1,11 @@
-"""Products with constant matrices of many zeros, such as those of `ag.prune(..., structure="block")`.
+"""Products with constant matrices of many zeros, such as those of `ag.prune` with `structure="block"` or `"2:4"`.
 
     dot(x, w)    -->   sparse_dot(x, the vectors of w that are not all zero, starts, places)
+    dot(x, w)    -->   two_of_four(x, two numbers of each four of w, their places)
 
 A vector is one row of as many columns as a vector register holds.  Where enough of them are zero, those are neither
-read nor multiplied.  Zeros that are left out change the order of the sum and the sign of a zero, and nothing else: a
-row with an infinity or a NaN is multiplied by them too.
+read nor multiplied.  For two of four the numbers of x are picked in registers.  Zeros left out change the order of the
+sum and the sign of a zero, and nothing else: a row with an infinity or a NaN is multiplied by them too.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from ...graph import Constant, Variable
 from ...ops.blas import Dot, MatMul
 from ...ops.sparse_dot import DTYPES, SparseDot
 from ...ops.tensor import constant
+from ...ops.two_of_four import TwoOfFour, has_two_of_four
 from ...targets.costs import ITEMS
 from ...targets.current import current
+from ...targets.target import Target
 from ..contract import relaxes
 from ..rule import Rule, node_rule
 from .facts import Node
@@ -40,8 +43,31 @@ def sparse_dot(node: Node) -> Variable | None:
     return op(x, *map(constant, (vectors, starts, places)))  # type: ignore[no-any-return]
 
 
+def picks_in_registers(target: Target) -> bool:
+    """Whether an instruction picks any number of a vector for each lane; else two of four are slower than all four."""
+    return target.vector >= 32 and "avx2" in target.features
+
+
+def two_of_four(node: Node) -> Variable | None:
+    """Rows by a constant matrix of which each four numbers along the sum have two zeros."""
+    x, w = node.inputs
+    if x.dtype != "float32" or w.dtype != x.dtype or not x.ndim or not isinstance(w, Constant) or w.ndim != 2:
+        return None
+    target, (rows, columns) = current(), w.data.shape
+    lanes, least = target.vector // ITEMS[x.dtype], target.limits.two_of_four
+    if not picks_in_registers(target) or rows < least[0] or w.data.size < least[1] or columns < lanes:
+        return None
+    if not has_two_of_four(w.data):
+        return None
+    op = TwoOfFour(rows, columns, lanes)
+    return op(x, *map(constant, op.packed(w.data)))  # type: ignore[no-any-return]
+
+
 SPARSE: list[Rule] = [
     node_rule("local_sparse_dot", (Dot, MatMul), sparse_dot, constants=True,
               contract=relaxes("rounding", "signed zero"),
               formula="dot(x, w) -> sparse_dot(x, vectors of w, starts, places)  for constant w of many zeros"),
+    node_rule("local_two_of_four", (Dot, MatMul), two_of_four, constants=True,
+              contract=relaxes("rounding", "signed zero"),
+              formula="dot(x, w) -> two_of_four(x, w, places)  for constant w with two zeros in each four"),
 ]  # fmt: skip
