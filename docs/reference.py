@@ -87,7 +87,7 @@ def _top_pages() -> Iterator[Page]:
 
 def _database_pages() -> Iterator[Page]:
     module = importlib.import_module("arignote.optdb")
-    names = "rule node_rule wilds op_like exact ulp stabilizes relaxes approximates"
+    names = "rule node_rule wilds op_like exact ulp stabilizes relaxes approximates narrows"
     rules = [(name, getattr(module, name)) for name in names.split() if hasattr(module, name)]
     methods = "table query entries register register_all unregister add_tags remove_tags copy explain"
     database = [(f"ag.optdb.{name}", getattr(ag.optdb, name)) for name in methods.split() if hasattr(ag.optdb, name)]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..targets.target import Target
     from .executable import Executable
 
-FOR_C = ("fusion", "inplace", "blas_c", "layout", "attention", "sparse")
+FOR_C = ("fusion", "inplace", "blas_c", "layout", "attention", "sparse", "bfloat16")
 """Tags of passes that pay only where nodes become loops in C and calls of a BLAS."""
 
 

@@ -21,6 +21,7 @@ from .assumptions import Assume
 from .attention import Attention
 from .batching_convolutions import convolution, kernel_gradient
 from .batching_loops import cond, scan
+from .bfloats import BfloatDot, PackedBfloatDot
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .blocked import BlockedConvolution, FromBlocks, ToBlocks
 from .byte_sums import ByteConvolution, ByteProduct
@@ -302,9 +303,9 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
         Arange, Eye, Nonzero, RepeatedPositions, Unique, UniqueParts,
     ),
     "rewrites make it, after examples are batched": (
-        Assembled, Attention, BlockedConvolution, ByteConvolution, ByteProduct, ChannelSums, ConvolutionPair, Dot22,
-        Dot22Scalar, FromBlocks, Fused, FusedProduct, Gemm, Gemv, Ger, InPlace, NibbleProduct, PackedDot, Pipeline,
-        Region, SparseDot, ToBlocks, TwoOfFour,
+        Assembled, Attention, BfloatDot, BlockedConvolution, ByteConvolution, ByteProduct, ChannelSums,
+        ConvolutionPair, Dot22, Dot22Scalar, FromBlocks, Fused, FusedProduct, Gemm, Gemv, Ger, InPlace, NibbleProduct,
+        PackedBfloatDot, PackedDot, Pipeline, Region, SparseDot, ToBlocks, TwoOfFour,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
 }  # fmt: skip
@@ -315,5 +316,5 @@ for _kind in (Nonzero, RepeatedPositions, Unique, UniqueParts):
     register(_kind, lacks={"lengths": "the values decide them"})
 for _kind in (MakeVector, Shape, ShapeI):
     register(_kind, lacks={"lengths": "its type has them"})
-for _kind in (PackedDot, Top):
+for _kind in (PackedBfloatDot, PackedDot, Top):
     register(_kind, lacks={"derivative": "rewrites make it, after derivatives are taken"})

@@ -11,6 +11,7 @@ from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .assembled import Assembled
 from .assumptions import Assume
 from .attention import Attention
+from .bfloats import BfloatDot, PackedBfloatDot
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .blocked import BlockedConvolution, FromBlocks, ToBlocks
 from .byte_sums import ByteConvolution, ByteProduct
@@ -53,17 +54,17 @@ Entry = Union[Op, Callable[..., Op]]
 """An op without fields, or what makes an op of its fields."""
 
 _WITHOUT_FIELDS = (
-    Alloc(), Arange(), BroadcastTo(), ByPhase(), ByteProduct(), Cholesky(), Det(), Diagonal(), DiagonalMatrix(), Dot(),
-    Dequantize(), Dot22(), Dot22Scalar(), Eigh(), Eigvalsh(), Gemm(), Gemv(), Ger(), Inverse(), MakeVector(), MatMul(),
-    Nonzero(), PseudoInverse(),
+    Alloc(), Arange(), BfloatDot(), BroadcastTo(), ByPhase(), ByteProduct(), Cholesky(), Det(), Diagonal(),
+    DiagonalMatrix(), Dot(), Dequantize(), Dot22(), Dot22Scalar(), Eigh(), Eigvalsh(), Gemm(), Gemv(), Ger(), Inverse(),
+    MakeVector(), MatMul(), Nonzero(), PseudoInverse(),
     RepeatedPositions(), Reshape(), Shape(), SingularValues(), SlogDet(), SumTo(), OrderStatistics(),
 )  # fmt: skip
 _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Attention, BlockedConvolution,
     ByteConvolution, Cast, ChannelSums, CheckLengths, Cond, Convolution, ConvolutionPair, DimShuffle,
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
-    MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedDot, Pipeline, Quantize, Region, Scan, SearchSorted,
-    ShapeI, Softmax, Solve, SolveTriangular, Sort, SparseDot, SpecifyShape,
+    MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedBfloatDot, PackedDot, Pipeline, Quantize, Region,
+    Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, SparseDot, SpecifyShape,
     Subtensor, SumPool, ToBlocks, Top, Triangle, TwoOfFour, Unique, UniqueParts, While,
 )  # fmt: skip
 

@@ -5,6 +5,7 @@
     stabilizes                  never farther from the true value, and finite where the original overflows or cancels
     relaxes("nan", "overflow")  equal but where the named things happen on one side
     approximates(0.02)          finite results at most so far apart: another function, for who asks for it by name
+    narrows(8)                  operands rounded to a significand of 8 bits, for who asks for it by name
 
 Promises are joined with `|`: `ulp(2) | relaxes("overflow")`.
 """
@@ -30,6 +31,8 @@ class Contract:
     relaxed: frozenset[str] = frozenset()
     within: float = 0.0
     """The distance allowed between finite results."""
+    bits: int = 0
+    """The bits of the significand that operands are rounded to; 0: they keep theirs."""
 
     @property
     def tags(self) -> frozenset[str]:
@@ -38,12 +41,14 @@ class Contract:
         words |= {"ulp"} if self.ulps else set()
         words |= {"stabilizes"} if self.nearer else set()
         words |= {"relaxes"} if self.relaxed else set()
-        words |= {"approximate"} if self.within else set()
+        words |= {"approximate"} if self.within or self.bits else set()
         return frozenset(words or {"exact"})
 
     def __or__(self, other: Contract) -> Contract:
         within = max(self.within, other.within)
-        return Contract(max(self.ulps, other.ulps), self.nearer or other.nearer, self.relaxed | other.relaxed, within)
+        bits = min(self.bits, other.bits) or self.bits or other.bits
+        ulps, nearer = max(self.ulps, other.ulps), self.nearer or other.nearer
+        return Contract(ulps, nearer, self.relaxed | other.relaxed, within, bits)
 
     def __str__(self) -> str:
         parts = [f"ulp({self.ulps})"] if self.ulps else []
@@ -51,6 +56,7 @@ class Contract:
         words = ", ".join(f'"{word}"' for word in RELAXABLE if word in self.relaxed)
         parts += [f"relaxes({words})"] if words else []
         parts += [f"approximates({self.within:g})"] if self.within else []
+        parts += [f"narrows({self.bits})"] if self.bits else []
         return " | ".join(parts) or "exact"
 
     def __repr__(self) -> str:
@@ -83,6 +89,13 @@ def approximates(distance: float) -> Contract:
     if not 0 < distance < float("inf"):
         raise ValueError(f"approximates({distance!r}): expected a positive number")
     return Contract(within=float(distance))
+
+
+def narrows(bits: int) -> Contract:
+    """The contract of results whose operands are rounded to a significand of `bits` bits."""
+    if not isinstance(bits, int) or bits < 1:
+        raise ValueError(f"narrows({bits!r}): expected a whole number of at least 1")
+    return Contract(bits=bits)
 
 
 CONTRACT_TAGS = frozenset().union(

@@ -58,6 +58,9 @@ class Limits:
     two_of_four: tuple[int, int] = (256, 1 << 15)
     """Rows and numbers of the smallest matrix of which two of each four numbers are stored.  At 64x64 and 128x128 such
     products of 4 rows and more take as long as dense ones; from here on they take 0.5 to 0.9 of that."""
+    bfloat_rows: int = 32
+    """Rows for which a matrix that is no constant is laid in panels of bfloat16.  16 rows by 1024x1024 take 1.2 of
+    the time of a product of float32, 32 rows 0.9, 128 rows 0.64."""
     tiles: tuple[int, ...] = (2, 4)
     """Outputs along a side of the tiles of Winograd's algorithm that are considered."""
     tiled_number: int = 16

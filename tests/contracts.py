@@ -8,6 +8,8 @@ from truths import true_value
 from arignote.graph import Constant
 from arignote.ops.elementwise import fill
 
+SPARE_TERMS = 16
+"""Products of a sum whose operands are rounded, as large as the largest operands."""
 LARGEST_SUM = 4096
 """How many terms the sums of the tests have at most."""
 SPARE_ULPS = 4
@@ -71,6 +73,9 @@ def _real_disagreements(contract, a, b, scale, finite):
     if contract.within:
         with np.errstate(all="ignore"):
             same |= both & (np.abs(a - b) <= contract.within)
+    if contract.bits:  # each of two operands is off by half a unit, in each product of a sum
+        with np.errstate(all="ignore"):
+            same |= both & (np.abs(a - b) <= SPARE_TERMS * 2.0**-contract.bits * max(scale, 1.0) ** 2)
     if "nan" in relaxed:
         same |= np.isnan(a) | np.isnan(b)
     if "inf" in relaxed:

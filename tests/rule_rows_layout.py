@@ -4,16 +4,19 @@ import numpy as np
 
 from arignote import ops as T
 from arignote.ops.attention import Attention
+from arignote.ops.bfloats import BfloatDot, PackedBfloatDot
 from arignote.ops.blas import Dot22
 from arignote.ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from arignote.ops.channel_sums import ChannelSums
 from arignote.ops.convolution import Convolution
 from arignote.ops.convolution_pair import ConvolutionPair
 from arignote.ops.creation import Alloc
+from arignote.ops.elementwise import from_bfloat16
 from arignote.ops.lengths import lengths_of
 from arignote.ops.packed_dot import PackedDot
 from arignote.ops.pooling import MaxPool, SumPool
 from arignote.ops.sparse_dot import SparseDot
+from arignote.ops.special import to_bfloat16
 from arignote.ops.two_of_four import TwoOfFour
 from arignote.ops.weights import pack, pack_panels, pack_tiles, shuffled
 from arignote.optdb.rules.panels import lanes_of
@@ -47,6 +50,9 @@ turned = T.transpose(heads, (0, 2, 1))
 few = T.constant(np.arange(500.0 * 20).reshape(500, 20) * (np.arange(500) % 4 == 0)[:, None])
 SPARSE = SparseDot(500, 20, current().vector // 8)
 two = T.constant((np.arange(500.0 * 80).reshape(500, 80) * (np.arange(500) % 4 < 2)[:, None]).astype("float32"))
+full, turning = T.constant(np.arange(500.0 * 20).reshape(500, 20).astype("float32")), T.fmatrix("turning")
+stored = T.matrix("stored", "uint16")
+BITS = PackedBfloatDot(500, 20, current().vector // 4, PANEL)
 TWO, singles = TwoOfFour(500, 80, current().vector // 4), T.tensor("singles", "float32", (None, 500))
 weights, LANES = T.constant(np.arange(500.0 * 20).reshape(500, 20)), lanes_of("float64") or 1
 
@@ -176,6 +182,13 @@ ROWS = [
     ),
     ("local_sparse_dot", T.dot(rows, few), SPARSE(rows, *map(T.constant, SPARSE.packed(few.data)))),
     ("local_two_of_four", T.dot(singles, two), TWO(singles, *map(T.constant, TWO.packed(two.data)))),
+    ("local_bfloat16_dot", T.dot(singles, turning), BfloatDot()(singles, turning)),
+    ("local_bfloat16_dot", T.dot(singles, full), BITS(singles, T.constant(BITS.packed(to_bfloat16(full.data))))),
+    (
+        "local_stored_bfloat16_dot",
+        T.dot(from_bfloat16(stored), from_bfloat16(T.transpose(stored))),
+        BfloatDot()(stored, T.transpose(stored)),
+    ),
     (
         "local_axes_after_product",
         T.DimShuffle(("x", 0, 1))(Dot22()(a, b)) + c,

@@ -21,7 +21,7 @@ from arignote.optdb import (
     ulp,
     wilds,
 )
-from arignote.optdb.contract import CONTRACT_TAGS
+from arignote.optdb.contract import CONTRACT_TAGS, narrows
 
 x, y, z = wilds("x y z")
 A, B, C = T.vector("A"), T.vector("B"), T.vector("C")
@@ -247,3 +247,8 @@ def test_contracts_have_tags_and_a_text():
     assert joined.tags == {"ulp", "relaxes", "relaxes_overflow"}
     assert exact | stabilizes == stabilizes
     assert joined.tags | both.tags | exact.tags <= CONTRACT_TAGS
+    rounded = narrows(8) | relaxes("overflow") | narrows(11)
+    assert str(rounded) == 'relaxes("overflow") | narrows(8)'
+    assert rounded.tags == {"approximate", "relaxes", "relaxes_overflow"}
+    with pytest.raises(ValueError, match="narrows"):
+        narrows(0)

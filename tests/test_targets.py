@@ -69,6 +69,7 @@ BOUNDS = {
     "ops/windows.py": {"MOST"},
     # Axes; and the order of weights, which the C knows.
     "ops/blocked.py": {"IN_BLOCKS", "IN_TURN", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},
+    "ops/bfloats.py": {"ALL_ZERO"},
     "ops/nibbles.py": {"LEAST", "MOST", "OCTET", "TILE"},
     "ops/two_of_four.py": {"BLOCK", "GROUP", "KEPT"},
     "ops/weights.py": {"DEPTH", "EVEN"},

@@ -81,6 +81,8 @@ ZOO = [
     T.Attention("drop", True)(X, Y, X, T.constant(0.5), X > 0, T.constant(-1.0), Y),
     T.SparseDot(3, 5, 4)(X, V, *2 * [T.cast(V, "int32")]),
     T.TwoOfFour(3, 5, 4)(F[None], F, T.cast(V, "int32")),
+    T.BfloatDot()(F[None], T.cast(Y, "uint16")),
+    T.PackedBfloatDot(3, 5, 4, 2)(F[None], T.cast(V, "uint16")),
     T.ByteProduct()(T.quantize(X, 0.5), T.quantize(Y, 0.5)),
     T.ByteConvolution((1, 2), (2, 1), ((0, 1), (2, 0)), 4, out="uint8", zero=7, more_scale=0.5)(
         Q[None, None], T.quantize(X, 0.5, 0, "int8")[None, None], NARROW, NARROW, F, F, Q[None, None]

@@ -69,6 +69,19 @@ typedef struct ag_two_product {
     float *y;                                           /* contiguous */
 } ag_two_product;
 
+/* y[rows, outputs] = a[rows, depth] @ b[depth, outputs] of numbers of 16 bits, the upper halves of floats.  a_bits,
+   b_bits: they are given so; else floats, which are rounded.  in_panels: b is laid as gemm/bfloats.c says, and its
+   least exponent follows. */
+typedef struct ag_bfloat_product {
+    i64 rows, outputs, depth;
+    i32 a_bits, b_bits, in_panels;
+    const void *a;
+    const i64 *a_strides;
+    const void *b;
+    const i64 *b_strides;                               /* NULL in panels */
+    float *y;                                           /* contiguous */
+} ag_bfloat_product;
+
 /* Products of bytes.  All but sums: 0, or MEMORY (2). */
 typedef struct ag_byte_table {
     void (*sums)(const struct ag_runtime *rt, const ag_byte_sums *sums);
@@ -76,6 +89,7 @@ typedef struct ag_byte_table {
     i32 (*nibbles)(const struct ag_runtime *rt, const ag_nibble_product *product);
     i32 (*sparse)(const struct ag_runtime *rt, const ag_sparse_product *product);
     i32 (*two)(const struct ag_runtime *rt, const ag_two_product *product);
+    i32 (*bfloats)(const struct ag_runtime *rt, const ag_bfloat_product *product);
 } ag_byte_table;
 
 """

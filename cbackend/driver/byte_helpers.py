@@ -56,4 +56,13 @@ static i32 ag_multiply_two(const ag_runtime *rt, const ag_byte_table *t, i64 row
     return t->two(rt, &(const ag_two_product){rows, outputs, depth, x, w, places, y});
 }
 """),
+    Helper("ag_multiply_bfloats", """\
+/* A product of numbers of 16 bits (see ag_bfloat_product).  0, or MEMORY (2). */
+static i32 ag_multiply_bfloats(const ag_runtime *rt, const ag_byte_table *t, i64 rows, i64 outputs, i64 depth,
+                               i32 a_bits, i32 b_bits, i32 in_panels, const void *a, const i64 *as, const void *b,
+                               const i64 *bs, void *y)
+{
+    return t->bfloats(rt, &(const ag_bfloat_product){rows, outputs, depth, a_bits, b_bits, in_panels, a, as, b, bs, y});
+}
+"""),
 )  # fmt: skip

@@ -30,6 +30,7 @@ from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ...ops.assembled import Assembled
 from ...ops.assumptions import Assume
 from ...ops.attention import Attention
+from ...ops.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from ...ops.byte_sums import ByteConvolution, ByteProduct
@@ -344,6 +345,8 @@ _PLANS: dict[type[Op], Plan] = {
     NibbleProduct: plan_bytes.plan_nibble_product,
     SparseDot: plan_bytes.plan_sparse_dot,
     TwoOfFour: plan_bytes.plan_two_of_four,
+    BfloatDot: plan_bytes.plan_bfloat_dot,
+    PackedBfloatDot: plan_bytes.plan_bfloat_dot,
     ToBlocks: plan_blocks.plan_to_blocks,
     FromBlocks: plan_blocks.plan_from_blocks,
     KernelGradient: plan_windows.plan_kernel_gradient,

@@ -1,10 +1,11 @@
-"""Products and convolutions of bytes, summed in 32 bits, of weights of 4 bits and sparse ones: calls of the runtime."""
+"""Products of bytes, of weights of 4 bits, of bfloat16, of sparse matrices, and convolutions: runtime calls."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ...graph import Apply
+from ...ops.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.byte_sums import RESULTS, ByteConvolution
 from ...ops.nibbles import NibbleProduct
 from ...ops.sparse_dot import SparseDot
@@ -110,3 +111,22 @@ def plan_two_of_four(p: Planner, node: Apply) -> None:
     p.products[TABLE] = None
     arguments = (Table(TABLE), p.product(x.lengths[:-1]), op.columns, op.rows, x, w, places, result)
     p.call("multiply_two", arguments, (result,), (x, w, places), fallible=True)
+
+
+def plan_bfloat_dot(p: Planner, node: Apply) -> None:
+    """One call for all rows."""
+    op = node.op
+    assert isinstance(op, (BfloatDot, PackedBfloatDot))
+    a, b = p.inputs_of(node)
+    rows, columns = (op.rows, op.columns) if isinstance(op, PackedBfloatDot) else b.lengths
+    p.guard("equal", a.lengths[-1], rows, failure=Outcome.LENGTHS, axis=SUMMED)
+    result = p.result(node.out, (*a.lengths[:-1], columns))
+    a = a if len(a.lengths) == 2 else p.packed(a)
+    in_panels = isinstance(op, PackedBfloatDot)
+    b = p.packed(b) if in_panels else b
+    steps = Vector(a.strides if len(a.lengths) == 2 else (rows, 1)), Vector((0, 0) if in_panels else b.strides)
+    bits = tuple(int(x.dtype == "uint16") for x in (a, b))
+    p.products[TABLE] = None
+    numbers = (p.product(a.lengths[:-1]), columns, rows, *bits, int(in_panels))
+    arguments = (Table(TABLE), *numbers, a, steps[0], b, steps[1], result)
+    p.call("multiply_bfloats", arguments, (result,), (a, b), fallible=True)

@@ -27,7 +27,8 @@ _CONVOLUTIONS = tuple(
 _MORE_PRODUCTS = tuple(_GEMM + name for name in ("batch.c", "attention.c", "table.c"))
 
 _BYTES = tuple(_GEMM + name for name in ("arithmetic.c", "bytes.c", "nibbles.c", "sparse_work.c"))
-_SPARSE, _BYTE_TABLE = _GEMM + "sparse.c", (_GEMM + "two_of_four.c", _GEMM + "byte_table.c")
+_SPARSE = _GEMM + "sparse.c"
+_BYTE_TABLE = tuple(_GEMM + name for name in ("two_of_four.c", "bfloats.c", "byte_table.c"))
 _NUMBERS = ("float", "double")
 """The types for which sparse.c is read."""
 

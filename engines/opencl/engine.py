@@ -57,7 +57,7 @@ class OpenCLEngine(Engine):
     """Compiles the kernels of a graph for the first OpenCL device."""
 
     name = "opencl"
-    unwanted: tuple[str, ...] = ("inplace", "blas_c", "layout", "attention", "sparse")
+    unwanted: tuple[str, ...] = ("inplace", "blas_c", "layout", "attention", "sparse", "bfloat16")
     hosts_refused = True
     stage = "making OpenCL C"
 

@@ -29,7 +29,7 @@ from .node import OnnxError
 from .values import NUMBER_OF
 from .writing import VERSION, Writer
 
-OPTIMIZED = "fast_run -fusion -inplace -blas_c -layout -attention -sparse"
+OPTIMIZED = "fast_run -fusion -inplace -blas_c -layout -attention -sparse -bfloat16"
 """The optimizers that run before a graph is written as `optimized`."""
 IR_VERSION = 10
 """The version of the file format that belongs to the op set."""

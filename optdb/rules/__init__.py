@@ -27,7 +27,7 @@ Rules on matrices and networks:
     neighbours                             sums of channels and those beside them
     storage, quantization                  weights in 16 bits, numbers in few bits
     byte_sums, byte_blocks, nibbles        networks in integers, in blocks of channels, weights of 4 bits
-    byte_zeros                             integers less zero points
+    byte_zeros, bfloats                    integers less zero points, products of bfloat16
     views, panels, sparse                  views of products behind what reads these, weights in panels, of many zeros
 
 Passes over whole graphs:
@@ -63,6 +63,7 @@ from . import (
     approximations,
     arithmetic,
     attention,
+    bfloats,
     blas,
     byte_blocks,
     byte_sums,
@@ -179,7 +180,7 @@ def known_elsewhere() -> dict[str, Absent | OtherName]:
 
 def is_default(contract: Contract) -> bool:
     """Whether rules of this contract are in the default mode."""
-    return contract.relaxed <= UNNOTICED and not contract.within
+    return contract.relaxed <= UNNOTICED and not contract.within and not contract.bits
 
 
 HIDDEN = (
@@ -262,6 +263,12 @@ def register_integers(db: SequenceDB) -> None:
     weights = filled(TopoDB(), ([constants.FOLD_WEIGHTS, constants.FOLDING],), "fast_compile")
     db.register("fold_weights", weights, "fast_run", "fast_compile", position=1.3)
     db.register("sparse_products", filled(TopoDB(), (sparse.SPARSE,)), "fast_run", "sparse", position=1.35)
+    stored = filled(TopoDB(), (bfloats.STORED,))
+    db.register("stored_bfloat16_products", stored, "fast_run", "bfloat16", position=1.36)
+    rounded = TopoDB()
+    for rule in bfloats.ROUNDED:  # for queries that name the tag
+        rounded.register(rule.name, rule, "bfloat16")
+    db.register("bfloat16_products", rounded, "bfloat16", "approximate", position=1.37)
 
 
 def scan_db() -> SequenceDB:
