@@ -48,8 +48,8 @@ def prune(params: Any, sparsity: float | None = None, structure: str = "element"
             columns of matrices, by their norm, at least one stays; "n:m", as "2:4": all but the n largest of each m
             weights in a row along the axis that the product sums over (kernels: input channels, axis 1; matrices:
             axis 0).  "n:m" gives the sparsity itself.  "block": blocks of 16 weights of neighbouring outputs that read
-            the same number, by their norm (kernels: output channels, axis 0; matrices: columns, axis 1); products of
-            such constant matrices skip zero blocks.
+            the same number, by their norm (kernels: output channels, axis 0; matrices: columns, axis 1).  Products
+            with constant matrices skip zero blocks, and are faster with "2:4" as well.
         schedule: None: at once; a pair (begin, end): from step `begin` to `end` by the cubic formula of Zhu and Gupta
             2017; a function from the number of a step to the share of `sparsity` that is due, from 0 to 1.
 

@@ -1,7 +1,7 @@
-"""Products with weights of which blocks are zero, beside the dense product of the same numbers.
+"""Products with weights of which blocks are zero, or two of each four, beside the dense product of the same numbers.
 
-    python -m benchmarks.sparse                 1, 16 and 128 rows, one thread and two
-    python -m benchmarks.sparse --size 2048
+    python -m benchmarks.sparse                               1, 16, 128 and 512 rows, one thread and two
+    python -m benchmarks.sparse --structure 2:4 --sizes 256 1024 4096 --rows 1 4 8 128
 
 Both functions take turns; the best round of each counts.  `speedup` is the dense time over the sparse one.
 """
@@ -19,13 +19,21 @@ import arignote as ag
 from arignote import ops as T
 from arignote.pruning import BLOCK
 
-ROWS, SHARES, ROUNDS = (1, 16, 128), (0.3, 0.4, 0.5, 0.7, 0.8, 0.9), 15
+ROWS, SHARES, ROUNDS = (1, 16, 128, 512), (0.3, 0.4, 0.5, 0.7, 0.8, 0.9), 15
+OPS = ("sparse_dot", "two_of_four")
 
 
 def weights(rng: np.random.Generator, size: int, zeros: float) -> np.ndarray:
     """A square matrix whose blocks are zero with this probability."""
     kept = np.repeat(rng.random((size, -(-size // BLOCK))) >= zeros, BLOCK, axis=1)[:, :size]
     return (rng.standard_normal((size, size)) * kept).astype("float32")
+
+
+def two_of_four(rng: np.random.Generator, size: int) -> np.ndarray:
+    """A square matrix of which the two smallest of each four numbers along the sum are zero."""
+    w = rng.standard_normal((size // 4, 4, size)).astype("float32")
+    np.put_along_axis(w, np.argsort(np.abs(w), axis=1)[:, :2], 0, axis=1)
+    return w.reshape(-1, size)
 
 
 def best_times(functions: list[Callable[[np.ndarray], Any]], x: np.ndarray) -> list[float]:
@@ -45,30 +53,34 @@ def best_times(functions: list[Callable[[np.ndarray], Any]], x: np.ndarray) -> l
     return best
 
 
-def row(rng: np.random.Generator, size: int, rows: int, zeros: float, threads: int) -> str:
-    x, w = T.tensor("x", "float32", (rows, size)), T.constant(weights(rng, size, zeros))
+def row(rng: np.random.Generator, made: np.ndarray, rows: int, zeros: float, threads: int) -> str:
+    size = len(made)
+    x, w = T.tensor("x", "float32", (rows, size)), T.constant(made)
     modes = "fast_run", "fast_run -sparse"
     sparse, dense = (ag.function([x], T.dot(x, w), mode=mode, threads=threads) for mode in modes)
-    fired = any(n.op.name == "sparse_dot" for n in sparse.graph.order)
+    fired = any(n.op.name in OPS for n in sparse.graph.order)
     value = rng.standard_normal((rows, size)).astype("float32")
     assert np.allclose(sparse(value), dense(value), atol=1e-3)
     times = best_times([sparse, dense], value)
-    stored = np.count_nonzero(w.data) * 4 * (1 + 1 / BLOCK) / times[0] / 1e9
     ours, theirs = (f"{t * 1e6:9.1f}" for t in times)
-    return f"{threads:7} {rows:5} {zeros:6.0%} {theirs} {ours} {times[1] / times[0]:8.2f} {stored:6.1f}  {fired}"
+    return f"{threads:7} {size:5} {rows:5} {zeros:6.0%} {theirs} {ours} {times[1] / times[0]:8.2f}  {fired}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", type=int, default=1024)
+    parser.add_argument("--structure", choices=("block", "2:4"), default="block")
+    parser.add_argument("--sizes", type=int, nargs="*", default=[1024])
+    parser.add_argument("--rows", type=int, nargs="*", default=ROWS)
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
     given = parser.parse_args()
     rng = np.random.default_rng(0)
-    print("threads  rows  zeros  dense us sparse us  speedup   GB/s  sparse_dot")
+    print("threads  size  rows  zeros  dense us sparse us  speedup  rewritten")
     for threads in given.threads:
-        for rows in ROWS:
-            for zeros in SHARES:
-                print(row(rng, given.size, rows, zeros, threads), flush=True)
+        for size in given.sizes:
+            for rows in given.rows:
+                for zeros in SHARES if given.structure == "block" else (0.5,):
+                    made = weights(rng, size, zeros) if given.structure == "block" else two_of_four(rng, size)
+                    print(row(rng, made, rows, zeros, threads), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from campaign.packed_floats import by_definition, numbers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,35 +18,6 @@ from arignote.targets.named import by_name
 LANES, PANEL = current().vector // 4, current().registers // 8
 MODE = ag.Mode().including("bfloat16")
 WITH_INSTRUCTION = pytest.mark.skipif(not multiplies_bfloats(current()), reason="this processor lacks vdpbf16ps")
-
-
-def fused(a, b, c):
-    """a * b + c for float32 numbers, rounded once: by float64, rounded to odd.  a * b is exact there."""
-    product, c = a.astype("float64") * b, c.astype("float64")
-    total = product + c
-    back = total - product
-    lost = (product - (total - back)) + (c - back)
-    is_even = total.view("uint64") & 1 == 0
-    odd = np.nextafter(total, np.where(lost > 0, np.inf, -np.inf))
-    return np.where((lost != 0) & is_even, odd, total).astype("float32")
-
-
-def by_definition(a, b):
-    """Each output adds the second product of a pair, then the first one."""
-    a, b = as_bfloat16(a), as_bfloat16(b)
-    found = np.zeros((len(a), b.shape[1]), "float32")
-    with np.errstate(all="ignore"):
-        for k in range(0, a.shape[1], 2):
-            for j in (k + 1, k):
-                if j < a.shape[1]:
-                    found = fused(a[:, j, None], b[None, j], found)
-    return found
-
-
-def numbers(rng, shape, low, high):
-    """Float32 numbers of either sign with exponents in a range, some of them zero."""
-    found = rng.uniform(1, 2, shape) * 2.0 ** rng.integers(low, high, shape) * rng.choice([-1, 1], shape)
-    return (found * (rng.random(shape) < 0.9)).astype("float32")
 
 
 def packed(b):

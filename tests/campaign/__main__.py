@@ -16,6 +16,7 @@ EXPERIMENTS = (
     "promises",
     "bits",
     "quantized",
+    "packed_floats",
     "special_points",
     "keywords",
 )  # fmt: skip

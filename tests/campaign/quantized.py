@@ -30,6 +30,7 @@ from .scorecard import Row, Trials
 
 FORMS = {
     # flags of the compiler, extensions that the processor must have, lanes, vectors of a panel
+    "AVX512-BF16": ("-march=x86-64-v4 -mavx512vnni -mavx512bf16", {"avx512_bf16", "avx512_vnni", "avx512bw"}, 16, 4),
     "AVX512-VNNI": ("-march=x86-64-v4 -mavx512vnni", {"avx512_vnni", "avx512bw"}, 16, 4),
     "AVX512": ("-march=x86-64-v4", {"avx512bw"}, 16, 4),
     "AVX-VNNI": ("-march=x86-64-v3 -mavxvnni", {"avx_vnni"}, 8, 2),
@@ -47,6 +48,7 @@ class Form:
 
     def __init__(self, folder: Path, name: str) -> None:
         flags, _, self.lanes, self.panel = FORMS[name]
+        self.fuses = "x86-64-v" in flags  # products are added with one rounding
         source, target = folder / f"{name}.c", folder / f"{name}.so"
         source.write_text(product_source(UNIT))
         subprocess.run(
