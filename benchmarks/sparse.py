@@ -1,6 +1,7 @@
 """Products with weights of which blocks are zero, or two of each four, beside the dense product of the same numbers.
 
     python -m benchmarks.sparse                               1, 16, 128 and 512 rows, one thread and two
+    python -m benchmarks.sparse --structure along             blocks along the sum
     python -m benchmarks.sparse --structure 2:4 --sizes 256 1024 4096 --rows 1 4 8 128
 
 Both functions take turns; the best round of each counts.  `speedup` is the dense time over the sparse one.
@@ -20,7 +21,7 @@ from arignote import ops as T
 from arignote.pruning import BLOCK
 
 ROWS, SHARES, ROUNDS = (1, 16, 128, 512), (0.3, 0.4, 0.5, 0.7, 0.8, 0.9), 15
-OPS = ("sparse_dot", "two_of_four")
+OPS = ("sparse_dot", "sparse_columns", "two_of_four")
 
 
 def weights(rng: np.random.Generator, size: int, zeros: float) -> np.ndarray:
@@ -29,11 +30,19 @@ def weights(rng: np.random.Generator, size: int, zeros: float) -> np.ndarray:
     return (rng.standard_normal((size, size)) * kept).astype("float32")
 
 
+def along_the_sum(rng: np.random.Generator, size: int, zeros: float) -> np.ndarray:
+    """The same with blocks of one column."""
+    return np.ascontiguousarray(weights(rng, size, zeros).T)
+
+
 def two_of_four(rng: np.random.Generator, size: int) -> np.ndarray:
     """A square matrix of which the two smallest of each four numbers along the sum are zero."""
     w = rng.standard_normal((size // 4, 4, size)).astype("float32")
     np.put_along_axis(w, np.argsort(np.abs(w), axis=1)[:, :2], 0, axis=1)
     return w.reshape(-1, size)
+
+
+MAKES = {"block": weights, "along": along_the_sum, "2:4": lambda rng, size, zeros: two_of_four(rng, size)}
 
 
 def best_times(functions: list[Callable[[np.ndarray], Any]], x: np.ndarray) -> list[float]:
@@ -68,7 +77,7 @@ def row(rng: np.random.Generator, made: np.ndarray, rows: int, zeros: float, thr
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--structure", choices=("block", "2:4"), default="block")
+    parser.add_argument("--structure", choices=("block", "along", "2:4"), default="block")
     parser.add_argument("--sizes", type=int, nargs="*", default=[1024])
     parser.add_argument("--rows", type=int, nargs="*", default=ROWS)
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
@@ -78,8 +87,8 @@ def main() -> None:
     for threads in given.threads:
         for size in given.sizes:
             for rows in given.rows:
-                for zeros in SHARES if given.structure == "block" else (0.5,):
-                    made = weights(rng, size, zeros) if given.structure == "block" else two_of_four(rng, size)
+                for zeros in (0.5,) if given.structure == "2:4" else SHARES:
+                    made = MAKES[given.structure](rng, size, zeros)
                     print(row(rng, made, rows, zeros, threads), flush=True)
 
 

@@ -29,7 +29,7 @@ Computation:
     reduce, unbroadcasting, statistics, cumulative, counting, quantiles, not_a_number, sampled    reductions
     sorting, selection                           order and search
     blas, packed_dot, products, einsum, linalg   products of matrices, NumPy's names for them
-    sparse_dot, two_of_four, bfloats             products with constant matrices of many zeros, and of bfloat16
+    sparse_dot, sparse_columns, two_of_four, bfloats    products with constant matrices of many zeros, and of bfloat16
     attention                                    a softmax of products times values, as one op
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
     convolution, blocked, convolution_pair, channel_sums, weights, pooling, nn   networks
@@ -136,6 +136,7 @@ from .shape import (
 from .row_passes import Top
 from .sampled import convolve, correlate, cross, diff, gradient, interp, polyval, trapezoid, vander
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from .sparse_columns import SparseColumns
 from .sparse_dot import SparseDot
 from .specify import CheckLengths, MaskedShape, SpecifyShape, specify_shape
 from .sorting import (
@@ -169,11 +170,11 @@ __all__ = [
     "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MaskedShape", "MatMul", "MaxPool", "MaxPoolGradient",
     "NibbleProduct", "Nonzero", "OrderStatistics", "PackedBfloatDot", "PackedDot", "Pipeline", "Pointwise",
     "PseudoInverse", "Quantize", "Reduce", "RepeatedPositions", "Reshape", "Scan", "SearchSorted", "Shape", "ShapeI",
-    "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "SparseDot",
-    "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "ToBlocks", "Top",
-    "Triangle", "TwoOfFour", "Unique", "UniqueParts", "While", "absolute", "acos", "acosh", "all", "allclose", "alloc",
-    "amax", "amin", "and_", "any", "append", "arange", "argmax", "argmin", "argsort", "argwhere", "around",
-    "as_tensor", "asin", "asinh", "assume", "astype", "atan", "atan2", "atanh", "atleast_1d", "atleast_2d",
+    "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "SparseColumns",
+    "SparseDot", "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp", "TensorVariable",
+    "ToBlocks", "Top", "Triangle", "TwoOfFour", "Unique", "UniqueParts", "While", "absolute", "acos", "acosh", "all",
+    "allclose", "alloc", "amax", "amin", "and_", "any", "append", "arange", "argmax", "argmin", "argsort", "argwhere",
+    "around", "as_tensor", "asin", "asinh", "assume", "astype", "atan", "atan2", "atanh", "atleast_1d", "atleast_2d",
     "atleast_3d", "average", "binary_crossentropy", "bincount", "bitwise_invert", "bitwise_left_shift",
     "bitwise_right_shift", "broadcast_arrays", "broadcast_to", "cast", "categorical_crossentropy", "col",
     "column_stack", "compress", "concat", "concatenate", "conjugate", "constant", "convolve", "corrcoef", "correlate",

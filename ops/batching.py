@@ -53,6 +53,7 @@ from .scan_ops import Scan
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import System
 from .sorting import Nonzero, OrderStatistics, SearchSorted, Sorting, Unique, UniqueParts
+from .sparse_columns import SparseColumns
 from .sparse_dot import SparseDot
 from .specify import CheckLengths, SpecifyShape
 from .two_of_four import TwoOfFour
@@ -305,7 +306,7 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
     "rewrites make it, after examples are batched": (
         Assembled, Attention, BfloatDot, BlockedConvolution, ByteConvolution, ByteProduct, ChannelSums,
         ConvolutionPair, Dot22, Dot22Scalar, FromBlocks, Fused, FusedProduct, Gemm, Gemv, Ger, InPlace, NibbleProduct,
-        PackedBfloatDot, PackedDot, Pipeline, Region, SparseDot, ToBlocks, TwoOfFour,
+        PackedBfloatDot, PackedDot, Pipeline, Region, SparseColumns, SparseDot, ToBlocks, TwoOfFour,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
 }  # fmt: skip

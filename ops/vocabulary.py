@@ -44,6 +44,7 @@ from .scan_ops import Scan, While
 from .shape import BroadcastTo, DimShuffle, Reshape
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from .sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
+from .sparse_columns import SparseColumns
 from .sparse_dot import SparseDot
 from .specify import CheckLengths, MaskedShape, SpecifyShape
 from .tensor import TensorConstant, TensorVariable
@@ -64,7 +65,7 @@ _WITH_FIELDS = (
     ByteConvolution, Cast, ChannelSums, CheckLengths, Cond, Convolution, ConvolutionPair, DimShuffle,
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
     MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedBfloatDot, PackedDot, Pipeline, Quantize, Region,
-    Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, SparseDot, SpecifyShape,
+    Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, SparseColumns, SparseDot, SpecifyShape,
     Subtensor, SumPool, ToBlocks, Top, Triangle, TwoOfFour, Unique, UniqueParts, While,
 )  # fmt: skip
 

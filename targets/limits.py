@@ -55,6 +55,11 @@ class Limits:
     """The most vectors of constant weights that are not all zero for a product that reads these alone."""
     sparse_numbers: int = 64 * 64
     """Numbers of the smallest such matrix."""
+    column_shares: tuple[float, float] = (0.55, 0.36)
+    """The same for blocks along the sum, by one row and by more: their lanes are added up in the end.  By 1024x1024 of
+    which half is stored one row takes 0.76 of the time of a dense product, 128 rows 0.96; with 0.35, 0.66 and 0.73."""
+    column_rows: int = 512
+    """Rows of the smallest matrix of such blocks."""
     two_of_four: tuple[int, int] = (256, 1 << 15)
     """Rows and numbers of the smallest matrix of which two of each four numbers are stored.  At 64x64 and 128x128 such
     products of 4 rows and more take as long as dense ones; from here on they take 0.5 to 0.9 of that."""

@@ -15,6 +15,7 @@ from arignote.ops.elementwise import from_bfloat16
 from arignote.ops.lengths import lengths_of
 from arignote.ops.packed_dot import PackedDot
 from arignote.ops.pooling import MaxPool, SumPool
+from arignote.ops.sparse_columns import SparseColumns
 from arignote.ops.sparse_dot import SparseDot
 from arignote.ops.special import to_bfloat16
 from arignote.ops.two_of_four import TwoOfFour
@@ -53,6 +54,9 @@ two = T.constant((np.arange(500.0 * 80).reshape(500, 80) * (np.arange(500) % 4 <
 full, turning = T.constant(np.arange(500.0 * 20).reshape(500, 20).astype("float32")), T.fmatrix("turning")
 stored = T.matrix("stored", "uint16")
 BITS = PackedBfloatDot(500, 20, current().vector // 4, PANEL)
+columns = np.arange(1000 * 24.0).reshape(1000, 24) * (np.arange(1000)[:, None] // 16 % 4 == np.arange(24) % 4)
+columns = T.constant(columns.astype("float32"))
+COLUMNS, longer = SparseColumns(1000, 24, current().vector // 4), T.tensor("longer", "float32", (None, 1000))
 TWO, singles = TwoOfFour(500, 80, current().vector // 4), T.tensor("singles", "float32", (None, 500))
 weights, LANES = T.constant(np.arange(500.0 * 20).reshape(500, 20)), lanes_of("float64") or 1
 
@@ -181,6 +185,7 @@ ROWS = [
         PackedDot(500, 20, LANES)(rows, T.constant(pack_panels(weights.data, LANES))),
     ),
     ("local_sparse_dot", T.dot(rows, few), SPARSE(rows, *map(T.constant, SPARSE.packed(few.data)))),
+    ("local_sparse_columns", T.dot(longer, columns), COLUMNS(longer, *map(T.constant, COLUMNS.packed(columns.data)))),
     ("local_two_of_four", T.dot(singles, two), TWO(singles, *map(T.constant, TWO.packed(two.data)))),
     ("local_bfloat16_dot", T.dot(singles, turning), BfloatDot()(singles, turning)),
     ("local_bfloat16_dot", T.dot(singles, full), BITS(singles, T.constant(BITS.packed(to_bfloat16(full.data))))),

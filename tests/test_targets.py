@@ -71,6 +71,7 @@ BOUNDS = {
     "ops/blocked.py": {"IN_BLOCKS", "IN_TURN", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},
     "ops/bfloats.py": {"ALL_ZERO"},
     "ops/nibbles.py": {"LEAST", "MOST", "OCTET", "TILE"},
+    "ops/sparse_columns.py": {"DEPTH"},
     "ops/two_of_four.py": {"BLOCK", "GROUP", "KEPT"},
     "ops/weights.py": {"DEPTH", "EVEN"},
     "cbackend/program/plan_blas.py": {"SUMMED"},

@@ -80,6 +80,7 @@ ZOO = [
     T.PackedDot(3, 5, 4)(X, V),
     T.Attention("drop", True)(X, Y, X, T.constant(0.5), X > 0, T.constant(-1.0), Y),
     T.SparseDot(3, 5, 4)(X, V, *2 * [T.cast(V, "int32")]),
+    T.SparseColumns(3, 5, 4)(F[None], F, *2 * [T.cast(V, "int32")]),
     T.TwoOfFour(3, 5, 4)(F[None], F, T.cast(V, "int32")),
     T.BfloatDot()(F[None], T.cast(Y, "uint16")),
     T.PackedBfloatDot(3, 5, 4, 2)(F[None], T.cast(V, "uint16")),

@@ -52,7 +52,7 @@ typedef struct ag_nibble_product {
 } ag_nibble_product;
 
 /* y[rows, outputs] = x[rows, depth] @ w for numbers of `item` bytes, 4 or 8.  w, starts and places are laid as
-   gemm/sparse.c says. */
+   gemm/sparse.c says, or for `columns` as gemm/sparse_columns.c says. */
 typedef struct ag_sparse_product {
     i64 rows, outputs, depth, item;
     const void *x, *w;                                  /* x: contiguous */
@@ -88,6 +88,7 @@ typedef struct ag_byte_table {
     i32 (*product)(const struct ag_runtime *rt, const ag_byte_product *product);
     i32 (*nibbles)(const struct ag_runtime *rt, const ag_nibble_product *product);
     i32 (*sparse)(const struct ag_runtime *rt, const ag_sparse_product *product);
+    i32 (*columns)(const struct ag_runtime *rt, const ag_sparse_product *product);
     i32 (*two)(const struct ag_runtime *rt, const ag_two_product *product);
     i32 (*bfloats)(const struct ag_runtime *rt, const ag_bfloat_product *product);
 } ag_byte_table;

@@ -48,6 +48,14 @@ static i32 ag_multiply_sparse(const ag_runtime *rt, const ag_byte_table *t, i64 
     return t->sparse(rt, &(const ag_sparse_product){rows, outputs, depth, item, x, w, starts, places, y});
 }
 """),
+    Helper("ag_multiply_columns", """\
+/* Rows by a matrix of which some blocks along the sum are stored (see ag_sparse_product).  0, or MEMORY (2). */
+static i32 ag_multiply_columns(const ag_runtime *rt, const ag_byte_table *t, i64 rows, i64 outputs, i64 depth,
+                               const void *x, const void *w, const i32 *starts, const i32 *places, void *y)
+{
+    return t->columns(rt, &(const ag_sparse_product){rows, outputs, depth, 4, x, w, starts, places, y});
+}
+"""),
     Helper("ag_multiply_two", """\
 /* Rows by a matrix with two of each four numbers (see ag_two_product).  0, or MEMORY (2). */
 static i32 ag_multiply_two(const ag_runtime *rt, const ag_byte_table *t, i64 rows, i64 outputs, i64 depth,

@@ -24,6 +24,6 @@ static i32 multiply_sparse(const ag_runtime *rt, const ag_sparse_product *given)
 EXPORT void ag_blas_install(ag_byte_table *entries, void *const *found, i32 takes_wide, i64 alone)
 {
     (void)found, (void)takes_wide, (void)alone;
-    *entries = (ag_byte_table){sum_bytes, multiply_bytes, multiply_nibbles, multiply_sparse, multiply_two,
+    *entries = (ag_byte_table){sum_bytes, multiply_bytes, multiply_nibbles, multiply_sparse, multiply_columns, multiply_two,
                                 multiply_bfloats};
 }

@@ -22,6 +22,7 @@
                                                                        a convolution of bytes in blocks
     multiply_nibbles(products, ..., result)                            rows of floats by weights of 4 bits
     multiply_sparse(products, ..., result)                             rows by a matrix of which some vectors are stored
+    multiply_columns(products, ..., result)                            the same for blocks along the sum
     multiply_two(products, ..., result)                                rows by a matrix with two of each four numbers
     multiply_bfloats(products, ..., a, [s, s], b, [s, s], result)      a product of bfloat16, summed in float32
     solve, solve_triangular, cholesky, slogdet(solvers, ..., result)   factorizations
@@ -80,6 +81,7 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("sum_bytes", "t v a v a a a a a qa v a"),
         Intrinsic("multiply_nibbles", "t q q q q q a a a qa a"),
         Intrinsic("multiply_sparse", "t q q q q a a a a a"),
+        Intrinsic("multiply_columns", "t q q q a a a a a"),
         Intrinsic("multiply_two", "t q q q a a a a"),
         Intrinsic("multiply_bfloats", "t q q q q q q a v a v a"),
         Intrinsic("solve", "l q q v q q a v aq v n a"),

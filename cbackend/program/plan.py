@@ -63,6 +63,7 @@ from ...ops.scan_ops import Scan, While
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from ...ops.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
+from ...ops.sparse_columns import SparseColumns
 from ...ops.sparse_dot import SparseDot
 from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
 from ...ops.two_of_four import TwoOfFour
@@ -344,6 +345,7 @@ _PLANS: dict[type[Op], Plan] = {
     ByteProduct: plan_bytes.plan_byte_product,
     NibbleProduct: plan_bytes.plan_nibble_product,
     SparseDot: plan_bytes.plan_sparse_dot,
+    SparseColumns: plan_bytes.plan_sparse_columns,
     TwoOfFour: plan_bytes.plan_two_of_four,
     BfloatDot: plan_bytes.plan_bfloat_dot,
     PackedBfloatDot: plan_bytes.plan_bfloat_dot,

@@ -8,6 +8,7 @@ from ...graph import Apply
 from ...ops.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.byte_sums import RESULTS, ByteConvolution
 from ...ops.nibbles import NibbleProduct
+from ...ops.sparse_columns import SparseColumns
 from ...ops.sparse_dot import SparseDot
 from ...ops.two_of_four import TwoOfFour
 from ...targets.costs import ITEMS
@@ -99,6 +100,18 @@ def plan_sparse_dot(p: Planner, node: Apply) -> None:
     numbers = (p.product(x.lengths[:-1]), op.columns, op.rows, ITEMS[node.out.dtype])
     arguments = (Table(TABLE), *numbers, x, w, starts, places, result)
     p.call("multiply_sparse", arguments, (result,), (x, w, starts, places), fallible=True)
+
+
+def plan_sparse_columns(p: Planner, node: Apply) -> None:
+    """One call for all rows."""
+    op = node.op
+    assert isinstance(op, SparseColumns)
+    x, *others = map(p.packed, p.inputs_of(node))
+    p.guard("equal", x.lengths[-1], op.rows, failure=Outcome.LENGTHS, axis=SUMMED)
+    result = p.result(node.out, (*x.lengths[:-1], op.columns))
+    p.products[TABLE] = None
+    arguments = (Table(TABLE), p.product(x.lengths[:-1]), op.columns, op.rows, x, *others, result)
+    p.call("multiply_columns", arguments, (result,), (x, *others), fallible=True)
 
 
 def plan_two_of_four(p: Planner, node: Apply) -> None:

@@ -1,6 +1,7 @@
 """Products with constant matrices of many zeros, such as those of `ag.prune` with `structure="block"` or `"2:4"`.
 
     dot(x, w)    -->   sparse_dot(x, the vectors of w that are not all zero, starts, places)
+    dot(x, w)    -->   sparse_columns(x, the blocks of w along the sum that are not all zero, starts, places)
     dot(x, w)    -->   two_of_four(x, two numbers of each four of w, their places)
 
 A vector is one row of as many columns as a vector register holds.  Where enough of them are zero, those are neither
@@ -14,6 +15,7 @@ import numpy as np
 
 from ...graph import Constant, Variable
 from ...ops.blas import Dot, MatMul
+from ...ops.sparse_columns import SparseColumns
 from ...ops.sparse_dot import DTYPES, SparseDot
 from ...ops.tensor import constant
 from ...ops.two_of_four import TwoOfFour, has_two_of_four
@@ -43,6 +45,25 @@ def sparse_dot(node: Node) -> Variable | None:
     return op(x, *map(constant, (vectors, starts, places)))  # type: ignore[no-any-return]
 
 
+def sparse_columns(node: Node) -> Variable | None:
+    """Rows by a constant matrix of which few blocks along the sum are not zero."""
+    x, w = node.inputs
+    if x.dtype != "float32" or w.dtype != x.dtype or not x.ndim or not isinstance(w, Constant) or w.ndim != 2:
+        return None
+    target, (rows, columns) = current(), w.data.shape
+    lanes, limits = target.vector // ITEMS[x.dtype], target.limits
+    if not picks_in_registers(target) or rows < limits.column_rows or w.data.size < limits.sparse_numbers:
+        return None
+    share = limits.column_shares[any(n != 1 for n in x.type.shape[:-1])]
+    if np.count_nonzero(w.data) > share * w.data.size:
+        return None
+    op = SparseColumns(rows, columns, lanes)
+    vectors, starts, places = op.packed(w.data)
+    if len(places) > share * op.blocks * columns:
+        return None
+    return op(x, *map(constant, (vectors, starts, places)))  # type: ignore[no-any-return]
+
+
 def picks_in_registers(target: Target) -> bool:
     """Whether an instruction picks any number of a vector for each lane; else two of four are slower than all four."""
     return target.vector >= 32 and "avx2" in target.features
@@ -67,6 +88,9 @@ SPARSE: list[Rule] = [
     node_rule("local_sparse_dot", (Dot, MatMul), sparse_dot, constants=True,
               contract=relaxes("rounding", "signed zero"),
               formula="dot(x, w) -> sparse_dot(x, vectors of w, starts, places)  for constant w of many zeros"),
+    node_rule("local_sparse_columns", (Dot, MatMul), sparse_columns, constants=True,
+              contract=relaxes("rounding", "signed zero"),
+              formula="dot(x, w) -> sparse_columns(x, blocks of w, starts, places)  for constant w of many zeros"),
     node_rule("local_two_of_four", (Dot, MatMul), two_of_four, constants=True,
               contract=relaxes("rounding", "signed zero"),
               formula="dot(x, w) -> two_of_four(x, w, places)  for constant w with two zeros in each four"),

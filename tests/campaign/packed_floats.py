@@ -1,8 +1,8 @@
-"""Products of bfloat16 and of two of each four weights: the kernels of gemm/bfloats.c and gemm/two_of_four.c.
+"""Products of bfloat16, of two of each four weights, and of blocks: gemm/bfloats.c, two_of_four.c, sparse_columns.c.
 
 The unit is compiled for each set of extensions that this processor has.  Products of bfloat16 are held against their
 definition, bit for bit: the order of vdpbf16ps, with gradual underflow.  Where no instruction multiplies and adds with
-one rounding, numbers are so large that no product is below 2^-126.  Two of four meet whole numbers, so all sums are
+one rounding, numbers are so large that no product is below 2^-126.  Sparse weights meet whole numbers, so all sums are
 exact, beside infinities and NaNs.
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from arignote.cbackend.abi._abi import ffi
 from arignote.ops.bfloats import PackedBfloatDot, as_bfloat16
+from arignote.ops.sparse_columns import SparseColumns
 from arignote.ops.special import to_bfloat16
 from arignote.ops.two_of_four import TwoOfFour
 
@@ -101,7 +102,28 @@ def two_of_four(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     return outcome == 0 and np.array_equal(y, exact, equal_nan=True), f"two of four {rows}, {depth}, {outputs}"
 
 
-KERNELS = {"products of bfloat16": bfloats, "two of each four weights": two_of_four}
+def columns(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
+    """Rows by a matrix of which some blocks along the sum are stored; a row may have an infinity or a NaN."""
+    rows, depth, outputs = (int(rng.integers(0, most)) for most in (20, 90, 3 * form.lanes))
+    depth += 1000 * int(rng.random() < 0.05)
+    kept = np.repeat(rng.random((depth // form.lanes + 1, outputs)) < rng.random(), form.lanes, axis=0)[:depth]
+    w = (rng.integers(-8, 9, (depth, outputs)) * kept).astype("float32")
+    x = rng.integers(-99, 100, (rows, depth)).astype("float32")
+    if x.size and rng.random() < 0.3:
+        x[int(rng.integers(rows)), int(rng.integers(depth))] = rng.choice([np.inf, -np.inf, np.nan])
+    blocks, starts, places = SparseColumns(depth, outputs, form.lanes).packed(w)
+    y = np.full((rows, outputs), np.nan, "float32")
+    outcome = form.table.columns(form.rt, ffi.new("ag_sparse_product *", {
+        "rows": rows, "outputs": outputs, "depth": depth, "item": 4, "x": pointer("void *", x),
+        "w": pointer("void *", blocks), "starts": pointer("i32 *", starts), "places": pointer("i32 *", places),
+        "y": pointer("void *", y),
+    }))  # fmt: skip
+    with np.errstate(all="ignore"):
+        exact = np.matmul(x.astype("float64"), w).astype("float32")
+    return outcome == 0 and np.array_equal(y, exact, equal_nan=True), f"blocks along the sum {rows}, {depth}, {outputs}"
+
+
+KERNELS = {"products of bfloat16": bfloats, "two of each four weights": two_of_four, "blocks along the sum": columns}
 
 
 def run(full: bool) -> list[Row]:
