@@ -212,3 +212,11 @@ def test_the_derivative_of_rounding_is_one():
 def test_operands_that_do_not_fit(make):
     with pytest.raises((TypeError, ValueError), match="bfloat_dot"):
         make()
+
+
+def test_profiles_count_the_operations_of_products():
+    x, y = T.fmatrix("x"), T.fmatrix("y")
+    op, panels = packed(np.ones((64, 48), "float32"))
+    f = ag.function([x, y], [BfloatDot()(x, y), op(x, panels)], profile=True)
+    f(np.ones((40, 64), "float32"), np.ones((64, 32), "float32"))
+    assert sorted(s.flops for s in f.profile.steps) == [2 * 40 * 64 * 32, 2 * 40 * 64 * 48]

@@ -42,11 +42,10 @@ INLINE void sum_column(const int rows, const column_tile *at)
 #define ADD_BLOCK(u) \
     { \
         const floats weights = *(const unaligned_floats *)(at->w + (i + u) * LANES); \
-        const floats *const from = (const floats *)(x + at->places[i + u] * LANES); \
+        const floats *const from = (const floats *)(at->x + (at->places[i + u] - at->first) * LANES); \
         _Pragma("GCC unroll 8") for (int r = 0; r < rows; r++) \
             sums[r][u] = add_multiple(sums[r][u], from[r * (COLUMN_STEP / LANES)], weights); \
     }
-    const float *const x = at->x - at->first * LANES;
     i64 i = 0;
     for (; i + 2 <= at->count; i += 2) {
         ADD_BLOCK(0)

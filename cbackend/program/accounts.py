@@ -24,6 +24,7 @@ from ...graph import Apply, Op
 from ...graph.facets import facet_of
 from ...ops.assembled import Assembled
 from ...ops.attention import Attention
+from ...ops.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution
 from ...ops.channel_sums import ChannelSums
@@ -55,7 +56,7 @@ TOTALS, PLANNED = 5, 4
 
 Term = tuple[int, tuple[Quantity, ...], int]
 """A number times lengths, divided by another number."""
-PRODUCTS = (Dot, Dot22, Dot22Scalar, FusedProduct, MatMul, Gemm, Gemv, Ger, PackedDot)
+PRODUCTS = (BfloatDot, Dot, Dot22, Dot22Scalar, FusedProduct, MatMul, Gemm, Gemv, Ger, PackedBfloatDot, PackedDot)
 """Ops that multiply matrices."""
 THIRDS: dict[type[Op], int] = {Inverse: 6, Cholesky: 1, Det: 2, SlogDet: 2, Solve: 2, SolveTriangular: 0}
 """Operations of what is done to a matrix of n rows, in thirds of n^3."""
@@ -245,7 +246,7 @@ def _product(op: object, site: Site) -> Term:
         return 2, operands[0].lengths, 1
     else:
         a, b = operands[0], operands[1]
-    if isinstance(op, PackedDot):
+    if isinstance(op, (PackedBfloatDot, PackedDot)):
         return 2, (*a.lengths, op.columns), 1
     if isinstance(op, MatMul):  # the operand of more axes has all places of the batch, unless both are stretched
         batch = max(a.lengths[:-2], b.lengths[:-2], key=len)
