@@ -28,13 +28,13 @@ Computation:
 
     reduce, unbroadcasting, statistics, cumulative, counting, quantiles, not_a_number, sampled    reductions
     sorting, selection                           order and search
-    blas, packed_dot, products, einsum, linalg   products of matrices, NumPy's names for them
-    sparse_dot, sparse_columns, two_of_four, bfloats    products with constant matrices of many zeros, and of bfloat16
+    blas, packed_dot, sparse_dot, products, einsum, linalg   products of matrices, NumPy's names for them
     attention                                    a softmax of products times values, as one op
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
     convolution, blocked, convolution_pair, channel_sums, weights, pooling, nn   networks
     phases, quantized, byte_sums, nibbles        values that differ in training and inference; numbers in few bits
     random                                       streams of random numbers
+    sparse_columns, two_of_four, bfloats         products with zeros along the sum, and of bfloat16
 
 Ops made of ops:
 
@@ -193,11 +193,10 @@ __all__ = [
     "remainder", "repeat", "requantize", "reshape", "roll", "rot90", "round", "row", "scalar", "scatter_add",
     "searchsorted", "select", "set_subtensor", "sgn", "shape", "shared", "sigmoid_crossentropy", "silu", "sinc",
     "size", "softmax", "softmax_crossentropy", "sort", "specify_shape", "split", "sqr", "squeeze", "stack", "std",
-    "subtract", "sum", "swapaxes", "take",
-    "take_along_axis", "tensor", "tensor3", "tensor4", "tensor5", "tensor_to_dim", "tensordot", "tile", "trace",
-    "transpose", "trapezoid", "tri", "tril", "tril_indices", "triu", "triu_indices", "true_divide", "unbroadcast",
-    "unique", "unravel_index", "unstack", "vander", "var", "vdot", "vecdot", "vecmat", "vector", "vsplit", "vstack",
-    "where", "xor", "zeros", "zeros_like",
+    "subtract", "sum", "swapaxes", "take", "take_along_axis", "tensor", "tensor3", "tensor4", "tensor5",
+    "tensor_to_dim", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri", "tril", "tril_indices", "triu",
+    "triu_indices", "true_divide", "unbroadcast", "unique", "unravel_index", "unstack", "vander", "var", "vdot",
+    "vecdot", "vecmat", "vector", "vsplit", "vstack", "where", "xor", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += typed.__all__
 __all__ += elementwise_angles.__all__
