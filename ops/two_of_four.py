@@ -119,5 +119,7 @@ def has_two_of_four(w: np.ndarray) -> bool:
     """Whether at most two of each four numbers of a column, counted from its first, are not zero."""
     rows, columns = w.shape
     whole = rows // GROUP
+    if np.count_nonzero(w) > KEPT * (whole + 1) * columns:  # far faster than to look at each four
+        return False
     counts = np.count_nonzero(w[: whole * GROUP].reshape(whole, GROUP, columns), axis=1)
     return bool((counts <= KEPT).all() and (np.count_nonzero(w[whole * GROUP :], axis=0) <= KEPT).all())
