@@ -32,7 +32,7 @@ Computation:
     attention                                    a softmax of products times values, as one op
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
     convolution, blocked, convolution_pair, channel_sums, weights, pooling, nn   networks
-    phases, quantized, byte_sums, nibbles        values that differ in training and inference; numbers in few bits
+    phases, quantized, byte_sums, byte_tables, nibbles    values that differ in training and inference; few bits
     random                                       streams of random numbers
     sparse_columns, two_of_four, bfloats         products with zeros along the sum, and of bfloat16
 
@@ -73,6 +73,7 @@ from .shared import Container, SharedVariable, shared
 from .statistics import average, corrcoef, cov, mean, size, std, var
 from .quantiles import median, percentile, quantile
 from .byte_sums import ByteConvolution, ByteProduct
+from .byte_tables import ByteSoftmax, LookUp
 from .attention import Attention
 from .nibbles import NibbleProduct
 from .quantized import Dequantize, Quantize, dequantize, dynamic_quantize, quantize
@@ -163,40 +164,40 @@ if not _TYPE_CHECKING:
 __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
     "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "Attention", "BfloatDot", "BlockedConvolution",
-    "BroadcastTo", "ByPhase", "ByteConvolution", "ByteProduct", "Cast", "ChannelSums", "CheckLengths", "Cholesky",
-    "Cond", "Container", "Convolution", "ConvolutionPair", "Cumulative", "Dequantize", "Det", "Diagonal",
+    "BroadcastTo", "ByPhase", "ByteConvolution", "ByteProduct", "ByteSoftmax", "Cast", "ChannelSums", "CheckLengths",
+    "Cholesky", "Cond", "Container", "Convolution", "ConvolutionPair", "Cumulative", "Dequantize", "Det", "Diagonal",
     "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar", "Eigh", "Eigvalsh", "Elementwise", "Eye",
     "FromBlocks", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Inverse", "Join",
-    "KernelGradient", "LogSoftmax", "LogSumExp", "MakeVector", "MaskedShape", "MatMul", "MaxPool", "MaxPoolGradient",
-    "NibbleProduct", "Nonzero", "OrderStatistics", "PackedBfloatDot", "PackedDot", "Pipeline", "Pointwise",
-    "PseudoInverse", "Quantize", "Reduce", "RepeatedPositions", "Reshape", "Scan", "SearchSorted", "Shape", "ShapeI",
-    "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "SparseColumns",
-    "SparseDot", "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp", "TensorVariable",
-    "ToBlocks", "Top", "Triangle", "TwoOfFour", "Unique", "UniqueParts", "While", "absolute", "acos", "acosh", "all",
-    "allclose", "alloc", "amax", "amin", "and_", "any", "append", "arange", "argmax", "argmin", "argsort", "argwhere",
-    "around", "as_tensor", "asin", "asinh", "assume", "astype", "atan", "atan2", "atanh", "atleast_1d", "atleast_2d",
-    "atleast_3d", "average", "binary_crossentropy", "bincount", "bitwise_invert", "bitwise_left_shift",
-    "bitwise_right_shift", "broadcast_arrays", "broadcast_to", "cast", "categorical_crossentropy", "col",
-    "column_stack", "compress", "concat", "concatenate", "conjugate", "constant", "convolve", "corrcoef", "correlate",
-    "count_nonzero", "cov", "cross", "cumprod", "cumsum", "degrees", "dequantize", "diag", "diag_indices", "diagonal",
-    "diff", "digitize", "dim_to_tensor", "dimshuffle", "div", "divide", "divmod", "dot", "dstack", "dynamic_quantize",
-    "einsum", "empty", "empty_like", "equal", "evaluate", "expand_dims", "expit", "extract", "eye", "fabs", "fix",
-    "flatnonzero", "flatten", "flip", "fliplr", "flipud", "float_power", "floor_divide", "fmax", "fmin", "full",
-    "full_like", "gelu", "geomspace", "getitem", "gradient", "greater", "greater_equal", "heaviside", "histogram",
-    "hsplit", "hstack", "identity", "inc_subtensor", "inner", "interp", "interpret", "inv", "invert", "isclose",
-    "isin", "isneginf", "isposinf", "join", "kron", "lengths_of", "less", "less_equal", "lgamma", "linalg", "linspace",
-    "log_softmax", "logaddexp2", "logspace", "logsumexp", "matmul", "matrix", "matrix_transpose", "matvec", "max",
-    "mean", "median", "meshgrid", "min", "moveaxis", "multiply", "nan_to_num", "nancumprod", "nancumsum", "nanmax",
-    "nanmean", "nanmedian", "nanmin", "nanprod", "nanstd", "nansum", "nanvar", "negative", "nn", "nonzero",
-    "not_equal", "one_hot", "ones", "ones_like", "or_", "outer", "pad", "percentile", "permute_dims", "polyval",
-    "positive", "power", "prod", "psi", "ptp", "quantile", "quantize", "radians", "random", "ravel", "relu",
-    "remainder", "repeat", "requantize", "reshape", "roll", "rot90", "round", "row", "scalar", "scatter_add",
-    "searchsorted", "select", "set_subtensor", "sgn", "shape", "shared", "sigmoid_crossentropy", "silu", "sinc",
-    "size", "softmax", "softmax_crossentropy", "sort", "specify_shape", "split", "sqr", "squeeze", "stack", "std",
-    "subtract", "sum", "swapaxes", "take", "take_along_axis", "tensor", "tensor3", "tensor4", "tensor5",
-    "tensor_to_dim", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri", "tril", "tril_indices", "triu",
-    "triu_indices", "true_divide", "unbroadcast", "unique", "unravel_index", "unstack", "vander", "var", "vdot",
-    "vecdot", "vecmat", "vector", "vsplit", "vstack", "where", "xor", "zeros", "zeros_like",
+    "KernelGradient", "LogSoftmax", "LogSumExp", "LookUp", "MakeVector", "MaskedShape", "MatMul", "MaxPool",
+    "MaxPoolGradient", "NibbleProduct", "Nonzero", "OrderStatistics", "PackedBfloatDot", "PackedDot", "Pipeline",
+    "Pointwise", "PseudoInverse", "Quantize", "Reduce", "RepeatedPositions", "Reshape", "Scan", "SearchSorted",
+    "Shape", "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort",
+    "SparseColumns", "SparseDot", "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp",
+    "TensorVariable", "ToBlocks", "Top", "Triangle", "TwoOfFour", "Unique", "UniqueParts", "While", "absolute", "acos",
+    "acosh", "all", "allclose", "alloc", "amax", "amin", "and_", "any", "append", "arange", "argmax", "argmin",
+    "argsort", "argwhere", "around", "as_tensor", "asin", "asinh", "assume", "astype", "atan", "atan2", "atanh",
+    "atleast_1d", "atleast_2d", "atleast_3d", "average", "binary_crossentropy", "bincount", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_right_shift", "broadcast_arrays", "broadcast_to", "cast",
+    "categorical_crossentropy", "col", "column_stack", "compress", "concat", "concatenate", "conjugate", "constant",
+    "convolve", "corrcoef", "correlate", "count_nonzero", "cov", "cross", "cumprod", "cumsum", "degrees", "dequantize",
+    "diag", "diag_indices", "diagonal", "diff", "digitize", "dim_to_tensor", "dimshuffle", "div", "divide", "divmod",
+    "dot", "dstack", "dynamic_quantize", "einsum", "empty", "empty_like", "equal", "evaluate", "expand_dims", "expit",
+    "extract", "eye", "fabs", "fix", "flatnonzero", "flatten", "flip", "fliplr", "flipud", "float_power",
+    "floor_divide", "fmax", "fmin", "full", "full_like", "gelu", "geomspace", "getitem", "gradient", "greater",
+    "greater_equal", "heaviside", "histogram", "hsplit", "hstack", "identity", "inc_subtensor", "inner", "interp",
+    "interpret", "inv", "invert", "isclose", "isin", "isneginf", "isposinf", "join", "kron", "lengths_of", "less",
+    "less_equal", "lgamma", "linalg", "linspace", "log_softmax", "logaddexp2", "logspace", "logsumexp", "matmul",
+    "matrix", "matrix_transpose", "matvec", "max", "mean", "median", "meshgrid", "min", "moveaxis", "multiply",
+    "nan_to_num", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanprod", "nanstd", "nansum",
+    "nanvar", "negative", "nn", "nonzero", "not_equal", "one_hot", "ones", "ones_like", "or_", "outer", "pad",
+    "percentile", "permute_dims", "polyval", "positive", "power", "prod", "psi", "ptp", "quantile", "quantize",
+    "radians", "random", "ravel", "relu", "remainder", "repeat", "requantize", "reshape", "roll", "rot90", "round",
+    "row", "scalar", "scatter_add", "searchsorted", "select", "set_subtensor", "sgn", "shape", "shared",
+    "sigmoid_crossentropy", "silu", "sinc", "size", "softmax", "softmax_crossentropy", "sort", "specify_shape",
+    "split", "sqr", "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "take", "take_along_axis", "tensor",
+    "tensor3", "tensor4", "tensor5", "tensor_to_dim", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri",
+    "tril", "tril_indices", "triu", "triu_indices", "true_divide", "unbroadcast", "unique", "unravel_index", "unstack",
+    "vander", "var", "vdot", "vecdot", "vecmat", "vector", "vsplit", "vstack", "where", "xor", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += typed.__all__
 __all__ += elementwise_angles.__all__

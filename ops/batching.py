@@ -25,6 +25,7 @@ from .bfloats import BfloatDot, PackedBfloatDot
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .blocked import BlockedConvolution, FromBlocks, ToBlocks
 from .byte_sums import ByteConvolution, ByteProduct
+from .byte_tables import ByteSoftmax, LookUp
 from .channel_sums import ChannelSums
 from .cond import Cond
 from .convolution import Convolution, KernelGradient
@@ -304,9 +305,9 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
         Arange, Eye, Nonzero, RepeatedPositions, Unique, UniqueParts,
     ),
     "rewrites make it, after examples are batched": (
-        Assembled, Attention, BfloatDot, BlockedConvolution, ByteConvolution, ByteProduct, ChannelSums,
-        ConvolutionPair, Dot22, Dot22Scalar, FromBlocks, Fused, FusedProduct, Gemm, Gemv, Ger, InPlace, NibbleProduct,
-        PackedBfloatDot, PackedDot, Pipeline, Region, SparseColumns, SparseDot, ToBlocks, TwoOfFour,
+        Assembled, Attention, BfloatDot, BlockedConvolution, ByteConvolution, ByteProduct, ByteSoftmax, ChannelSums,
+        ConvolutionPair, Dot22, Dot22Scalar, FromBlocks, Fused, FusedProduct, Gemm, Gemv, Ger, InPlace, LookUp,
+        NibbleProduct, PackedBfloatDot, PackedDot, Pipeline, Region, SparseColumns, SparseDot, ToBlocks, TwoOfFour,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
 }  # fmt: skip
@@ -317,5 +318,5 @@ for _kind in (Nonzero, RepeatedPositions, Unique, UniqueParts):
     register(_kind, lacks={"lengths": "the values decide them"})
 for _kind in (MakeVector, Shape, ShapeI):
     register(_kind, lacks={"lengths": "its type has them"})
-for _kind in (PackedBfloatDot, PackedDot, Top):
+for _kind in (ByteSoftmax, LookUp, PackedBfloatDot, PackedDot, Top):
     register(_kind, lacks={"derivative": "rewrites make it, after derivatives are taken"})

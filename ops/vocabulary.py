@@ -15,6 +15,7 @@ from .bfloats import BfloatDot, PackedBfloatDot
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .blocked import BlockedConvolution, FromBlocks, ToBlocks
 from .byte_sums import ByteConvolution, ByteProduct
+from .byte_tables import ByteSoftmax, LookUp
 from .channel_sums import ChannelSums
 from .cond import Cond
 from .convolution import Convolution, KernelGradient
@@ -57,12 +58,12 @@ Entry = Union[Op, Callable[..., Op]]
 _WITHOUT_FIELDS = (
     Alloc(), Arange(), BfloatDot(), BroadcastTo(), ByPhase(), ByteProduct(), Cholesky(), Det(), Diagonal(),
     DiagonalMatrix(), Dot(), Dequantize(), Dot22(), Dot22Scalar(), Eigh(), Eigvalsh(), Gemm(), Gemv(), Ger(), Inverse(),
-    MakeVector(), MatMul(), Nonzero(), PseudoInverse(),
+    LookUp(), MakeVector(), MatMul(), Nonzero(), PseudoInverse(),
     RepeatedPositions(), Reshape(), Shape(), SingularValues(), SlogDet(), SumTo(), OrderStatistics(),
 )  # fmt: skip
 _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Attention, BlockedConvolution,
-    ByteConvolution, Cast, ChannelSums, CheckLengths, Cond, Convolution, ConvolutionPair, DimShuffle,
+    ByteConvolution, ByteSoftmax, Cast, ChannelSums, CheckLengths, Cond, Convolution, ConvolutionPair, DimShuffle,
     Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
     MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedBfloatDot, PackedDot, Pipeline, Quantize, Region,
     Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, SparseColumns, SparseDot, SpecifyShape,

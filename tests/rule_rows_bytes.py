@@ -5,6 +5,7 @@ import numpy as np
 from arignote import ops as T
 from arignote.ops.blocked import FromBlocks, ToBlocks
 from arignote.ops.byte_sums import ByteConvolution, ByteProduct
+from arignote.ops.byte_tables import ByteSoftmax, LookUp
 from arignote.ops.convolution import Convolution
 from arignote.ops.creation import Alloc
 from arignote.ops.nibbles import NibbleProduct
@@ -74,6 +75,18 @@ def laid():
         to[:OUTPUTS] = v.data
     block = SIZE if SIZE <= 4 else 4
     return FromBlocks(OUTPUTS)(op(ToBlocks(block)(q), T.constant(op.packed(narrow, block)), *map(T.constant, beside)))
+
+
+def looked_up(function):
+    """The table of a function of dequantized numbers, in 8 bits."""
+    x = (np.arange(256, dtype="float32") - 3) * np.float32(0.5)
+    table = np.clip(np.rint(function(x) / np.float32(0.25)) + 7, 0, 255).astype("uint8")
+    return LookUp()(q, T.constant(table))
+
+
+def softmax_of_bytes():
+    exponents = np.exp(np.arange(256) * -0.5).astype("float32")
+    return ByteSoftmax("uint8", 0.25, 7, 0, 255)(q, T.constant(exponents))
 
 
 few = np.arange(48).reshape(OUTPUTS, 16).astype("uint8") % 16
@@ -196,6 +209,10 @@ ROWS = [
         T.reshape(one_position(), (7, OUTPUTS)) + T.dequantize(T.reshape(column, (7, OUTPUTS)), 0.5, 3),
         T.reshape(one_position() + T.dequantize(column, 0.5, 3), (7, OUTPUTS)),
     ),
+    ("local_byte_table", T.quantize(T.sigmoid(dequantized()), 0.25, 7), looked_up(lambda x: 1 / (1 + np.exp(-x)))),
+    ("local_byte_table", T.quantize(dequantized() * T.clip(dequantized() + 3, 0, 6), 0.25, 7),
+     looked_up(lambda x: x * np.clip(x + 3, 0, 6))),
+    ("local_byte_softmax", T.quantize(T.softmax(dequantized()), 0.25, 7), softmax_of_bytes()),
     ("local_nibble_product", T.dot(wide, four_bits().T), packed_bits(wide)),
     ("local_nibble_product", T.dot(four_bits(), wide[0]), packed_bits(wide[0])),
     ("local_byte_product", T.dot(T.cast(a, "int32"), T.cast(b, "int32")), ByteProduct()(a, b)),
@@ -217,5 +234,11 @@ UNCHANGED = [
     ("local_integer_convolution", plain(T.dequantize(q, 0.5, 3), T.constant(narrow.astype("float32")))),
     ("local_scale_of_bytes", summed() * T.constant(np.ones((1, 1, 5, 4), "float32"))),
     ("local_quantize_bytes", T.quantize(T.exp(summed()), 0.5, 3)),
+    ("local_byte_table", T.quantize(T.maximum(dequantized(), 0), 0.25, 7)),
+    ("local_byte_table", T.quantize(T.sigmoid(dequantized() + dequantized(q + 1)), 0.25, 7)),
+    ("local_byte_table", T.quantize(T.sigmoid(dequantized() + np.arange(5, dtype="float32")), 0.25, 7)),
+    ("local_byte_table", T.quantize(T.sigmoid(dequantized()), 0.25, 7, "int16")),
+    ("local_byte_softmax", T.quantize(T.softmax(dequantized(), axis=1), 0.25, 7)),
+    ("local_byte_softmax", T.quantize(T.softmax(dequantized()), 1e-9, 7)),
     ("local_byte_product", T.dot(T.cast(a, "int32"), T.matrix("wide", "int32"))),
 ]

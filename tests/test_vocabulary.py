@@ -88,6 +88,8 @@ ZOO = [
     T.ByteConvolution((1, 2), (2, 1), ((0, 1), (2, 0)), 4, out="uint8", zero=7, more_scale=0.5)(
         Q[None, None], T.quantize(X, 0.5, 0, "int8")[None, None], NARROW, NARROW, F, F, Q[None, None]
     ),
+    T.LookUp()(T.quantize(X, 0.5), T.cast(V, "int8")),
+    T.ByteSoftmax("uint8", 0.5, 1, 0, 255)(T.quantize(X, 0.5), F),
     T.NibbleProduct(3, 5, 8, 4)(F[None], T.cast(V, "uint8"), F, T.cast(V, "int8")),
     *loops(),
     product()(X, Y, V), *group()(X, V), T.InPlace(T.add, ((0, 1),))(X, Y), T.InPlace(group(), ((0, 0),))(X, V)[1],

@@ -82,7 +82,16 @@ typedef struct ag_bfloat_product {
     float *y;                                           /* contiguous */
 } ag_bfloat_product;
 
-/* Products of bytes.  All but sums: 0, or MEMORY (2). */
+/* Softmax of rows of bytes, in bytes; see ops/byte_tables.py. */
+typedef struct ag_byte_softmax {
+    i64 rows, length, is_signed, zero, low, high;       /* is_signed: x; the others are those of y */
+    double scale;                                       /* of y */
+    const void *x;                                      /* contiguous */
+    const float *exponents;                             /* of 256 distances from the largest number */
+    void *y;                                            /* contiguous */
+} ag_byte_softmax;
+
+/* Products and tables of bytes.  Those that return a number: 0, or MEMORY (2). */
 typedef struct ag_byte_table {
     void (*sums)(const struct ag_runtime *rt, const ag_byte_sums *sums);
     i32 (*product)(const struct ag_runtime *rt, const ag_byte_product *product);
@@ -91,6 +100,8 @@ typedef struct ag_byte_table {
     i32 (*columns)(const struct ag_runtime *rt, const ag_sparse_product *product);
     i32 (*two)(const struct ag_runtime *rt, const ag_two_product *product);
     i32 (*bfloats)(const struct ag_runtime *rt, const ag_bfloat_product *product);
+    void (*look_up)(const struct ag_runtime *rt, i64 count, const void *x, const void *table, void *y);
+    void (*softmax)(const struct ag_runtime *rt, const ag_byte_softmax *softmax);
 } ag_byte_table;
 
 """

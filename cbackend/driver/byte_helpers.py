@@ -31,6 +31,23 @@ static void ag_sum_bytes(const ag_runtime *rt, const ag_byte_table *t, const i64
     });
 }
 """),
+    Helper("ag_look_up", """\
+/* y = table[x], for `count` bytes. */
+static void ag_look_up(const ag_runtime *rt, const ag_byte_table *t, i64 count, const void *x, const void *table,
+                       void *y)
+{
+    t->look_up(rt, count, x, table, y);
+}
+"""),
+    Helper("ag_byte_softmax_rows", """\
+/* Rows of bytes: softmax (see ag_byte_softmax, whose first members `of` lists, the bits of scale behind them). */
+static void ag_byte_softmax_rows(const ag_runtime *rt, const ag_byte_table *t, const i64 *of, const void *x,
+                                 const void *exponents, void *y)
+{
+    const union { i64 bits; double number; } scale = {of[6]};
+    t->softmax(rt, &(const ag_byte_softmax){of[0], of[1], of[2], of[3], of[4], of[5], scale.number, x, exponents, y});
+}
+"""),
     Helper("ag_multiply_nibbles", """\
 /* Rows of floats by weights of 4 bits (see ag_nibble_product).  0, or MEMORY (2). */
 static i32 ag_multiply_nibbles(const ag_runtime *rt, const ag_byte_table *t, i64 rows, i64 outputs, i64 depth,

@@ -1,7 +1,7 @@
 /* Definitions that all files of the matrix products share.  In front of it stand the declarations, T (the dtype), REAL (the dtype
    of its parts), COMPLEX, FALLBACK and BLAS_FIRST (0 or 1); tile.c, panels.c, blocks.c, little.c,
    vector.c, ../runtime/linear_algebra.c, batch.c, attention.c and table.c follow in the same unit.  With BYTES it is bytes.c,
-   nibbles.c, sparse.c and byte_table.c. */
+   tables.c, nibbles.c, sparse.c and byte_table.c. */
 
 #if !defined(BYTES)
 #define BYTES 0

@@ -1,4 +1,4 @@
-/* The entries of the unit: products of bytes, of weights of 4 bits and of sparse matrices. */
+/* The entries of the unit: products of bytes, of weights of 4 bits and of sparse matrices, tables of bytes. */
 
 /* y[rows, outputs] = x[rows, depth] @ w, of which some vectors are stored.  0, or MEMORY (2). */
 static i32 multiply_sparse(const ag_runtime *rt, const ag_sparse_product *given)
@@ -24,6 +24,6 @@ static i32 multiply_sparse(const ag_runtime *rt, const ag_sparse_product *given)
 EXPORT void ag_blas_install(ag_byte_table *entries, void *const *found, i32 takes_wide, i64 alone)
 {
     (void)found, (void)takes_wide, (void)alone;
-    *entries = (ag_byte_table){sum_bytes, multiply_bytes, multiply_nibbles, multiply_sparse, multiply_columns, multiply_two,
-                                multiply_bfloats};
+    *entries = (ag_byte_table){sum_bytes,        multiply_bytes, multiply_nibbles, multiply_sparse, multiply_columns,
+                               multiply_two,     multiply_bfloats, look_up, softmax_of_bytes};
 }

@@ -34,6 +34,7 @@ from ...ops.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from ...ops.byte_sums import ByteConvolution, ByteProduct
+from ...ops.byte_tables import ByteSoftmax, LookUp
 from ...ops.channel_sums import ChannelSums
 from ...ops.cond import Cond
 from ...ops.convolution import Convolution, KernelGradient
@@ -343,6 +344,8 @@ _PLANS: dict[type[Op], Plan] = {
     ConvolutionPair: plan_blocks.plan_pair,
     ByteConvolution: plan_bytes.plan_byte_convolution,
     ByteProduct: plan_bytes.plan_byte_product,
+    ByteSoftmax: plan_bytes.plan_byte_softmax,
+    LookUp: plan_bytes.plan_look_up,
     NibbleProduct: plan_bytes.plan_nibble_product,
     SparseDot: plan_bytes.plan_sparse_dot,
     SparseColumns: plan_bytes.plan_sparse_columns,

@@ -7,6 +7,7 @@ import numpy as np
 from ...graph import Apply
 from ...ops.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.byte_sums import RESULTS, ByteConvolution
+from ...ops.byte_tables import ENTRIES, ByteSoftmax
 from ...ops.nibbles import NibbleProduct
 from ...ops.sparse_columns import SparseColumns
 from ...ops.sparse_dot import SparseDot
@@ -72,6 +73,28 @@ def plan_byte_convolution(p: Planner, node: Apply) -> None:
     arguments = (Table(TABLE), Vector(numbers), x, strides[0], *others, more or 0, strides[1], result)
     p.products[TABLE] = None
     p.call("sum_bytes", arguments, (result,), tuple(a for a in arguments[:-1] if isinstance(a, Array)))
+
+
+def plan_look_up(p: Planner, node: Apply) -> None:
+    """One call for all elements."""
+    x, table = map(p.packed, p.inputs_of(node))
+    p.guard("equal", table.lengths[0], ENTRIES, failure=Outcome.LENGTHS, axis=0)
+    result = p.result(node.out, x.lengths)
+    p.products[TABLE] = None
+    p.call("look_up", (Table(TABLE), p.product(x.lengths), x, table, result), (result,), (x, table))
+
+
+def plan_byte_softmax(p: Planner, node: Apply) -> None:
+    """One call for all rows."""
+    op = node.op
+    assert isinstance(op, ByteSoftmax)
+    x, exponents = map(p.packed, p.inputs_of(node))
+    p.guard("equal", exponents.lengths[0], ENTRIES, failure=Outcome.LENGTHS, axis=0)
+    result = p.result(node.out, x.lengths)
+    bits = int(np.float64(op.scale).view("int64"))
+    of = (p.product(x.lengths[:-1]), x.lengths[-1], int(x.dtype == "int8"), op.zero, op.low, op.high, bits)
+    p.products[TABLE] = None
+    p.call("byte_softmax_rows", (Table(TABLE), Vector(of), x, exponents, result), (result,), (x, exponents))
 
 
 def plan_nibble_product(p: Planner, node: Apply) -> None:

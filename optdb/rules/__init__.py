@@ -27,7 +27,7 @@ Rules on matrices and networks:
     neighbours                             sums of channels and those beside them
     storage, quantization                  weights in 16 bits, numbers in few bits
     byte_sums, byte_blocks, nibbles        networks in integers, in blocks of channels, weights of 4 bits
-    byte_zeros, bfloats                    integers less zero points, products of bfloat16
+    byte_zeros, byte_tables, bfloats       integers less zero points, functions of 8 bits as tables; bfloat16
     views, panels, sparse                  views of products behind what reads these, weights in panels, of many zeros
 
 Passes over whole graphs:
@@ -67,6 +67,7 @@ from . import (
     blas,
     byte_blocks,
     byte_sums,
+    byte_tables,
     byte_zeros,
     canonizer,
     casts,
@@ -260,6 +261,8 @@ def register_integers(db: SequenceDB) -> None:
     products = (byte_sums.BYTE_SUMS, byte_zeros.BYTE_ZEROS, nibbles.NIBBLES)
     integers = equilibrium((quantization.CANCELLED, *products, shapes.RESHAPES[:1], views.OF_BYTES))
     db.register("byte_sums", integers, "fast_run", "quantized", position=1.25)
+    tables = filled(TopoDB(), (byte_tables.BYTE_TABLES,))  # of the graph as it was written
+    db.register("byte_tables", tables, "fast_run", "quantized", position=0.7)
     weights = filled(TopoDB(), ([constants.FOLD_WEIGHTS, constants.FOLDING],), "fast_compile")
     db.register("fold_weights", weights, "fast_run", "fast_compile", position=1.3)
     db.register("sparse_products", filled(TopoDB(), (sparse.SPARSE,)), "fast_run", "sparse", position=1.35)

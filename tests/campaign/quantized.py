@@ -1,4 +1,4 @@
-"""Products of numbers in few bits: every kernel of gemm/bytes.c and gemm/nibbles.c beside NumPy.
+"""Products of numbers in few bits: every kernel of gemm/bytes.c, tables.c and nibbles.c beside NumPy.
 
 The unit is compiled for each set of extensions that this processor has, and its entries are called as compiled programs
 call them.  A trial is a call with lengths, layout, signs, zero points, numbers, cut-offs and residuals of its own, the
@@ -23,6 +23,7 @@ from arignote.cbackend.runtime.sources import BYTES as UNIT
 from arignote.cbackend.runtime.sources import product_source
 from arignote.ops.blocked import in_blocks
 from arignote.ops.byte_sums import BYTES, RESULTS, ByteConvolution
+from arignote.ops.byte_tables import ByteSoftmax, LookUp
 from arignote.ops.nibbles import NibbleProduct
 from arignote.targets.processor import features
 
@@ -31,6 +32,7 @@ from .scorecard import Row, Trials
 FORMS = {
     # flags of the compiler, extensions that the processor must have, lanes, vectors of a panel
     "AVX512-BF16": ("-march=x86-64-v4 -mavx512vnni -mavx512bf16", {"avx512_bf16", "avx512_vnni", "avx512bw"}, 16, 4),
+    "AVX512-VBMI": ("-march=x86-64-v4 -mavx512vnni -mavx512vbmi", {"avx512_vbmi", "avx512_vnni", "avx512bw"}, 16, 4),
     "AVX512-VNNI": ("-march=x86-64-v4 -mavx512vnni", {"avx512_vnni", "avx512bw"}, 16, 4),
     "AVX512": ("-march=x86-64-v4", {"avx512bw"}, 16, 4),
     "AVX-VNNI": ("-march=x86-64-v3 -mavxvnni", {"avx_vnni"}, 8, 2),
@@ -220,7 +222,37 @@ def nibbles(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     return outcome == 0 and np.array_equal(y, exact), f"{op} {rows} {zero is not None}"
 
 
-KERNELS = {"products": product, "convolutions": convolution, "weights of 4 bits": nibbles}
+# --- tables
+
+
+def lookup(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
+    """Bytes through a table."""
+    dtype, out = (BYTES[k] for k in rng.integers(0, 2, 2))
+    x, table = numbers(rng, dtype, (int(rng.integers(0, 400)),)), numbers(rng, out, (256,))
+    y = np.empty(x.shape, out)
+    form.table.look_up(form.rt, x.size, *(pointer("void *", a) for a in (x, table, y)))
+    return np.array_equal(y, LookUp().evaluate(x, table)[0]), f"look_up {dtype} {out} {x.size}"
+
+
+def softmax(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
+    """Softmax of rows of bytes."""
+    dtype, out = (BYTES[k] for k in rng.integers(0, 2, 2))
+    ends = np.iinfo(out)
+    low, zero, high = sorted(map(int, rng.integers(ends.min, ends.max, 3, endpoint=True)))
+    op = ByteSoftmax(out, float(10.0 ** rng.uniform(-6, 0)), zero, low, high)
+    x = numbers(rng, dtype, tuple(map(int, rng.integers(1, (4, 300)))))
+    exponents = np.exp(np.arange(256) * -(10.0 ** rng.uniform(-4, 2))).astype("float32")
+    y = np.empty(x.shape, out)
+    form.table.softmax(form.rt, ffi.new("ag_byte_softmax *", {
+        "rows": len(x), "length": x.shape[1], "is_signed": dtype == "int8", "zero": zero, "low": low, "high": high,
+        "scale": op.scale, "x": pointer("void *", x), "exponents": pointer("float *", exponents),
+        "y": pointer("void *", y),
+    }))  # fmt: skip
+    return np.array_equal(y, op.evaluate(x, exponents)[0]), f"{op} {x.shape} {dtype}"
+
+
+KERNELS = {"products": product, "convolutions": convolution, "weights of 4 bits": nibbles,
+           "tables": lookup, "softmax": softmax}  # fmt: skip
 
 
 def run(full: bool) -> list[Row]:

@@ -1,0 +1,129 @@
+"""Functions of integers of 8 bits as tables, which are computed here once for all.
+
+    quantize(f(dequantize(q, s, z)), t, y)          -->   look_up(q, table)
+    quantize(softmax(dequantize(q, s, z)), t, y)    -->   byte_softmax(q, exponents)
+
+The entries of the first are NumPy's values of the graph as it was written, for all 256 numbers; f has one operand that
+is no constant.  The second sums in integers what the graph sums in float32, so it may differ by one unit of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph import Apply, Constant, Variable, toposort
+from ...ops.byte_sums import BYTES
+from ...ops.byte_tables import ENTRIES, ByteSoftmax, LookUp
+from ...ops.costs import additions
+from ...ops.interpret import evaluate_node
+from ...ops.nn import Softmax
+from ...ops.pointwise import Pointwise
+from ...ops.quantized import Dequantize, Quantize, ends_of, held_in
+from ...ops.shape import DimShuffle
+from ...ops.tensor import constant
+from ..contract import relaxes
+from ..rule import Rule, node_rule
+from .facts import Node, number_of, producer
+
+CHEAP = 8
+"""Additions up to which one elementwise op, such as a maximum, stays what it is."""
+MOST = 64
+"""Nodes of such a function."""
+STAGES = 4
+"""Functions of bytes one upon another."""
+LEAST_SCALE = 1e-6
+"""Scales of a softmax below this would make infinities of the factor."""
+
+
+def bytes_below(node: Node) -> Variable | None:
+    """The bytes of which a result is a function, element by element.
+
+    None if anything else reaches it, or if a constant has more than one element.
+    """
+    pending, seen, found = list(node.inputs), set(), set()
+    while pending:
+        v = pending.pop()
+        if isinstance(v, Constant):
+            if v.data.size != 1:
+                return None
+        elif v.dtype in BYTES:
+            found.add(v)
+        elif v not in seen:
+            seen.add(v)
+            if not _is_elementwise(v.owner) or len(seen) > MOST:
+                return None
+            pending.extend(v.owner.inputs)  # type: ignore[union-attr]
+    if len(found) < 2:
+        return found.pop() if found else None
+    first, *others = (_and_below(v) for v in found)
+    return next((v for v in first if all(v in other for other in others)), None)
+
+
+def _and_below(v: Variable) -> list[Variable]:
+    """Bytes, those of which they are a function, those of which these are one, ..."""
+    chain = [v]
+    while len(chain) <= STAGES:
+        made = producer(chain[-1], LookUp, Quantize)
+        below = None if made is None else made.inputs[0] if isinstance(made.op, LookUp) else bytes_below(made)
+        if below is None or (isinstance(made.op, LookUp) and not isinstance(made.inputs[1], Constant)):
+            break
+        chain.append(below)
+    return chain
+
+
+def _is_elementwise(made: Apply | None) -> bool:
+    if made is None or len(made.outputs) != 1:
+        return False
+    axes = isinstance(made.op, DimShuffle) and isinstance(made.inputs[0], Constant)
+    return axes or isinstance(made.op, (Pointwise, Dequantize, Quantize))
+
+
+def table_of(out: Variable, q: Variable, nodes: Sequence[Apply]) -> np.ndarray:
+    """The values of `out` for each byte, as NumPy computes them."""
+    all_of_them = np.arange(ENTRIES).astype("uint8").view(q.dtype)
+    values: dict[Variable, Any] = {q: all_of_them.reshape(-1, *(1,) * (q.ndim - 1))}
+    for node in nodes:
+        operands = [i.data if isinstance(i, Constant) else values[i] for i in node.inputs]
+        with np.errstate(all="ignore"):
+            values.update(zip(node.outputs, evaluate_node(node, operands), strict=True))
+    return np.ascontiguousarray(values[out]).reshape(-1)
+
+
+def by_table(node: Node) -> Variable | None:
+    """Integers of 8 bits of a function of integers of 8 bits, if a look into a table is cheaper."""
+    q = None if held_in(node.op.dtype) not in BYTES else bytes_below(node)
+    if q is None or not q.ndim or q.type.shape != node.out.type.shape:
+        return None
+    nodes = toposort([node.out], stop_at=[q])
+    work = [additions(n) for n in nodes if isinstance(n.op, Pointwise)]
+    if len(work) < 2 and sum(work) <= CHEAP:
+        return None
+    return LookUp()(q, constant(table_of(node.out, q, nodes)))  # type: ignore[no-any-return]
+
+
+def softmax_by_table(node: Node) -> Variable | None:
+    """Integers of 8 bits of the softmax, along the last axis, of dequantized integers of 8 bits."""
+    x, scale, zero = node.inputs
+    top = producer(x, Softmax)
+    made = None if top is None else producer(top.inputs[0], Dequantize)
+    t, y = number_of(scale), number_of(zero)
+    if made is None or node.op.dtype not in BYTES or x.dtype != "float32" or top.op.axis != x.ndim - 1:
+        return None
+    q, step = made.inputs[0], number_of(made.inputs[1])
+    plain = q.dtype in BYTES and q.type.shape == node.out.type.shape and number_of(made.inputs[2]) is not None
+    if not plain or step is None or t is None or y is None or not (t >= LEAST_SCALE and 0 < step < np.inf):
+        return None
+    exponents = np.exp(-np.arange(ENTRIES, dtype="float64") * float(step)).astype("float32")
+    op = ByteSoftmax(node.op.dtype, float(t), int(y), *ends_of(node.op.dtype))
+    return op(q, constant(exponents))  # type: ignore[no-any-return]
+
+
+BYTE_TABLES: list[Rule] = [
+    node_rule("local_byte_table", Quantize, by_table, having=(),
+              formula="quantize(f(dequantize(q, s, z)), t, y) -> look_up(q, table)  for elementwise f of 8 bits"),
+    node_rule("local_byte_softmax", Quantize, softmax_by_table, having=Softmax, contract=relaxes("rounding"),
+              formula="quantize(softmax(dequantize(q, s, z)), t, y) -> byte_softmax(q, exponents)"),
+]  # fmt: skip
