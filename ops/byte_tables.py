@@ -89,6 +89,6 @@ class ByteSoftmax(_ByTable):
         parts = np.floor(exponents.astype("float64") * 2.0**FRACTION).astype("int64")
         total = parts[below].sum(axis=-1, keepdims=True)
         factor = (2.0**FRACTION / (total.astype("float64") * self.scale)).astype("float32")
-        ends = (np.float32(n - self.zero) for n in (self.low, self.high))
-        held = np.clip(exponents[below] * factor, *ends)
+        low, high = np.float32(self.low - self.zero), np.float32(self.high - self.zero)
+        held = np.clip(exponents[below] * factor, low, high)
         return ((np.rint(held).astype("int32") + self.zero).astype(self.out),)

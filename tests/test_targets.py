@@ -59,6 +59,7 @@ BOUNDS = {
     "optdb/rules/scan_products.py": {"_TURNED"},
     "optdb/rules/byte_sums.py": {"MOST"},
     "optdb/rules/byte_zeros.py": {"NO_PADDING"},
+    "optdb/rules/growing.py": {"FEWEST"},
     "optdb/rules/byte_tables.py": {"CHEAP", "LEAST_SCALE", "MOST", "STAGES"},
     "optdb/rules/winograd.py": {"SIDE"},
     "ops/byte_sums.py": {"WORD"},

@@ -37,7 +37,7 @@ def bits_of(v: Variable) -> Variable | None:
     """The bits of bfloat16 numbers that a value widens, or a constant has."""
     made = producer(v, from_bfloat16)
     if made is not None:
-        return made.inputs[0]
+        return made.inputs[0]  # type: ignore[no-any-return]
     if not isinstance(v, Constant) or v.dtype != "float32":
         return None
     bits = to_bfloat16(v.data)
@@ -47,11 +47,13 @@ def bits_of(v: Variable) -> Variable | None:
 def product(a: Variable, b: Variable) -> Variable | None:
     """Rows by a matrix; a constant matrix is rounded and laid in panels.  None: another matrix, for few rows."""
     target, lengths = current(), a.type.shape[:-1]
+    known = [n for n in lengths if n is not None]
     if not isinstance(b, Constant):
-        rows = target.limits.bfloat_rows if None in lengths else math.prod(lengths)
-        return BfloatDot()(a, b) if rows >= target.limits.bfloat_rows else None
+        is_few = len(known) == len(lengths) and math.prod(known) < target.limits.bfloat_rows
+        return None if is_few else BfloatDot()(a, b)  # type: ignore[no-any-return]
+    depth, outputs = b.data.shape
     lanes = target.vector // ITEMS["float32"]
-    op = PackedBfloatDot(*b.data.shape, lanes, target.registers // target.limits.panel_registers)
+    op = PackedBfloatDot(depth, outputs, lanes, target.registers // target.limits.panel_registers)
     bits = b.data if b.dtype == "uint16" else to_bfloat16(b.data)
     return op(a, constant(op.packed(bits)))  # type: ignore[no-any-return]
 

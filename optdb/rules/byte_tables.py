@@ -53,9 +53,9 @@ def bytes_below(node: Node) -> Variable | None:
             found.add(v)
         elif v not in seen:
             seen.add(v)
-            if not _is_elementwise(v.owner) or len(seen) > MOST:
+            if v.owner is None or not _is_elementwise(v.owner) or len(seen) > MOST:
                 return None
-            pending.extend(v.owner.inputs)  # type: ignore[union-attr]
+            pending.extend(v.owner.inputs)
     if len(found) < 2:
         return found.pop() if found else None
     first, *others = (_and_below(v) for v in found)
@@ -67,15 +67,17 @@ def _and_below(v: Variable) -> list[Variable]:
     chain = [v]
     while len(chain) <= STAGES:
         made = producer(chain[-1], LookUp, Quantize)
-        below = None if made is None else made.inputs[0] if isinstance(made.op, LookUp) else bytes_below(made)
-        if below is None or (isinstance(made.op, LookUp) and not isinstance(made.inputs[1], Constant)):
+        if made is None or (isinstance(made.op, LookUp) and not isinstance(made.inputs[1], Constant)):
+            break
+        below = made.inputs[0] if isinstance(made.op, LookUp) else bytes_below(made)
+        if below is None:
             break
         chain.append(below)
     return chain
 
 
-def _is_elementwise(made: Apply | None) -> bool:
-    if made is None or len(made.outputs) != 1:
+def _is_elementwise(made: Apply) -> bool:
+    if len(made.outputs) != 1:
         return False
     axes = isinstance(made.op, DimShuffle) and isinstance(made.inputs[0], Constant)
     return axes or isinstance(made.op, (Pointwise, Dequantize, Quantize))
@@ -98,7 +100,7 @@ def by_table(node: Node) -> Variable | None:
     if q is None or not q.ndim or q.type.shape != node.out.type.shape:
         return None
     nodes = toposort([node.out], stop_at=[q])
-    work = [additions(n) for n in nodes if isinstance(n.op, Pointwise)]
+    work = [additions(n) for n in nodes if isinstance(n.op, (Pointwise, LookUp))]
     if len(work) < 2 and sum(work) <= CHEAP:
         return None
     return LookUp()(q, constant(table_of(node.out, q, nodes)))  # type: ignore[no-any-return]
@@ -110,7 +112,9 @@ def softmax_by_table(node: Node) -> Variable | None:
     top = producer(x, Softmax)
     made = None if top is None else producer(top.inputs[0], Dequantize)
     t, y = number_of(scale), number_of(zero)
-    if made is None or node.op.dtype not in BYTES or x.dtype != "float32" or top.op.axis != x.ndim - 1:
+    if top is None or made is None or node.op.dtype not in BYTES:
+        return None
+    if x.dtype != "float32" or top.op.axis != x.ndim - 1:
         return None
     q, step = made.inputs[0], number_of(made.inputs[1])
     plain = q.dtype in BYTES and q.type.shape == node.out.type.shape and number_of(made.inputs[2]) is not None
