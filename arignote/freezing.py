@@ -3,8 +3,8 @@
     step = ag.function([x, y], loss, updates=optim.adam(weights, ag.grad(loss, weights)))
     predict = ag.freeze(step, outputs=logits)
 
-The graph changes by two replacements, through `Door.admit`: the inference value for each `by_phase`, and a constant for
-each shared variable.  All else is left to the optimizers, for which constant weights are the ordinary case.
+`GraphEditor.admit` accepts two kinds of replacement: the inference value for each `by_phase`, and a constant for each
+shared variable.  The optimizers do the rest; constant weights are ordinary to them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from .channels import without_zero_channels
 from .compiled import Function
 from .function import default_mode, function, settings_of
-from .graph import Apply, Constant, Door, FunctionGraph, Variable, leaves, rebuild
+from .graph import Apply, Constant, FunctionGraph, GraphEditor, Variable, leaves, rebuild
 from .mode import Mode, as_mode
 from .ops.checks import describe, shown
 from .ops.laziness import with_bodies
@@ -94,29 +94,29 @@ def _storing(storage: Any, mode: Any) -> Mode:
     return own.including(f"store_{storage}")
 
 
-def inference(outputs: Sequence[Variable], door: Door | None = None) -> list[Variable]:
+def inference(outputs: Sequence[Variable], editor: GraphEditor | None = None) -> list[Variable]:
     """The inference values of `outputs`, with a constant for each shared variable.
 
     Raises ValueError for a value that depends on random numbers.
     """
-    door = door or Door()
-    graph = in_inference(graph_over([v for v in leaves(outputs) if _is_free(v)], outputs), door)
+    editor = editor or GraphEditor()
+    graph = in_inference(graph_over([v for v in leaves(outputs) if _is_free(v)], outputs), editor)
     read = [v for v in leaves(graph.outputs) if isinstance(v, SharedVariable)]
     _refuse_draws(graph, read)
     held = {v: constant(v.get_value(), name=v.name) for v in read}
-    known: dict[Variable, Variable] = {v: c for v, c in held.items() if door.admit("freeze", v, c)}
+    known: dict[Variable, Variable] = {v: c for v, c in held.items() if editor.admit("freeze", v, c)}
     return rebuild(graph.outputs, known)
 
 
-def in_inference(graph: FunctionGraph, door: Door) -> FunctionGraph:
+def in_inference(graph: FunctionGraph, editor: GraphEditor) -> FunctionGraph:
     """The graph with the inference value of each `by_phase`, in the bodies of loops and branches as well."""
 
     def visit(node: Apply) -> Sequence[Variable]:
-        if not isinstance(node.op, ByPhase) or not door.admit("freeze", node.out, node.inputs[1]):
+        if not isinstance(node.op, ByPhase) or not editor.admit("freeze", node.out, node.inputs[1]):
             return node.outputs
         return (node.inputs[1],)
 
-    inner = with_bodies(graph, lambda body: in_inference(body, door))
+    inner = with_bodies(graph, lambda body: in_inference(body, editor))
     return inner.rebuilt(visit) if any(isinstance(op, ByPhase) for op in inner.ops) else inner
 
 

@@ -14,7 +14,7 @@ from .cbackend.build.compiler_process import CompileError
 from .database import optdb
 from .explain import changed_lines, stages
 from .function import parse
-from .graph import Door, FunctionGraph, Replacement
+from .graph import FunctionGraph, GraphEditor, Replacement
 from .profiling import OptimizerProfile
 from .profiling.summary import summary_lines
 from .replay import Replay
@@ -39,9 +39,9 @@ def main(
         optimizer = optdb.query(passes)
     except ValueError as error:
         return _failed(f"--passes: {error}")
-    door = Door()
-    result, profile = optimizer(graph, door)
-    report = [*(changes(graph, door.journal, profile) if print_changed else ())]
+    editor = GraphEditor()
+    result, profile = optimizer(graph, editor)
+    report = [*(changes(graph, editor.journal, profile) if print_changed else ())]
     report += summary_lines(profile) if timed else ()
     print("".join(f"{line}\n" for line in report), end="", file=sys.stderr)
     try:

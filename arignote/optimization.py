@@ -9,7 +9,7 @@ from typing import Any
 from . import later
 from .database import PRISTINE, optdb
 from .engines.registry import engine
-from .graph import Door, FunctionGraph, Replacement
+from .graph import FunctionGraph, GraphEditor, Replacement
 from .mode import Mode
 from .optdb import Query
 from .optdb.optimizers import SeqOptimizer
@@ -66,13 +66,13 @@ class Optimization:
             database = default_db()
         query = _wanted(self._mode, database)
         optimizer = SeqOptimizer() if query is None else database.query(query, strict=self._strict or self._mode.check)
-        door = Door(limit=self._mode.max_changes)
+        editor = GraphEditor(limit=self._mode.max_changes)
         engines = later.placement.Placement(self._mode, self._threads) if self._mode.divides else None
         with using(self.target or host()), placing(engines):  # not the target of a block that reads it later
-            graph, profile = optimizer(self._unoptimized, door)
-        if door.stop:
-            profile = replace(profile, stop=door.stop)
-        return graph, profile, tuple(door.journal)
+            graph, profile = optimizer(self._unoptimized, editor)
+        if editor.stop:
+            profile = replace(profile, stop=editor.stop)
+        return graph, profile, tuple(editor.journal)
 
     @property
     def is_done(self) -> bool:

@@ -3,7 +3,7 @@
     conv(x, w)   -->   conv(rounded(x), rounded(w)) + correction
 
 Samples give the ranges.  A simulation with a switch for each layer gives their errors with one compilation.  Changes
-pass the door of graph changes.  `rounded` is a number of 8 bits times its scale: the arithmetic is float32.
+pass through the graph editor.  `rounded` is a number of 8 bits times its scale: the arithmetic is float32.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .calibration import SCHEMES, Observer
 from .compiled import Function
 from .freezing import inference_parts
 from .function import function
-from .graph import Apply, Constant, Door, FunctionGraph, Variable
+from .graph import Apply, Constant, FunctionGraph, GraphEditor, Variable
 from .ops.blas import Dot, MatMul
 from .ops.checks import shown
 from .ops.convolution import Convolution
@@ -83,7 +83,7 @@ def quantize(
     if bias_correction:
         work.correct()
     kept = work.kept_for(goal, kept, form)
-    final = quantized(graph, work.plans, kept, Door())
+    final = quantized(graph, work.plans, kept, GraphEditor())
     made = function(list(variables), form(list(final.outputs)), **options)
     made.layers = work.table(kept)
     return made
@@ -150,7 +150,9 @@ def layers_of(graph: FunctionGraph, products: bool = False) -> list[Apply]:
     ]
 
 
-def quantized(graph: FunctionGraph, plans: Sequence[LayerPlan], kept: Collection[int], door: Door) -> FunctionGraph:
+def quantized(
+    graph: FunctionGraph, plans: Sequence[LayerPlan], kept: Collection[int], editor: GraphEditor
+) -> FunctionGraph:
     """The graph with operands rounded to 8 bits at all layers but those kept.
 
     A sum of such an operand and another value reads the rounded numbers too, so that the exact ones need not exist.
@@ -172,7 +174,7 @@ def quantized(graph: FunctionGraph, plans: Sequence[LayerPlan], kept: Collection
             inner = _without_zeros(x)
             narrow_x = narrowed(inner) if inner is x else _amid(new.inputs[0].owner, narrowed(inner))
             made = plan.applied(narrow_x, plan.widened())
-            if door.admit("quantize", node.out, made):
+            if editor.admit("quantize", node.out, made):
                 known[node.out] = made
             continue
         if node.op == add and any(i in taps for i in node.inputs) and len({i.type for i in node.inputs}) == 1:

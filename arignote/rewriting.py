@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .database import optdb
-from .graph import Door, FunctionGraph, graph_of
+from .graph import FunctionGraph, GraphEditor, graph_of
 
 
 def rewrite(expression: Any, query: Any = "canonicalize", watch: Any = None) -> Any:
@@ -18,7 +18,7 @@ def rewrite(expression: Any, query: Any = "canonicalize", watch: Any = None) -> 
         query: a Query or its text, such as "canonicalize +specialize".
         watch: called with each Replacement before it is kept; a false answer leaves the graph as it is.
     """
-    result, _ = optdb.query(query)(graph_of(expression, "rewrite"), Door(watch))
+    result, _ = optdb.query(query)(graph_of(expression, "rewrite"), GraphEditor(watch))
     if isinstance(expression, FunctionGraph):
         return result
     return type(expression)(result.outputs) if isinstance(expression, (list, tuple)) else result.outputs[0]

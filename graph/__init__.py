@@ -2,7 +2,7 @@
 
 from .collector import collector_at_rest
 from .dims import Dim, dims_of, same_shape
-from .door import Door, Replacement, ReplacementRefused, Watch
+from .editor import GraphEditor, Replacement, ReplacementRefused, Watch
 from .fgraph import FunctionGraph, graph_of
 from .neighbourhood import ARRAY, LEAF, NUMBER, ConstantHead, Head, Neighbourhood, neighbourhood_of
 from .node import Apply, Constant, Variable
@@ -23,8 +23,8 @@ __all__ = [
     "ConstantHead",
     "Destroyers",
     "Dim",
-    "Door",
     "FunctionGraph",
+    "GraphEditor",
     "Head",
     "InconsistencyError",
     "Names",

@@ -9,7 +9,7 @@ from typing import Any
 from .. import pages
 from ..record.cached import cached_property
 from .collector import collector_at_rest
-from .door import Door
+from .editor import GraphEditor
 from .neighbourhood import Neighbourhood, neighbourhood_of
 from .node import Apply, Constant, Variable
 from .op import Op
@@ -133,20 +133,20 @@ class FunctionGraph:
         self,
         pairs: Mapping[Variable, Variable] | Iterable[tuple[Variable, Variable]],
         by: str,
-        door: Door | None = None,
+        editor: GraphEditor | None = None,
     ) -> FunctionGraph:
         """The graph with each first variable replaced by the second, all at once; `by` names the rule.
 
-        The second variables are taken as they are: they may be built upon the first ones.  This is the one door: types
-        are checked, the watcher is asked, the journal is written.  Raises ReplacementRefused if a type would be lost.
+        The second variables may be built upon the first ones.  The editor checks types, asks the watcher and writes the
+        journal.  Raises ReplacementRefused if a type would be lost.
         """
-        door = door or Door()
+        editor = editor or GraphEditor()
         changes = ((before, after) for before, after in dict(pairs).items() if before is not after)
-        taken = {before: after for before, after in changes if door.admit(by, before, after)}
+        taken = {before: after for before, after in changes if editor.admit(by, before, after)}
         return self.substituted(taken) if taken else self
 
     def substituted(self, known: Mapping[Variable, Variable]) -> FunctionGraph:
-        """The graph with images put in place of variables; for engines that have asked the door themselves."""
+        """The graph with images put in place of variables; for engines that have called the editor themselves."""
         return FunctionGraph(self.inputs, rebuild(self.outputs, dict(known)), self.updates)
 
     def rebuilt(self, visit: Callable[[Apply], Sequence[Variable]]) -> FunctionGraph:

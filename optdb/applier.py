@@ -15,8 +15,8 @@ import numpy as np
 from ..graph import (
     Apply,
     Constant,
-    Door,
     FunctionGraph,
+    GraphEditor,
     Neighbourhood,
     Op,
     ReplacementRefused,
@@ -102,7 +102,7 @@ class Failures:
 
 
 class Firing(NamedTuple):
-    """A change that has passed the door."""
+    """A change that the editor has accepted."""
 
     tally: Tally
     outputs: Outputs
@@ -135,10 +135,10 @@ class Applier:
     inputs of its graph, on which alone the result of a rule may depend.
     """
 
-    def __init__(self, rules: Iterable[Rule], door: Door, conform: Conform | None, failures: Failures) -> None:
+    def __init__(self, rules: Iterable[Rule], editor: GraphEditor, conform: Conform | None, failures: Failures) -> None:
         self.index: RuleIndex = rule_index(tuple(rules))
         self.tallies: list[Tally] = [Tally(rule.name, rule) for rule in self.index.rules]
-        self.door = door
+        self.editor = editor
         self.conform = conform
         self.failures = failures
         self.clock: ProcessorClock = processor_clock()
@@ -207,7 +207,7 @@ class Applier:
         return None
 
     def _taken(self, rule: Rule, node: Apply, proposal: Proposal) -> tuple[Outputs, list[Apply]] | None:
-        """The change that is proposed, and the nodes made for it, if it fits and the door lets it pass."""
+        """The change that is proposed, and the nodes made for it, if it fits and the editor accepts it."""
         outputs = self._fitted(rule, node, proposal)
         if outputs is None:
             return None
@@ -266,7 +266,7 @@ class Applier:
                 raise ValueError(f"the result depends on {name} ({leaf.type}), which is no input of the graph")
 
     def _admitted(self, rule: Rule, node: Apply, outputs: Outputs) -> Outputs | None:
-        admit, name = self.door.admit, rule.name
+        admit, name = self.editor.admit, rule.name
         admitted = tuple(
             [o if o is not None and admit(name, old, o) else None for old, o in zip(node.outputs, outputs, strict=True)]
         )

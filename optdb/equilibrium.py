@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..graph import Door, FunctionGraph
+from ..graph import FunctionGraph, GraphEditor
 from ..profiling import EquilibriumProfile, OptimizerProfile, PassProfile
 from ..record import record
 from ..record.clock import processor_clock
@@ -43,27 +43,27 @@ class EquilibriumOptimizer(Optimizer):
     """New nodes; None: 10,000 and twenty times the size of the graph."""
     max_seconds: float | None = None
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        entries, run, result = len(door.journal), _Run(self, graph, door), graph
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        entries, run, result = len(editor.journal), _Run(self, graph, editor), graph
         while run.stop is None:
             result = run.round(result)
         endless = run.endless() if self.max_nodes is None else None
         if endless is None:
             return result, run.profile(result)
-        del door.journal[entries:]
-        result, profile = replace(self, rules=tuple(r for r in self.rules if r is not endless)).optimize(graph, door)
+        del editor.journal[entries:]
+        result, profile = replace(self, rules=tuple(r for r in self.rules if r is not endless)).optimize(graph, editor)
         return result, replace(profile, failures=(*run.failures.all(), *profile.failures))
 
 
 class _Run:
     """One run of an equilibrium: its sweep, its passes so far, and why it stopped."""
 
-    def __init__(self, options: EquilibriumOptimizer, graph: FunctionGraph, door: Door) -> None:
+    def __init__(self, options: EquilibriumOptimizer, graph: FunctionGraph, editor: GraphEditor) -> None:
         self.options = options
-        self.door = door
+        self.editor = editor
         self.failures = Failures(options.strict)
         self.sweep = Sweep(
-            Applier(options.rules, door, options.conform, self.failures),
+            Applier(options.rules, editor, options.conform, self.failures),
             merging=any(isinstance(c, MergeOptimizer) for c in options.cleanup),
             max_nodes=node_limit(len(graph)) if options.max_nodes is None else options.max_nodes,
             deadline=None if options.max_seconds is None else time.perf_counter() + options.max_seconds,
@@ -84,7 +84,7 @@ class _Run:
         """The graph after one more pass; `stop` is set if it was the last."""
         clock = processor_clock()
         start, waited = clock.read(), clock.waited
-        self.began_at.append(len(self.door.journal))
+        self.began_at.append(len(self.editor.journal))
         fired = [tally.fired for tally in self.tallies]
         children: list[OptimizerProfile] = []
         graph = self._members("global", self.options.optimizers, began, children)
@@ -116,7 +116,7 @@ class _Run:
         self, role: str, members: Sequence[Optimizer], graph: FunctionGraph, children: list[OptimizerProfile]
     ) -> FunctionGraph:
         for member in members:
-            result, profile = attempted(member, graph, self.door, self.failures)
+            result, profile = attempted(member, graph, self.editor, self.failures)
             children.append(profile)
             self.spent[role] += profile.time
             if result is not graph and role != "cleanup":
@@ -156,7 +156,7 @@ class _Run:
         since = max(n for n, earlier in enumerate(self.began_with) if earlier == graph)
         circle = self.passes[since:]
         names = tuple(dict.fromkeys(name for p in circle for name, _ in p.fired if name != MERGE))
-        changed = {(e.rule, e.before.owner.op): e.before.owner for e in self.door.journal[self.began_at[since] :]
+        changed = {(e.rule, e.before.owner.op): e.before.owner for e in self.editor.journal[self.began_at[since] :]
                    if e.rule in names and e.before.owner is not None}  # fmt: skip
         smallest = min(map(surroundings, changed.values()), key=len, default=str(graph))
         text = f"{' and '.join(names)} undo one another on\n{smallest}"

@@ -1,6 +1,6 @@
 """Optimizers: callables from a graph to a graph that computes the same, with a profile of what it cost.
 
-    optimizer(graph, door=None) -> (graph, profile)
+    optimizer(graph, editor=None) -> (graph, profile)
 
 SeqOptimizer runs others in order; TopoOptimizer walks once; MergeOptimizer makes equal nodes one; FromFunctionOptimizer
 wraps a function; EquilibriumOptimizer has a file of its own.  Optimizers are frozen dataclasses whose fields are their
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar, TypeVar
 
-from ..graph import Door, FunctionGraph, InconsistencyError, collector_at_rest, execution_order
+from ..graph import FunctionGraph, GraphEditor, InconsistencyError, collector_at_rest, execution_order
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
 from ..record import record
 from ..record.clock import processor_clock
@@ -43,24 +43,24 @@ class Optimizer:
     name: str = ""
     strict: bool = False
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         """The optimized graph, and a profile with the fields that this class alone knows.
 
-        Every change passes `door` (by `graph.replace(pairs, by, door)`, or `door.admit` and then `graph.substituted`).
+        Every change passes `editor`: `graph.replace(pairs, by, editor)`, or `editor.admit` then `graph.substituted`.
         """
         raise NotImplementedError(f"{type(self).__name__}.optimize")
 
-    def __call__(self, graph: FunctionGraph, door: Door | None = None) -> Result:
-        """The optimized graph and its profile; `door` keeps the journal and asks the watcher.
+    def __call__(self, graph: FunctionGraph, editor: GraphEditor | None = None) -> Result:
+        """The optimized graph and its profile; `editor` keeps the journal and asks the watcher.
 
         Raises TypeError if the optimizer gives a graph of other inputs, or of outputs of other types.
         """
-        door = Door() if door is None else door
-        entries, validate, callback = len(door.journal), door.validate_time, door.callback_time
+        editor = GraphEditor() if editor is None else editor
+        entries, validate, callback = len(editor.journal), editor.validate_time, editor.callback_time
         clock = processor_clock()
         start, waited = clock.read(), clock.waited
         with collector_at_rest:
-            result, profile = self.optimize(graph, door)
+            result, profile = self.optimize(graph, editor)
         elapsed = clock.read() - start
         if result is not graph:
             self._check(graph, result)
@@ -70,11 +70,11 @@ class Optimizer:
             optimizer=type(self).__name__,
             time=profile.time or elapsed,
             waiting=clock.waited - waited,
-            validate_time=door.validate_time - validate,
-            callback_time=door.callback_time - callback,
+            validate_time=editor.validate_time - validate,
+            callback_time=editor.callback_time - callback,
             nodes_before=len(graph),
             nodes_after=len(result),
-            replacements=len(door.journal) - entries,
+            replacements=len(editor.journal) - entries,
             nodes_created=0 if result is graph else len(result.nodes - graph.nodes),
         )
 
@@ -105,24 +105,24 @@ class SeqOptimizer(Optimizer):
 
     optimizers: tuple[Optimizer, ...] = ()
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         failures = Failures(self.strict)
         children: list[OptimizerProfile] = []
         with in_turn() as report:
             for number, member in enumerate(self.optimizers, start=1):
                 report(f"optimizing: {member.name or type(member).__name__}", number, len(self.optimizers))
-                graph, profile = attempted(member, graph, door, failures)
+                graph, profile = attempted(member, graph, editor, failures)
                 children.append(profile)
         total = sum(child.time for child in children)
         return graph, SeqProfile(time=total, children=tuple(children), failures=failures.all())
 
 
-def attempted(member: Optimizer, graph: FunctionGraph, door: Door, failures: Failures) -> Result:
+def attempted(member: Optimizer, graph: FunctionGraph, editor: GraphEditor, failures: Failures) -> Result:
     """The graph optimized by `member`; the graph as it was, and an empty profile, if it raises."""
     clock = processor_clock()
     start, waited = clock.read(), clock.waited
     try:
-        return member(graph, door)
+        return member(graph, editor)
     except (Divergence, RuleError, MemoryError):  # the process is out of memory, whichever member asked for it
         raise
     except Exception as error:  # members may be anybody's; one that fails must not cost the user his program
@@ -152,11 +152,11 @@ class TopoOptimizer(Optimizer):
             raise ValueError(f"order={self.order!r}; expected 'in_to_out' or 'out_to_in'")
         object.__setattr__(self, "rules", tuple(self.rules))
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         size, toposort_time = ordered(graph)
-        entries = len(door.journal)
+        entries = len(editor.journal)
         failures = Failures(self.strict)
-        applier = Applier(self.rules, door, self.conform, failures)
+        applier = Applier(self.rules, editor, self.conform, failures)
         limit = node_limit(size)
         inwards = self.order == "out_to_in"
         walker = Descent(applier, max_nodes=limit) if inwards else Sweep(applier, max_nodes=limit)
@@ -167,8 +167,8 @@ class TopoOptimizer(Optimizer):
         failures.limit(self.name or type(self).__name__, walker.stop)
         rule = None if walker.stop is None else endless(applier.tallies, failures)
         if rule is not None:
-            del door.journal[entries:]
-            result, rest = replace(self, rules=tuple(r for r in self.rules if r is not rule)).optimize(graph, door)
+            del editor.journal[entries:]
+            result, rest = replace(self, rules=tuple(r for r in self.rules if r is not rule)).optimize(graph, editor)
             return result, replace(rest, failures=(*failures.all(), *rest.failures))
         return result, TopoProfile(
             toposort_time=toposort_time + ordered(result)[1],
@@ -185,14 +185,14 @@ class MergeOptimizer(Optimizer):
 
     contract: ClassVar[Contract | None] = exact
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         if not graph.has_repeats:
             return graph, MergeProfile()
-        entries = len(door.journal)
-        sweep = Sweep(Applier((), door, None, Failures(self.strict)), merging=True)
+        entries = len(editor.journal)
+        sweep = Sweep(Applier((), editor, None, Failures(self.strict)), merging=True)
         result = sweep.walk(graph)
         if result is not graph and not can_be_run(result):  # two values that are overwritten would be one
-            del door.journal[entries:]
+            del editor.journal[entries:]
             return graph, MergeProfile(nb_fail=sweep.refused_merges + sweep.merge.fired, replace_time=sweep.merge.time)
         return result, MergeProfile(
             nb_fail=sweep.refused_merges,
@@ -213,26 +213,26 @@ def can_be_run(graph: FunctionGraph) -> bool:
 
 @record(kw_only=True)
 class FromFunctionOptimizer(Optimizer):
-    """A function from a graph to a graph, or of (graph, door) where it asks the door itself.
+    """A function from a graph to a graph, or of (graph, editor) where it asks the editor itself.
 
-    Without a door its outputs pass the door one by one, each under the name of the optimizer.
+    Without an editor its outputs pass through one, one by one, each under the name of the optimizer.
     """
 
     function: Callable[..., FunctionGraph]
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        takes_door = len(inspect.signature(self.function).parameters) > 1
-        result = self.function(graph, door) if takes_door else self.function(graph)
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        takes_editor = len(inspect.signature(self.function).parameters) > 1
+        result = self.function(graph, editor) if takes_editor else self.function(graph)
         if result is None:
             result = graph
-        if takes_door:
+        if takes_editor:
             return result, OptimizerProfile()
         if result == graph:
             return graph, OptimizerProfile()
         self._check(graph, result)
         name = self.name or getattr(self.function, "__name__", type(self).__name__)
         pairs = [(old, new) for old, new in zip(graph.outputs, result.outputs, strict=True) if old is not new]
-        return (result if door.admit_together(name, pairs) else graph), OptimizerProfile()
+        return (result if editor.admit_together(name, pairs) else graph), OptimizerProfile()
 
 
 def ordered(graph: FunctionGraph) -> tuple[int, float]:

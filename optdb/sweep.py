@@ -265,9 +265,9 @@ class Sweep:
         self.merge.time += clock.read() - start
 
     def _admit_merges(self, before: Sequence[Variable], after: Sequence[Variable]) -> bool:
-        """Whether the door lets all of them pass."""
+        """Return whether the editor accepts all of them."""
         self.merge.tried += 1
-        passed = self.applier.door.admit_together(MERGE, tuple(zip(before, after, strict=True)))
+        passed = self.applier.editor.admit_together(MERGE, tuple(zip(before, after, strict=True)))
         self.merge.fired += len(before) if passed else 0
         self.refused_merges += 0 if passed else len(before)
         return passed

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import pages
-from ..graph import Apply, Constant, Door, FunctionGraph, Replacement, Variable
+from ..graph import Apply, Constant, FunctionGraph, GraphEditor, Replacement, Variable
 from ..graph.neighbourhood import neighbourhood_of
 from ..record import record
 from .entries import Row
@@ -107,15 +107,15 @@ class _Run:
     def __init__(self, database: Database, graph: FunctionGraph, query: Query) -> None:
         self._optimizer: Optimizer = database.query(query)
         self._graph = graph
-        door = Door()
-        self.last, self.profile = self._optimizer(graph, door)
-        self.journal = tuple(door.journal)
+        editor = GraphEditor()
+        self.last, self.profile = self._optimizer(graph, editor)
+        self.journal = tuple(editor.journal)
         self._states: dict[int, FunctionGraph] = {0: graph, len(self.journal): self.last}
 
     def state(self, position: int) -> FunctionGraph:
         """The graph after the first `position` rewrites."""
         if position not in self._states:
-            self._states[position], _ = self._optimizer(self._graph, Door(limit=position))
+            self._states[position], _ = self._optimizer(self._graph, GraphEditor(limit=position))
         return self._states[position]
 
     def span(self, stage: str) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from random_graphs import PRODUCTS, random_graph
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph import Door, FunctionGraph
+from arignote.graph import FunctionGraph, GraphEditor
 from arignote.ops.blas import Dot22, Dot22Scalar, Gemm, Gemv, Ger
 from arignote.ops.interpret import interpret
 from arignote.optdb.optimizers import SeqOptimizer, TopoOptimizer
@@ -128,7 +128,7 @@ def test_the_update_of_a_layer_is_one_call():
 
 def test_the_watcher_may_refuse():
     graph = graph_of(Z + P)
-    assert GEMM(graph, Door(lambda entry: False))[0] == graph
+    assert GEMM(graph, GraphEditor(lambda entry: False))[0] == graph
 
 
 def test_a_long_sum_takes_linear_time():

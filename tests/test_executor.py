@@ -13,7 +13,7 @@ from random_graphs import random_graph
 
 from arignote import ops as T
 from arignote.database import optdb
-from arignote.graph import DTYPES, Apply, Door, TensorType
+from arignote.graph import DTYPES, Apply, GraphEditor, TensorType
 from arignote.ops.interpret import interpret
 from arignote.ops.tensor import TensorOp
 from arignote.profiling import RunProfile
@@ -422,7 +422,7 @@ def test_random_graphs_give_the_bits_of_numpy(seed):
     graph, arrays = random_graph(random.Random(seed), updates=seed % 2 == 1)
     want = interpret(graph, [a.copy() for a in arrays])
     updates = dict(graph.updates)
-    for candidate in (graph, optdb.query("fast_run")(graph, Door())[0]) if seed % 3 == 0 else (graph,):
+    for candidate in (graph, optdb.query("fast_run")(graph, GraphEditor())[0]) if seed % 3 == 0 else (graph,):
         containers = [Container(a.copy()) if k in updates else None for k, a in enumerate(arrays)]
         function = compiled_graph(candidate, shared=containers)
         given = [a for k, a in enumerate(arrays) if k not in updates]

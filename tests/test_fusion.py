@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from random_graphs import EVERYTHING, POINTWISE, random_graph
 
 from arignote import ops as T
-from arignote.graph import Constant, Door, FunctionGraph, dims_of
+from arignote.graph import Constant, FunctionGraph, GraphEditor, dims_of
 from arignote.ops.elementwise import Pointwise
 from arignote.ops.fused import Fused
 from arignote.ops.interpret import interpret
@@ -179,10 +179,10 @@ def lines_above(variable):
 
 def test_the_watcher_may_refuse_a_group():
     graph = FunctionGraph([A], [T.sin(T.exp(A)), T.exp(A)])
-    assert FUSE(graph, Door(lambda entry: False))[0] == graph
-    door = Door()
-    _, profile = FUSE(graph, door)
-    assert [entry.rule for entry in door.journal] == ["composite_elemwise_fusion"]
+    assert FUSE(graph, GraphEditor(lambda entry: False))[0] == graph
+    editor = GraphEditor()
+    _, profile = FUSE(graph, editor)
+    assert [entry.rule for entry in editor.journal] == ["composite_elemwise_fusion"]
     assert profile.nb_replacement == 1
 
 

@@ -1,4 +1,4 @@
-"""The graph: nodes as values, the one door, dims, equality, text, pickling; at depths that no recursion survives."""
+"""Graphs: nodes as values, the graph editor, dims, equality, text, pickling; depths that no recursion survives."""
 
 import copy
 import gc
@@ -14,8 +14,8 @@ import pytest
 from arignote.graph import (
     Apply,
     Constant,
-    Door,
     FunctionGraph,
+    GraphEditor,
     Names,
     NoGradient,
     Op,
@@ -190,11 +190,11 @@ def test_replace_shares_what_did_not_change_and_writes_the_journal():
     x, y = leaf("x"), leaf("y")
     kept, changed = JOIN(x, x), JOIN(y, y)
     graph = FunctionGraph([x, y], [JOIN(kept, changed)])
-    door = Door()
-    new = graph.replace({changed: y}, "drop", door)
+    editor = GraphEditor()
+    new = graph.replace({changed: y}, "drop", editor)
     assert new.outputs[0].owner.inputs == (kept, y)
     assert graph.outputs[0].owner.inputs == (kept, changed)
-    assert [(e.rule, e.before, e.after) for e in door.journal] == [("drop", changed, y)]
+    assert [(e.rule, e.before, e.after) for e in editor.journal] == [("drop", changed, y)]
 
 
 def test_replace_may_build_upon_what_it_replaces():
@@ -216,9 +216,9 @@ def test_a_replacement_of_another_type_is_refused_with_both_types():
 def test_a_watcher_that_says_no_leaves_the_graph():
     x = leaf("x")
     graph = FunctionGraph([x], [JOIN(x, x)])
-    door = Door(watch=lambda entry: entry.rule != "drop")
-    assert graph.replace({graph.outputs[0]: x}, "drop", door) is graph
-    assert door.refused == 1 and not door.journal
+    editor = GraphEditor(watch=lambda entry: entry.rule != "drop")
+    assert graph.replace({graph.outputs[0]: x}, "drop", editor) is graph
+    assert editor.refused == 1 and not editor.journal
 
 
 # --- dims

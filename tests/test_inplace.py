@@ -13,7 +13,7 @@ from random_graphs import EVERYTHING, PRODUCTS, random_graph
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph import Constant, Destroyers, Door, FunctionGraph, InconsistencyError, execution_order, parse
+from arignote.graph import Constant, Destroyers, FunctionGraph, GraphEditor, InconsistencyError, execution_order, parse
 from arignote.ops.blas import Dot22, Gemm, Gemv, Ger
 from arignote.ops.elementwise import Pointwise
 from arignote.ops.fused import Fused, InPlace
@@ -298,18 +298,18 @@ def test_a_long_chain_in_linear_time():
 
 def test_the_watcher_may_refuse_a_mark():
     graph = FunctionGraph([A, B], [T.exp(T.dot(A, B))])
-    assert ELEMWISE(graph, Door(lambda entry: False))[0] == graph
+    assert ELEMWISE(graph, GraphEditor(lambda entry: False))[0] == graph
 
 
 def test_values_that_are_overwritten_are_not_merged():
     one, other = T.dot(A, B), T.dot(A, B)
     graph, _ = ELEMWISE(FunctionGraph([A, B], [T.exp(one), T.sin(other)]))
     assert len(marks(graph)) == 2
-    door = Door()
-    merged, profile = MergeOptimizer()(graph, door)
+    editor = GraphEditor()
+    merged, profile = MergeOptimizer()(graph, editor)
     assert merged is graph
     assert profile.nb_fail == 1
-    assert not door.journal
+    assert not editor.journal
 
 
 # --- updates are a part of the graph

@@ -46,7 +46,7 @@ MAY_IMPORT["frontends"] = set()
 MAY_IMPORT["frontends.nnef"] = BELOW | {"arignote", "frontends"}
 MAY_IMPORT["frontends.onnx"] = BELOW | {"arignote", "engines", "frontends"}
 MAY_IMPORT["frontends.theano"] = BELOW | {"arignote", "engines", "frontends", "optdb"}
-DOOR = ROOT / "arignote" / "__init__.py"
+PACKAGE = ROOT / "arignote" / "__init__.py"
 """It tells type checkers where its names come from, those of front ends too, which it loads when they are asked for."""
 OURS = {room.split(".")[0] for room in MAY_IMPORT} - {"arignote"}
 OPTIONAL = {"dask", "ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes", "scipy", "pyopencl"}
@@ -60,7 +60,7 @@ def imported(path, folder):
     """(line, module of ours or outer package) for each import of a file; relative imports are resolved."""
     package = ["arignote", *([] if folder == "arignote" else folder.split("."))]
     tree = ast.parse(path.read_text())
-    if path == DOOR:
+    if path == PACKAGE:
         tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and "_LATER" in ast.unparse(node))]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -6,7 +6,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph import Door, FunctionGraph
+from arignote.graph import FunctionGraph, GraphEditor
 from arignote.optdb import FromFunctionOptimizer, MergeOptimizer
 from arignote.remembered import key_of
 
@@ -63,11 +63,11 @@ def test_a_change_of_several_values_is_kept_whole_or_not_at_all():
     graph = FunctionGraph([y], [T.sin(y), T.cos(y)])
     swapped = FromFunctionOptimizer(name="mine", function=lambda g: FunctionGraph(g.inputs, [o + 0 for o in g.outputs]))
     for limit in (0, 1):
-        door = Door(limit=limit)
-        result, _ = swapped(graph, door)
-        assert result is graph and not door.journal and door.withheld is not None
+        editor = GraphEditor(limit=limit)
+        result, _ = swapped(graph, editor)
+        assert result is graph and not editor.journal and editor.withheld is not None
     svd = FunctionGraph([y], [*T.linalg.svd(y), *T.linalg.svd(y)])
-    door = Door(limit=2)
-    result, _ = MergeOptimizer()(svd, door)
-    assert len(result) == len(svd) and not door.journal
-    assert len(MergeOptimizer()(svd, Door())[0]) < len(svd)
+    editor = GraphEditor(limit=2)
+    result, _ = MergeOptimizer()(svd, editor)
+    assert len(result) == len(svd) and not editor.journal
+    assert len(MergeOptimizer()(svd, GraphEditor())[0]) < len(svd)

@@ -9,7 +9,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph import Door, FunctionGraph
+from arignote.graph import FunctionGraph, GraphEditor
 from arignote.ops.elementwise import add, exp, log, mul, neg, sin
 from arignote.optdb import (
     EquilibriumDB,
@@ -52,7 +52,7 @@ NEVER = rule("local_never", sin(sin(x)), x)
 class Fuse(Optimizer):
     """Stands for the optimizers of rules/ that have profiles of their own."""
 
-    def optimize(self, graph, door):
+    def optimize(self, graph, editor):
         return graph, FusionProfile(nb_iter=1, toposort_time=0.25)
 
 
@@ -218,10 +218,10 @@ def profiles(profile):
 
 @pytest.mark.parametrize("make", [database, default_db], ids=["own", "default"])
 def test_sums_add_up(make):
-    graph, door = problem(), Door()
-    result, profile = make().query("fast_run")(graph, door)
+    graph, editor = problem(), GraphEditor()
+    result, profile = make().query("fast_run")(graph, editor)
     assert profile.time == pytest.approx(sum(child.time for child in profile.children))
-    assert profile.replacements == len(door.journal) == sum(row.fired for row in profile.rules())
+    assert profile.replacements == len(editor.journal) == sum(row.fired for row in profile.rules())
     assert profile.nodes_before == len(graph)
     assert profile.nodes_after == len(result)
     sizes = [(child.nodes_before, child.nodes_after) for child in profile.children]
@@ -312,7 +312,8 @@ def test_times_of_the_watcher_are_callback_times():
             pass
         return True
 
-    _, profile = TopoOptimizer(name="walk", rules=(NEG_NEG,))(FunctionGraph([A], [neg(-A), neg(neg(-A))]), Door(slow))
+    graph = FunctionGraph([A], [neg(-A), neg(neg(-A))])
+    _, profile = TopoOptimizer(name="walk", rules=(NEG_NEG,))(graph, GraphEditor(slow))
     assert profile.replacements == 2
     # The clock charges a short wait of the thread to an interval within _FRESH seconds.
     assert 2 * (0.01 - _FRESH) <= profile.callback_time <= profile.time

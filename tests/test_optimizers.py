@@ -1,4 +1,4 @@
-"""The engine: walks, users, merging, sequences, the door; the cost of large graphs."""
+"""The engine: walks, users, merging, sequences, the editor; the cost of large graphs."""
 
 import sys
 import threading
@@ -11,7 +11,7 @@ from optimizing_engines import ENGINES, FACTOR, LOG_EXP, NEG_NEG, A, B, M, equil
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph import Constant, Door, FunctionGraph
+from arignote.graph import Constant, FunctionGraph, GraphEditor
 from arignote.ops.elementwise import Elementwise, cos, exp, neg, sin, sub, tanh
 from arignote.ops.interpret import interpret
 from arignote.ops.reduce import Reduce
@@ -248,7 +248,7 @@ def test_merging_keeps_different_ops_and_orders_apart():
 
 def test_the_watcher_may_forbid_a_merge():
     g = graph(T.exp(A), T.exp(A))
-    result, profile = MergeOptimizer()(g, Door(lambda entry: False))
+    result, profile = MergeOptimizer()(g, GraphEditor(lambda entry: False))
     assert result is g
     assert profile.nb_fail == 1
 
@@ -262,22 +262,22 @@ def test_an_equilibrium_merges_only_if_told_to():
     assert apart.outputs[0] is not apart.outputs[1]
 
 
-# --- the door
+# --- the editor
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_change_is_in_the_journal(engine):
-    door = Door()
-    _, profile = engine(NEG_NEG, LOG_EXP)(graph(neg(-T.log(T.exp(A)))), door)
-    assert sorted(entry.rule for entry in door.journal) == ["log_exp", "neg_neg"]
-    assert profile.replacements == len(door.journal) == sum(r.fired for r in profile.rules())
-    assert [entry.index for entry in door.journal] == [0, 1]
+    editor = GraphEditor()
+    _, profile = engine(NEG_NEG, LOG_EXP)(graph(neg(-T.log(T.exp(A)))), editor)
+    assert sorted(entry.rule for entry in editor.journal) == ["log_exp", "neg_neg"]
+    assert profile.replacements == len(editor.journal) == sum(r.fired for r in profile.rules())
+    assert [entry.index for entry in editor.journal] == [0, 1]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_veto_leaves_the_graph_as_it_is(engine):
     g = graph(neg(-A), T.log(T.exp(B)))
-    result, profile = engine(NEG_NEG, LOG_EXP)(g, Door(lambda entry: entry.rule != "neg_neg"))
+    result, profile = engine(NEG_NEG, LOG_EXP)(g, GraphEditor(lambda entry: entry.rule != "neg_neg"))
     assert result == graph(neg(-A), B)
     assert {r.name: r.fired for r in profile.rules()}["neg_neg"] == 0
 
@@ -287,7 +287,7 @@ def test_a_veto_after_k_changes_gives_each_state_on_the_way(engine):
     states = set()
     g = graph(neg(-T.log(T.exp(A))), neg(-B))
     for k in range(4):
-        states.add(engine(NEG_NEG, LOG_EXP)(g, Door(lambda entry, k=k: entry.index < k))[0])
+        states.add(engine(NEG_NEG, LOG_EXP)(g, GraphEditor(lambda entry, k=k: entry.index < k))[0])
     assert len(states) == 4
     assert graph(A, B) in states
 
@@ -310,7 +310,7 @@ def test_new_nodes_carry_the_lines_and_names_of_what_they_replace(engine):
 
 def test_a_sequence_runs_in_order_and_survives_a_member_that_fails():
     class Fails(Optimizer):
-        def optimize(self, graph, door):
+        def optimize(self, graph, editor):
             raise ZeroDivisionError("planted")
 
     to_sin, to_tanh = rule("to_sin", cos(x), sin(x)), rule("to_tanh", sin(x), tanh(x))
@@ -335,27 +335,27 @@ def test_a_lack_of_memory_is_no_fault_of_a_rule_or_a_pass():
             SeqOptimizer(optimizers=(member,))(graph(T.sin(A)))
 
 
-def test_a_function_passes_the_door():
+def test_a_function_passes_the_editor():
     swap = FromFunctionOptimizer(name="swap", function=lambda g: graph(T.sin(A)))
-    door = Door()
-    result, profile = swap(graph(T.cos(A)), door)
+    editor = GraphEditor()
+    result, profile = swap(graph(T.cos(A)), editor)
     assert result == graph(T.sin(A))
-    assert [entry.rule for entry in door.journal] == ["swap"]
+    assert [entry.rule for entry in editor.journal] == ["swap"]
     assert profile.replacements == 1
     g = graph(T.cos(A))
-    assert swap(g, Door(lambda entry: False))[0] is g
+    assert swap(g, GraphEditor(lambda entry: False))[0] is g
     with pytest.raises(TypeError, match="swap"):
         FromFunctionOptimizer(name="swap", function=lambda g: graph(T.cast(A, "float32")))(g)
 
 
-def test_a_function_may_take_the_door_itself():
-    def change(g, door):
-        return g.replace({g.outputs[0]: T.sin(A)}, "mine", door)
+def test_a_function_may_take_the_editor_itself():
+    def change(g, editor):
+        return g.replace({g.outputs[0]: T.sin(A)}, "mine", editor)
 
-    door = Door()
-    result, _ = FromFunctionOptimizer(name="f", function=change)(graph(T.cos(A)), door)
+    editor = GraphEditor()
+    result, _ = FromFunctionOptimizer(name="f", function=change)(graph(T.cos(A)), editor)
     assert result == graph(T.sin(A))
-    assert [entry.rule for entry in door.journal] == ["mine"]
+    assert [entry.rule for entry in editor.journal] == ["mine"]
 
 
 @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_a_function_may_take_the_door_itself():
 )
 def test_an_optimizer_keeps_inputs_and_types(result, words):
     class Wrong(Optimizer):
-        def optimize(self, graph, door):
+        def optimize(self, graph, editor):
             return result, OptimizerProfile()
 
     with pytest.raises(TypeError, match=f"wrong_one.*{words}"):

@@ -7,7 +7,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph import Door, FunctionGraph
+from arignote.graph import FunctionGraph, GraphEditor
 from arignote.optdb import Rule
 from arignote.optdb.rules import default_db
 from arignote.profiling import EquilibriumProfile, SeqProfile
@@ -75,9 +75,9 @@ GRAPHS = [perceptron, regression, attention, recurrent, layer_norm, tails, stenc
 def run(request):
     outputs = request.param()
     inputs = [v for v in ag.graph.leaves(outputs) if not isinstance(v, ag.graph.Constant)]
-    graph, door = FunctionGraph(inputs, outputs), Door()
-    result, profile = DB.query("fast_run")(graph, door)
-    return graph, door, result, profile
+    graph, editor = FunctionGraph(inputs, outputs), GraphEditor()
+    result, profile = DB.query("fast_run")(graph, editor)
+    return graph, editor, result, profile
 
 
 def test_the_whole_is_the_sum_of_its_passes(run):
@@ -94,9 +94,9 @@ def test_the_whole_is_the_sum_of_its_passes(run):
 
 
 def test_firings_are_those_of_the_journal(run):
-    _, door, _, profile = run
+    _, editor, _, profile = run
     rows = profile.rules()
-    assert profile.replacements == len(door.journal) == sum(row.fired for row in rows)
+    assert profile.replacements == len(editor.journal) == sum(row.fired for row in rows)
     of_rules = [row for row in rows if row.name in RULES]
     assert of_rules
     assert all(row.tried >= row.fired >= 0 and row.time >= 0 and row.nodes_created >= 0 for row in of_rules)

@@ -12,7 +12,7 @@ from random_graphs import random_graph
 import arignote as ag
 from arignote import demo
 from arignote import ops as T
-from arignote.graph import Door, FunctionGraph
+from arignote.graph import FunctionGraph, GraphEditor
 from arignote.ops.elementwise import add, mul
 from arignote.ops.interpret import interpret
 from arignote.optdb import MergeOptimizer, TopoOptimizer, rule, wilds
@@ -62,29 +62,29 @@ def test_every_state_computes_the_same(f):
 @given(st.randoms(use_true_random=False))
 def test_random_graphs_end_as_they_were_optimized(random):
     graph, _ = random_graph(random, updates=True)
-    door = Door()
-    result, _ = ag.optdb.query("fast_run")(graph, door)
-    replay = Replay(graph, door.journal)
-    replay.goto(len(door.journal))
+    editor = GraphEditor()
+    result, _ = ag.optdb.query("fast_run")(graph, editor)
+    replay = Replay(graph, editor.journal)
+    replay.goto(len(editor.journal))
     assert merged(replay.graph()) == merged(result)
 
 
 def test_a_node_equal_to_one_that_is_gone_reads_what_took_its_place():
     twice = m + m
     moved = T.DimShuffle(("x", 0, 1))(T.neg(twice) + T.neg(twice))
-    graph, door = FunctionGraph([m], [T.neg(T.neg(T.neg(moved))), twice]), Door()
-    result, _ = ag.optdb.query("fast_run")(graph, door)
-    replay = Replay(graph, door.journal)
-    replay.goto(len(door.journal))
+    graph, editor = FunctionGraph([m], [T.neg(T.neg(T.neg(moved))), twice]), GraphEditor()
+    result, _ = ag.optdb.query("fast_run")(graph, editor)
+    replay = Replay(graph, editor.journal)
+    replay.goto(len(editor.journal))
     assert merged(replay.graph()) == merged(result)
 
 
 def test_a_value_may_stand_inside_what_takes_its_place():
     a, b = wilds("a b")
     doubled = rule("doubled", add(a, b), mul(add(a, b), 1.0))
-    graph, door = FunctionGraph([x, y], [x + y]), Door()
-    result, profile = TopoOptimizer(name="walk", rules=(doubled,))(graph, door)
-    trace = Trace(graph, door.journal, None)
+    graph, editor = FunctionGraph([x, y], [x + y]), GraphEditor()
+    result, profile = TopoOptimizer(name="walk", rules=(doubled,))(graph, editor)
+    trace = Trace(graph, editor.journal, None)
     assert trace.graph(1) == result
     assert len(trace) == profile.replacements == 1
 

@@ -6,7 +6,7 @@ import pytest
 from optimizing_engines import ENGINES, NEG_NEG, A, B, equilibrium, graph, walk, x
 
 from arignote import ops as T
-from arignote.graph import Door
+from arignote.graph import GraphEditor
 from arignote.ops.elementwise import Elementwise, cos, exp, log, neg, sin, sub, tanh
 from arignote.optdb import (
     Divergence,
@@ -149,16 +149,16 @@ def test_a_rule_that_returns_an_equal_node_changes_nothing(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_rule_that_comes_to_no_end_is_an_error_or_left_out(engine):
-    grow, door = rule("grow", sin(x), exp(sin(log(x)))), Door()
+    grow, editor = rule("grow", sin(x), exp(sin(log(x)))), GraphEditor()
     optimizer, problem = engine(grow, NEG_NEG), graph(T.sin(neg(neg(A))))
     limit = pytest.warns(OptimizerWarning, match="limit of .* new nodes, .* grow")
     with limit, pytest.raises(Divergence, match=r"grow: .* comes to no end: .*, from sin\(.*\) on"):
         optimizer(problem)
     with pytest.warns(OptimizerWarning, match="grow"):
-        result, profile = replace(optimizer, strict=False)(problem, door)
+        result, profile = replace(optimizer, strict=False)(problem, editor)
     assert result == graph(T.sin(A))
     assert [failure.rule for failure in profile.failures] == ["grow"]
-    assert "grow" not in [entry.rule for entry in door.journal]
+    assert "grow" not in [entry.rule for entry in editor.journal]
 
 
 def test_limits_on_passes_nodes_and_seconds():

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ...graph import Apply, Door, FunctionGraph, Op, Variable, union
+from ...graph import Apply, FunctionGraph, GraphEditor, Op, Variable, union
 from ...ops.tensor import TensorVariable
 from ...profiling import FusionProfile
 from ..optimizers import Result, ordered
 
 
 def profiled(
-    change: Callable[[FunctionGraph, str, Door], FunctionGraph], graph: FunctionGraph, by: str, door: Door
+    change: Callable[[FunctionGraph, str, GraphEditor], FunctionGraph],
+    graph: FunctionGraph,
+    by: str,
+    editor: GraphEditor,
 ) -> Result:
     """The graph changed by `change`, and how many replacements were accepted and refused."""
-    before, refused = len(door.journal), door.refused
-    result = change(graph, by, door)
+    before, refused = len(editor.journal), editor.refused
+    result = change(graph, by, editor)
     return result, FusionProfile(
         nb_iter=1,
-        nb_replacement=len(door.journal) - before,
-        nb_inconsistency_replace=door.refused - refused,
+        nb_replacement=len(editor.journal) - before,
+        nb_inconsistency_replace=editor.refused - refused,
         toposort_time=ordered(graph)[1],
     )
 
 
 def trees_as_one(
-    graph: FunctionGraph, trees: Mapping[Apply, Sequence[Apply]], op: Callable[[FunctionGraph], Op], by: str, door: Door
+    graph: FunctionGraph,
+    trees: Mapping[Apply, Sequence[Apply]],
+    op: Callable[[FunctionGraph], Op],
+    by: str,
+    editor: GraphEditor,
 ) -> FunctionGraph:
-    """`graph` with one node for each tree, whose inner values nobody else sees; the door is asked once a tree.
+    """`graph` with one node for each tree, whose inner values nobody else sees; the editor is called once a tree.
 
     `trees`: the nodes of each, every one after those that it reads, by the last one.  `op` makes the op of a function.
     """
@@ -38,7 +45,7 @@ def trees_as_one(
         new = node.over(known)
         if node in trees:
             made = _as_one(trees[node], op, known)
-            if door.admit(by, node.outputs[0], made.outputs[0]):
+            if editor.admit(by, node.outputs[0], made.outputs[0]):
                 for mine, old in zip(made.outputs, node.outputs, strict=True):
                     mine.name = old.name
                 new = made

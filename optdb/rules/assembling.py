@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from ...graph import Apply, Door, FunctionGraph
+from ...graph import Apply, FunctionGraph, GraphEditor
 from ...ops.assembled import Assembled
 from ...ops.blocked import BlockedConvolution
 from ...ops.creation import Alloc
@@ -37,13 +37,13 @@ class AssemblyOptimizer(Optimizer):
 
     contract: ClassVar[Contract | None] = exact
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return profiled(assembled, graph, self.name, door)
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return profiled(assembled, graph, self.name, editor)
 
 
-def assembled(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
+def assembled(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
     """`graph` with each tree of joins and writes as one node."""
-    return trees_as_one(graph, _trees(graph), Assembled, by, door)
+    return trees_as_one(graph, _trees(graph), Assembled, by, editor)
 
 
 def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:

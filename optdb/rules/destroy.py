@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
-from ...graph import Apply, Constant, Destroyers, Dim, Door, FunctionGraph, Op, Variable, dims_of, same_shape
+from ...graph import Apply, Constant, Destroyers, Dim, FunctionGraph, GraphEditor, Op, Variable, dims_of, same_shape
 from ...graph.ordering import overwriters_last
 from ...ops.blas import Gemm, Gemv, Ger
 from ...ops.elementwise import Pointwise
@@ -37,7 +37,7 @@ class AddDestroyHandler(Optimizer):
 
     contract: ClassVar[Contract | None] = exact
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         kinds = {type(node.op) for node in graph.order}
         if any(kind.destroys is not Op.destroys for kind in kinds) and any(n.op.destroys() for n in graph.order):
             Destroyers(graph)

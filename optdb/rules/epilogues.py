@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...graph import Apply, Constant, Door, FunctionGraph, Op, Variable, union
+from ...graph import Apply, Constant, FunctionGraph, GraphEditor, Op, Variable, union
 from ...graph.dims import carry_dims
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, MatMul
 from ...ops.blocked import BlockedConvolution
@@ -40,12 +40,12 @@ class EpilogueOptimizer(Optimizer):
 
     contract: ClassVar[Contract | None] = relaxes("rounding")
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return profiled(fuse_epilogues, graph, self.name, door)
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return profiled(fuse_epilogues, graph, self.name, editor)
 
 
-def fuse_epilogues(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
-    """`graph` with each product that only an elementwise node reads made one with it; the door is asked once a pair."""
+def fuse_epilogues(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
+    """`graph` with each product fused into its only reader if that is elementwise; the editor is called once a pair."""
     updated = {graph.outputs[o] for _, o in graph.updates}
     known: dict[Variable, Variable] = {}
     met: dict[tuple[Op, Op, int], FusedProduct] = {}
@@ -53,7 +53,7 @@ def fuse_epilogues(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
         new = node.over(known)
         joins = isinstance(node.op, (Pointwise, Fused)) and _is_epilogue(node, updated)
         fused = _with_product(node, new, graph, met) if joins else None
-        if fused is not None and door.admit(by, node.outputs[0], fused.outputs[0]):
+        if fused is not None and editor.admit(by, node.outputs[0], fused.outputs[0]):
             for made, old in zip(fused.outputs, node.outputs, strict=True):
                 made.name = old.name
                 if made.type == old.type:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Union
 
-from ...graph import Apply, Constant, Door, FunctionGraph, Origin, Variable, same_shape, union
+from ...graph import Apply, Constant, FunctionGraph, GraphEditor, Origin, Variable, same_shape, union
 from ...graph.dims import carry_dims
 from ...ops.elementwise import Elementwise, add, mul
 from ...ops.fused import Fused
@@ -34,8 +34,8 @@ class FusionOptimizer(Optimizer):
 
     contract: ClassVar[Contract | None] = exact
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return profiled(fuse, graph, self.name, door)
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return profiled(fuse, graph, self.name, editor)
 
 
 @record(kw_only=True)
@@ -44,12 +44,12 @@ class FlattenOptimizer(Optimizer):
 
     contract: ClassVar[Contract | None] = exact
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return profiled(flatten_add_mul, graph, self.name, door)
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return profiled(flatten_add_mul, graph, self.name, editor)
 
 
-def fuse(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
-    """`graph` with each group of two or more nodes as one `Fused` node; the door is asked once a group."""
+def fuse(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
+    """`graph` with each group of two or more nodes as one `Fused` node; the editor is called once a group."""
     facts = Facts(graph)
     known: dict[Variable, Variable] = {}
     met: dict[Hashable, tuple[Fused, Origin]] = {}
@@ -58,7 +58,7 @@ def fuse(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
         if len(group.nodes) > 1 or searches_all(group.nodes[0]):
             outputs, stand_ins = results(group, facts)
             after = fused(needed(group, outputs, facts), outputs, facts, known, met)
-            if door.admit(by, outputs[0], after.outputs[0]):
+            if editor.admit(by, outputs[0], after.outputs[0]):
                 known.update(zip(outputs, after.outputs, strict=False))
                 known.update((v, known[o]) for v, o in stand_ins.items())
                 continue
@@ -194,7 +194,7 @@ def image(variable: Variable, known: dict[Variable, Variable]) -> Variable:
 # --- sums and products of several operands
 
 
-def flatten_add_mul(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
+def flatten_add_mul(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
     """`graph` with `(a + b) + c` as one addition of three operands, and so for `*`, where nothing else reads `a + b`.
 
     The operands are folded from the left as before, so the result has the same bits.
@@ -206,7 +206,7 @@ def flatten_add_mul(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
         copy = node.over(known)
         if isinstance(node.op, Elementwise) and node.op in (add, mul):
             flat = _flat(node, copy, graph)
-            if flat is not None and door.admit(by, node.out, flat.out):
+            if flat is not None and editor.admit(by, node.out, flat.out):
                 flat.out.name = node.out.name
                 copy = flat
         if copy is not node:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...graph import Apply, Constant, Door, FunctionGraph, Op, Variable, inheriting, union
+from ...graph import Apply, Constant, FunctionGraph, GraphEditor, Op, Variable, inheriting, union
 from ...ops.blas import BLAS_DTYPES, Dot, Dot22, Dot22Scalar, Gemm, Gemv
 from ...ops.elementwise import Elementwise, add, cast, mul, neg, sub
 from ...ops.shape import DimShuffle
@@ -251,7 +251,7 @@ class GemmOptimizer(Optimizer):
 
     contract: ClassVar[Contract | None] = relaxes("rounding", "signed zero")
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         clock = processor_clock()
         start = clock.read()
         len(graph.uses)
@@ -259,27 +259,27 @@ class GemmOptimizer(Optimizer):
         reader = Reader(graph)
         sums = reader.sums()
         read_at = clock.read()
-        before, refused = len(door.journal), door.refused
-        result = _replaced(graph, sums, self.name, door) if sums else graph
+        before, refused = len(editor.journal), editor.refused
+        result = _replaced(graph, sums, self.name, editor) if sums else graph
         return result, GemmProfile(
             nb_iter=1,
-            nb_replacement=len(door.journal) - before,
+            nb_replacement=len(editor.journal) - before,
             nb_replacement_didn_t_remove=reader.shared_products,
-            nb_inconsistency_replace=door.refused - refused,
+            nb_inconsistency_replace=editor.refused - refused,
             canonicalize_time=read_at - sorted_at,
             factor_list_time=clock.read() - read_at,
             toposort_time=sorted_at - start,
         )
 
 
-def _replaced(graph: FunctionGraph, sums: Mapping[Apply, Sum], by: str, door: Door) -> FunctionGraph:
+def _replaced(graph: FunctionGraph, sums: Mapping[Apply, Sum], by: str, editor: GraphEditor) -> FunctionGraph:
     known: dict[Variable, Variable] = {}
     for node in graph.order:
         images = node.over(known).outputs
         if node in sums:
             with inheriting(union(node.origin, *(t.value.origin for t in sums[node].products))):
                 called = build(sums[node], node.out, known)
-            if door.admit(by, node.out, called):
+            if editor.admit(by, node.out, called):
                 called.name = called.name or node.out.name
                 images = (called,)
         if images is not node.outputs:

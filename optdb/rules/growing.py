@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from ... import ops as T
-from ...graph import Apply, Door, FunctionGraph, Variable, dims_of
+from ...graph import Apply, FunctionGraph, GraphEditor, Variable, dims_of
 from ...ops.creation import Alloc
 from ...ops.joining import Join
 from ...ops.lengths import lengths_of
@@ -37,12 +37,12 @@ class GrowingJoins(Optimizer):
 
     contract: ClassVar[Contract | None] = exact
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return profiled(grown_in_place, graph, self.name, door)
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return profiled(grown_in_place, graph, self.name, editor)
 
 
-def grown_in_place(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
-    """`graph` with each chain of joins in one array; the door is asked once a join."""
+def grown_in_place(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
+    """`graph` with each chain of joins in one array; the editor is called once a join."""
     stages = {node: (chain, k) for chain in _chains(graph) for k, node in enumerate(chain)}
     arrays: dict[Apply, Variable] = {}
     known: dict[Variable, Variable] = {}
@@ -52,7 +52,7 @@ def grown_in_place(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
             chain, k = stages[node]
             arrays[node] = _written(new, chain, k, arrays)
             front = arrays[node] if k == len(chain) - 1 else _front(arrays[node], new)
-            if door.admit(by, node.out, front):
+            if editor.admit(by, node.out, front):
                 known[node.out] = front
                 continue
         if new is not node:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from ...graph import Door, FunctionGraph
+from ...graph import FunctionGraph, GraphEditor
 from ...ops.laziness import made_lazy, with_bodies
 from ...profiling import OptimizerProfile
 from ...record import record
@@ -23,8 +23,8 @@ class LazyBranches(Optimizer):
 
     contract: ClassVar[Contract | None] = exact
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return admitted(graph, made_lazy(graph), self.name, door), OptimizerProfile()
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return admitted(graph, made_lazy(graph), self.name, editor), OptimizerProfile()
 
 
 @record(kw_only=True)
@@ -38,8 +38,8 @@ class InnerGraphs(Optimizer):
         at = next(k for k, member in enumerate(members) if member is self)
         return replace(self, before=members[:at], after=members[at + 1 :])
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return admitted(graph, with_bodies(graph, self._optimized), self.name, door), OptimizerProfile()
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return admitted(graph, with_bodies(graph, self._optimized), self.name, editor), OptimizerProfile()
 
     def _optimized(self, graph: FunctionGraph) -> FunctionGraph:
         """A body after all passes; the bodies inside of it come halfway, as here."""
@@ -52,6 +52,6 @@ class InnerGraphs(Optimizer):
         return found
 
 
-def admitted(graph: FunctionGraph, after: FunctionGraph, by: str, door: Door) -> FunctionGraph:
-    """`graph` with its outputs replaced by those of `after`, as far as the door lets them."""
-    return graph if after is graph else graph.replace(zip(graph.outputs, after.outputs, strict=True), by, door)
+def admitted(graph: FunctionGraph, after: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
+    """`graph` with its outputs replaced by those of `after`, as far as the editor accepts them."""
+    return graph if after is graph else graph.replace(zip(graph.outputs, after.outputs, strict=True), by, editor)

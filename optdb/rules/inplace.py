@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...graph import Apply, Door, FunctionGraph, Op, Variable
+from ...graph import Apply, FunctionGraph, GraphEditor, Op, Variable
 from ...ops.advanced_indexing import AdvancedIncSubtensor
 from ...ops.blas import Gemm, Gemv, Ger
 from ...ops.elementwise import Pointwise
@@ -63,8 +63,8 @@ class InplaceOptimizer(Optimizer):
     kinds: tuple[type[Op], ...]
     candidates: Candidates
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        result, tally = mark(graph, self.kinds, self.candidates, self.name, door)
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        result, tally = mark(graph, self.kinds, self.candidates, self.name, editor)
         return result, InplaceProfile(
             nb_call_replace=tally.marked,
             nb_call_validate=tally.asked,
@@ -85,7 +85,7 @@ class Tally:
 
 
 def mark(
-    graph: FunctionGraph, kinds: tuple[type[Op], ...], candidates: Candidates, by: str, door: Door
+    graph: FunctionGraph, kinds: tuple[type[Op], ...], candidates: Candidates, by: str, editor: GraphEditor
 ) -> tuple[FunctionGraph, Tally]:
     """`graph` with each node of `kinds` as `InPlace` that may overwrite an operand."""
     if not any(issubclass(kind, kinds) for kind in {type(node.op) for node in graph.order}):
@@ -97,7 +97,7 @@ def mark(
         pairs = _legal_pairs(node, candidates, live, tally) if isinstance(node.op, kinds) else ()
         if pairs:
             marked = new.with_op(InPlace(node.op, pairs))
-            if door.admit(by, node.outputs[pairs[0][0]], marked.outputs[pairs[0][0]]):
+            if editor.admit(by, node.outputs[pairs[0][0]], marked.outputs[pairs[0][0]]):
                 _settle(node, marked, pairs, live, tally)
                 new = marked
         if new is not node:

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import ClassVar
 
 from ...graph import FunctionGraph
-from ...graph.door import Door
+from ...graph.editor import GraphEditor
 from ...graph.provenance import union
 from ...profiling import OptimizerProfile
 from ...profiling.partition import PartitionProfile, RegionPlan
@@ -33,7 +33,7 @@ class PartitionOptimizer(Optimizer):
 
     contract: ClassVar[Contract | None] = ulp(4)
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         engines = current()
         if engines is None or not graph.order:
             return graph, OptimizerProfile()
@@ -43,7 +43,7 @@ class PartitionOptimizer(Optimizer):
         if not profile.regions:
             return graph, profile
         outputs = with_regions(graph, labels, engines.host, engines.threads)
-        return graph.replace(zip(graph.outputs, outputs, strict=True), self.name, door), profile
+        return graph.replace(zip(graph.outputs, outputs, strict=True), self.name, editor), profile
 
 
 def plan(division: Division, labels: list[str], engines: Placing) -> PartitionProfile:

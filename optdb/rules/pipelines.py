@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...graph import Apply, Door, FunctionGraph, Variable
+from ...graph import Apply, FunctionGraph, GraphEditor, Variable
 from ...ops.advanced_indexing import AdvancedSubtensor
 from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused
@@ -38,13 +38,13 @@ class PipelineOptimizer(Optimizer):
 
     contract: ClassVar[Contract | None] = exact
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return profiled(pipelined, graph, self.name, door)
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return profiled(pipelined, graph, self.name, editor)
 
 
-def pipelined(graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
+def pipelined(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
     """`graph` with each tree of stages as one `Pipeline` node."""
-    return trees_as_one(graph, _trees(graph), Pipeline, by, door)
+    return trees_as_one(graph, _trees(graph), Pipeline, by, editor)
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from ...graph import Apply, Constant, Door, FunctionGraph, Variable, rebuild, toposort
+from ...graph import Apply, Constant, FunctionGraph, GraphEditor, Variable, rebuild, toposort
 from ...ops.indexing import Subtensor
 from ...ops.scan_ops import Scan
 from ...ops.tensor import TensorVariable
@@ -28,8 +28,8 @@ class PushOutNonSequences(Optimizer):
 
     contract: ClassVar[Contract | None] = exact
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return admitted(graph, with_loops(graph, pushed_out), self.name, door), OptimizerProfile()
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return admitted(graph, with_loops(graph, pushed_out), self.name, editor), OptimizerProfile()
 
 
 @record(kw_only=True)
@@ -38,8 +38,8 @@ class RemoveConstants(Optimizer):
 
     contract: ClassVar[Contract | None] = exact
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return admitted(graph, with_loops(graph, without_constants), self.name, door), OptimizerProfile()
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return admitted(graph, with_loops(graph, without_constants), self.name, editor), OptimizerProfile()
 
 
 @record(kw_only=True)
@@ -51,11 +51,11 @@ class SaveMemory(Optimizer):
 
     contract: ClassVar[Contract | None] = relaxes("errors")
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         found = graph
         while (smaller := _slimmed(found)) is not found:  # what one loop no longer reads another need not keep
             found = smaller
-        return admitted(graph, found, self.name, door), OptimizerProfile()
+        return admitted(graph, found, self.name, editor), OptimizerProfile()
 
 
 def with_loops(graph: FunctionGraph, change: Callable[[Apply], Apply | None]) -> FunctionGraph:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from ... import ops as T
-from ...graph import Apply, Constant, Door, FunctionGraph, Origin, Variable, dims_of, inheriting, leaves, rebuild
+from ...graph import Apply, Constant, FunctionGraph, GraphEditor, Origin, Variable, dims_of, inheriting, leaves, rebuild
 from ...ops.batching import carried
 from ...ops.blas import Dot
 from ...ops.examples import NoBatch, merged
@@ -39,8 +39,8 @@ class PushOutProducts(Optimizer):
 
     contract: ClassVar[Contract | None] = relaxes("rounding", "errors")
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return admitted(graph, with_loops(graph, _products_first), self.name, door), OptimizerProfile()
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return admitted(graph, with_loops(graph, _products_first), self.name, editor), OptimizerProfile()
 
 
 @record(kw_only=True)
@@ -49,8 +49,8 @@ class PushOutSums(Optimizer):
 
     contract: ClassVar[Contract | None] = relaxes("rounding", "errors")
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return admitted(graph, over_loops(graph, _sums_after), self.name, door), OptimizerProfile()
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return admitted(graph, over_loops(graph, _sums_after), self.name, editor), OptimizerProfile()
 
 
 # --- before the loop

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...graph import Apply, Constant, Door, FunctionGraph, Variable
+from ...graph import Apply, Constant, FunctionGraph, GraphEditor, Variable
 from ...ops.advanced_indexing import AdvancedSubtensor
 from ...ops.blas import Dot, Dot22
 from ...ops.elementwise import add, cast, from_bfloat16, mul
@@ -44,8 +44,8 @@ class StoreWeights(Optimizer):
 
     format: str = "float16"
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
-        return profiled(_Stored(self.format).stored, graph, self.name, door)
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return profiled(_Stored(self.format).stored, graph, self.name, editor)
 
 
 class _Stored:
@@ -56,14 +56,14 @@ class _Stored:
         self.narrow: dict[Variable, Constant | None] = {}
         self.wide: dict[Variable, Variable] = {}
 
-    def stored(self, graph: FunctionGraph, by: str, door: Door) -> FunctionGraph:
-        """`graph` with its large constants in 16 bits; the door is asked once a reader."""
+    def stored(self, graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
+        """`graph` with its large constants in 16 bits; the editor is called once a reader."""
         known: dict[Variable, Variable] = {}
         for node in graph.order:
             new = node.over(known)
             read = [k for k, i in enumerate(new.inputs) if self.narrowed(i) is not None]
             made = self.reader(new, read) if read else None
-            if made is not None and door.admit(by, node.outputs[0], made[0]):
+            if made is not None and editor.admit(by, node.outputs[0], made[0]):
                 known.update(zip(node.outputs, made, strict=True))
             elif new is not node:
                 known.update(zip(node.outputs, new.outputs, strict=True))

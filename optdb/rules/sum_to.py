@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...graph import Apply, Door, FunctionGraph, Variable
+from ...graph import Apply, FunctionGraph, GraphEditor, Variable
 from ...ops.unbroadcasting import SumTo
 from ...profiling import OptimizerProfile
 from ...record import record
@@ -25,12 +25,12 @@ class SumToOptimizer(Optimizer):
 
     contract: ClassVar[Contract | None] = relaxes("errors")
 
-    def optimize(self, graph: FunctionGraph, door: Door) -> Result:
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         useless = _useless(graph)
         known: dict[Variable, Variable] = {}
         for node in graph.order if useless else ():
             images = node.over(known)
-            if node in useless and door.admit(self.name, node.out, images.inputs[0]):
+            if node in useless and editor.admit(self.name, node.out, images.inputs[0]):
                 known[node.out] = images.inputs[0]
             elif images is not node:
                 known.update(zip(node.outputs, images.outputs, strict=True))

@@ -1,4 +1,4 @@
-"""The one door: every change of a graph passes `Door.admit`, which checks it, asks the watcher and writes it down.
+"""Graph editor: `GraphEditor.admit` checks each change of a graph, asks the watcher and writes the journal.
 
 Trace, explain, bisect, history, provenance and statistics all read the journal that is written here.
 """
@@ -33,8 +33,8 @@ class ReplacementRefused(TypeError):
     """A rule offered a value of another type than the one it was to replace."""
 
 
-class Door:
-    """Checks, journal and watcher of one optimization; `refused` counts what the watcher did not let pass.
+class GraphEditor:
+    """Checks, journal and watcher of one optimization; `refused` counts the changes that the watcher vetoed.
 
     `limit`: how many changes pass; all later ones leave the graph as it is, and `withheld` is the first of them.
     """
@@ -51,7 +51,7 @@ class Door:
         """Seconds spent in the watcher."""
 
     def admit(self, rule: str, before: Variable, after: Variable) -> bool:
-        """Whether `after` may stand for `before` from now on; if so it is in the journal.
+        """Check and journal the replacement of `before` by `after`; return whether it is accepted.
 
         Raises ReplacementRefused, naming the rule and both types, if dtype, rank or a known length would be lost.
         """
@@ -82,7 +82,7 @@ class Door:
         return True
 
     def admit_together(self, rule: str, pairs: Sequence[tuple[Variable, Variable]]) -> bool:
-        """Whether every pair (before, after) is admitted; if one is not, none of them is in the journal."""
+        """Admit all pairs (before, after) or none; return whether they are accepted."""
         entries = len(self.journal)
         if all(self.admit(rule, before, after) for before, after in pairs):
             return True
