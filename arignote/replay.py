@@ -22,8 +22,7 @@ from .ops.assembled import Assembled
 from .ops.convolution_pair import ConvolutionPair
 from .ops.fused import Fused, InPlace
 from .ops.fused_product import FusedProduct
-from .ops.indexing import Subtensor
-from .ops.pipeline import Pipeline
+from .ops.pipeline import VIEWS, Pipeline
 from .ops.shared import SharedVariable
 
 
@@ -392,7 +391,7 @@ def word(op: Op) -> str:
     if isinstance(op, Assembled):
         return f"assembled{{{', '.join(word(node.op) for node in op.graph.order)}}}"
     if isinstance(op, Pipeline):
-        stages = (word(node.op) for node in op.graph.order if not isinstance(node.op, Subtensor))
+        stages = (word(node.op) for node in op.graph.order if not isinstance(node.op, VIEWS))
         return f"pipeline{{{' > '.join(stages)}}}"
     if isinstance(op, Fused):
         inside = list(dict.fromkeys(node.op.name for node in op.graph.order))

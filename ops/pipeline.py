@@ -12,11 +12,15 @@ from ..graph import Apply, TensorType, Variable
 from ..record import record
 from .fused import GraphOp
 from .indexing import Subtensor
+from .shape import DimShuffle
+
+VIEWS = (Subtensor, DimShuffle)
+"""Ops that stand between stages: parts of a result, and axes of length 1 behind its own."""
 
 
 @record(repr=False)
 class Pipeline(GraphOp):
-    """The function `graph` as one op.  Its nodes are stages, in order, and the parts of them that others read."""
+    """The function `graph` as one op.  Its nodes are stages, in order, and the views through which others read them."""
 
     name = "pipeline"
 
@@ -24,5 +28,5 @@ class Pipeline(GraphOp):
         return tuple(o.type for o in self.expand(inputs))  # bounds that are constants say how long a part is
 
     def stages(self, node: Apply) -> list[Apply]:
-        """The stages of `node`, an application of this op, over its inputs; a part of a stage is none."""
-        return [made for made in self.over(node) if not isinstance(made.op, Subtensor)]
+        """The stages of `node`, an application of this op, over its inputs, without the views between them."""
+        return [made for made in self.over(node) if not isinstance(made.op, VIEWS)]

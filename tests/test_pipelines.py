@@ -114,6 +114,25 @@ def test_rows_that_are_reduced_go_with_what_reads_them(name):
     assert len(stages) >= 2
 
 
+def test_a_layer_norm_of_float32_is_one_node():
+    """Its cheap quotients stay with the reader, which takes sums of rows through a view of one column."""
+    x, v, b = T.fmatrix("x"), T.fvector("v"), T.fvector("b")
+    inputs, y = [x, v, b], T.nn.layer_norm(x, v, b)
+    (stages,) = pipelines(y, inputs=inputs)
+    assert stages == ["fused", "fused"]
+    graph = ag.rewrite(FunctionGraph(inputs, [y]), "fast_run")
+    assert "dimshuffle" in [node.op.name for node in graph.order[-1].op.graph.order]
+    f, apart = (ag.function(inputs, y, mode=mode) for mode in ("fast_run", APART))
+    rng = np.random.default_rng(0)
+    for rows, columns in [(3000, 768), (500, 300), (2000, 7), (3, 100_000), (1, 1), (0, 5), (4, 0)]:
+        values = [rng.standard_normal(shape).astype("float32") for shape in ((rows, columns), columns, columns)]
+        np.testing.assert_array_equal(f(*values), apart(*values))
+    stretched = [rng.standard_normal(n).astype("float32") for n in ((2000, 1), (9,), (1,))]
+    np.testing.assert_array_equal(f(*stretched), apart(*stretched))
+    with pytest.raises(ValueError, match="lengths 300 and 7"):
+        f(np.ones((500, 300), "float32"), np.ones(7, "float32"), np.ones(300, "float32"))
+
+
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.parametrize("rows, columns", [(500, 300), (3, 100_000), (700, 1), (1, 1), (0, 5), (4, 0), (2000, 7)])
 def test_rows_mean_what_they_do_in_numpy(name, rows, columns):

@@ -11,8 +11,7 @@ from ...ops.assembled import Assembled
 from ...ops.convolution_pair import ConvolutionPair
 from ...ops.fused import Fused, InPlace, unmarked
 from ...ops.fused_product import FusedProduct
-from ...ops.indexing import Subtensor
-from ...ops.pipeline import Pipeline
+from ...ops.pipeline import VIEWS, Pipeline
 from ...ops.region import Region
 from ...ops.shared import SharedVariable
 from ...profiling import StepProfile
@@ -146,7 +145,7 @@ def _word(op: Op) -> str:
     if isinstance(op, Fused):
         return "+".join(dict.fromkeys(node.op.name for node in op.graph.order))
     if isinstance(op, Pipeline):
-        return " > ".join(_word(node.op) for node in op.graph.order if not isinstance(node.op, Subtensor))
+        return " > ".join(_word(node.op) for node in op.graph.order if not isinstance(node.op, VIEWS))
     if isinstance(op, Region):
         return "+".join(dict.fromkeys(node.op.name for node in op.graph.order))
     return op.name

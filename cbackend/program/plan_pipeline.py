@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from ...graph import Apply, Variable
 from ...ops.advanced_indexing import AdvancedSubtensor
-from ...ops.indexing import Subtensor
-from ...ops.pipeline import Pipeline
+from ...ops.pipeline import VIEWS, Pipeline
+from ...ops.shape import DimShuffle
 from .accounts import cost
 from .launches import is_launched
 from .plan_indexing import gather_kernel
@@ -33,21 +33,22 @@ def plan_pipeline(p: Planner, node: Apply) -> None:
     assert isinstance(node.op, Pipeline)
     nodes = node.op.over(node)
     rings: dict[Variable, int] = {}
-    for o in (o for n in nodes[:-1] if not isinstance(n.op, Subtensor) for o in n.outputs):
+    for o in (o for n in nodes[:-1] if not isinstance(n.op, VIEWS) for o in n.outputs):
         rings[o] = len(rings)
     own = dict(zip(nodes[-1].outputs, node.outputs, strict=True))
     p.direct.update((mine, p.direct[o]) for mine, o in own.items() if o in p.direct)
-    parts = {v.out: v.inputs[0] for v in nodes if isinstance(v.op, Subtensor)}
-    read = {**{o: o for o in rings}, **parts}
-    kernels = [n for n in nodes if not isinstance(n.op, Subtensor)]
+    views = {v.out: v.inputs[0] for v in nodes if isinstance(v.op, VIEWS)}
+    read = {**{o: o for o in rings}, **views}
+    kernels = [n for n in nodes if not isinstance(n.op, VIEWS)]
     if len(rings) > MAX_RINGS or not all(_goes_along_rows(p, n, read) for n in kernels):
         p.expand(node, nodes[-1].outputs)
         return
     places = {o: Rows(ring, 0, 0) for o, ring in rings.items()}
     stages = []
     for inner in nodes[:-1]:
-        if isinstance(inner.op, Subtensor):
-            places[inner.out] = _part(p, inner, places[inner.inputs[0]])
+        if isinstance(inner.op, VIEWS):
+            view = _with_axes if isinstance(inner.op, DimShuffle) else _part
+            places[inner.out] = view(p, inner, places[inner.inputs[0]])
         else:
             stages.append(_stage(p, inner, places))
     p.needed.update(nodes[-1].outputs)
@@ -85,6 +86,15 @@ def _part(p: Planner, node: Apply, whole: Rows) -> Rows:
     p.keep_promises(node.out, lengths)
     element = p.sum(p.product((first, stride)) for first, stride in zip(firsts[1:], x.strides[1:], strict=True))
     return Rows(whole.ring, firsts[0], element)
+
+
+def _with_axes(p: Planner, node: Apply, whole: Rows) -> Rows:
+    """The rows of a stage's result with axes of length 1 behind their own."""
+    x, added = p.arrays[node.inputs[0]], node.out.ndim - node.inputs[0].ndim
+    lengths = (*x.lengths, *[1] * added)
+    p.put(node.out, Array("", x.dtype, lengths, (*x.strides, *[0] * added), False, ()))
+    p.keep_promises(node.out, lengths)
+    return whole
 
 
 def _stage(p: Planner, node: Apply, places: dict[Variable, Rows]) -> Stage:

@@ -66,31 +66,32 @@ def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
         if not _is_kernel(node) or not updated.isdisjoint(node.outputs):
             continue
         tree = _Tree([node], 1)
-        for stage, parts in _read_by(node, graph):
+        for stage, views in _read_by(node, graph):
             below = trees.pop(stage, None) or _Tree([stage], 1)
             if tree.stages + below.stages > current().limits.stages:
                 trees[stage] = below
                 continue
-            tree = _Tree([*below.nodes, *parts, *tree.nodes], tree.stages + below.stages)
+            tree = _Tree([*below.nodes, *views, *tree.nodes], tree.stages + below.stages)
         trees[node] = tree
     return {node: tree.nodes for node, tree in trees.items() if tree.stages > 1}
 
 
 def _read_by(node: Apply, graph: FunctionGraph) -> Iterator[tuple[Apply, list[Apply]]]:
-    """The stages that `node` alone reads, each with the parts of them that stand between."""
+    """The stages that `node` alone reads, each with the views of its results that stand between."""
     above = dict.fromkeys(_source(i).owner for i in node.inputs)
     for stage in above:
         if stage is None or not (_is_stencil(stage) or _is_of_rows(stage) or isinstance(stage.op, AdvancedSubtensor)):
             continue
         readers = [reader for o in stage.outputs for reader, _ in graph.uses.get(o, ())]
-        parts = [r for r in dict.fromkeys(readers) if r is not None and _is_part(r)]
-        last = [reader for part in parts for reader, _ in graph.uses.get(part.out, ())]
-        direct = [r for r in readers if r is None or not _is_part(r)]
+        views = [r for r in dict.fromkeys(readers) if r is not None and _is_view(r)]
+        last = [reader for view in views for reader, _ in graph.uses.get(view.out, ())]
+        direct = [r for r in readers if r is None or not _is_view(r)]
         if any(reader is not node for reader in (*last, *direct)) or not all(o in graph.uses for o in stage.outputs):
             continue
+        parts = [view for view in views if _is_part(view)]
         if not parts if _is_stencil(stage) else (parts or not _ends(node, graph)):
             continue
-        yield stage, parts
+        yield stage, views
 
 
 def _ends(node: Apply, graph: FunctionGraph) -> bool:
@@ -99,9 +100,17 @@ def _ends(node: Apply, graph: FunctionGraph) -> bool:
 
 
 def _source(variable: Variable) -> Variable:
-    """The value that `variable` is a part of, or `variable` itself."""
+    """The value that `variable` is a view of, or `variable` itself."""
     owner = variable.owner
-    return owner.inputs[0] if owner is not None and _is_part(owner) else variable
+    return owner.inputs[0] if owner is not None and _is_view(owner) else variable
+
+
+def _is_view(node: Apply) -> bool:
+    """Whether the node is a part of an array made of slices, or adds axes behind those of its operand."""
+    if not isinstance(node.op, DimShuffle):
+        return _is_part(node)
+    rank = node.inputs[0].ndim
+    return rank > 0 and node.op.order == (*range(rank), *["x"] * (node.out.ndim - rank))
 
 
 def _is_part(node: Apply) -> bool:
