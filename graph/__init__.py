@@ -4,7 +4,7 @@ from .collector import collector_at_rest
 from .dims import Dim, dims_of, same_shape
 from .editor import GraphEditor, Replacement, ReplacementRefused, Watch
 from .fgraph import FunctionGraph, graph_of
-from .neighbourhood import ARRAY, LEAF, NUMBER, ConstantHead, Head, Neighbourhood, neighbourhood_of
+from .match_key import ARRAY, LEAF, NUMBER, ConstantHead, Head, MatchKey, match_key_of
 from .node import Apply, Constant, Variable
 from .op import NoGradient, Op
 from .ordering import Destroyers, InconsistencyError, execution_order
@@ -27,8 +27,8 @@ __all__ = [
     "GraphEditor",
     "Head",
     "InconsistencyError",
+    "MatchKey",
     "Names",
-    "Neighbourhood",
     "NoGradient",
     "Op",
     "Origin",
@@ -48,7 +48,7 @@ __all__ = [
     "here",
     "inheriting",
     "leaves",
-    "neighbourhood_of",
+    "match_key_of",
     "parse",
     "rebuild",
     "same_shape",

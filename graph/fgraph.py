@@ -10,7 +10,7 @@ from .. import pages
 from ..record.cached import cached_property
 from .collector import collector_at_rest
 from .editor import GraphEditor
-from .neighbourhood import Neighbourhood, neighbourhood_of
+from .match_key import MatchKey, match_key_of
 from .node import Apply, Constant, Variable
 from .op import Op
 from .pickling import flatten, unflatten
@@ -106,14 +106,14 @@ class FunctionGraph:
         return frozenset(self.order)
 
     @cached_property
-    def neighbourhoods(self) -> tuple[Neighbourhood, ...]:
-        """The neighbourhood of each node, in order."""
-        return tuple([node._neighbourhood or neighbourhood_of(node) for node in self.order])
+    def match_keys(self) -> tuple[MatchKey, ...]:
+        """The match key of each node, in order."""
+        return tuple([node._match_key or match_key_of(node) for node in self.order])
 
     @cached_property
     def ops(self) -> frozenset[Op]:
         """The ops that are applied."""
-        return frozenset({around.op for around in set(self.neighbourhoods)})
+        return frozenset({key.op for key in set(self.match_keys)})
 
     @cached_property
     def has_repeats(self) -> bool:

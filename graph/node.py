@@ -22,7 +22,7 @@ from .types import TensorType
 
 if TYPE_CHECKING:
     from .dims import Dim
-    from .neighbourhood import Neighbourhood
+    from .match_key import MatchKey
     from .op import Op
 
 
@@ -105,14 +105,14 @@ class Apply:
 
     inputs: tuple[Variable, ...]
 
-    __slots__ = ("op", "inputs", "outputs", "origin", "_neighbourhood", "__weakref__")
+    __slots__ = ("op", "inputs", "outputs", "origin", "_match_key", "__weakref__")
 
     def __init__(self, op: Op, inputs: Sequence[Variable], origin: Origin | None = None) -> None:
         self.op: Op = op
         self.inputs = inputs = tuple(inputs)
         types = op.infer(inputs)
         self.origin: Origin = here() if origin is None else origin
-        self._neighbourhood: Neighbourhood | None = None  # memo of neighbourhood.neighbourhood_of
+        self._match_key: MatchKey | None = None  # memo of match_key.match_key_of
         make = op.variable_class
         self.outputs: tuple[Variable, ...] = tuple([make(t, self, i) for i, t in enumerate(types)])
 
@@ -151,7 +151,7 @@ class Apply:
         node.op = op
         node.inputs = inputs
         node.origin = self.origin
-        node._neighbourhood = self._neighbourhood if same_ops else None
+        node._match_key = self._match_key if same_ops else None
         make = op.variable_class
         if not same_types:
             types = op.infer(inputs)

@@ -1,7 +1,7 @@
 """Trying rules on one node: which rules its op selects, what they propose, whether it fits, what it cost.
 
 An idle rule must cost nothing: rules are found by op and by what computes the operands (index.py), and the answer is
-kept for each such neighbourhood, of which a graph has few.
+kept for each such match key, of which a graph has few.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..graph import (
     Constant,
     FunctionGraph,
     GraphEditor,
-    Neighbourhood,
+    MatchKey,
     Op,
     ReplacementRefused,
     Variable,
@@ -145,16 +145,16 @@ class Applier:
         self.known: set[Apply] = set()
         self.inputs: Collection[Variable] = ()
         self.looks_at_users: bool = self.index.looks_at_users
-        self.offers: dict[Neighbourhood, Offers] = {}
+        self.offers: dict[MatchKey, Offers] = {}
         """Cache of `offers_to`."""
         self._absent = {op for rule in self.index.rules for op in rule.needs}
         """Ops that some rule needs and that have not been met; until then it is not offered anything."""
 
-    def busy(self, graph: FunctionGraph) -> set[Neighbourhood]:
-        """The neighbourhoods of the graph for which there is a rule: nodes with any other are left as they are."""
-        distinct = dict.fromkeys(graph.neighbourhoods)
-        self._meet(around.op for around in distinct)
-        return {around for around in distinct if any(self.offers_to(around))}
+    def busy(self, graph: FunctionGraph) -> set[MatchKey]:
+        """The match keys of the graph for which there is a rule: nodes with any other are left as they are."""
+        distinct = dict.fromkeys(graph.match_keys)
+        self._meet(key.op for key in distinct)
+        return {key for key in distinct if any(self.offers_to(key))}
 
     def _meet(self, ops: Iterable[Op]) -> None:
         """Note that these ops are applied, for the rules that need them."""
@@ -163,12 +163,12 @@ class Applier:
             self._absent = self._absent.difference(met)
             self.offers.clear()
 
-    def offers_to(self, around: Neighbourhood) -> Offers:
+    def offers_to(self, key: MatchKey) -> Offers:
         """The rules that may match nodes that look so: they have such an op, and such ops compute their operands."""
-        found = self.offers.get(around)
+        found = self.offers.get(key)
         if found is None:
-            upwards, by_users = self.index.of_neighbourhood(around, self._failed)
-            found = self.offers[around] = self._able(upwards), self._able(by_users)
+            upwards, by_users = self.index.of_match_key(key, self._failed)
+            found = self.offers[key] = self._able(upwards), self._able(by_users)
         return found
 
     def _able(self, places: Places) -> tuple[Tally, ...]:

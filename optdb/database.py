@@ -20,7 +20,7 @@ from .optimizers import FromFunctionOptimizer, Optimizer, SeqOptimizer
 from .order import check_order
 from .query import Query, as_query, unknown
 from .rule import Rule
-from .settling import Settings, contract_of, with_extra
+from .selection import Settings, contract_of, with_extra
 
 if TYPE_CHECKING:
     from .kinds import Hidden

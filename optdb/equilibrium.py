@@ -19,7 +19,7 @@ from .applier import Applier, Divergence, Failures, endless
 from .conform import Conform
 from .optimizers import MergeOptimizer, Optimizer, Result, attempted, node_limit, ordered
 from .rule import Rule
-from .sweep import MERGE, Sweep, surroundings
+from .sweep import MERGE, Sweep, excerpt
 
 PASSES_WITHOUT_SUSPICION = 3
 """After so many passes that changed something, graphs are compared to see whether passes go round in a circle."""
@@ -158,7 +158,7 @@ class _Run:
         names = tuple(dict.fromkeys(name for p in circle for name, _ in p.fired if name != MERGE))
         changed = {(e.rule, e.before.owner.op): e.before.owner for e in self.editor.journal[self.began_at[since] :]
                    if e.rule in names and e.before.owner is not None}  # fmt: skip
-        smallest = min(map(surroundings, changed.values()), key=len, default=str(graph))
+        smallest = min(map(excerpt, changed.values()), key=len, default=str(graph))
         text = f"{' and '.join(names)} undo one another on\n{smallest}"
         self.stop = "rules that undo one another: " + ", ".join(names)
         self.failures.record(", ".join(names), repr(graph), Divergence(text, names))

@@ -23,7 +23,7 @@ from .members import Member, warn_if_hidden
 from .optimizers import Optimizer, SeqOptimizer, TopoOptimizer
 from .query import Query
 from .rule import Rule
-from .settling import Settings, as_optimizer
+from .selection import Settings, as_optimizer
 
 Self = TypeVar("Self", bound="Database")
 

@@ -22,9 +22,9 @@ from ..record.stages import in_turn
 from .applier import Applier, Divergence, Failures, RuleError, endless
 from .conform import Conform
 from .contract import Contract, exact
-from .descent import Descent
 from .rule import Rule
 from .sweep import Sweep
+from .top_down import TopDownWalk
 
 Result = tuple[FunctionGraph, OptimizerProfile]
 Self = TypeVar("Self", bound="Optimizer")
@@ -159,13 +159,13 @@ class TopoOptimizer(Optimizer):
         applier = Applier(self.rules, editor, self.conform, failures)
         limit = node_limit(size)
         inwards = self.order == "out_to_in"
-        walker = Descent(applier, max_nodes=limit) if inwards else Sweep(applier, max_nodes=limit)
+        walk = TopDownWalk(applier, max_nodes=limit) if inwards else Sweep(applier, max_nodes=limit)
         clock = processor_clock()
         start = clock.read()
-        result = walker.walk(graph)
+        result = walk.walk(graph)
         loop_time = clock.read() - start
-        failures.limit(self.name or type(self).__name__, walker.stop)
-        rule = None if walker.stop is None else endless(applier.tallies, failures)
+        failures.limit(self.name or type(self).__name__, walk.stop)
+        rule = None if walk.stop is None else endless(applier.tallies, failures)
         if rule is not None:
             del editor.journal[entries:]
             result, rest = replace(self, rules=tuple(r for r in self.rules if r is not rule)).optimize(graph, editor)
@@ -175,7 +175,7 @@ class TopoOptimizer(Optimizer):
             loop_time=loop_time,
             table=tuple(tally.row() for tally in applier.tallies),
             failures=failures.all(),
-            stop=walker.stop or "",
+            stop=walk.stop or "",
         )
 
 

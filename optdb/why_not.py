@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import pages
 from ..graph import Apply, Constant, FunctionGraph, GraphEditor, Replacement, Variable
-from ..graph.neighbourhood import neighbourhood_of
+from ..graph.match_key import match_key_of
 from ..record import record
 from .entries import Row
 from .mismatch import Mismatch, condition_text, mismatch
@@ -195,8 +195,8 @@ def candidates(rule: Rule, graph: FunctionGraph) -> Iterator[Apply]:
     """The nodes whose op, and whose operands' ops, the rule may match."""
     for node in graph.order:
         if not rule.ops or any(is_of(node.op, key) for key in rule.ops):
-            around = neighbourhood_of(node)
-            if rule.may_match(around.op, around.heads):
+            key = match_key_of(node)
+            if rule.may_match(key.op, key.heads):
                 yield node
 
 

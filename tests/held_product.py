@@ -31,7 +31,7 @@ CACHES = {
     "arignote.cbackend.ctext.preamble._added",
     "arignote.cbackend.runtime.runtime._for_targets",
     "arignote.cbackend.runtime.runtime._loaded",
-    "arignote.graph.neighbourhood._known",
+    "arignote.graph.match_key._known",
     "arignote.graph.provenance._is_own_file",
     "arignote.notices._said",
     "arignote.ops.elementwise._defined",

@@ -1,4 +1,4 @@
-"""The entries of a query as optimizers: rules become walks, functions are wrapped, settings apply to all."""
+"""Optimizers of the entries that a query selects: rules become walks, functions are wrapped, settings apply to all."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def as_optimizer(entry: Entry, built: Any, settings: Settings) -> Optimizer:
     if isinstance(built, Rule):
         return TopoOptimizer(name=entry.name, rules=(built,), conform=settings.conform, strict=settings.strict)
     assert isinstance(built, Optimizer)
-    return _settled(built, settings).named(entry.name)
+    return _configured(built, settings).named(entry.name)
 
 
-def _settled(optimizer: Optimizer, settings: Settings) -> Optimizer:
+def _configured(optimizer: Optimizer, settings: Settings) -> Optimizer:
     """The optimizer, and those inside it, under the settings of the query."""
     changes: dict[str, Any] = {}
     if settings.strict and not optimizer.strict:
@@ -43,7 +43,7 @@ def _settled(optimizer: Optimizer, settings: Settings) -> Optimizer:
         if field.name == "conform" and value is None and settings.conform is not None:
             changes["conform"] = settings.conform
         elif isinstance(value, tuple) and value and all(isinstance(v, Optimizer) for v in value):
-            changes[field.name] = tuple(_settled(v, settings) for v in value)
+            changes[field.name] = tuple(_configured(v, settings) for v in value)
     return replace(optimizer, **changes) if changes else optimizer
 
 
