@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import later, pages
+from .call_path import CallPath
 from .cbackend.calls.caller import bound, parameters
 from .cbackend.calls.checks import ChunkedArgument
 from .cbackend.driver.listing import commented
@@ -34,7 +35,6 @@ from .targets.current import using
 from .targets.named import host
 from .targets.target import Target
 from .tracebacks import tell
-from .way import Way
 
 if TYPE_CHECKING:
     from .bind import Bound
@@ -82,17 +82,17 @@ class Function:
         """Let calls that begin from now on go to this executable."""
         with _installing:
             self._run = executable
-            self._plain = Way(executable, self._signature, self.name)
-            self._way: Callable[..., Any] = self._plain
+            self._plain = CallPath(executable, self._signature, self.name)
+            self._path: Callable[..., Any] = self._plain
             self._until_native = NATIVE_AFTER
 
     def _enter_natively(self) -> None:
         """The entry for small arrays, unless another executable was installed meanwhile."""
         plain = self._plain
-        way = plain.native()
+        path = plain.native()
         with _installing:
             if plain is self._plain:
-                self._way = way
+                self._path = path
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._until_native:
@@ -100,7 +100,7 @@ class Function:
             if not self._until_native:
                 self._enter_natively()
         try:
-            return self._way(*args, **kwargs)
+            return self._path(*args, **kwargs)
         except ChunkedArgument:
             chunked = self._chunked
         except Exception as error:

@@ -237,7 +237,7 @@ def _why_apart(node: Apply, reader: Apply, graph: FunctionGraph, excluded: bool)
         )
     if [str(d) for d in dims_of(value)] != [str(d) for d in space]:
         return (
-            "their lengths are not known to agree: the reader could be stretched by another operand at run time",
+            "their lengths are not known to agree: the reader could be broadcast by another operand at run time",
             "say the lengths: T.tensor(shape=...), or ag.shared(value, shape=value.shape)",
         )
     between = _between(node, reader, graph)
@@ -291,8 +291,8 @@ def _is_product(op: Fused) -> bool:
         if isinstance(node.op, Reduce) and node.op.name == "sum" and node.inputs[0].owner is not None:
             factors = node.inputs[0].owner
             if factors.op.name == "mul" and len(factors.inputs) == 2 and node.inputs[0].ndim > 2:
-                stretched = [any(n == 1 for n in dims_of(i)) for i in factors.inputs]
-                if all(stretched):
+                broadcast = [any(n == 1 for n in dims_of(i)) for i in factors.inputs]
+                if all(broadcast):
                     return True
     return False
 

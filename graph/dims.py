@@ -187,9 +187,9 @@ def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
     """NumPy's broadcasting of whole shapes, aligned at the right."""
     if len(shapes) == 1:
         return shapes[0]
-    stretching = [shape for shape in shapes if shape]
-    if stretching and stretching.count(stretching[0]) == len(stretching):
-        return stretching[0]
+    broadcasting = [shape for shape in shapes if shape]
+    if broadcasting and broadcasting.count(broadcasting[0]) == len(broadcasting):
+        return broadcasting[0]
     ndim = max(map(len, shapes), default=0)
     return tuple(
         broadcast([shape[axis - ndim] for shape in shapes if len(shape) >= ndim - axis]) for axis in range(ndim)

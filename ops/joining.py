@@ -190,8 +190,8 @@ def tile(x: TensorLike, reps: ShapeLike, ndim: int | None = None) -> TensorVaria
     own = [constant(1, "int64")] * (ndim - x.ndim) + list(lengths_of(x))
     counts = [constant(1, "int64")] * (ndim - len(counts)) + counts
     blocks = reshape(x, [n for length in own for n in (1, length)])
-    stretched = broadcast_to(blocks, [n for pair in zip(counts, own, strict=True) for n in pair])
-    return reshape(stretched, [T.mul(count, length) for count, length in zip(counts, own, strict=True)])
+    broadcast = broadcast_to(blocks, [n for pair in zip(counts, own, strict=True) for n in pair])
+    return reshape(broadcast, [T.mul(count, length) for count, length in zip(counts, own, strict=True)])
 
 
 def _not_negative(count: Any, what: str) -> Variable:
@@ -246,8 +246,8 @@ def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tenso
         whole = constant(counts.data, "int64") if isinstance(counts, Constant) else with_dtype(counts, "int64")
         return T.take(x, _positions(x, axis, whole), axis)
     own, count = lengths_of(x), _not_negative(repeats if not counts.ndim else _only(counts), "repeat")
-    stretched = broadcast_to(expand_dims(x, axis + 1), (*own[: axis + 1], count, *own[axis + 1 :]))
-    return reshape(stretched, (*own[:axis], T.mul(own[axis], count), *own[axis + 1 :]))
+    broadcast = broadcast_to(expand_dims(x, axis + 1), (*own[: axis + 1], count, *own[axis + 1 :]))
+    return reshape(broadcast, (*own[:axis], T.mul(own[axis], count), *own[axis + 1 :]))
 
 
 def _only(counts: Any) -> Any:

@@ -17,8 +17,8 @@ from toy_engine import Toy
 import arignote as ag
 from arignote import ops as T
 from arignote.engines import CheckedExecutable, Engine, EngineError, engine
+from arignote.executable_cache import key_of
 from arignote.optimization import Optimization
-from arignote.remembered import key_of
 
 x, y, m = T.vector("x"), T.vector("y"), T.matrix("m")
 ARRAY = np.array([0.5, -1.0, 2.0])

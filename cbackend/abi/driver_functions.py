@@ -1,7 +1,7 @@
 """C functions of the driver that the runtime has compiled already: failure, memory, results, copies, slices, ranges.
 
 Their text stands in each generated file that uses them, so the file is whole for any compiler.  Ours is told
-`-DAG_BUILT_AHEAD` and skips it: it calls them by the table of the runtime, which is compiled from the same text
+`-DAG_PREBUILT` and skips it: it calls them by the table of the runtime, which is compiled from the same text
 (runtime/sources.py) once, and with more care than a driver.
 """
 

@@ -28,7 +28,7 @@ from .interface import Interface
 from .native import MOST_STEPS, native_bound, native_entry
 from .outputs import BLOCKS, LARGE
 from .profile_rows import input_names
-from .turns import one_at_a_time
+from .update_locks import with_update_locks
 
 C_ORDER = -1
 """The stride that says of an output that it is C-contiguous."""
@@ -109,7 +109,7 @@ class Caller:
         entry: Callable[..., list[np.ndarray]] = names["entry"]
         updated = (i for i, _ in interface.updates)
         written = [self.shared[i] for i in sorted({*interface.in_place.values(), *updated})]
-        return one_at_a_time(entry, written) if written else entry
+        return with_update_locks(entry, written) if written else entry
 
     def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None:
         """The native entry; see Executable.native."""

@@ -9,7 +9,7 @@
         x_t = x's part of the tile if it has stride 1 along the inner loop, else a copy of it
         rows(rows of the tile, its columns, y_t, s0, x_t, t0)
 
-The loops stand there once, whatever the strides are: a transposed operand, a reversed or a stretched one, every other
+The loops stand there once, whatever the strides are: a transposed operand, a reversed or a broadcast one, every other
 column.  Where an operand is transposed, a tile has 16 rows: each line of memory is used while it is in the cache.
 The tile driver is not optimized: that took gcc as long as the loops, which are outlined.
 """

@@ -248,7 +248,7 @@ def _product(op: object, site: Site) -> Term:
         a, b = operands[0], operands[1]
     if isinstance(op, (PackedBfloatDot, PackedDot)):
         return 2, (*a.lengths, op.columns), 1
-    if isinstance(op, MatMul):  # the operand of more axes has all places of the batch, unless both are stretched
+    if isinstance(op, MatMul):  # the operand of more axes has all places of the batch, unless both are broadcast
         batch = max(a.lengths[:-2], b.lengths[:-2], key=len)
         return 2, (*batch, *a.lengths[-2:], b.lengths[-1]), 1
     return 2, (*a.lengths, *b.lengths[1:]), 1
