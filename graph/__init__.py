@@ -1,6 +1,6 @@
 """Computations as values: types, variables, nodes, ops, graphs, their text form.  Imports nothing of ours."""
 
-from .collector import collector_at_rest
+from .collector import gc_paused
 from .dims import Dim, dims_of, same_shape
 from .editor import GraphEditor, Replacement, ReplacementRefused, Watch
 from .fgraph import FunctionGraph, graph_of
@@ -40,10 +40,10 @@ __all__ = [
     "Variable",
     "Vocabulary",
     "Watch",
-    "collector_at_rest",
     "dims_of",
     "dtype_name",
     "execution_order",
+    "gc_paused",
     "graph_of",
     "here",
     "inheriting",

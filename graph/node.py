@@ -66,7 +66,7 @@ class Variable:
 
 
 _LARGE = 256
-"""Bytes of a constant from which on its digest is kept."""
+"""Least size in bytes of a constant whose digest is cached."""
 
 
 class Constant(Variable):
@@ -123,7 +123,7 @@ class Apply:
         return output
 
     def with_inputs(self, inputs: Sequence[Variable]) -> Apply:
-        """The same op on other inputs, from the same lines; this node itself where nothing changed.
+        """The same op on other inputs, from the same lines; this node itself if nothing changed.
 
         Rewriting makes few nodes but by this: what is known of this one is taken over, type rules are asked only if
         they may tell the inputs apart.
@@ -167,7 +167,7 @@ class Apply:
         return node
 
     def over(self, images: Mapping[Variable, Variable]) -> Apply:
-        """The same op on the images of its inputs; this node itself where none of them has another image."""
+        """The same op on the images of its inputs; this node itself if no input has a new image."""
         inputs = self.inputs
         if images.keys().isdisjoint(inputs):
             return self
@@ -185,7 +185,7 @@ class Apply:
 
 
 def _brief(variable: Variable) -> str:
-    """An operand within a text of one line: its name, its value, or what stands for it."""
+    """Short text of an operand: its name, its value or a placeholder."""
     if variable.name or variable.owner is not None:
         return variable.name or "..."
     data = getattr(variable, "data", None)

@@ -1,4 +1,4 @@
-"""Expressions of one example made expressions of many: a new first axis, carried from what is given to the results.
+"""Vectorization (vmap): turn an expression of one example into one of many, with a new first axis.
 
     carried(outputs, {x: xs})      xs has one more axis in front than x, and so have the results
 
@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import ops as T
-from ..graph import Apply, Op, Variable, collector_at_rest
+from ..graph import Apply, Op, Variable, gc_paused
 from ..graph.facets import register
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
 from .assembled import Assembled
@@ -61,7 +61,7 @@ from .two_of_four import TwoOfFour
 from .unbroadcasting import SumTo
 
 
-@collector_at_rest
+@gc_paused
 def carried(outputs: Sequence[Variable], given: Mapping[Variable, Variable]) -> list[Variable]:
     """The outputs for all the examples that `given` has in place of its keys, along a new first axis.
 
@@ -180,7 +180,7 @@ def _search_sorted(node: Apply, inputs: list[Variable], flags: Flags, examples: 
 
 
 class _Indexed:
-    """How a read or write of one example's elements is written for all: what stands in the brackets, and where."""
+    """The index that reads or writes the elements of all examples, and the position of the examples' axis in it."""
 
     def __init__(
         self, op: Any, x: Variable, old: Sequence[Variable], indices: Sequence[Variable], flags: Flags

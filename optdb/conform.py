@@ -1,4 +1,4 @@
-"""How a rule's result is made to fit what it replaces: dtype, rank, and the shape that dropped operands gave.
+"""Conforming a rule's result to the value it replaces: dtype, rank, and the shape set by dropped operands.
 
     add(x, 0)       -> x            x: int8, 0: int64                cast(x, int64)
     sub(add(x, y), y) -> x          y may be longer than x           fill(y, x)
@@ -18,7 +18,7 @@ from ..graph.dims import broadcast_dims
 
 
 class Conform(Protocol):
-    """The ops that fit a value to its place."""
+    """The ops that convert a value to the dtype, rank and shape of another."""
 
     def constant(self, value: Any, dtype: str) -> Variable:
         """The number as a constant of rank 0."""
@@ -101,7 +101,7 @@ def _extent(v: Variable) -> int:
 
 
 def _number(after: Any, before: Variable, how: Conform) -> Variable:
-    """The number in the dtype of `before`.  Raises ReplacementRefused for what is no number."""
+    """The number in the dtype of `before`.  Raises ReplacementRefused for anything else."""
     try:
         return how.constant(after, before.dtype)
     except (TypeError, ValueError, OverflowError) as error:

@@ -26,7 +26,7 @@ class Settings:
 
 
 def as_optimizer(entry: Entry, built: Any, settings: Settings) -> Optimizer:
-    """The entry as an optimizer of its name: a rule becomes one walk."""
+    """The entry as an optimizer with the entry's name; a rule becomes a walk."""
     if isinstance(built, Rule):
         return TopoOptimizer(name=entry.name, rules=(built,), conform=settings.conform, strict=settings.strict)
     assert isinstance(built, Optimizer)
@@ -34,7 +34,7 @@ def as_optimizer(entry: Entry, built: Any, settings: Settings) -> Optimizer:
 
 
 def _configured(optimizer: Optimizer, settings: Settings) -> Optimizer:
-    """The optimizer, and those inside it, under the settings of the query."""
+    """Apply the settings of the query to the optimizer and those inside it."""
     changes: dict[str, Any] = {}
     if settings.strict and not optimizer.strict:
         changes["strict"] = True
@@ -48,7 +48,7 @@ def _configured(optimizer: Optimizer, settings: Settings) -> Optimizer:
 
 
 def contract_of(obj: Any) -> Contract | None:
-    """The contract of a rule, or of all the rules of an optimizer together; None where nothing is said."""
+    """The contract of a rule, or the union over the rules of an optimizer; None if none is stated."""
     own = getattr(obj, "contract", None)
     if isinstance(own, Contract):
         return own
@@ -57,7 +57,7 @@ def contract_of(obj: Any) -> Contract | None:
 
 
 def with_extra(entries: Sequence[Entry], query: Query, label: str) -> list[Entry]:
-    """The entries, in order of position, with what the query brings along; TypeError for what is no optimizer."""
+    """The entries and the query's extra optimizers, sorted by position.  Raises TypeError for other objects."""
     extra = [_extra_entry(obj, position, label) for obj, position in query.extra]
     # Sorting keeps the order of equals: behind what is registered at the same position, in the order of the query.
     return sorted([*entries, *extra], key=lambda e: float("inf") if e.position is None else e.position)

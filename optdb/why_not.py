@@ -34,9 +34,9 @@ class Explanation:
 
     name: str
     what: str
-    """The rule as text."""
+    """The text of the rule."""
     places: tuple[str, ...]
-    """Where it runs: position, path, and the rewrites before it."""
+    """The place where it runs: position, path and the rewrites before it."""
     fired: tuple[Replacement, ...] = ()
     reasons: tuple[str, ...] = ()
     fix: str = ""
@@ -138,7 +138,7 @@ class _Run:
 
 
 def _reasons(rule: Rule, taken: Sequence[Row], run: _Run) -> tuple[tuple[str, ...], str]:
-    """Why a rule that ran fired nowhere, and what helps."""
+    """The reasons why a rule that ran fired nowhere, and the fix."""
     spans = [run.span(row.path.partition("/")[0]) for row in taken]
     begin, end = spans[0][0], spans[-1][1]
 
@@ -312,7 +312,7 @@ def _place_text(row: Row, run: _Run) -> str:
 
 
 def _inclusion(row: Row) -> str:
-    """The tags that take an entry which a query leaves out."""
+    """The tags that would make a query select an entry that it leaves out."""
     if row.reason.endswith("not included"):
         return f'mode.including("{row.name}")'
     return f"a query without that: {row.reason.rpartition('has ')[2] or row.reason}"
