@@ -79,7 +79,7 @@ class Function:
             self._tiers.followed_by(self._install)
 
     def _install(self, executable: Any) -> None:
-        """Let calls that begin from now on go to this executable."""
+        """Use this executable for all later calls."""
         with _installing:
             self._run = executable
             self._plain = CallPath(executable, self._signature, self.name)
@@ -200,12 +200,12 @@ class Function:
 
     @property
     def c_path(self) -> Path | None:
-        """Where the compiled library lies in the cache, its C beside it; None where NumPy runs the function."""
+        """Path of the compiled library in the cache, with its C beside it; None if NumPy runs the function."""
         return self._at_best.path  # type: ignore[no-any-return]
 
     @property
     def threads(self) -> int | None:
-        """How many threads a call may use; None: as many as the process may use of the processors."""
+        """Limit of threads per call; None: the processors available to the process."""
         return self._run.threads  # type: ignore[no-any-return]
 
     @property
@@ -295,7 +295,7 @@ class Function:
         return self._run(*arguments)  # type: ignore[no-any-return]
 
     def schedule(self) -> Schedules:
-        """How the kernels go about their loops; changed, it can be given to `ag.function` as `schedule`."""
+        """The schedule of the kernels' loops; an edited copy is an argument `schedule` of `ag.function`."""
         return later.schedules.schedules_of(self._at_best.kernels)
 
     def report(self, path: str | os.PathLike[str] = "report.html") -> Path:

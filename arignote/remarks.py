@@ -149,7 +149,7 @@ def remarks_without_c(graph: FunctionGraph, executable: Any, asked: str) -> Rema
 
 
 class _Texts:
-    """How nodes are called: by the names that the driver gives them, as in its comments and in the run profile."""
+    """Names of nodes: those of the driver, as in its comments and in the run profile."""
 
     def __init__(self, graph: FunctionGraph, program: Any) -> None:
         nodes = [site.node for site in program.sites]
@@ -323,7 +323,7 @@ def _in_place(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iter
 def _why_kept(
     operand: Variable, node: Apply, graph: FunctionGraph, last: dict[Variable, Apply], texts: _Texts
 ) -> str:
-    """Why an operand was not overwritten; empty if that is no chance missed.  Arguments are the caller's."""
+    """The reason why an operand was not overwritten; empty if that is no missed chance.  Arguments are the caller's."""
     name = texts.of(operand)
     if operand in graph.inputs:
         return f"{name} is still read after this, or its update is something else"

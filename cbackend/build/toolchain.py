@@ -1,4 +1,4 @@
-"""Which C compiler builds for us, with which flags: found, tried on a small program, and remembered.
+"""Toolchain: find a C compiler and its flags, probe them on a small program, and cache the result.
 
     Toolchain.find(cache)  ->  the first of  option, $CC, gcc, clang, cc, the `ziglang` package  that works, or None
 
@@ -140,7 +140,7 @@ class Search:
 
     @property
     def reason(self) -> str:
-        """Why there is no toolchain, in one line."""
+        """The reason why there is no toolchain, in one line."""
         tried = "; ".join(f"{shlex.join(a.command)}: {a.problem}" for a in self.attempts if a.problem)
         return tried or "no gcc, clang or cc on PATH, and no ziglang package"
 

@@ -65,7 +65,7 @@ class Caller:
         self.first_length: int = sum(i.ndim for i in interface.inputs)
         self.guesses: list[tuple[int, ...]] = [(0,) * rank for rank in self.ranks]
         self.allocators: list[Callable[..., np.ndarray]] = [np.empty] * len(self.ranks)
-        """For each output what makes it, as large as the last one was, where the entry cannot know its shape."""
+        """The allocator of each output whose shape the entry cannot know; it assumes the last size."""
         self._frames: list[Frame] = []
         self._constants = _constants(interface)
         declared = [-1 if n is None else n for i in interface.inputs for n in i.type.shape]

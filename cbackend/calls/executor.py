@@ -107,7 +107,7 @@ class Executable:
 
     @property
     def threads(self) -> int | None:
-        """How many threads a call may use; None: as many as the process has processors."""
+        """Limit of threads per call; None: the processors of the process."""
         return self._caller.threads
 
     @property
