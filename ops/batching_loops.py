@@ -1,4 +1,4 @@
-"""Loops and choices of many examples: one loop, whose states have the axis of the examples where they differ."""
+"""Vectorized loops and choices: one loop, whose states have the examples' axis if they depend on it."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def _require_lengths(named: Sequence[str], values: Sequence[Variable]) -> None:
 
 
 def _path(letters: Sequence[str], right: str, terms: Sequence[Term]) -> list[tuple[int, ...]]:
-    """Which operands to join, step by step; what is joined goes to the end (`numpy.einsum_path`)."""
+    """The operands to contract in each step; the result goes to the end (`numpy.einsum_path`)."""
     if len(letters) < 3:
         return [tuple(range(len(letters)))] if len(letters) > 1 else []
     known: dict[str, int] = {}

@@ -23,7 +23,7 @@ class NoBatch(TypeError):
 
 
 class Examples:
-    """How many there are, as an int64 scalar."""
+    """The number of examples, as an int64 scalar."""
 
     def __init__(self, length: Variable) -> None:
         self.length = length

@@ -1,4 +1,4 @@
-"""Tensors put together and taken apart: `Join`, and what NumPy's users build of it."""
+"""Concatenation and splitting: `Join` and NumPy's functions on top of it."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def _only(counts: Any) -> Any:
 
 
 def _positions(x: Variable, axis: int, counts: Any) -> TensorVariable:
-    """Where along `axis` the elements come from, each repeated as `counts` says; a vector."""
+    """The source indices along `axis`, each repeated `counts` times; a vector."""
     length, given = x.type.shape[axis], counts.type.shape[0]
     if None not in (length, given) and length != given:
         raise ValueError(f"repeat: {given} counts for axis {axis} of {describe(x)}, whose length is {length}")

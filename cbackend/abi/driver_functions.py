@@ -382,4 +382,4 @@ static void ag_drop(const ag_runtime *rt, const ag_arena *arena, void **slot)
 """The text of each by name, in an order in which each uses earlier ones alone."""
 
 INTERNAL = ("ag_slice_bound", "ag_bytes")
-"""Those that only others of them call: all but these are in the table, as `rt->fail` for `ag_fail`."""
+"""Functions that only others here call; all the rest are in the table, as `rt->fail` for `ag_fail`."""

@@ -1,4 +1,4 @@
-"""The C text that lets the runtime launch a kernel in parts: for each kernel a function that runs a part, and its nest.
+"""C text for launching a kernel in parallel chunks: a function that runs one chunk, and the kernel's nest.
 
     static i32 k_ab12_part(const ag_nest *nest, const i64 *n, void *const *a, const i64 *s, i64 *said)
     {

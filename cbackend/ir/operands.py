@@ -70,7 +70,7 @@ Argument = Extent | Pointer | Stride | Extra | Report
 
 @record
 class Cutting:
-    """How the loops of a kernel may be cut into parts that run one by one, in any order, or side by side.
+    """Loops of a kernel that may be split into chunks, which run sequentially, in any order, or in parallel.
 
     `free`: loops along which every output moves.  `reduced`: further loops, one of which may be cut if each part has
     its own of the outputs that do not move along it; these are then combined by `folds`: for each output sum, prod,
@@ -94,7 +94,7 @@ class Parameter:
     dtype: str = "int64"
     is_pointer: bool = False
     const: bool = True
-    """Nothing is stored through the pointer."""
+    """Whether the pointer is read-only."""
     restrict: bool = False
     """No other pointer reaches the elements that are stored through it."""
 

@@ -1,4 +1,4 @@
-"""How each reduction accumulates: its accumulators, what an element adds to them, and the result they give.
+"""Recipes of reductions: the accumulators, the update by an element, and the final result.
 
     recipe(name, dtype) -> Recipe
 

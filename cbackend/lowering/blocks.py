@@ -1,4 +1,4 @@
-"""Accumulators at work: sums of floats along the innermost loop are made of sums of blocks, combined more exactly.
+"""Blocked accumulation: sums of floats along the innermost loop are sums of blocks, combined more exactly.
 
 A block is added up in the dtype of the elements, by vectors.  Sums of blocks are combined in float64, and in pairs
 where they are float64 themselves: the error is no larger than that of NumPy's pairwise summation.  The order of

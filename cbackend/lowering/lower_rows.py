@@ -1,4 +1,4 @@
-"""Kernels that look at rows more than once: passes over one row, which lies in the cache, before the next row is read.
+"""Kernels that read rows more than once: all passes over one row run while it is in the cache.
 
     for rows:
         total0 = 0; for element in row: total0 += x[j]                            pass 0

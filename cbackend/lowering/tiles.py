@@ -1,4 +1,4 @@
-"""Elementwise loops over operands of any strides: tiles of what is strided pass through copies, so there are vectors.
+"""Elementwise loops over operands of any strides: tiles of strided operands are copied, so that the loop vectorizes.
 
     for (i0) for (i1) y[i0 * s0 + i1] = x[i0 + i1 * s1];
     -->

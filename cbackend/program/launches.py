@@ -1,4 +1,4 @@
-"""How the runtime may launch a kernel: in a plain call, in parts, with its loops in any order."""
+"""Launch modes of a kernel: a plain call, parallel chunks, or loops in any order."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def runs_in_any_order(kernel: Kernel) -> bool:
 
 
 def steps_alone(kernel: Kernel) -> int:
-    """How many steps of its loops the kernel does in a plain call at most."""
+    """Limit of loop iterations for a plain call."""
     assert kernel.cutting is not None
     return current().costs.alone // kernel.cutting.picoseconds + 1
