@@ -242,7 +242,7 @@ def _pattern(structure: Any) -> tuple[int, int] | None:
 def _structure(structure: Any, sparsity: Any) -> Structure:
     pattern = _pattern(structure)
     if structure not in ("element", "block", "channel") and (pattern is None or not 0 < pattern[0] < pattern[1]):
-        expected = '"element", "block", "channel" or "n:m" with 0 < n < m'
+        expected = '"element", "block", "channel", or "n:m" with numbers 0 < n < m, as "2:4"'
         raise ValueError(f"prune: structure is {shown(structure)}; expected {expected}")
     if pattern is not None:
         own = 1 - pattern[0] / pattern[1]

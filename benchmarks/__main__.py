@@ -7,7 +7,9 @@
 Each peer lives in a process of its own.  Cold: an empty cache folder, compile and first call; of ours, parts of the
 runtime were built when it was installed (`python -m benchmarks.starts` tells what they save).  Warm: a second process
 on the same folder.  Steady: the peers take turns, round by round, so that a drift of the machine meets all of them
-alike; the median round counts.  `ratio` is our time over that of the best peer.
+alike; the median round counts.  Before a turn there is a pause: threads of NumPy's BLAS keep their processors busy for
+0.1 s after a product, in which the next peer would have one processor less.  `ratio` is our time over that of the best
+peer.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +32,8 @@ from .peers import MORE, PEERS
 OURS = "arignote"
 HERE = Path(__file__).resolve().parent.parent
 ROUND_SECONDS = 0.15
+PAUSE = 0.25
+"""Seconds before a turn."""
 
 
 class Process:
@@ -104,6 +109,7 @@ def measure(case: Case, peers: list[str], rounds: int) -> list[Result]:
         calls = {r.peer: calls_a_round(processes[r.peer]) for r in running}
         for _ in range(rounds):
             for r in running:
+                time.sleep(PAUSE)
                 answer = processes[r.peer].ask(f"time {calls[r.peer]}")
                 r.rounds.append(answer.get("seconds", float("nan")))
         for process in processes.values():

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 from .. import ops as T
 from ..graph import Variable, dims_of
 from ..graph.types import dtype_name
@@ -33,19 +35,24 @@ def dot(a: TensorLike, b: TensorLike, *, out_dtype: DTypeLike = None) -> TensorV
     return tensordot(a, b, axes=((-1,), (max(b.ndim - 2, 0),)))
 
 
-def matmul(a: TensorLike, b: TensorLike, *, out_dtype: DTypeLike = None) -> TensorVariable:
+def matmul(
+    a: TensorLike, b: TensorLike, *, out_dtype: DTypeLike = None, dtype: DTypeLike = None
+) -> TensorVariable:
     """NumPy's `matmul`: matrices in the last two axes, vectors as rows or columns; leading axes broadcast.
 
     Args:
         a, b: Of rank 1 or more.
         out_dtype: The dtype in which numbers are multiplied and added, and of the result; None: their joint dtype.
             Integers of 8 bits with out_dtype="int32" are multiplied as they are, by instructions for bytes.
+        dtype: NumPy's name for `out_dtype`.  As in NumPy, floats are not cast to integers.
 
     Raises:
-        TypeError: an operand is a scalar.
+        TypeError: an operand is a scalar, or cannot be cast to `dtype` within its kind.
         ValueError: lengths are known not to agree; or products of 8 bits are so many that int32 could overflow, which
             a run finds where the length is not known before.
     """
+    if dtype is not None:
+        out_dtype = _within_kind("matmul", a, b, out_dtype, dtype)
     a, b = _operands("matmul", a, b, out_dtype)
     for operand in (a, b):
         if operand.ndim == 0:
@@ -73,6 +80,17 @@ def _operands(what: str, a: TensorLike, b: TensorLike, out_dtype: DTypeLike) -> 
         else:
             a = with_room(what, a, b, (-1,), found)
     return T.cast(a, found), T.cast(b, found)
+
+
+def _within_kind(what: str, a: TensorLike, b: TensorLike, out_dtype: DTypeLike, dtype: DTypeLike) -> str:
+    """`dtype`, to which NumPy's casting "same_kind" takes both operands."""
+    found = dtype_name(dtype)
+    if out_dtype is not None and dtype_name(out_dtype) != found:
+        raise TypeError(f"{what}: out_dtype is {dtype_name(out_dtype)} and dtype is {found}; give one of them")
+    for operand in map(as_tensor, (a, b)):
+        if not np.can_cast(operand.dtype, found, "same_kind"):
+            raise TypeError(f"{what}: dtype is {found}, to which {describe(operand)} is not cast; use out_dtype")
+    return found
 
 
 def with_room(what: str, a: TensorVariable, b: Variable, axes: Sequence[int], dtype: str) -> TensorVariable:

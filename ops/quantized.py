@@ -175,8 +175,9 @@ def quantize(
         raise TypeError(f"quantize: x must have floats, got {describe(x)}")
     if name not in INTEGERS and name not in NIBBLES:
         raise TypeError(f"quantize: dtype must be one of {', '.join((*INTEGERS, *NIBBLES))}, got {name}")
-    steps = _beside("quantize", "scale", _scales("quantize", scale, x.dtype), x, axis, block)
-    zeros = _beside("quantize", "zero_point", _zeros("quantize", zero_point, name), x, axis, block)
+    steps, zeros = _pair("quantize", _scales("quantize", scale, x.dtype), _zeros("quantize", zero_point, name))
+    steps = _beside("quantize", "scale", steps, x, axis, block)
+    zeros = _beside("quantize", "zero_point", zeros, x, axis, block)
     return Quantize(name)(x, steps, zeros)
 
 
@@ -199,7 +200,7 @@ def dequantize(
     if q.dtype not in INTEGERS:
         raise TypeError(f"dequantize: q must have integers of {', '.join(INTEGERS)}, got {describe(q)}")
     steps = _scales("dequantize", scale, getattr(scale, "dtype", "float32"))
-    zeros = _zeros("dequantize", zero_point, q.dtype)
+    steps, zeros = _pair("dequantize", steps, _zeros("dequantize", zero_point, q.dtype))
     beside = (("scale", steps), ("zero_point", zeros))
     steps, zeros = (_beside("dequantize", role, v, q, axis, block) for role, v in beside)
     return Dequantize()(q, steps, zeros)
@@ -252,6 +253,13 @@ def _zeros(what: str, zero: Any, dtype: str) -> TensorVariable:
     if given.dtype.kind not in "iu" or (given.size and not (least <= given.min() and given.max() <= most)):
         raise ValueError(f"{what}: zero_point must be integers from {least} to {most} for {dtype}, got {zero}")
     return constant(given.astype(held))
+
+
+def _pair(what: str, scale: TensorVariable, zero: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
+    """Both.  Raises ValueError for vectors whose lengths are known to differ."""
+    if scale.ndim == zero.ndim == 1 and None not in (n := scale.type.shape[0], m := zero.type.shape[0]) and n != m:
+        raise ValueError(f"{what}: scale has {n} numbers and zero_point has {m}; expected as many of both")
+    return scale, zero
 
 
 def _beside(

@@ -149,6 +149,20 @@ def test_out_dtype_is_exact_and_guarded():
         ByteProduct()(a, T.matrix("c", "int32"))
 
 
+def test_dtype_of_matmul_is_numpys():
+    a, b = T.matrix("a", "uint8"), T.matrix("b", "int8")
+    values = np.full((3, 300), 255, "uint8"), np.full((300, 2), -128, "int8")
+    for dtype in ("int32", "int64", "float32"):
+        f = function([a, b], T.matmul(a, b, dtype=dtype))
+        np.testing.assert_array_equal(f(*values), np.matmul(*values, dtype=dtype), strict=True)
+    x = T.matrix("x")
+    assert T.matmul(x, a, dtype="float32").dtype == "float32"
+    with pytest.raises(TypeError, match=r"dtype is int32, to which x \(float64\[\?, \?\]\) is not cast"):
+        T.matmul(x, a, dtype="int32")
+    with pytest.raises(TypeError, match="out_dtype is int8 and dtype is int32; give one of them"):
+        T.matmul(a, b, out_dtype="int8", dtype="int32")
+
+
 @pytest.mark.parametrize("mode", ["NUMPY", "fast_run", "fast_compile"])
 def test_sums_of_unknown_lengths_are_guarded(mode):
     """Lengths that only the call tells: an error that names the way out, and the exact sum up to the last length."""

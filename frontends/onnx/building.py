@@ -122,7 +122,7 @@ class Builder:
             return known
         convert = self._converter(node.proto)
         if convert is not None and convert is CONVERTERS.get((_domain(node.proto), node.op)):
-            node.check_count(operands, self._schema(node.proto))
+            node.check(operands, self._schema(node.proto))
         if convert is None:
             return self._by_definition(node, operands)
         result = convert(node, *operands)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...graph import SourceLine
+from ...graph import SourceLine, Variable
 from .narrow import format_of, value_of
 from .values import array_of
 
@@ -81,10 +81,26 @@ class Node:
         self.results = [a or b for a, b in zip(found, self.results or found, strict=True)]
         return [value_of(v) for v in values]
 
-    def check_count(self, operands: Sequence[Any], schema: Any) -> None:
-        """Raise OnnxError if operands are missing, or if there are too many, by the op's entry in the standard."""
-        if schema is None:
-            return
+    def check(self, operands: Sequence[Any], schema: Any) -> None:
+        """Raise OnnxError for operands that the op's entry in the standard does not allow: their number, their dtypes."""
+        if schema is not None:
+            self._check_count(operands, schema)
+            self._check_dtypes(operands, schema)
+
+    def _check_dtypes(self, operands: Sequence[Any], schema: Any) -> None:
+        """Raise OnnxError if operands of one type parameter, such as T, have different dtypes."""
+        formals = list(schema.inputs)
+        formals += formals[-1:] * (len(operands) - len(formals))  # a variadic one
+        bound: dict[str, tuple[str, str]] = {}
+        for name, formal, form, value in zip(self.proto.input, formals, self.formats, operands, strict=False):
+            if not isinstance(value, Variable) or formal.type_str[:1] != "T" or not formal.is_homogeneous:
+                continue
+            got = (form.name if form else value.dtype), name
+            first = bound.setdefault(formal.type_str, got)
+            if first[0] != got[0]:
+                raise self.error(f"expected operands of one dtype, got {first[0]} ({first[1]}) and {got[0]} ({got[1]})")
+
+    def _check_count(self, operands: Sequence[Any], schema: Any) -> None:
         names = [formal.name for formal in schema.inputs]
         if not schema.min_input <= len(operands) <= schema.max_input:
             least, most = schema.min_input, min(schema.max_input, 1 << 30)
