@@ -15,13 +15,16 @@ from setuptools.command.build import build
 from setuptools.command.editable_wheel import editable_wheel
 
 ROOT = Path(__file__).resolve().parent
-ROOMS = ("abi", "cache", "build", "gemm", "runtime", "ir", "ctext", "lowering", "program", "driver", "calls", "bundle")
+SUBPACKAGES = (
+    "abi", "cache", "build", "gemm", "runtime", "ir", "ctext", "lowering", "program", "driver", "calls",
+    "bundle",
+)  # fmt: skip
 FOLDERS = [
     *("record", "targets", "pages", "graph", "ops", "optdb", "optdb/rules", "profiling", "engines", "engines/opencl"),
     "engines/cuda",
     "scaleout",
     *("frontends", "frontends/nnef", "frontends/onnx", "frontends/theano"),
-    *("cbackend", *(f"cbackend/{room}" for room in ROOMS)),
+    *("cbackend", *(f"cbackend/{name}" for name in SUBPACKAGES)),
 ]
 
 

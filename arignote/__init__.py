@@ -10,8 +10,8 @@ Files, by subject:
 
     function, signature, mode, options     from an expression to a function: the data path, its inputs, modes, options
     optimization, rewriting, database      optimizers of a mode, optimizing without compiling, `ag.optdb`
-    remembered, stages, schedules          keys of cached functions, text of each stage, schedules of kernels
-    compiled, checked, way, bind, later    `ag.Function`, mode DEBUG, calls, bound arguments, parts loaded on demand
+    executable_cache, stages, schedules    keys of cached functions, text of each stage, schedules of kernels
+    compiled, checked, call_path, bind, later  `ag.Function`, mode DEBUG, calls, bound arguments, parts loaded on demand
     placement, regions, partition          engines of one function, its compiled regions, the text of the division
     jit, export, sources                   the decorator form of `function`; C without Python; graphs for other formats
     calculus, differentiated, optim        derivatives, the variables they were taken by, gradient descent

@@ -69,7 +69,7 @@ def bound(name: str, signature: Signature, executable: Any, arguments: Sequence[
     result = shaped(signature, binding.outputs)
 
     def other() -> Any:
-        """The way through Python."""
+        """Call through Python."""
         return shaped(signature, binding())
 
     return Bound(name, binding, executable.native_bound(binding, result, other) or other)

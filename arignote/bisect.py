@@ -134,12 +134,12 @@ class _States:
         self.expected = _results(start, arrays)
 
     def difference(self, position: int) -> str:
-        """How the results after `position` rewrites differ; empty if they do not."""
+        """The difference of the results after `position` rewrites, as text; empty if there is none."""
         self.evaluations += 1
         return self.compared(_results(self.graph_at(position), self.arrays))
 
     def compared(self, got: Sequence[np.ndarray] | Exception) -> str:
-        """How results differ from the expected ones."""
+        """The differences from the expected results, as text."""
         expected = self.expected
         if isinstance(got, Exception) or isinstance(expected, Exception):
             same = type(got) is type(expected)
@@ -178,7 +178,7 @@ def _difference(got: np.ndarray, expected: np.ndarray, exact: bool) -> str:
 
 
 def told(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str:
-    """How many elements are wrong, and the first of them with its values."""
+    """The number of wrong elements, and the first of them with its values."""
     at = np.unravel_index(int(np.argmax(wrong)), got.shape)
     place = f"[{', '.join(map(str, at))}]" if got.ndim else ""
     return f"{int(np.sum(wrong))} of {got.size} elements, {got[at]} instead of {expected[at]} at {place or 'its value'}"

@@ -22,7 +22,7 @@ class CheckedFunction(Function):
     """A function whose every call is compared with the NumPy meaning of the graph as the user built it (mode DEBUG)."""
 
     def bind(self, *args: Any, out: Any = None, **kwargs: Any) -> Bound:
-        """As for any function; each call is compared as well."""
+        """Call the function, and compare its results with NumPy's."""
         values = self._plain.bound(args, kwargs) if kwargs else args
         return later.bind.bound(self.name, self._signature, _Compared(self), values, out)
 
@@ -73,4 +73,4 @@ class _Compared:
         return bind_plain(function.name, graph, containers, call, arguments, out)
 
     def native_bound(self, *_: Any) -> None:
-        """Nothing: what is compared goes through Python."""
+        """None: compared calls go through Python."""

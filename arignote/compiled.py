@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import later, pages
+from .call_path import CallPath
 from .cbackend.calls.caller import bound, parameters
 from .cbackend.calls.checks import ChunkedArgument
 from .cbackend.driver.listing import commented
@@ -34,7 +35,6 @@ from .targets.current import using
 from .targets.named import host
 from .targets.target import Target
 from .tracebacks import tell
-from .way import Way
 
 if TYPE_CHECKING:
     from .bind import Bound
@@ -79,20 +79,20 @@ class Function:
             self._tiers.followed_by(self._install)
 
     def _install(self, executable: Any) -> None:
-        """Let calls that begin from now on go to this executable."""
+        """Use this executable for all later calls."""
         with _installing:
             self._run = executable
-            self._plain = Way(executable, self._signature, self.name)
-            self._way: Callable[..., Any] = self._plain
+            self._plain = CallPath(executable, self._signature, self.name)
+            self._path: Callable[..., Any] = self._plain
             self._until_native = NATIVE_AFTER
 
     def _enter_natively(self) -> None:
         """The entry for small arrays, unless another executable was installed meanwhile."""
         plain = self._plain
-        way = plain.native()
+        path = plain.native()
         with _installing:
             if plain is self._plain:
-                self._way = way
+                self._path = path
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._until_native:
@@ -100,7 +100,7 @@ class Function:
             if not self._until_native:
                 self._enter_natively()
         try:
-            return self._way(*args, **kwargs)
+            return self._path(*args, **kwargs)
         except ChunkedArgument:
             chunked = self._chunked
         except Exception as error:
@@ -200,12 +200,12 @@ class Function:
 
     @property
     def c_path(self) -> Path | None:
-        """Where the compiled library lies in the cache, its C beside it; None where NumPy runs the function."""
+        """Path of the compiled library in the cache, with its C beside it; None if NumPy runs the function."""
         return self._at_best.path  # type: ignore[no-any-return]
 
     @property
     def threads(self) -> int | None:
-        """How many threads a call may use; None: as many as the process may use of the processors."""
+        """Limit of threads per call; None: the processors available to the process."""
         return self._run.threads  # type: ignore[no-any-return]
 
     @property
@@ -295,7 +295,7 @@ class Function:
         return self._run(*arguments)  # type: ignore[no-any-return]
 
     def schedule(self) -> Schedules:
-        """How the kernels go about their loops; changed, it can be given to `ag.function` as `schedule`."""
+        """The schedule of the kernels' loops; an edited copy is an argument `schedule` of `ag.function`."""
         return later.schedules.schedules_of(self._at_best.kernels)
 
     def report(self, path: str | os.PathLike[str] = "report.html") -> Path:

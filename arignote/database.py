@@ -8,4 +8,4 @@ from .optdb.rules import default_db
 optdb: SequenceDB = default_db()
 
 PRISTINE = optdb.state()
-"""Its state as long as nobody has edited it."""
+"""The state of the unedited database."""

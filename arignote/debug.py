@@ -45,7 +45,7 @@ class Intermediate:
 
     @property
     def count(self) -> str:
-        """How many elements are not finite, as text."""
+        """The number of non-finite elements, as text."""
         return f"{self.nans} NaN, {self.infs} Inf of {int(np.prod(self.shape, dtype=np.int64))}"
 
     @property

@@ -13,11 +13,11 @@ from . import ops as T
 from .graph import Variable, leaves, toposort
 
 _sources: WeakKeyDictionary[Variable, tuple[Variable, ...]] = WeakKeyDictionary()
-"""For each derivative the expressions that it was taken of; forgotten with the derivative."""
+"""Derivative -> the expressions that it was taken of; weak, so it dies with the derivative."""
 
 
 def derived(derivatives: Iterable[Variable], of: Sequence[Variable]) -> list[Any]:
-    """The derivatives, each remembered as one of the expressions `of`."""
+    """Record that the derivatives belong to the expressions `of`; return the derivatives."""
     same = T.ELEMENTWISE["identity"]
     found = [same(d) if d.owner is None else d for d in derivatives]  # a leaf is not this derivative alone
     _sources.update((d, tuple(of)) for d in found)

@@ -68,7 +68,7 @@ class Division:
 
     @property
     def gain(self) -> float:
-        """How many times as fast the function is."""
+        """The speed-up of the function."""
         return self.before / self.after
 
     def __str__(self) -> str:

@@ -91,7 +91,7 @@ def variables() -> Iterator[Finding]:
 
 
 def compiler(found: Search) -> Iterator[Finding]:
-    """Which compiler is used, what was tried before it, and which flags it takes."""
+    """The compiler in use, its flags, and the compilers that were tried before it."""
     for attempt in found.attempts:
         if attempt.problem is not None:
             first = attempt.problem.splitlines()[0]
@@ -110,7 +110,7 @@ def compiler(found: Search) -> Iterator[Finding]:
 
 
 def compiled_code(toolchain: Toolchain | None, cache: Cache) -> Iterator[Finding]:
-    """Whether a program can be built, loaded and run, and how long that takes."""
+    """Build, load and run a program; report the time."""
     if toolchain is None:
         return
     head = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
@@ -129,7 +129,7 @@ def compiled_code(toolchain: Toolchain | None, cache: Cache) -> Iterator[Finding
 
 
 def prebuilt(found: Search) -> Iterator[Finding]:
-    """Whether the parts of the runtime that were compiled when the package was installed are in use."""
+    """Report whether the prebuilt parts of the runtime are in use."""
     if found.toolchain is None:
         return
     if not process_options().prebuilt:
@@ -165,7 +165,7 @@ def blas() -> Finding:
 
 
 def cache_state(cache: Cache) -> Iterator[Finding]:
-    """Where compiled code is kept, whether that folder is safe, and how much lies there."""
+    """Report the cache folder, its safety and its size."""
     folder = cache.folder
     for problem in folder.problems:
         path = problem.partition(": ")[0]

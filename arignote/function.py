@@ -21,6 +21,7 @@ from .engines.compiler import find_toolchain, head_start, process_cache
 from .engines.engine import Engine, executable_of
 from .engines.registry import run_by_numpy
 from .engines.registry import tiered as tiered_engine
+from .executable_cache import key_of
 from .graph import FunctionGraph, Replacement
 from .graph import parse as parse_text
 from .graph.pointing import printable
@@ -32,7 +33,6 @@ from .profiling import RunProfile
 from .profiling.collection import collect, collecting
 from .record import record
 from .recorder import process_recorder
-from .remembered import key_of
 from .signature import Pairs, Signature, make_signature
 from .targets.target import Target
 from .targets.text import as_target

@@ -48,7 +48,7 @@ class Optimization:
         cls, graph: FunctionGraph, mode: Mode, profile: Any, journal: Sequence[Replacement],
         target: Target | None = None,
     ) -> Optimization:  # fmt: skip
-        """One that lies behind us."""
+        """An optimization that has already run."""
         made = cls(graph, mode, target=target)
         made._result = graph, profile, tuple(journal)
         return made

@@ -24,7 +24,7 @@ class Placement:
         self._times = EngineTimes(threads)
 
     def refusal(self, engine: str, node: Apply) -> str:
-        """Why an engine cannot run a node; empty if it can."""
+        """The reason why an engine cannot run a node; empty if it can."""
         found = self._engines[engine]
         return "" if found.hosts_refused else found.refusal(node)
 

@@ -32,7 +32,7 @@ class Bar(Generic[Item]):
         self._items, self.name = items, name
         self.total: int | None = len(items) if total is None and isinstance(items, Sized) else total
         self.done: int = 0
-        """Items whose turn is over."""
+        """Number of finished items."""
         self.notes: dict[str, Any] = {}
         self._begun = self._shown = time.perf_counter()
         self._show: Show | None = None

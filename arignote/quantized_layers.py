@@ -31,7 +31,7 @@ class LayerRow:
     kept: bool
     """Whether it stays in float32."""
     bits: int = 8
-    """Of the weights; with 4 the input stays float32."""
+    """Bits of the weights; with 4 the input stays float32."""
 
 
 class Layers(Sequence[LayerRow]):

@@ -41,7 +41,7 @@ _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 def recorded(function: Function) -> dict[str, Any]:
-    """All there is to say about a function."""
+    """The full record of a function."""
     program = function.program
     kernels = kernels_of_nodes(program)
     source = function.c_source(lines=True)

@@ -149,7 +149,7 @@ def remarks_without_c(graph: FunctionGraph, executable: Any, asked: str) -> Rema
 
 
 class _Texts:
-    """How nodes are called: by the names that the driver gives them, as in its comments and in the run profile."""
+    """Names of nodes: those of the driver, as in its comments and in the run profile."""
 
     def __init__(self, graph: FunctionGraph, program: Any) -> None:
         nodes = [site.node for site in program.sites]
@@ -237,7 +237,7 @@ def _why_apart(node: Apply, reader: Apply, graph: FunctionGraph, excluded: bool)
         )
     if [str(d) for d in dims_of(value)] != [str(d) for d in space]:
         return (
-            "their lengths are not known to agree: the reader could be stretched by another operand at run time",
+            "their lengths are not known to agree: the reader could be broadcast by another operand at run time",
             "say the lengths: T.tensor(shape=...), or ag.shared(value, shape=value.shape)",
         )
     between = _between(node, reader, graph)
@@ -291,8 +291,8 @@ def _is_product(op: Fused) -> bool:
         if isinstance(node.op, Reduce) and node.op.name == "sum" and node.inputs[0].owner is not None:
             factors = node.inputs[0].owner
             if factors.op.name == "mul" and len(factors.inputs) == 2 and node.inputs[0].ndim > 2:
-                stretched = [any(n == 1 for n in dims_of(i)) for i in factors.inputs]
-                if all(stretched):
+                broadcast = [any(n == 1 for n in dims_of(i)) for i in factors.inputs]
+                if all(broadcast):
                     return True
     return False
 
@@ -323,7 +323,7 @@ def _in_place(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iter
 def _why_kept(
     operand: Variable, node: Apply, graph: FunctionGraph, last: dict[Variable, Apply], texts: _Texts
 ) -> str:
-    """Why an operand was not overwritten; empty if that is no chance missed.  Arguments are the caller's."""
+    """The reason why an operand was not overwritten; empty if that is no missed chance.  Arguments are the caller's."""
     name = texts.of(operand)
     if operand in graph.inputs:
         return f"{name} is still read after this, or its update is something else"

@@ -16,7 +16,7 @@ from typing import Any
 
 from .delta import Delta, Line, compact
 from .graph import Apply, Constant, FunctionGraph, Names, Op, Origin, Replacement, TensorType, Variable, toposort
-from .graph.collector import collector_at_rest
+from .graph.collector import gc_paused
 from .graph.text import constant_label, op_text
 from .ops.assembled import Assembled
 from .ops.convolution_pair import ConvolutionPair
@@ -159,7 +159,7 @@ class Replay:
         found = self._found(variable) if variable.owner is not None else None
         return found.node if found is not None else None
 
-    @collector_at_rest
+    @gc_paused
     def goto(self, position: int) -> None:
         """Play forward to the state after `position` rewrites."""
         if not self.position <= position <= len(self.journal):
@@ -330,7 +330,7 @@ class Replay:
                 stack.extend((i.node, False) for i in reversed(node.inputs))
         return list(done)
 
-    @collector_at_rest
+    @gc_paused
     def lines(self) -> list[str]:
         """The text of the current graph, a line a node; a value has the same name in every step."""
         return [*(node.line for node in self.order()), self._returned]
@@ -340,7 +340,7 @@ class Replay:
         """The line of the results."""
         return f"return {', '.join(o.name for o in self._outputs)}"
 
-    @collector_at_rest
+    @gc_paused
     def graph(self) -> FunctionGraph:
         """The graph of now."""
         made: dict[Value, Variable] = {}

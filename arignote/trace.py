@@ -17,7 +17,7 @@ from typing import Any, overload
 from . import pages
 from .delta import Delta
 from .graph import FunctionGraph, Replacement, SourceLine, union
-from .graph.collector import collector_at_rest
+from .graph.collector import gc_paused
 from .profiling import OptimizerProfile
 from .record import record
 from .record.cached import cached_property
@@ -77,7 +77,7 @@ class Trace(Sequence[Rewrite]):
     def _told(self, count: int) -> list[Rewrite]:
         """The first rewrites of the function."""
         stages, replay, found = self._stage_of_each(), Replay(self._graph, self.journal), []
-        with collector_at_rest:
+        with gc_paused:
             for entry in self.journal[:count]:
                 found.append(self._rewrite(entry, next(stages, ""), replay.forward()))
         return found

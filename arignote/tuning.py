@@ -38,7 +38,7 @@ SURE = 0.75
 """The share of rounds that it must win."""
 _FEWEST_ROUNDS, _ROUNDS, _FINAL_ROUNDS = 3, 7, 21
 _ROUND_SECONDS = 2e-3
-"""How long one round of calls takes at least, for a form of the function."""
+"""Minimum duration of one round of calls for a form of the function."""
 
 
 @record
@@ -67,7 +67,7 @@ class Tuning:
 
     @property
     def gain(self) -> float:
-        """How many times as fast the function is."""
+        """The speed-up of the function."""
         return self.before / self.after
 
     def _rows(self) -> list[tuple[str, str]]:
@@ -253,7 +253,7 @@ class _Race:
         return all(_same(a, b, exact) for a, b in zip(*results, strict=True))
 
     def gain(self, one: Mapping[str, Schedule], other: Mapping[str, Schedule], rounds: int) -> float:
-        """How many times as fast as `one` the other form is; 1.0 if that is not beyond doubt."""
+        """The speed-up of the other form over `one`; 1.0 if it is not significant."""
         times = []
         for k, pair in enumerate(self._times(one, other, rounds), start=1):
             times.append(pair)

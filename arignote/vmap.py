@@ -16,7 +16,7 @@ def vectorize(outputs: Variable | Sequence[Variable], replace: Mapping[Variable,
     """`outputs` for many examples: with a new first axis, along which keys of `replace` are parts of their values.
 
     `replace` gives for a variable, an input or an intermediate one, a value of its dtype with one more axis in front;
-    the length of that axis is the same in all of them (a length of 1 that is known only at run time is stretched).  The
+    the length of that axis is the same in all of them (a length of 1 that is known only at run time is broadcast).  The
     result is as `outputs` is: a variable, a list or a tuple.  Nothing is looped over: each op is applied once.
 
     Raises TypeError for a value of another dtype or rank, ValueError for numbers of examples known to differ, and

@@ -57,7 +57,7 @@ COPIES = 4
 """Results of an op in a loop, so that an error in the time of the loop counts a quarter."""
 DRIVER = 5
 """Characters of a driver, which is not optimized, that take a compiler as long as one of a kernel."""
-KEPT, STRETCHED = 12, 4
+KEPT, BROADCAST = 12, 4
 """Additions that are worth a byte written and read again; those that a loop may do again in every step."""
 CALLED, TIE = 4e9, 0.02
 """A first estimate of the compiler's time for functions that a kernel calls; how much factors are drawn together."""
@@ -150,7 +150,7 @@ def additions(table: Mapping[str, tuple[int, int]]) -> Iterator[tuple[str, float
     each = float(np.median([part / item for name in simple for part, item in zip(table[name], (4, 8), strict=True)]))
     yield "addition_byte", each
     yield "again_byte", KEPT * round(each)
-    yield "stretched_byte", STRETCHED * round(each)
+    yield "broadcast_byte", BROADCAST * round(each)
 
 
 # --- bytes

@@ -48,7 +48,7 @@ class CEngine(Engine):
 
     def compiling(self) -> AbstractContextManager[None]:
         """Block in which a known compiler waits for its text."""
-        return head_start().compiler_ahead()
+        return head_start().prestarted_compiler()
 
     def recall(
         self, graph: FunctionGraph, request: Request, optimized: Callable[[], FunctionGraph]

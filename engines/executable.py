@@ -16,7 +16,7 @@ import numpy as np
 from ..cbackend.calls.binding import Binding, bind_plain
 from ..cbackend.calls.caller import bound, parameters
 from ..cbackend.calls.output_lengths import evaluated, output_lengths
-from ..cbackend.calls.turns import one_at_a_time
+from ..cbackend.calls.update_locks import with_update_locks
 from ..cbackend.driver.page import CFile
 from ..graph import FunctionGraph, Variable
 from ..record.cached import cached_property
@@ -36,7 +36,7 @@ class Executable(Protocol):
     """A compiled graph.  Call it with one value for each input that is not shared, in order.
 
     It returns the outputs that are no updates, as arrays that share memory with nothing.  After success the containers
-    of updated inputs hold their new values; calls that update the same container take turns.
+    of updated inputs hold their new values; calls that update the same container exclude one another.
     """
 
     @property
@@ -94,10 +94,10 @@ class CheckedExecutable:
         self.containers, self.profile = tuple(request.containers), request.profile
         self.parameters: tuple[Parameter, ...] = parameters(request.name, graph, self.containers, request.downcast)
         written = [self.containers[i] for i, _ in graph.updates]
-        self._turn = one_at_a_time(self._call, written) if written else self._call
+        self._locked_call = with_update_locks(self._call, written) if written else self._call
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
-        return self._turn(*arguments)
+        return self._locked_call(*arguments)
 
     def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
         """This executable bound to arrays; see cbackend/calls/binding.py."""

@@ -1,10 +1,10 @@
 """Computations as values: types, variables, nodes, ops, graphs, their text form.  Imports nothing of ours."""
 
-from .collector import collector_at_rest
+from .collector import gc_paused
 from .dims import Dim, dims_of, same_shape
 from .editor import GraphEditor, Replacement, ReplacementRefused, Watch
 from .fgraph import FunctionGraph, graph_of
-from .neighbourhood import ARRAY, LEAF, NUMBER, ConstantHead, Head, Neighbourhood, neighbourhood_of
+from .match_key import ARRAY, LEAF, NUMBER, ConstantHead, Head, MatchKey, match_key_of
 from .node import Apply, Constant, Variable
 from .op import NoGradient, Op
 from .ordering import Destroyers, InconsistencyError, execution_order
@@ -27,8 +27,8 @@ __all__ = [
     "GraphEditor",
     "Head",
     "InconsistencyError",
+    "MatchKey",
     "Names",
-    "Neighbourhood",
     "NoGradient",
     "Op",
     "Origin",
@@ -40,15 +40,15 @@ __all__ = [
     "Variable",
     "Vocabulary",
     "Watch",
-    "collector_at_rest",
     "dims_of",
     "dtype_name",
     "execution_order",
+    "gc_paused",
     "graph_of",
     "here",
     "inheriting",
     "leaves",
-    "neighbourhood_of",
+    "match_key_of",
     "parse",
     "rebuild",
     "same_shape",

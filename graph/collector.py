@@ -1,4 +1,4 @@
-"""Python's cyclic garbage collector at rest while graphs are built and rewritten.
+"""Pause Python's cyclic garbage collector while graphs are built and rewritten.
 
 Nodes and their outputs refer to each other, and next to nothing of a growing graph is garbage; yet each time a quarter
 more objects are alive the collector walks over all of them.  Measured on the gradient of a 600-layer network (12,000
@@ -13,8 +13,8 @@ import threading
 from contextlib import ContextDecorator
 
 
-class _Rest(ContextDecorator):
-    """A context, and a decorator, inside which the collector does not start by itself.
+class _GcPaused(ContextDecorator):
+    """Pause automatic garbage collection; a context manager and a decorator.
 
     It counts who is inside, in all threads: the last one to leave, by whatever way, starts the collector again if it
     was running when the first one came.  `gc.collect()` works as ever.
@@ -31,7 +31,7 @@ class _Rest(ContextDecorator):
         self._was_running = False
 
     def _left_alone(self) -> None:
-        """In a child the other threads are gone, and they will not leave."""
+        """Reset the count in the child of a fork: its other threads are gone and will never leave the block."""
         if self._inside and self._was_running:
             gc.enable()
         self._nobody_inside()
@@ -50,4 +50,4 @@ class _Rest(ContextDecorator):
                 gc.enable()
 
 
-collector_at_rest: _Rest = _Rest()
+gc_paused: _GcPaused = _GcPaused()

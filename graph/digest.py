@@ -1,4 +1,4 @@
-"""The digest of a graph: equal for graphs that say the same, in every process and on every machine.
+"""Digest of a graph: equal graphs have equal digests, in every process and on every machine.
 
 It covers types, names, ops with their parameters, constants bit by bit, outputs and updates, but no line of the user's.
 """
@@ -19,7 +19,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 class Unnamed(Exception):
-    """There is no digest: an op is not of this package, or has a parameter that text does not tell from others."""
+    """A graph has no digest: it has an op from outside this package, or a parameter without a unique text."""
 
 
 def digest(graph: FunctionGraph) -> bytes:

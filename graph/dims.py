@@ -1,4 +1,4 @@
-"""Lengths of axes as small symbolic expressions: what is known about shapes before anything is run.
+"""Dims: lengths of axes as small symbolic expressions, for static knowledge about shapes.
 
     Dim ::= int                       known
           | extent(variable, axis)    the length of an axis of a leaf, or of an output whose length depends on values
@@ -26,7 +26,7 @@ _serials = itertools.count()
 
 
 class Symbol:
-    """A length that is not known: an interned (kind, arguments); made by the functions below."""
+    """A symbolic length: an interned (kind, arguments), made by the functions below."""
 
     __slots__ = ("kind", "args", "serial", "of_leaves", "__weakref__")
 
@@ -35,7 +35,7 @@ class Symbol:
         self.args: tuple[object, ...] = args
         self.serial: int = next(_serials)  # an order that is the same in every process, as addresses are not
         self.of_leaves: bool = all(map(_of_leaves, args))
-        """Whether it speaks of leaves alone, so that it says the same of every node above which they stand."""
+        """Whether it refers to leaves only, so that it means the same for every node that depends on them."""
 
     def __repr__(self) -> str:
         return f"{self.kind}({', '.join(str(getattr(a, 'name', None) or a) for a in self.args)})"
@@ -69,7 +69,7 @@ def _symbol(kind: str, *args: object) -> Symbol:
 
 
 def extent(variable: Variable, axis: int) -> Dim:
-    """The length of `axis` of `variable`, taken as it is."""
+    """The length of `axis` of `variable`, as an atom."""
     known = variable.type.shape[axis]
     return _symbol("extent", variable, axis) if known is None else known
 
@@ -174,12 +174,12 @@ def product(dims: Iterable[Dim]) -> Dim:
 
 
 def is_length(dim: Dim) -> bool:
-    """Whether the value is certainly not negative."""
+    """Return whether the value is certainly not negative."""
     return dim >= 0 if isinstance(dim, int) else dim.kind in ("extent", "broadcast")
 
 
 def opaque_dims(variable: Variable) -> tuple[Dim, ...]:
-    """The lengths of `variable` in terms of itself: what is said where nothing better is known."""
+    """The lengths of `variable` in terms of itself: the fallback where nothing better is known."""
     return tuple(extent(variable, axis) for axis in range(len(variable.type.shape)))
 
 
@@ -187,9 +187,9 @@ def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
     """NumPy's broadcasting of whole shapes, aligned at the right."""
     if len(shapes) == 1:
         return shapes[0]
-    stretching = [shape for shape in shapes if shape]
-    if stretching and stretching.count(stretching[0]) == len(stretching):
-        return stretching[0]
+    broadcasting = [shape for shape in shapes if shape]
+    if broadcasting and broadcasting.count(broadcasting[0]) == len(broadcasting):
+        return broadcasting[0]
     ndim = max(map(len, shapes), default=0)
     return tuple(
         broadcast([shape[axis - ndim] for shape in shapes if len(shape) >= ndim - axis]) for axis in range(ndim)
@@ -197,7 +197,7 @@ def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
 
 
 def dims_of(variable: Variable) -> tuple[Dim, ...]:
-    """The lengths of `variable` in terms of the leaves it depends on (kept, so that each node is worked out once)."""
+    """The lengths of `variable` in terms of the leaves it depends on, memoized per node."""
     if variable._dims is not None:
         return variable._dims
     if variable.owner is None:
@@ -215,7 +215,7 @@ def dims_of(variable: Variable) -> tuple[Dim, ...]:
 
 
 def carry_dims(olds: Sequence[Variable], news: Sequence[Variable]) -> None:
-    """Say of outputs of a node what is known of those of an equal one, on operands of the same lengths.
+    """Copy the known lengths of a node's outputs to an equal node on operands of the same lengths.
 
     What speaks of the old nodes is not said again: it would keep them alive, and rules would build upon them.
     """
@@ -229,7 +229,7 @@ def carry_dims(olds: Sequence[Variable], news: Sequence[Variable]) -> None:
 
 
 def lengths_may_differ(new: Variable, old: Variable) -> bool:
-    """Whether a node may have outputs of other lengths with the one operand than with the other, of the same type.
+    """Return whether exchanging an operand for one of the same type may change the lengths of a node's outputs.
 
     Lengths may depend on the value of a whole number.
     """
@@ -240,7 +240,7 @@ def lengths_may_differ(new: Variable, old: Variable) -> bool:
 
 
 def _unknown_above(node: Apply) -> list[Apply]:
-    """`node` and the nodes above it whose lengths are not worked out yet, inputs first."""
+    """`node` and its ancestors whose lengths are not computed yet, inputs first."""
     stack, order, seen = [(node, False)], [], {node}
     while stack:
         current, inputs_done = stack.pop()
@@ -257,5 +257,5 @@ def _unknown_above(node: Apply) -> list[Apply]:
 
 
 def same_shape(a: Variable, b: Variable) -> bool:
-    """Whether the two certainly have the same shape whenever both can be computed."""
+    """Return whether the two certainly have the same shape whenever both can be computed."""
     return len(a.type.shape) == len(b.type.shape) and dims_of(a) == dims_of(b)

@@ -26,11 +26,11 @@ class Replacement:
 
 
 Watch = Callable[[Replacement], bool]
-"""Told of each replacement before it is kept; a false answer leaves the graph as it is."""
+"""Callback for each replacement before it is accepted; a false result vetoes it."""
 
 
 class ReplacementRefused(TypeError):
-    """A rule offered a value of another type than the one it was to replace."""
+    """A rule proposed a value of another type than the one it replaces."""
 
 
 class GraphEditor:
@@ -91,7 +91,7 @@ class GraphEditor:
 
     @property
     def stop(self) -> str:
-        """Where the limit stopped the optimization; empty if it withheld nothing."""
+        """The place where the limit stopped the optimization; empty if it did not."""
         if self.withheld is None:
             return ""
         last = f"; the last was {self.journal[-1]}" if self.journal else ""

@@ -1,4 +1,4 @@
-"""The record of a class of ops: one for each class, filled by the layers that know.
+"""Facets: the record of a class of ops, which each layer fills with the functions that implement its part.
 
     record_of(Softmax)["batching"]     the batching rule, from ops/batching.py
     record_of(Softmax)["planner"]      the planner, from cbackend/program/plan.py
@@ -43,7 +43,7 @@ FACETS: Mapping[str, Facet] = {
     "work": Facet("count of operations", "ag.register_op({name}, work=count)"),
 }
 _LACKS = "lacks"
-"""The entry of a record that has the reasons for facets that are missing."""
+"""Key of a record's entry that states why facets are missing."""
 
 
 def _own(kind: type) -> Mapping[str, Any]:
@@ -97,19 +97,19 @@ def classes_with(name: str) -> set[type[Op]]:
 
 
 def record_of(kind: type[Op]) -> dict[str, Any]:
-    """All that is known of a class, by facet: functions that implement it; None for what it lacks."""
+    """The functions that implement each facet of a class; None for a missing facet."""
     found = {name: _inherited(kind, f.method) if f.method else facet_of(kind, name) for name, f in FACETS.items()}
     return found | {"unread": kind.unread, "fallible": kind.fallible}
 
 
 def _inherited(kind: type[Op], method: str) -> Any:
-    """The method of a class; None if it is that of `Op`, which refuses."""
+    """The method of a class; None if it inherits that of `Op`, which raises."""
     own = getattr(kind, method)
     return None if own is getattr(base.Op, method) else own
 
 
 def reason(kind: type[Op], name: str) -> str:
-    """Why a class goes without a facet; empty if no reason was given."""
+    """The stated reason why a class has no such facet; empty if none was given."""
     for parent in kind.__mro__:
         found = _own(parent).get(_LACKS, {}).get(name)
         if found is not None:
@@ -118,12 +118,12 @@ def reason(kind: type[Op], name: str) -> str:
 
 
 def missing(kind: type[Op]) -> tuple[str, ...]:
-    """The facets that a class lacks without a reason, of the layers that are loaded."""
+    """The facets of loaded layers that a class lacks without a stated reason."""
     return tuple(n for n in FACETS if record_of(kind)[n] is None and not reason(kind, n))
 
 
 def lacking(kind: type[Op], name: str) -> str:
-    """The words of an error for a facet that is missing: the facet, and the reason or how to add it."""
+    """The error text for a missing facet: its name, and the reason or how to add it."""
     why = reason(kind, name)
     return f"no {FACETS[name].title}{f': {why}' if why else f'; {how_to_add(kind, name)}'}"
 

@@ -1,4 +1,4 @@
-"""A function as a value: outputs over inputs.  Optimizers take one and return another; none is ever edited."""
+"""Function graphs: immutable outputs over inputs.  An optimizer takes one and returns another."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from .. import pages
 from ..record.cached import cached_property
-from .collector import collector_at_rest
+from .collector import gc_paused
 from .editor import GraphEditor
-from .neighbourhood import Neighbourhood, neighbourhood_of
+from .match_key import MatchKey, match_key_of
 from .node import Apply, Constant, Variable
 from .op import Op
 from .pickling import flatten, unflatten
@@ -19,7 +19,7 @@ from .text import show
 from .walk import leaves, nodes_and_leaves, rebuild
 
 _LONGEST_TEXT = 2000
-"""Nodes whose text a notebook takes."""
+"""Limit of nodes whose text a notebook shows."""
 
 Use = tuple["Apply | None", int]
 """Reader of a variable: (node, input position), or (None, output position) for an output of the graph."""
@@ -76,7 +76,7 @@ class FunctionGraph:
                 raise ValueError(f"the update of {name} ({old}) has another dtype or rank: {new}")
 
     def _leaves(self) -> list[Variable]:
-        """The variables without owner that are read, in order; one that is read twice comes twice."""
+        """The leaves that nodes read, in order, once for each reading."""
         read = [i for node in self.order for i in node.inputs if i.owner is None]
         return read + [o for o in self.outputs if o.owner is None]
 
@@ -102,22 +102,22 @@ class FunctionGraph:
 
     @cached_property
     def nodes(self) -> frozenset[Apply]:
-        """The nodes, to be asked whether one is among them."""
+        """The nodes as a set."""
         return frozenset(self.order)
 
     @cached_property
-    def neighbourhoods(self) -> tuple[Neighbourhood, ...]:
-        """The neighbourhood of each node, in order."""
-        return tuple([node._neighbourhood or neighbourhood_of(node) for node in self.order])
+    def match_keys(self) -> tuple[MatchKey, ...]:
+        """The match key of each node, in order."""
+        return tuple([node._match_key or match_key_of(node) for node in self.order])
 
     @cached_property
     def ops(self) -> frozenset[Op]:
         """The ops that are applied."""
-        return frozenset({around.op for around in set(self.neighbourhoods)})
+        return frozenset({key.op for key in set(self.match_keys)})
 
     @cached_property
     def has_repeats(self) -> bool:
-        """Whether a node computes what another one does, by the same op on the same inputs, or a constant is a copy."""
+        """Whether two nodes apply the same op to the same inputs, or two constants are equal."""
         first: dict[tuple[Variable, ...], Apply] = {}
         others = [node for node in self.order if first.setdefault(node.inputs, node) is not node]
         alike = {*others, *[first[node.inputs] for node in others]}  # some other one has the same inputs
@@ -146,11 +146,11 @@ class FunctionGraph:
         return self.substituted(taken) if taken else self
 
     def substituted(self, known: Mapping[Variable, Variable]) -> FunctionGraph:
-        """The graph with images put in place of variables; for engines that have called the editor themselves."""
+        """The graph with variables replaced by their images, for engines that called the editor themselves."""
         return FunctionGraph(self.inputs, rebuild(self.outputs, dict(known)), self.updates)
 
     def rebuilt(self, visit: Callable[[Apply], Sequence[Variable]]) -> FunctionGraph:
-        """The graph made again from the inputs on; `visit(node)` gives what stands for a rebuilt node's outputs."""
+        """Rebuild the graph from the inputs; `visit(node)` returns the replacements of a rebuilt node's outputs."""
         return FunctionGraph(self.inputs, rebuild(self.outputs, {i: i for i in self.inputs}, visit), self.updates)
 
     # --- equality by structure
@@ -201,7 +201,7 @@ class FunctionGraph:
         return _restore, (self.inputs, found, rows, numbers, self.updates)
 
 
-@collector_at_rest
+@gc_paused
 def _restore(inputs: Any, found: Any, rows: Any, numbers: Any, updates: Any) -> FunctionGraph:
     return FunctionGraph(inputs, unflatten(found, rows, numbers), updates)
 

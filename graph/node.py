@@ -22,7 +22,7 @@ from .types import TensorType
 
 if TYPE_CHECKING:
     from .dims import Dim
-    from .neighbourhood import Neighbourhood
+    from .match_key import MatchKey
     from .op import Op
 
 
@@ -66,7 +66,7 @@ class Variable:
 
 
 _LARGE = 256
-"""Bytes of a constant from which on its digest is kept."""
+"""Least size in bytes of a constant whose digest is cached."""
 
 
 class Constant(Variable):
@@ -105,14 +105,14 @@ class Apply:
 
     inputs: tuple[Variable, ...]
 
-    __slots__ = ("op", "inputs", "outputs", "origin", "_neighbourhood", "__weakref__")
+    __slots__ = ("op", "inputs", "outputs", "origin", "_match_key", "__weakref__")
 
     def __init__(self, op: Op, inputs: Sequence[Variable], origin: Origin | None = None) -> None:
         self.op: Op = op
         self.inputs = inputs = tuple(inputs)
         types = op.infer(inputs)
         self.origin: Origin = here() if origin is None else origin
-        self._neighbourhood: Neighbourhood | None = None  # memo of neighbourhood.neighbourhood_of
+        self._match_key: MatchKey | None = None  # memo of match_key.match_key_of
         make = op.variable_class
         self.outputs: tuple[Variable, ...] = tuple([make(t, self, i) for i, t in enumerate(types)])
 
@@ -123,7 +123,7 @@ class Apply:
         return output
 
     def with_inputs(self, inputs: Sequence[Variable]) -> Apply:
-        """The same op on other inputs, from the same lines; this node itself where nothing changed.
+        """The same op on other inputs, from the same lines; this node itself if nothing changed.
 
         Rewriting makes few nodes but by this: what is known of this one is taken over, type rules are asked only if
         they may tell the inputs apart.
@@ -151,7 +151,7 @@ class Apply:
         node.op = op
         node.inputs = inputs
         node.origin = self.origin
-        node._neighbourhood = self._neighbourhood if same_ops else None
+        node._match_key = self._match_key if same_ops else None
         make = op.variable_class
         if not same_types:
             types = op.infer(inputs)
@@ -167,7 +167,7 @@ class Apply:
         return node
 
     def over(self, images: Mapping[Variable, Variable]) -> Apply:
-        """The same op on the images of its inputs; this node itself where none of them has another image."""
+        """The same op on the images of its inputs; this node itself if no input has a new image."""
         inputs = self.inputs
         if images.keys().isdisjoint(inputs):
             return self
@@ -185,7 +185,7 @@ class Apply:
 
 
 def _brief(variable: Variable) -> str:
-    """An operand within a text of one line: its name, its value, or what stands for it."""
+    """Short text of an operand: its name, its value or a placeholder."""
     if variable.name or variable.owner is not None:
         return variable.name or "..."
     data = getattr(variable, "data", None)

@@ -21,7 +21,7 @@ from .types import TensorType
 
 
 class NoGradient(TypeError):
-    """The derivative asked for does not exist; the message says why."""
+    """The requested derivative does not exist; the message says why."""
 
 
 class Op:
@@ -46,7 +46,7 @@ class Op:
 
     # --- the meaning
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The outputs for these arrays, by NumPy: the reference of every test, and what runs without a compiler."""
+        """Compute the outputs with NumPy: the reference of every test, and the fallback without a compiler."""
         raise NotImplementedError(f"{type(self).__name__}.evaluate")
 
     # --- the shape rule
@@ -64,7 +64,7 @@ class Op:
         raise NoGradient(f"{self} has {facets.lacking(type(self), 'derivative')}")
 
     def jvp(self, node: Apply, tangents: Sequence[Variable | None]) -> Sequence[Variable | None] | None:
-        """The tangents of the outputs, or None: then forward mode is made from `vjp` applied twice."""
+        """The tangents of the outputs, or None to derive forward mode by applying `vjp` twice."""
         return None
 
     # --- facts about failure and cost
@@ -85,7 +85,7 @@ class Op:
         return {}
 
     def destroys(self) -> dict[int, int]:
-        """Outputs that may be written over an input, whose value is gone afterwards: output index -> input index."""
+        """Outputs that may overwrite an input, destroying its value: output index -> input index."""
         return {}
 
     # --- building
@@ -111,7 +111,7 @@ class Op:
 
     # --- text
     def parameters(self) -> dict[str, Any]:
-        """The fields that tell this op from others of its name."""
+        """The fields that distinguish this op from others of its name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.repr} if is_dataclass(self) else {}
 
     def __str__(self) -> str:
@@ -132,6 +132,6 @@ def _pointing(error: ValueError, op: Op, operands: Sequence[Variable]) -> ValueE
 
 
 def _named(operand: Variable) -> str:
-    """How the messages of type rules name an operand."""
+    """The name of an operand in messages of type rules."""
     word = operand.name or (f"the result of {operand.owner.op.name}" if operand.owner is not None else "")
     return f"{word} ({operand.type})"

@@ -1,4 +1,4 @@
-"""Which values share memory, which node overwrites what, and an order of the nodes in which that is safe.
+"""Alias analysis: values that share memory, nodes that overwrite values, and a safe order of execution.
 
 An op says by `views()` which outputs are windows on the memory of an input and by `destroys()` which outputs are
 written over an input.  The values that are windows on one another are a *family*, named by its *root*, the value that
@@ -22,11 +22,11 @@ from .op import Op
 
 
 class InconsistencyError(ValueError):
-    """The graph overwrites a value that is still needed; the message names it and who needs it."""
+    """The graph overwrites a value that is still needed; the message names the value and its reader."""
 
 
 def says_of_memory(kind: type[Op]) -> bool:
-    """Whether ops of this class may give views, or write over operands."""
+    """Return whether ops of this class may return views or overwrite operands."""
     return kind.views is not Op.views or kind.destroys is not Op.destroys
 
 
@@ -41,7 +41,7 @@ class Destroyers:
         self.root: dict[Variable, Variable] = {}
         """The family of each value that is a view of another; a value that is missing is its own root."""
         self.storage: dict[Variable, Variable] = {}
-        """The value that first lay in the memory of each value that is a view of, or written over, another."""
+        """The first value in the memory of each value that is a view of another or overwrites it."""
         self.destroyer: dict[Variable, Apply] = {}
         """The node that overwrites a family, by root."""
         kinds = {kind for kind in {type(node.op) for node in graph.order} if says_of_memory(kind)}
@@ -60,7 +60,7 @@ class Destroyers:
         return self.root.get(variable, variable)
 
     def storage_of(self, variable: Variable) -> Variable:
-        """The value that was the first to lie in the memory where `variable` lies."""
+        """The first value in the memory of `variable`."""
         return self.storage.get(variable, variable)
 
     # --- what is said by the ops
@@ -117,7 +117,7 @@ class Destroyers:
         return [reader for root in victims for reader in self.readers[root] if reader is not node]
 
     def overwrites_input(self, node: Apply) -> bool:
-        """Whether `node` writes over the memory of an input of the graph, and a failing call does not restore it."""
+        """Return whether `node` overwrites an input of the graph that a failing call does not restore."""
         victims = (node.inputs[i] for i in node.op.destroys().values())
         return not node.op.restorable and any(self.storage_of(victim).owner is None for victim in victims)
 
@@ -162,7 +162,7 @@ def ordered(nodes: Iterable[Apply], before: Mapping[Apply, list[Apply]]) -> list
 
 
 def overwriters_last(order: list[Apply], before: Mapping[Apply, list[Apply]], overwriters: set[Apply]) -> list[Apply]:
-    """`order` with `overwriters`, and what must come after them, at the end."""
+    """Move `overwriters` and the nodes that must follow them to the end of `order`."""
     late: set[Apply] = set()
     for node in order if overwriters else ():
         if node in overwriters or any(above in late for above in predecessors(node, before)):

@@ -1,4 +1,4 @@
-"""Pickling without recursion: what lies above a variable is written as a flat list of nodes, in order.
+"""Pickling without recursion: the ancestors of a variable are written as a flat list of nodes, in order.
 
 Leaves are pickled as objects of their own, so one input stays one input across all the expressions of a pickle; nodes
 between them are shared within each pickled variable and within each FunctionGraph.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .collector import collector_at_rest
+from .collector import gc_paused
 from .walk import toposort
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Rows(tuple[Row, ...]):
         return self
 
 
-@collector_at_rest
+@gc_paused
 def flatten(outputs: Sequence[Variable]) -> tuple[list[Variable], Rows, list[int]]:
     """The leaves, the nodes as rows, and the numbers of `outputs`; numbers count leaves first, then outputs of rows."""
     order = toposort(outputs)
@@ -50,7 +50,7 @@ def flatten(outputs: Sequence[Variable]) -> tuple[list[Variable], Rows, list[int
     return found, Rows(rows), [number[o] for o in outputs]
 
 
-@collector_at_rest
+@gc_paused
 def unflatten(found: Sequence[Variable], rows: Sequence[Row], numbers: Sequence[int]) -> list[Variable]:
     """The outputs that `flatten` was given, built again over the leaves `found`."""
     variables = list(found)

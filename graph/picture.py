@@ -35,7 +35,7 @@ def boxes_of(graph: FunctionGraph) -> tuple[pages.boxes.Box, ...]:
 
 
 class _Words:
-    """Texts that recur, made once: of an op its headline, kind and text, of an origin its lines."""
+    """Memo of recurring texts: headline, kind and text of an op, lines of an origin."""
 
     def __init__(self) -> None:
         self._ops: dict[Op, tuple[str, str, str]] = {}

@@ -1,4 +1,4 @@
-"""Where it went wrong, as lines below a message: the operation, the guilty operands underlined, the user's code.
+"""Location lines below an error message: the operation, the guilty operands underlined, the user's code.
 
       in mul(exp(x), y), built at model.py:12
              ^^^^^^  ^
@@ -19,11 +19,11 @@ from .provenance import SourceLine
 LONGEST = 110
 """Characters of code."""
 MOST = 8
-"""Operands that are written out."""
+"""Limit of operands that are shown."""
 
 Shape = tuple[int | None, ...]
 Names = Mapping[Variable, Variable]
-"""For inputs of a group, the values that are put in their place."""
+"""Inputs of a group -> the values that replace them in messages."""
 NAMED: Names = {}
 Error = TypeVar("Error", bound=BaseException)
 
@@ -67,14 +67,14 @@ NOWHERE = Pointed()
 
 
 def pointing(error: Error, pointed: Pointed) -> Error:
-    """The error, which from now on says as data where it went wrong."""
+    """Attach the location to the error as data; return the error."""
     if pointed.op:
         error.pointed = pointed  # type: ignore[attr-defined]
     return error
 
 
 def printable(name: str) -> str:
-    """A name as a part of a line: what is not printed, or would end the line, stands as its escape."""
+    """A name within a line: characters that are not printable or end the line are escaped."""
     return name if name.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
 
 

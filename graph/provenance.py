@@ -1,4 +1,4 @@
-"""Where a node comes from: the user's file and line, taken when the node is built and inherited through every rewrite.
+"""Provenance of a node: the user's file and line, taken when the node is built and inherited through every rewrite.
 
 `here()` walks out of this library to the user's frame.  While a gradient or a rewrite builds nodes,
 `inheriting(origin)` says whose lines they carry instead.
@@ -18,14 +18,14 @@ from typing import NamedTuple
 
 
 class SourceLine(NamedTuple):
-    """One line of the user's program.  Its text is for people; the fields say it exactly."""
+    """One line of the user's program.  `str` is for people; the fields are exact."""
 
     file: str
     line: int
 
     @property
     def code(self) -> str:
-        """The text of the line, where the file can be read; empty otherwise."""
+        """The text of the line; empty if the file cannot be read."""
         return linecache.getline(self.file, self.line).strip()
 
     def __str__(self) -> str:
@@ -34,7 +34,7 @@ class SourceLine(NamedTuple):
 
 
 def _shortest(file: str) -> str:
-    """The path, seen from the working folder for what lies in it."""
+    """The path, relative to the working folder for files inside it."""
     try:
         seen = os.path.relpath(file)
     except (OSError, ValueError):  # the working folder is gone, or on another drive
@@ -68,7 +68,7 @@ _is_own_file: dict[str, bool] = {}
 
 
 def _is_own(file: str) -> bool:
-    """Whether the file is part of this library; its demonstration is a program like the user's."""
+    """Return whether the file is part of this library; the demo counts as a user's program."""
     if Path(file).name == "demo.py":
         return False
     return file.startswith(_OWN_PREFIXES) or str(Path(file).parent) == _OWN_FACE
@@ -91,7 +91,7 @@ class inheriting:  # noqa: N801  # a context, spelt as contextlib spells them
 
 
 class marking(inheriting):  # noqa: N801
-    """Nodes built inside carry the user's lines as ever, and are told from older ones by `made`."""
+    """Mark the nodes built inside, so that `made` distinguishes them from older ones."""
 
     __slots__ = ("_marks",)
 
@@ -110,7 +110,7 @@ class marking(inheriting):  # noqa: N801
         return line
 
     def made(self, origin: Origin) -> bool:
-        """Whether a node of this origin was built inside; no for one without lines."""
+        """Return whether a node of this origin was built inside; False if it has no lines."""
         return bool(origin) and id(origin) in self._marks
 
 

@@ -143,7 +143,7 @@ def constant_text(data: np.ndarray) -> str:
 
 
 def constant_label(data: np.ndarray) -> str:
-    """A constant for the eye: its numbers if they are few, else its type alone."""
+    """Short text of a constant: its numbers if they are few, else its type."""
     kind = TensorType(data.dtype.name, data.shape)
     return f"{kind}({data.tolist()!r})" if data.size <= _SPELLED_OUT else f"a constant {kind}"
 
@@ -161,7 +161,7 @@ class Vocabulary(NamedTuple):
 
 
 class ParseError(ValueError):
-    """Text that is not a graph; the message says line, column, what was expected and what stands there."""
+    """A syntax error in the text of a graph; the message has line, column, expected and actual text."""
 
 
 @lru_cache(maxsize=1)
@@ -175,7 +175,7 @@ def _token() -> re.Pattern[str]:
 
 
 class _OpText(NamedTuple):
-    """An op as it is written, before its graphs are read: its fields are literals and other texts of ops."""
+    """A parsed op before its graphs are attached: its fields are literals and other parsed ops."""
 
     name: str
     fields: dict[str, Any]
@@ -212,7 +212,7 @@ class _Reader:
         return match.group().strip()
 
     def several(self, one: Callable[[], Any], end: str) -> list[Any]:
-        """Pieces with commas between them, up to the mark `end`."""
+        """Parse a comma-separated list up to the mark `end`."""
         found: list[Any] = []
         while self.peek() != end:
             if found:
@@ -362,7 +362,7 @@ def _read_constant(kind: TensorType, literal: str) -> np.ndarray:
 
 
 def parse(text: str, vocabulary: Vocabulary) -> Any:
-    """The graph that `text` describes.  Raises ParseError, with the line, where it describes none."""
+    """Parse a graph.  Raises ParseError with the line of a syntax error."""
     if not isinstance(text, str):
         raise TypeError(f"parse: expected the text of a graph, got {text!r}")
     reader = _Reader(text, vocabulary)

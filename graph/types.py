@@ -52,7 +52,7 @@ class TensorType:
         return TensorType(self.dtype, tuple(shape))
 
     def refines(self, other: TensorType) -> bool:
-        """Whether a value of this type may stand where `other` is promised: no dtype, rank or known length is lost."""
+        """Return whether this type may replace `other` without loss of dtype, rank or a known length."""
         return (
             self.dtype == other.dtype
             and len(self.shape) == len(other.shape)
@@ -60,7 +60,7 @@ class TensorType:
         )
 
     def forgets(self, other: TensorType) -> bool:
-        """Whether it is `other` but for lengths, of which it knows fewer and none otherwise."""
+        """Return whether it is `other` with fewer known lengths."""
         if self.dtype != other.dtype or len(self.shape) != len(other.shape) or self.refines(other):
             return False
         return all(None in pair or pair[0] == pair[1] for pair in zip(self.shape, other.shape, strict=True))

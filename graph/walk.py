@@ -22,7 +22,7 @@ def toposort(outputs: Iterable[Variable], stop_at: Collection[Variable] = ()) ->
 def nodes_and_leaves(
     outputs: Iterable[Variable], stop_at: Collection[Variable] = ()
 ) -> tuple[list[Apply], set[Variable]]:
-    """The order of `toposort`, and the variables without owner that were met on the way: one walk finds both."""
+    """The order of `toposort` and the leaves, found in one walk."""
     order: list[Apply] = []
     entered: set[Apply] = set()
     found: set[Variable] = set()
@@ -54,7 +54,7 @@ def nodes_and_leaves(
 
 
 def leaves(outputs: Iterable[Variable]) -> list[Variable]:
-    """The variables without owner that `outputs` need, constants among them, each once, in order of first use."""
+    """The leaves that `outputs` need, including constants, each once, in order of first use."""
     outputs = list(outputs)
     found: dict[Variable, None] = {}
     for node in toposort(outputs):
@@ -72,7 +72,7 @@ def rebuild(
     known: dict[Variable, Variable],
     visit: Callable[[Apply], Sequence[Variable]] | None = None,
 ) -> list[Variable]:
-    """`outputs` with the variables of `known` replaced by their images; what does not depend on them is shared.
+    """`outputs` with the variables of `known` replaced by their images; nodes that do not depend on these are shared.
 
     `known` is filled with the image of every variable met.  `visit(node)` gets each rebuilt node and returns its
     outputs, or others of the same types to stand in their place.

@@ -1,4 +1,4 @@
-"""The vocabulary: everything that builds an expression, under NumPy's names.
+"""The vocabulary: all functions that build expressions, under NumPy's names.
 
 Users write `from arignote import ops as T`.
 

@@ -42,7 +42,7 @@ def _each(
 
 
 def broadcast_arrays(*arrays: TensorLike) -> tuple[TensorVariable, ...]:
-    """The arrays, each stretched to their joint shape."""
+    """The arrays, each broadcast to their joint shape."""
     variables = [as_tensor(a) for a in arrays]
     found = []
     for x in variables:

@@ -1,4 +1,4 @@
-"""An array put together of parts that are computed where they belong, as one op: `assembled{graph}(...)`.
+"""Concatenation or padding fusion as one op, `assembled{graph}(...)`: each part is computed in its place in the array.
 
     join(exp(x), 2 * y)   -->   assembled{fn(x, y) -> join(exp(x), 2 * y)}(x, y)
 

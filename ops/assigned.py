@@ -1,4 +1,4 @@
-"""The name that the user's line gives to what it makes: `w = ag.shared(...)` says that it is called w.
+"""Variable names from the user's assignments: `w = ag.shared(...)` names the variable w.
 
 A courtesy for messages and pictures: only a line that can be read and is one plain assignment of one call counts.
 """

@@ -1,4 +1,4 @@
-"""Promises about matrices: what a user knows of a value and no op can see.
+"""Assumptions about matrices: properties that the user knows and no op can infer.
 
     solve(assume(a, "positive_definite"), b)
 

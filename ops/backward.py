@@ -1,4 +1,4 @@
-"""Reverse accumulation: cotangents of outputs carried back to the variables they were computed from.
+"""Reverse accumulation: propagate cotangents of outputs back to the variables they depend on.
 
 The sweep visits each node between the variables asked for and the outputs once, users before producers; a variable with
 several users gets the sum of what each sends back.  Source: Griewank and Walther, Evaluating Derivatives, section 3.2.
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from .. import ops as T
-from ..graph import Apply, NoGradient, Origin, Variable, collector_at_rest, inheriting, toposort
+from ..graph import Apply, NoGradient, Origin, Variable, gc_paused, inheriting, toposort
 from .checks import describe
 
 
-@collector_at_rest
+@gc_paused
 def pull_back(
     outputs: Sequence[Variable],
     cotangents: Sequence[Variable | None],

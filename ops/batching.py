@@ -1,4 +1,4 @@
-"""Expressions of one example made expressions of many: a new first axis, carried from what is given to the results.
+"""Vectorization (vmap): turn an expression of one example into one of many, with a new first axis.
 
     carried(outputs, {x: xs})      xs has one more axis in front than x, and so have the results
 
@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import ops as T
-from ..graph import Apply, Op, Variable, collector_at_rest
+from ..graph import Apply, Op, Variable, gc_paused
 from ..graph.facets import register
 from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
 from .assembled import Assembled
@@ -33,7 +33,7 @@ from .convolution_pair import ConvolutionPair
 from .creation import Alloc, Arange, Eye
 from .cumulative import Cumulative
 from .diagonals import Diagonal, DiagonalMatrix, Triangle
-from .examples import Examples, Flags, Rule, aligned, all_stretched, carried_by, moved, require_shared
+from .examples import Examples, Flags, Rule, aligned, all_broadcast, carried_by, moved, require_shared
 from .fused import Fused, InPlace
 from .fused_product import FusedProduct
 from .indexing import IncSubtensor, Subtensor, entries
@@ -61,7 +61,7 @@ from .two_of_four import TwoOfFour
 from .unbroadcasting import SumTo
 
 
-@collector_at_rest
+@gc_paused
 def carried(outputs: Sequence[Variable], given: Mapping[Variable, Variable]) -> list[Variable]:
     """The outputs for all the examples that `given` has in place of its keys, along a new first axis.
 
@@ -85,14 +85,14 @@ def _batched_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Exa
     return node.op(*inputs)
 
 
-def _stretched_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+def _broadcast_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
     """Ops on the last axes of their inputs, whose leading ones are the same."""
-    return node.op(*all_stretched(inputs, flags, examples))
+    return node.op(*all_broadcast(inputs, flags, examples))
 
 
 def _by_phase(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
     require_shared(flags[2:], "a running average")
-    return node.op(*all_stretched(inputs[:2], flags[:2], examples), *inputs[2:])
+    return node.op(*all_broadcast(inputs[:2], flags[:2], examples), *inputs[2:])
 
 
 def _aligned_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
@@ -119,7 +119,7 @@ def _arg_reduce(node: Apply, inputs: list[Variable], flags: Flags, examples: Exa
 
 
 def _sum_to(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
-    x, like = all_stretched(inputs, flags, examples)
+    x, like = all_broadcast(inputs, flags, examples)
     ndim, own = (i.ndim for i in node.inputs)
     summed = SumTo()(x, aligned(like, True, own, ndim))
     return DimShuffle((0, *range(1 + ndim - own, 1 + ndim)))(summed)
@@ -148,11 +148,11 @@ def _specify_shape(node: Apply, inputs: list[Variable], flags: Flags, examples: 
 
 
 def _make_vector(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
-    return T.stack(all_stretched(inputs, flags, examples), axis=1)
+    return T.stack(all_broadcast(inputs, flags, examples), axis=1)
 
 
 def _join(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
-    return Join(node.op.axis + 1)(*all_stretched(inputs, flags, examples))  # type: ignore[attr-defined]
+    return Join(node.op.axis + 1)(*all_broadcast(inputs, flags, examples))  # type: ignore[attr-defined]
 
 
 def _dot(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
@@ -180,7 +180,7 @@ def _search_sorted(node: Apply, inputs: list[Variable], flags: Flags, examples: 
 
 
 class _Indexed:
-    """How a read or write of one example's elements is written for all: what stands in the brackets, and where."""
+    """The index that reads or writes the elements of all examples, and the position of the examples' axis in it."""
 
     def __init__(
         self, op: Any, x: Variable, old: Sequence[Variable], indices: Sequence[Variable], flags: Flags
@@ -246,7 +246,7 @@ def _write(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples
     x, y, *indices = inputs
     at = _Indexed(node.op, node.inputs[0], node.inputs[2:], indices, flags[2:])
     own = node.inputs[1].ndim
-    x = x if flags[0] else examples.stretched(x)
+    x = x if flags[0] else examples.broadcast(x)
     y = aligned(y, True, own, at.part) if flags[1] else DimShuffle((*"x" * (1 + at.part - own), *range(own)))(y)
     is_set: bool = node.op.set  # type: ignore[attr-defined]
     if at.by_examples:
@@ -292,7 +292,7 @@ _RULES: dict[type[Op], Rule] = {
     Convolution: convolution,
     KernelGradient: kernel_gradient,
     Pool: _batched_op,
-    MaxPoolGradient: _stretched_op,
+    MaxPoolGradient: _broadcast_op,
     Diagonal: _batched_op,
     DiagonalMatrix: _batched_op,
     Triangle: _batched_op,

@@ -8,7 +8,7 @@ from typing import Any
 from .. import ops as T
 from ..graph import Apply, Variable
 from .convolution import Convolution, KernelGradient
-from .examples import Examples, Flags, all_stretched, merged, moved, require_shared, split
+from .examples import Examples, Flags, all_broadcast, merged, moved, require_shared, split
 from .lengths import known_length
 
 
@@ -18,7 +18,7 @@ def convolution(node: Apply, inputs: list[Variable], flags: Flags, examples: Exa
     assert isinstance(op, Convolution)
     if not flags[1]:
         return split(op(merged(x, 0), w), 0, examples.length)
-    x, w = all_stretched(inputs, flags, examples)
+    x, w = all_broadcast(inputs, flags, examples)
     count = known_length(examples.length)
     if count is not None:
         found = replace(op, groups=op.groups * count)(merged(T.swapaxes(x, 0, 1), 1), merged(w, 0))
@@ -33,7 +33,7 @@ def kernel_gradient(node: Apply, inputs: list[Variable], flags: Flags, examples:
     op = node.op
     assert isinstance(op, KernelGradient)
     require_shared(flags[2:], "the lengths of its result")
-    x, g = (T.swapaxes(v, 0, 1) for v in all_stretched(inputs[:2], flags[:2], examples))
+    x, g = (T.swapaxes(v, 0, 1) for v in all_broadcast(inputs[:2], flags[:2], examples))
     count = known_length(examples.length)
     if count is not None:
         found = replace(op, groups=op.groups * count)(merged(x, 1), merged(g, 1), *inputs[2:])

@@ -1,4 +1,4 @@
-"""Loops and choices of many examples: one loop, whose states have the axis of the examples where they differ."""
+"""Vectorized loops and choices: one loop, whose states have the examples' axis if they depend on it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def scan(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) 
             leaves.append(_leaf(sequences[-1].type.with_shape(sequences[-1].type.shape[1:]), inner))
             (given if has_axis else same)[inner] = leaves[-1]
         elif k < states.stop:
-            firsts.append(examples.stretched(outer) if inner in varied and not has_axis else outer)
+            firsts.append(examples.broadcast(outer) if inner in varied and not has_axis else outer)
             olds.append(_leaf(firsts[-1].type, inner))
             (given if inner in varied else same)[inner] = olds[-1]
         else:
@@ -48,7 +48,7 @@ def scan(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) 
     )  # fmt: skip
     stacked = (*op.traced, *(True for _ in found[count:]))
     return [
-        examples.stretched(o) if not d else T.swapaxes(o, 0, 1) if s else o
+        examples.broadcast(o) if not d else T.swapaxes(o, 0, 1) if s else o
         for o, s, d in zip(found, stacked, depends, strict=False)
     ]
 
@@ -79,7 +79,7 @@ def cond(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) 
         pairs = list(zip(graph.inputs, leaves, flags[1:], strict=True))
         outputs = rebuild(graph.outputs, {inner: leaf for inner, leaf, f in pairs if not f})
         given = {inner: leaf for inner, leaf, f in pairs if f}
-        many = carried_by(outputs, given) if given else [examples.stretched(o) for o in outputs]
+        many = carried_by(outputs, given) if given else [examples.broadcast(o) for o in outputs]
         branches.append(many)
     if not flags[0]:
         return chosen(inputs[0], leaves, inputs[1:], *branches)

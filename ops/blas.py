@@ -1,4 +1,4 @@
-"""Products of matrices: what users write (`Dot`, `MatMul`) and what the BLAS optimizers make of it.
+"""Products of matrices: the user's ops (`Dot`, `MatMul`) and the BLAS calls that replace them.
 
     Dot22(x, y)                   x @ y                         two matrices
     Dot22Scalar(x, y, s)          s * (x @ y)

@@ -1,4 +1,4 @@
-"""C of a scalar operation as plain data: a text with gaps, and how strongly it and its operands bind.
+"""C of a scalar operation as plain data: a template, and the precedence of it and of its operands.
 
 The records of elementwise ops hold such forms.  `{T}` is the C type of the operands and `{f}` the suffix of library
 names; `cbackend/ctext` fills both in and prints.

@@ -1,4 +1,4 @@
-"""Checks that many ops share, and how their messages name an operand."""
+"""Checks that many ops share, and the names of operands in their messages."""
 
 from __future__ import annotations
 

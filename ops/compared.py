@@ -1,4 +1,4 @@
-"""The result of `x == y` and `x != y`: a truth value, since they compare identity, that never counts as a tensor."""
+"""The result of `x == y` and `x != y`: the truth value of an identity test, which is no tensor."""
 
 from __future__ import annotations
 

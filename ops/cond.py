@@ -1,4 +1,4 @@
-"""A choice between two computations, of which one is done: `cond{then, otherwise}(condition, *operands)`.
+"""Lazy choice between two computations: `cond{then, otherwise}(condition, *operands)`.
 
 Both branches are graphs over the same operands; the other one is not evaluated, in no mode.
 """

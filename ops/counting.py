@@ -1,4 +1,4 @@
-"""How many: elements that are not zero, equal integers, elements between edges."""
+"""Counts: non-zero elements, equal integers, elements between edges."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .typing import Axis, LengthLike, TensorLike
 
 
 def count_nonzero(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """How many elements along `axis` are not zero (int64)."""
+    """The number of non-zero elements along `axis` (int64)."""
     return T.sum(T.ne(as_tensor(x), 0), axis, keepdims=keepdims)
 
 
 def bincount(x: TensorLike, weights: TensorLike | None = None, minlength: LengthLike = 0) -> TensorVariable:
-    """How often each integer from 0 to the largest one is in the vector `x`, at least `minlength` of them.
+    """The count of each integer from 0 to the largest one in the vector `x`, at least `minlength` of them.
 
     int64; with `weights` of the shape of x, their sums in float64.  A run raises IndexError for a negative integer.
     """
@@ -34,7 +34,7 @@ def bincount(x: TensorLike, weights: TensorLike | None = None, minlength: Length
 
 
 def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> TensorVariable:
-    """In which of the intervals between the ascending `bins` each element is: i where bins[i-1] <= x < bins[i].
+    """The interval between the ascending `bins` of each element: i if bins[i-1] <= x < bins[i].
 
     `right`: i where bins[i-1] < x <= bins[i].
     """
@@ -69,7 +69,7 @@ def histogram(
 
 
 def _between(x: Any, edges: Any, weights: Any) -> TensorVariable:
-    """How many elements, or their weights, are between ascending edges."""
+    """The number of elements, or the sum of their weights, between ascending edges."""
     order = None if weights is None else T.argsort(x)
     ordered = T.sort(x) if order is None else x[order]
     below = T.concatenate([T.searchsorted(ordered, edges[:-1]), T.searchsorted(ordered, edges[-1:], side="right")])

@@ -13,7 +13,7 @@ from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dtype_name
 from ..graph.dims import opaque_dims
 from ..record import record
 from .checks import describe, normalize_axis, require_count, require_index_scalar, shown
-from .lengths import ShapeI, as_length, as_lengths, known_length, stretched_shape, tensor_to_dim
+from .lengths import ShapeI, as_length, as_lengths, broadcast_shape, known_length, tensor_to_dim
 from .operands import with_dtype
 from .promotion import result_type, weak_type
 from .shape import DimShuffle, Reshape, moveaxis
@@ -29,7 +29,7 @@ class Alloc(TensorOp):
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
-        shape = stretched_shape(self.name, inputs)
+        shape = broadcast_shape(self.name, inputs)
         return (TensorType(inputs[0].dtype, shape),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:

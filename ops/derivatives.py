@@ -69,7 +69,7 @@ def _both_zero(a: Any, b: Any) -> Any:
 
 
 def is_flat(a: Any, b: Any) -> Any:
-    """Where a ** b is 0 around b though log(a) is infinite: 0 ** b, and inf ** -b; 0 ** 0 counts as that."""
+    """True where a ** b is 0 around b though log(a) is infinite: 0 ** b, inf ** -b, and also 0 ** 0."""
     zero = T.logical_and(T.eq(a, 0), T.ge(b, 0))
     if a.type.kind != "f" or b.type.kind != "f":
         return zero if b.type.kind != "c" else T.eq(a, 0)

@@ -173,7 +173,7 @@ def triu(x: TensorLike, k: LengthLike = 0) -> TensorVariable:
 
 def _triangle(x: Any, k: Any, lower: bool) -> TensorVariable:
     x = as_tensor(x)
-    if x.ndim == 1:  # NumPy stretches it to a square
+    if x.ndim == 1:  # NumPy broadcasts it to a square
         x = T.broadcast_to(x, (*lengths_of(x), *lengths_of(x)))
     return Triangle(lower)(x, as_length(k, "tril" if lower else "triu"))
 

@@ -55,8 +55,8 @@ def einsum(subscripts: str, *operands: TensorLike, optimize: Any = True) -> Tens
     """NumPy's `einsum` in the form "ij,jk->ik": letters name axes, `...` those that broadcast.
 
     Letters that are not on the right are summed over; without "->" the right side is every letter that occurs once, in
-    alphabetical order.  The result has the joint dtype.  An axis of length 1 stretches against a letter's other lengths
-    only if it is known to be 1.  `optimize`, which NumPy's has, changes nothing: a good order is always looked for.
+    alphabetical order.  The result has the joint dtype.  An axis broadcasts against other lengths only if its length
+    is known to be 1.  `optimize`, which NumPy's has, changes nothing: a good order is always looked for.
     Raises ValueError for subscripts that do not fit the operands.
     """
     if not isinstance(subscripts, str):
@@ -133,7 +133,7 @@ def _require_result(text: str, left: str, right: str, rank: int) -> None:
 
 
 def _require_lengths(named: Sequence[str], values: Sequence[Variable]) -> None:
-    """Raises ValueError where a letter has two lengths that are known to differ; 1 stretches among operands."""
+    """Raises ValueError where a letter has two lengths that are known to differ; 1 broadcasts among operands."""
     seen: dict[str, tuple[int, Variable]] = {}
     for letters, v in zip(named, values, strict=True):
         own: dict[str, int] = {}
@@ -151,7 +151,7 @@ def _require_lengths(named: Sequence[str], values: Sequence[Variable]) -> None:
 
 
 def _path(letters: Sequence[str], right: str, terms: Sequence[Term]) -> list[tuple[int, ...]]:
-    """Which operands to join, step by step; what is joined goes to the end (`numpy.einsum_path`)."""
+    """The operands to contract in each step; the result goes to the end (`numpy.einsum_path`)."""
     if len(letters) < 3:
         return [tuple(range(len(letters)))] if len(letters) > 1 else []
     known: dict[str, int] = {}
@@ -169,7 +169,7 @@ def _path(letters: Sequence[str], right: str, terms: Sequence[Term]) -> list[tup
 
 
 def _reduced(term: Term, right: str, others: Sequence[Term]) -> Term:
-    """The operand without what it has alone: repeated letters, letters nobody else has, axes of 1 that stretch."""
+    """The operand without what it has alone: repeated letters, letters nobody else has, axes of 1 that broadcast."""
     value, letters = term.value, term.letters
     for c in dict.fromkeys(letters):
         while letters.count(c) > 1:

@@ -23,12 +23,12 @@ class NoBatch(TypeError):
 
 
 class Examples:
-    """How many there are, as an int64 scalar."""
+    """The number of examples, as an int64 scalar."""
 
     def __init__(self, length: Variable) -> None:
         self.length = length
 
-    def stretched(self, x: Variable) -> Any:
+    def broadcast(self, x: Variable) -> Any:
         """`x` once an example."""
         return BroadcastTo()(x, self.length, *lengths_of(x))
 
@@ -62,7 +62,7 @@ def carried_by(outputs: Sequence[Variable], given: Mapping[Variable, Variable]) 
             else:
                 results = _applied(node, inputs, flags, examples)
                 images.update(zip(node.outputs, results, strict=True))
-    return [images[o] if o in images else examples.stretched(shared.get(o, o)) for o in outputs]
+    return [images[o] if o in images else examples.broadcast(shared.get(o, o)) for o in outputs]
 
 
 def _applied(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Sequence[Variable]:
@@ -92,8 +92,8 @@ def aligned(x: Variable, has_axis: bool, own: int, ndim: int) -> Any:
     return DimShuffle((0, *"x" * (ndim - own), *range(1, own + 1)))(x)
 
 
-def all_stretched(inputs: Sequence[Variable], flags: Flags, examples: Examples) -> list[Any]:
-    return [i if has_axis else examples.stretched(i) for i, has_axis in zip(inputs, flags, strict=True)]
+def all_broadcast(inputs: Sequence[Variable], flags: Flags, examples: Examples) -> list[Any]:
+    return [i if has_axis else examples.broadcast(i) for i, has_axis in zip(inputs, flags, strict=True)]
 
 
 def require_shared(flags: Flags, what: str) -> None:

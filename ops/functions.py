@@ -140,12 +140,12 @@ def allclose(
 
 
 def isposinf(x: TensorLike) -> TensorVariable:
-    """Where `x` is inf."""
+    """True where `x` is inf."""
     return e.logical_and(e.isinf(x), e.gt(_as_real("isposinf", x), 0))
 
 
 def isneginf(x: TensorLike) -> TensorVariable:
-    """Where `x` is -inf."""
+    """True where `x` is -inf."""
     return e.logical_and(e.isinf(x), e.lt(_as_real("isneginf", x), 0))
 
 
@@ -158,7 +158,7 @@ def _as_real(what: str, x: TensorLike) -> TensorVariable:
 
 
 def isin(element: TensorLike, test_elements: TensorLike, *, invert: bool = False) -> TensorVariable:
-    """Where `element` equals one of `test_elements` (none of them, with `invert`): each is compared with each."""
+    """True where `element` equals one of `test_elements` (none, with `invert`): all pairs are compared."""
     found = T.any(e.eq(T.expand_dims(as_tensor(element), -1), T.ravel(as_tensor(test_elements))), -1)
     return e.logical_not(found) if invert else found
 

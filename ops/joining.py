@@ -1,4 +1,4 @@
-"""Tensors put together and taken apart: `Join`, and what NumPy's users build of it."""
+"""Concatenation and splitting: `Join` and NumPy's functions on top of it."""
 
 from __future__ import annotations
 
@@ -190,8 +190,8 @@ def tile(x: TensorLike, reps: ShapeLike, ndim: int | None = None) -> TensorVaria
     own = [constant(1, "int64")] * (ndim - x.ndim) + list(lengths_of(x))
     counts = [constant(1, "int64")] * (ndim - len(counts)) + counts
     blocks = reshape(x, [n for length in own for n in (1, length)])
-    stretched = broadcast_to(blocks, [n for pair in zip(counts, own, strict=True) for n in pair])
-    return reshape(stretched, [T.mul(count, length) for count, length in zip(counts, own, strict=True)])
+    broadcast = broadcast_to(blocks, [n for pair in zip(counts, own, strict=True) for n in pair])
+    return reshape(broadcast, [T.mul(count, length) for count, length in zip(counts, own, strict=True)])
 
 
 def _not_negative(count: Any, what: str) -> Variable:
@@ -246,8 +246,8 @@ def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tenso
         whole = constant(counts.data, "int64") if isinstance(counts, Constant) else with_dtype(counts, "int64")
         return T.take(x, _positions(x, axis, whole), axis)
     own, count = lengths_of(x), _not_negative(repeats if not counts.ndim else _only(counts), "repeat")
-    stretched = broadcast_to(expand_dims(x, axis + 1), (*own[: axis + 1], count, *own[axis + 1 :]))
-    return reshape(stretched, (*own[:axis], T.mul(own[axis], count), *own[axis + 1 :]))
+    broadcast = broadcast_to(expand_dims(x, axis + 1), (*own[: axis + 1], count, *own[axis + 1 :]))
+    return reshape(broadcast, (*own[:axis], T.mul(own[axis], count), *own[axis + 1 :]))
 
 
 def _only(counts: Any) -> Any:
@@ -255,7 +255,7 @@ def _only(counts: Any) -> Any:
 
 
 def _positions(x: Variable, axis: int, counts: Any) -> TensorVariable:
-    """Where along `axis` the elements come from, each repeated as `counts` says; a vector."""
+    """The source indices along `axis`, each repeated `counts` times; a vector."""
     length, given = x.type.shape[axis], counts.type.shape[0]
     if None not in (length, given) and length != given:
         raise ValueError(f"repeat: {given} counts for axis {axis} of {describe(x)}, whose length is {length}")

@@ -13,7 +13,7 @@ _LONGEST = 600
 """Characters; a value that is used twice is written twice."""
 
 _SUM, _PRODUCT, _PREFIX, _POWER, _ATOM = 1, 2, 3, 4, 5
-"""How tightly an expression binds."""
+"""Precedence of an expression."""
 Written = tuple[str, int]
 
 _SIGNS = {

@@ -1,4 +1,4 @@
-"""Moves work that only one branch of a choice needs into that branch.
+"""Lazy branches: move a computation that only one branch of a choice needs into that branch.
 
     a = exp(x); cond{fn(a, b) -> a, fn(a, b) -> b}(c, a, b)   -->   cond{fn(x, b) -> exp(x), fn(x, b) -> b}(c, x, b)
 

@@ -283,10 +283,10 @@ def _combine(kind: str, a: Variable, b: Variable) -> TensorVariable:
     return made
 
 
-# --- stretching
+# --- broadcasting
 
 
-def stretched_shape(name: str, inputs: tuple[Variable, ...]) -> tuple[int | None, ...]:
+def broadcast_shape(name: str, inputs: tuple[Variable, ...]) -> tuple[int | None, ...]:
     """The static shape of `inputs[0]` broadcast to the lengths `inputs[1:]`.
 
     Raises TypeError for lengths that are no int64 scalars and ValueError where the two cannot agree.

@@ -237,7 +237,7 @@ _SOURCES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _with_odd_reflections(x: Any, axis: int, width: Width, with_end: int) -> TensorVariable:
-    """`x` between its point reflections about its ends; an axis of one element is stretched, as in NumPy."""
+    """`x` between its point reflections about its ends; an axis of one element is broadcast, as in NumPy."""
     before, after = (
         None if _is_zero(n) else _odd_reflection(end, axis, n, with_end)
         for end, n in zip((x, T.flip(x, axis)), width, strict=True)

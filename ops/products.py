@@ -181,7 +181,7 @@ def vdot(a: TensorLike, b: TensorLike) -> TensorVariable:
 def tensordot(a: TensorLike, b: TensorLike, axes: int | Sequence[Any] = 2) -> TensorVariable:
     """NumPy's `tensordot`: axes `axes[0]` of `a` summed against `axes[1]` of `b`; the last n against the first n for n.
 
-    Where several axes are summed over and lengths are known only at run time, an axis of `b` of length 1 is stretched.
+    Where several axes are summed over and lengths are known only at run time, an axis of `b` of length 1 is broadcast.
     """
     a, b = in_joint_dtype((a, b))
     axes = unpacked(axes)

@@ -89,14 +89,14 @@ class RandomStream:
         radius, angle = (_fraction(b, dtype) for b in self._bits(_lengths(size, (loc, scale)), 2))
         # 1 - radius is in (0, 1], where the logarithm is finite.
         standard = T.sqrt(-2 * T.log1p(-radius)) * T.cos(angle * constant(2 * math.pi, dtype))
-        return _stretched(standard, loc, scale)
+        return _broadcast(standard, loc, scale)
 
     def exponential(self, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Exponentially distributed floats of mean `scale`; arguments are those of `uniform`."""
         (scale,) = _parameters((scale,), dtype)
         _require_scale("exponential", scale)
         (bits,) = self._bits(_lengths(size, (scale,)), 1)
-        return _stretched(-T.log1p(-_fraction(bits, dtype)), constant(0, dtype), scale)
+        return _broadcast(-T.log1p(-_fraction(bits, dtype)), constant(0, dtype), scale)
 
     def gumbel(
         self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
@@ -105,7 +105,7 @@ class RandomStream:
         loc, scale = _parameters((loc, scale), dtype)
         _require_scale("gumbel", scale)
         (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
-        return _stretched(-T.log(-T.log(_inside(bits, dtype))), loc, scale)
+        return _broadcast(-T.log(-T.log(_inside(bits, dtype))), loc, scale)
 
     def laplace(
         self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
@@ -116,7 +116,7 @@ class RandomStream:
         (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
         u = _inside(bits, dtype)
         half = constant(0.5, dtype)
-        return _stretched(T.switch(u < half, T.log(2 * u), -T.log(2 * (1 - u))), loc, scale)
+        return _broadcast(T.switch(u < half, T.log(2 * u), -T.log(2 * (1 - u))), loc, scale)
 
     def logistic(
         self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
@@ -126,7 +126,7 @@ class RandomStream:
         _require_scale("logistic", scale)
         (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
         u = _inside(bits, dtype)
-        return _stretched(T.log(u) - T.log1p(-u), loc, scale)
+        return _broadcast(T.log(u) - T.log1p(-u), loc, scale)
 
     def lognormal(
         self, mean: TensorLike = 0.0, sigma: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
@@ -299,7 +299,7 @@ def _scaled(u: TensorVariable, low: TensorVariable, high: TensorVariable) -> Ten
     return low + u * (high - low)
 
 
-def _stretched(standard: TensorVariable, loc: TensorVariable, scale: TensorVariable) -> TensorVariable:
+def _broadcast(standard: TensorVariable, loc: TensorVariable, scale: TensorVariable) -> TensorVariable:
     scaled = standard if _is(scale, 1) else standard * scale
     return scaled if _is(loc, 0) else loc + scaled
 

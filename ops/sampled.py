@@ -46,7 +46,7 @@ def diff(
 
 
 def _as_end(end: Any, x: Any, axis: int) -> TensorVariable:
-    """A scalar stretched to the shape of `x` but for one element along `axis`."""
+    """A scalar broadcast to the shape of `x` but for one element along `axis`."""
     lengths = [1 if k == axis else n for k, n in enumerate(lengths_of(x))]
     return end if end.ndim else T.broadcast_to(end, lengths)
 

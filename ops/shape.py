@@ -20,12 +20,12 @@ from .lengths import (
     Shape,
     ShapeI,
     as_lengths,
+    broadcast_shape,
     dim_to_tensor,
     known_length,
     lengths_of,
     shape,
     shows_its_elements,
-    stretched_shape,
     tensor_to_dim,
 )  # fmt: skip
 from .tensor import TensorOp, TensorVariable, as_tensor, constant
@@ -142,13 +142,13 @@ def _completed(x: Variable, wanted: list[int | None]) -> tuple[int | None, ...]:
 
 @record(repr=False)
 class BroadcastTo(TensorOp):
-    """`broadcast_to(x, *lengths)`: `x` stretched to the lengths given as int64 scalars; a read-only view."""
+    """`broadcast_to(x, *lengths)`: `x` broadcast to the lengths given as int64 scalars; a read-only view."""
 
     name = "broadcast_to"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
-        return (TensorType(inputs[0].dtype, stretched_shape(self.name, inputs)),)
+        return (TensorType(inputs[0].dtype, broadcast_shape(self.name, inputs)),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         return (np.broadcast_to(values[0], tuple(int(n) for n in values[1:])),)
@@ -233,7 +233,7 @@ def moveaxis(x: TensorLike, source: int | Sequence[int], destination: int | Sequ
 
 
 def broadcast_to(x: TensorLike, shape: ShapeLike) -> TensorVariable:
-    """`x` stretched to `shape`: integers, integer scalars, or a vector of them whose length is known."""
+    """`x` broadcast to `shape`: integers, integer scalars, or a vector of them whose length is known."""
     return BroadcastTo()(as_tensor(x), *as_lengths(shape, "broadcast_to"))
 
 

@@ -45,9 +45,9 @@ class SumTo(TensorOp):
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         x, like = values
         added = x.ndim - like.ndim
-        stretched = tuple(a for a in range(x.ndim) if a < added or like.shape[a - added] == 1 != x.shape[a])
+        broadcast = tuple(a for a in range(x.ndim) if a < added or like.shape[a - added] == 1 != x.shape[a])
         with np.errstate(all="ignore"):
-            result = np.add.reduce(x, axis=stretched)
+            result = np.add.reduce(x, axis=broadcast)
         return (np.array(np.reshape(result, like.shape), dtype=x.dtype),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
@@ -61,27 +61,27 @@ class SumTo(TensorOp):
 def unbroadcast(cotangent: Variable, like: Variable) -> Variable:
     """`cotangent`, whose shape `like` was broadcast to, summed back to the shape of `like`.
 
-    Axes that are certainly stretched are summed by a `Reduce`, certainly equal ones are left alone; `SumTo` sees to the
+    Axes that are certainly broadcast are summed by a `Reduce`, certainly equal ones are left alone; `SumTo` sees to the
     rest, of which only the run will show.
     """
     if same_shape(cotangent, like):
         return cotangent
-    sums, certain = stretched_axes(cotangent, like)
+    sums, certain = broadcast_axes(cotangent, like)
     added = cotangent.ndim - like.ndim
     reduced = Reduce(add, tuple(sums))(cotangent) if sums else cotangent
     aligned = with_kept_axes(reduced, tuple(a - added for a in sums if a >= added), like.ndim)
     return aligned if certain else SumTo()(aligned, like)
 
 
-def stretched_axes(wide: Variable, narrow: Variable) -> tuple[list[int], bool]:
-    """The axes of `wide` along which `narrow` was certainly stretched to it; whether it was along no other."""
+def broadcast_axes(wide: Variable, narrow: Variable) -> tuple[list[int], bool]:
+    """The axes of `wide` along which `narrow` was certainly broadcast to it; whether it was along no other."""
     narrow_dims, wide_dims = dims_of(narrow), dims_of(wide)
     added = len(wide_dims) - len(narrow_dims)
-    stretched, certain = list(range(added)), True
+    broadcast, certain = list(range(added)), True
     for axis in range(added, len(wide_dims)):
         mine, theirs = narrow_dims[axis - added], wide_dims[axis]
         if mine == 1:
-            stretched += [axis] if theirs != 1 else []
+            broadcast += [axis] if theirs != 1 else []
         elif mine is not theirs and not isinstance(mine, int):
             certain = False
-    return stretched, certain
+    return broadcast, certain

@@ -1,4 +1,4 @@
-"""How a graph is improved: patterns, rules, queries, the database of optimizers, and the engine that runs them."""
+"""Graph optimization: patterns, rules, queries, the database of optimizers, and the engine that runs them."""
 
 from .applier import Divergence, OptimizerWarning, RuleError
 from .conform import Conform, conformed

@@ -1,7 +1,7 @@
-"""Trying rules on one node: which rules its op selects, what they propose, whether it fits, what it cost.
+"""Application of rules to one node: select them by match key, check their proposals, count their cost.
 
 An idle rule must cost nothing: rules are found by op and by what computes the operands (index.py), and the answer is
-kept for each such neighbourhood, of which a graph has few.
+kept for each such match key, of which a graph has few.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..graph import (
     Constant,
     FunctionGraph,
     GraphEditor,
-    Neighbourhood,
+    MatchKey,
     Op,
     ReplacementRefused,
     Variable,
@@ -35,11 +35,11 @@ Outputs = tuple[Union[Variable, None], ...]
 
 
 class RuleError(RuntimeError):
-    """A rule that raised, or offered a value of another type than the one it was to replace."""
+    """A rule that raised, or proposed a value of another type than the one it replaces."""
 
 
 class Divergence(RuntimeError):
-    """Rules that undo one another; `rules` names them, the message shows the graph that they go round on."""
+    """Rules that undo one another; `rules` names them, the message shows the graph on which they cycle."""
 
     def __init__(self, message: str, rules: Sequence[str]) -> None:
         super().__init__(message)
@@ -47,7 +47,7 @@ class Divergence(RuntimeError):
 
 
 class OptimizerWarning(UserWarning):
-    """A rule or an optimizer failed, or stopped at a limit; the graph is right, though not all was done to it."""
+    """A rule or an optimizer failed or reached a limit; the graph is correct but not fully optimized."""
 
 
 class Tally:
@@ -63,7 +63,7 @@ class Tally:
         self.name: str = name
         self.rule: Rule | None = rule
         self.first: Apply | None = None
-        """The node that it fired on first."""
+        """The first node that it changed."""
         self.tried = self.fired = self.created = 0
         self.time: float = 0.0
 
@@ -93,7 +93,7 @@ class Failures:
         warnings.warn(said, OptimizerWarning, stacklevel=2)
 
     def limit(self, optimizer: str, reason: str | None) -> None:
-        """A warning if the optimizer stopped at a limit."""
+        """Warn that the optimizer stopped at a limit, if it did."""
         if reason is not None:
             warnings.warn(f"{optimizer} stopped early: {reason}", OptimizerWarning, stacklevel=2)
 
@@ -111,7 +111,7 @@ class Firing(NamedTuple):
 
 
 def endless(tallies: Sequence[Tally], failures: Failures) -> Rule | None:
-    """The rule that made most of the nodes, where together they made too many; noted as a failure.
+    """The rule that made most nodes after the limit of nodes was reached; recorded as a failure.
 
     None if no rule made half of them.
     """
@@ -125,11 +125,11 @@ def endless(tallies: Sequence[Tally], failures: Failures) -> Rule | None:
 
 
 Offers = tuple[tuple[Tally, ...], tuple[Tally, ...]]
-"""The rules for a node: those that depend on what lies above it, and those that look at its users."""
+"""The rules for a node: those that look at its operands, and those that look at its users."""
 
 
 class Applier:
-    """The rules of one optimizer at work.
+    """Applies the rules of one optimizer.
 
     `known` and `inputs` belong to the walk: the nodes that it has seen (those of its graph first of all), and the
     inputs of its graph, on which alone the result of a rule may depend.
@@ -145,34 +145,34 @@ class Applier:
         self.known: set[Apply] = set()
         self.inputs: Collection[Variable] = ()
         self.looks_at_users: bool = self.index.looks_at_users
-        self.offers: dict[Neighbourhood, Offers] = {}
+        self.offers: dict[MatchKey, Offers] = {}
         """Cache of `offers_to`."""
         self._absent = {op for rule in self.index.rules for op in rule.needs}
-        """Ops that some rule needs and that have not been met; until then it is not offered anything."""
+        """Ops that some rule requires and that no graph has had yet; the rule is not tried until then."""
 
-    def busy(self, graph: FunctionGraph) -> set[Neighbourhood]:
-        """The neighbourhoods of the graph for which there is a rule: nodes with any other are left as they are."""
-        distinct = dict.fromkeys(graph.neighbourhoods)
-        self._meet(around.op for around in distinct)
-        return {around for around in distinct if any(self.offers_to(around))}
+    def busy(self, graph: FunctionGraph) -> set[MatchKey]:
+        """The match keys of the graph that select at least one rule."""
+        distinct = dict.fromkeys(graph.match_keys)
+        self._meet(key.op for key in distinct)
+        return {key for key in distinct if any(self.offers_to(key))}
 
     def _meet(self, ops: Iterable[Op]) -> None:
-        """Note that these ops are applied, for the rules that need them."""
+        """Enable the rules that require these ops."""
         met = self._absent.intersection(ops) if self._absent else ()
         if met:
             self._absent = self._absent.difference(met)
             self.offers.clear()
 
-    def offers_to(self, around: Neighbourhood) -> Offers:
-        """The rules that may match nodes that look so: they have such an op, and such ops compute their operands."""
-        found = self.offers.get(around)
+    def offers_to(self, key: MatchKey) -> Offers:
+        """The rules that may match nodes with this match key."""
+        found = self.offers.get(key)
         if found is None:
-            upwards, by_users = self.index.of_neighbourhood(around, self._failed)
-            found = self.offers[around] = self._able(upwards), self._able(by_users)
+            upwards, by_users = self.index.of_match_key(key, self._failed)
+            found = self.offers[key] = self._able(upwards), self._able(by_users)
         return found
 
     def _able(self, places: Places) -> tuple[Tally, ...]:
-        """The rules at these places, but for those that need an op which is not there."""
+        """The rules at these positions, without those that require an absent op."""
         rules, tallies, absent = self.index.rules, self.tallies, self._absent
         return tuple([tallies[p] for p in places if not absent or absent.isdisjoint(rules[p].needs)])
 
@@ -180,7 +180,7 @@ class Applier:
         self.failures.record(rule.name, f"a node of {op}", error)
 
     def fire(self, node: Apply, tallies: Sequence[Tally], users: Users) -> Firing | None:
-        """The change that the first rule makes which has one to make."""
+        """The change of the first rule that fires."""
         clock = self.clock
         now = clock.read()
         for tally in tallies:
@@ -222,7 +222,7 @@ class Applier:
         return admitted, fresh
 
     def _fitted(self, rule: Rule, node: Apply, proposal: Proposal) -> Outputs | None:
-        """The proposal with dtypes and shapes made right; None if it changes nothing, or only says less of lengths."""
+        """Conform the proposal to dtypes and shapes; None if it changes nothing or only loses known lengths."""
         if len(proposal.outputs) != len(node.outputs):
             raise ValueError(f"the rule gives {len(proposal.outputs)} values for {len(node.outputs)} outputs")
         outputs: list[Variable | None] = []
@@ -301,14 +301,14 @@ def fresh_nodes(outputs: Outputs, known: Collection[Apply]) -> list[Apply]:
 
 
 def hand_on_names(node: Apply, after: Outputs, fresh: Sequence[Apply]) -> None:
-    """Give the user's names of a node's outputs to new values that take their places."""
+    """Copy the user's names of a node's outputs to their replacements."""
     for before, new in zip(node.outputs, after, strict=True):
         if before.name is not None and new is not None and new.name is None and new.owner in fresh:
             new.name = before.name
 
 
 def _is_output_of(variable: Variable, node: Apply, index: int) -> bool:
-    """Whether the variable is what the node computes as its output `index`, by the same op on the same inputs."""
+    """Return whether the variable equals output `index` of the node: the same op on the same inputs."""
     made = variable.owner
     if made is None or variable.index != index or made.op != node.op:
         return False

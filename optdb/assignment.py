@@ -17,7 +17,7 @@ from ..record import record
 from .min_cut import Network
 
 EXACT = 1500
-"""Nodes up to which the cut is exact."""
+"""Largest number of nodes for an exact cut."""
 FORBIDDEN = 1 << 62
 """Cost of a node on an engine that cannot run it."""
 WINDOW = 500
@@ -70,7 +70,7 @@ class Problem:
 
 
 def assigned(problem: Problem) -> list[int]:
-    """For each node the number of its engine.  Each node must have an engine that runs it."""
+    """The engine number of each node.  Each node must have an engine that runs it."""
     if problem.nodes <= EXACT:
         return _swapped(problem, _cheapest_alone(problem), range(problem.nodes))
     groups = coarsened(problem, EXACT)
@@ -80,7 +80,7 @@ def assigned(problem: Problem) -> list[int]:
 
 
 def _cheapest_alone(problem: Problem) -> list[int]:
-    """The cheapest engine of each node, whatever its neighbours have."""
+    """The cheapest engine of each node, regardless of copies."""
     engines = range(problem.engines)
     return [min(engines, key=lambda e: (problem.costs[e][v], e != problem.host)) for v in range(problem.nodes)]
 
@@ -107,7 +107,7 @@ def _swapped(problem: Problem, labels: list[int], nodes: range) -> list[int]:
 
 
 def _cut(problem: Problem, labels: Sequence[int], nodes: range, pair: tuple[int, int]) -> dict[int, int]:
-    """Changes of labels after those of `nodes` with an engine of the pair choose anew; the first is the source."""
+    """Changes of labels after one cut between the engines of the pair reassigns `nodes`; the first is the source."""
     a, b = pair
     number = {v: n for n, v in enumerate(v for v in nodes if labels[v] in pair)}
     net = Network(len(number))

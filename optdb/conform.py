@@ -1,4 +1,4 @@
-"""How a rule's result is made to fit what it replaces: dtype, rank, and the shape that dropped operands gave.
+"""Conforming a rule's result to the value it replaces: dtype, rank, and the shape set by dropped operands.
 
     add(x, 0)       -> x            x: int8, 0: int64                cast(x, int64)
     sub(add(x, y), y) -> x          y may be longer than x           fill(y, x)
@@ -18,7 +18,7 @@ from ..graph.dims import broadcast_dims
 
 
 class Conform(Protocol):
-    """The ops that fit a value to its place."""
+    """The ops that convert a value to the dtype, rank and shape of another."""
 
     def constant(self, value: Any, dtype: str) -> Variable:
         """The number as a constant of rank 0."""
@@ -44,12 +44,12 @@ def conformed(
 ) -> Variable:
     """`after` as a value of the dtype, rank and shape of `before`.
 
-    `leaves`: values that may have stretched `before`; `inner`: values between them and `before`, a second choice.
-    What cannot be proven to be stretched is left as it is: a rule that replaces a shape by an equal one is taken at its
+    `leaves`: values that may have broadcast `before`; `inner`: values between them and `before`, a second choice.
+    What cannot be proven to be broadcast is left as it is: a rule that replaces a shape by an equal one is taken at its
     word.  `known`: the nodes of the graph; others were made by the rule.
 
     Raises ReplacementRefused where the dtype of `before` does not hold the values of `after` (NumPy's "safe" casting)
-    and the rule is not `lossy`; and where `after` would be stretched along an axis that the rule itself took away.
+    and the rule is not `lossy`; and where `after` would be broadcast along an axis that the rule itself took away.
     """
     if isinstance(after, Variable):
         value = after
@@ -70,17 +70,17 @@ def conformed(
     if same_shape(value, before) or value.ndim != before.ndim:
         return value
     for choices in (leaves, (*leaves, *inner)):
-        stretched = _stretched(value, before, choices, how)
-        if stretched is not None:
+        broadcast = _broadcast(value, before, choices, how)
+        if broadcast is not None:
             _refuse_reduced(value, before, known)
-            return stretched
+            return broadcast
     return value
 
 
 def _refuse_reduced(value: Variable, before: Variable, known: Collection[Apply]) -> None:
     """Raise ReplacementRefused if what the rule made of a value has fewer axes than that value.
 
-    Values are stretched for operands that a rule drops.  A sum or an element of an operand has another meaning.
+    Values are broadcast for operands that a rule drops.  A sum or an element of an operand has another meaning.
     """
     most, stack, met = _extent(value), [value], {value}
     while stack and most < _extent(before):
@@ -88,7 +88,7 @@ def _refuse_reduced(value: Variable, before: Variable, known: Collection[Apply])
         if v.owner is None or v.owner in known:
             if _extent(v) > most:
                 kept = f"of {v.type} the rule makes {value.type}, which would be repeated to {before.type}"
-                raise ReplacementRefused(f"{kept}; a result is stretched only for operands that the rule drops")
+                raise ReplacementRefused(f"{kept}; a result is broadcast only for operands that the rule drops")
         elif v.ndim or v.type.kind not in "iu":  # lengths are read off values of any rank
             fresh = [i for i in v.owner.inputs if i not in met]
             met.update(fresh)
@@ -101,7 +101,7 @@ def _extent(v: Variable) -> int:
 
 
 def _number(after: Any, before: Variable, how: Conform) -> Variable:
-    """The number in the dtype of `before`.  Raises ReplacementRefused for what is no number."""
+    """The number in the dtype of `before`.  Raises ReplacementRefused for anything else."""
     try:
         return how.constant(after, before.dtype)
     except (TypeError, ValueError, OverflowError) as error:
@@ -109,7 +109,7 @@ def _number(after: Any, before: Variable, how: Conform) -> Variable:
         raise ReplacementRefused(f"the result is {after!r}; {expected} ({error})") from None
 
 
-def _stretched(after: Variable, before: Variable, leaves: Sequence[Variable], how: Conform) -> Variable | None:
+def _broadcast(after: Variable, before: Variable, leaves: Sequence[Variable], how: Conform) -> Variable | None:
     """`after` filled along as few leaves as prove that it has the shape of `before`; None if nothing proves it."""
     have, target = dims_of(after), dims_of(before)
     shapes = [(leaf, dims_of(leaf)) for leaf in leaves]

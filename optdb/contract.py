@@ -1,4 +1,4 @@
-"""The numerics contract of a rule: a value whose tags can be queried, and which the rule's property test checks.
+"""Numerics contracts: queries select rules by the tags of a contract, and the property test of a rule checks it.
 
     exact                       the same bits
     ulp(k)                      the same special values, finite results at most k units in the last place apart
@@ -23,11 +23,11 @@ shapes hold for runs that succeed."""
 
 @record(slots=True)
 class Contract:
-    """How far results may move when a rule fires; without any leave they keep every bit."""
+    """The change of results that a rule may cause; an empty contract keeps every bit."""
 
     ulps: int = 0
     nearer: bool = False
-    """Whether the result is the nearer one to the true value wherever the two differ."""
+    """Whether the new result is closer to the true value wherever the two differ."""
     relaxed: frozenset[str] = frozenset()
     within: float = 0.0
     """The distance allowed between finite results."""
@@ -75,7 +75,7 @@ def ulp(k: int) -> Contract:
 
 
 def relaxes(*what: str) -> Contract:
-    """The contract of results that are equal but for what is named; see RELAXABLE."""
+    """The contract of results that are equal except for the named differences; see RELAXABLE."""
     if not what:
         raise ValueError("relaxes() names nothing; results that never differ are the contract `exact`")
     for word in what:

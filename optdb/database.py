@@ -20,7 +20,7 @@ from .optimizers import FromFunctionOptimizer, Optimizer, SeqOptimizer
 from .order import check_order
 from .query import Query, as_query, unknown
 from .rule import Rule
-from .settling import Settings, contract_of, with_extra
+from .selection import Settings, contract_of, with_extra
 
 if TYPE_CHECKING:
     from .kinds import Hidden
@@ -47,7 +47,7 @@ class Database:
         self.name = name
         self.conform = conform
         self.gone: tuple[Hidden, ...] = ()
-        """Ops of which no nodes are left where this database stands."""
+        """Ops that no longer occur in graphs when this database runs."""
         self.shown_queries: tuple[str, ...] = ()
         """Queries whose answers the form of a notebook shows."""
         self.known_elsewhere: Callable[[], Mapping[str, Any]] = dict
@@ -59,7 +59,7 @@ class Database:
         self._answers: dict[tuple[Query, str, bool], tuple[State, Any]] = {}
         """Answers of the latest queries, with the state of the database at that time."""
         self._tags: set[str] = set()
-        """Every tag that an entry of this database has, or once had: what is not here is no entry's tag."""
+        """Every tag that an entry of this database has or had; a superset of the current tags."""
 
     # --- filling
     def register(
@@ -143,7 +143,7 @@ class Database:
         return self
 
     def _remove(self, path: Sequence[str]) -> None:
-        """Take out the entry at a path, if it is still there."""
+        """Remove the entry at a path, if it is still there."""
         member = self._members.get(path[0])
         if member is not None and len(path) > 1:
             member.object._remove(path[1:])
@@ -157,7 +157,7 @@ class Database:
         self._edits += 1
 
     def copy(self: Self) -> Self:
-        """A database to which things can be added without changing this one; databases inside are copied too."""
+        """A deep copy: changes to it do not affect this database."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._members = {
@@ -216,12 +216,12 @@ class Database:
         return f"<{self._label()} of {len(self)} entries>"
 
     def _repr_html_(self) -> str:
-        """The table with menus: entries by tag, and what queries take of them."""
+        """The table as HTML, with menus for tags and queries."""
         tables = [self.table(query) for query in self.shown_queries] or [self.table()]
         return form(f"{self._label()} of {len(self)} entries", tables, self.shown_queries)
 
     def explain(self, name: str | Rule, expression: Any, *query: Query | str, **subqueries: Query | str) -> Explanation:
-        """Why a rule or optimizer changed nothing in an expression, or where it fired.
+        """Explain why a rule or optimizer changed nothing in an expression, or where it fired.
 
         Args:
             name: its name or path; or a Rule that is registered nowhere, whose pattern alone is then compared.
@@ -236,7 +236,7 @@ class Database:
 
     # --- asking
     def query(self, *query: Query | str, strict: bool = False, **subqueries: Query | str) -> Any:
-        """The optimizer of all that a query takes: `query("fast_run", "-inplace")`, or one Query.
+        """The optimizer of the selected entries: `query("fast_run", "-inplace")`, or one Query.
 
         Keywords give containers a query of their own.  `strict`: rules that fail raise.  Raises UnknownNameError for a
         name or tag that nothing here has.
@@ -259,7 +259,7 @@ class Database:
         return built
 
     def state(self) -> State:
-        """The content of this database and those inside: equal states give equal answers, whatever came between."""
+        """The content of this database and those inside; equal states answer queries equally."""
         edits = self._edits
         known, content = self._content
         if known != edits:
@@ -273,7 +273,7 @@ class Database:
     def _build(
         self, name: str, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
     ) -> Any:
-        """The optimizer over those of `entries` that the query takes; None if it takes none."""
+        """The optimizer of the `entries` that the query selects; None if it selects none."""
         raise NotImplementedError
 
     def _accepted(self, name: str, obj: Any) -> Any:
@@ -286,7 +286,7 @@ class Database:
     def _taken(
         self, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
     ) -> list[tuple[Entry, Any]]:
-        """The entries that the query takes, each with its object; for a container, what it was built to."""
+        """The selected entries with their objects; for a container, its optimizer."""
         found = []
         for entry in entries:
             if past_cutoff(entry, query) or refusal(entry, query, around):
@@ -333,7 +333,7 @@ class Database:
         )
 
     def _asked(self, query: Query) -> Sequence[Entry]:
-        """The entries in order, with those that the query brings along; an error for names that are not there."""
+        """The entries in order, with the query's extra ones.  Raises an error for unknown names."""
         entries = self._entries()
         self._check(query, entries)
         if query.extra and not self.has_positions:
@@ -356,16 +356,16 @@ class Database:
         return found
 
     def _rules_at(self, obj: Any) -> float | None:
-        """The position of what is registered without one; None: behind all others."""
+        """The default position; None: after all others."""
         return None
 
     def _warn_of_place(self, member: Member) -> None:
-        """Warn of a rule that stands where it cannot fire."""
+        """Warn of a rule whose position keeps it from firing."""
         for hidden in self.gone:
             warn_if_hidden(self._label(), member, hidden, "in it")
 
     def _check(self, query: Query, members: Sequence[Entry]) -> None:
-        """Raise UnknownNameError if the query asks for what is not there."""
+        """Raise UnknownNameError if the query has an unknown name."""
         entries = _walked(members)
         known = CONTRACT_TAGS.union({self.name}, *(e.tags for e in entries)) - {""}
         containers = {e.name for e in entries if e.is_container}
@@ -382,11 +382,11 @@ class Database:
 
 
 def _without_content(member: Member) -> Member:
-    """The member for comparison: of a database its kind, for what it holds is compared apart."""
+    """The member for comparison; of a database its kind, since its members are compared separately."""
     kind = type(member.object)
     return replace(member, object=kind) if issubclass(kind, Database) else member
 
 
 def _walked(members: Iterable[Entry]) -> list[Entry]:
-    """The members and all that stands in them."""
+    """The members, recursively."""
     return [inner for entry in members for inner in entry.walk()]

@@ -1,4 +1,4 @@
-"""The entries of a database, with names, positions and tags; why a query takes one or leaves it; as a table."""
+"""Entries of a database: names, positions, tags, the reason why a query omits one, and the table of all."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .query import Query
 
 @record
 class Entry:
-    """One registered thing: a rule, an optimizer, or a database of them."""
+    """One registered object: a rule, an optimizer, or a database."""
 
     name: str
     object: Any
     tags: frozenset[str]
     """Tags that queries match: its name, class, contract's tags, database's name, and its own tags."""
     position: float | None
-    """Where it stands in its database; None where the order is that of registration."""
+    """Position in its database; None in a database ordered by registration."""
     path: str
-    """The names of the containers it stands in, and its own, with "/" between them."""
+    """The names of its containers and its own, joined by "/"."""
     contract: Contract | None
     role: str
     """In an equilibrium "final" or "cleanup", else empty."""
@@ -32,7 +32,7 @@ class Entry:
     """Members of a container, in order."""
     is_container: bool = False
     is_extra: bool = False
-    """Whether the query itself brings it along."""
+    """Whether the query itself adds it."""
     provides: frozenset[str] = frozenset()
     """Names that later entries may require, besides its own."""
     requires: frozenset[str] = frozenset()
@@ -46,7 +46,7 @@ class Entry:
 
 
 def refusal(entry: Entry, query: Query, around: frozenset[str]) -> str:
-    """Why the query leaves the entry out; empty if it takes it.  `around`: the tags of the containers it stands in.
+    """The reason why the query omits the entry; empty if it selects it.  `around`: the tags of its containers.
 
     Requirements are for what is not a container; that something inside a container is taken is for the caller to see.
     """
@@ -69,7 +69,7 @@ def _names_inside(entry: Entry) -> set[str]:
 
 
 def past_cutoff(entry: Entry, query: Query) -> str:
-    """Why an entry at this position is left out; empty if it is not."""
+    """The reason why the cutoff omits an entry at this position; empty if it does not."""
     cutoff, position = query.position_cutoff, entry.position
     if cutoff is None or position is None or position < cutoff:
         return ""
@@ -91,7 +91,7 @@ class Row:
     taken: bool | None
     """None where no query was given."""
     reason: str
-    """Why it is not taken."""
+    """The reason why it is not selected."""
     around: frozenset[str] = frozenset()
     """The tags of its containers."""
 
@@ -154,7 +154,7 @@ def rows_of(
     around: frozenset[str] = frozenset(),
     places: tuple[str, ...] = (),
 ) -> Iterator[Row]:
-    """One row an entry that is not a container, in order, with what the query says of it.
+    """One row per entry that is not a container, in order, with the query's decision.
 
     `above`: why the container they stand in is left out; `around`: the containers' tags; `places`: their positions.
     """

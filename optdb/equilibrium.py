@@ -19,10 +19,10 @@ from .applier import Applier, Divergence, Failures, endless
 from .conform import Conform
 from .optimizers import MergeOptimizer, Optimizer, Result, attempted, node_limit, ordered
 from .rule import Rule
-from .sweep import MERGE, Sweep, surroundings
+from .sweep import MERGE, Sweep, excerpt
 
 PASSES_WITHOUT_SUSPICION = 3
-"""After so many passes that changed something, graphs are compared to see whether passes go round in a circle."""
+"""Number of passes with changes after which graphs are compared to detect a cycle of passes."""
 
 
 @record(kw_only=True)
@@ -40,7 +40,7 @@ class EquilibriumOptimizer(Optimizer):
     conform: Conform | None = None
     max_rounds: int = 100
     max_nodes: int | None = None
-    """New nodes; None: 10,000 and twenty times the size of the graph."""
+    """Limit of new nodes; None: 10,000 plus twenty times the size of the graph."""
     max_seconds: float | None = None
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
@@ -76,12 +76,12 @@ class _Run:
         self.spent = {"global": 0.0, "final": 0.0, "cleanup": 0.0}
         self.largest = len(graph)
         self.began_with: list[FunctionGraph] = []
-        """The graph that each pass began with, to see that they come back to one."""
+        """The first graph of each pass, to detect a cycle."""
         self.began_at: list[int] = []
-        """How long the journal was then."""
+        """The length of the journal at the start of each pass."""
 
     def round(self, began: FunctionGraph) -> FunctionGraph:
-        """The graph after one more pass; `stop` is set if it was the last."""
+        """Run one more pass; set `stop` if it was the last."""
         clock = processor_clock()
         start, waited = clock.read(), clock.waited
         self.began_at.append(len(self.editor.journal))
@@ -141,11 +141,11 @@ class _Run:
             self.stop = f"limit of {self.options.max_seconds} s"
 
     def _only_merged(self, began: FunctionGraph, graph: FunctionGraph) -> bool:
-        """Whether the last pass did no more than make equal constants one, which leaves equal graphs."""
+        """Return whether the last pass only merged equal constants, so that the graphs are equal."""
         return all(name == MERGE for name, _ in self.passes[-1].fired) and graph == began
 
     def _met_before(self, began: FunctionGraph, graph: FunctionGraph) -> bool:
-        """Whether a pass, the last one among them, has begun with this graph already.
+        """Return whether an earlier pass began with this graph.
 
         Most graphs need two or three passes, so only then is it worth the while to compare graphs by structure.
         """
@@ -158,13 +158,13 @@ class _Run:
         names = tuple(dict.fromkeys(name for p in circle for name, _ in p.fired if name != MERGE))
         changed = {(e.rule, e.before.owner.op): e.before.owner for e in self.editor.journal[self.began_at[since] :]
                    if e.rule in names and e.before.owner is not None}  # fmt: skip
-        smallest = min(map(surroundings, changed.values()), key=len, default=str(graph))
+        smallest = min(map(excerpt, changed.values()), key=len, default=str(graph))
         text = f"{' and '.join(names)} undo one another on\n{smallest}"
         self.stop = "rules that undo one another: " + ", ".join(names)
         self.failures.record(", ".join(names), repr(graph), Divergence(text, names))
 
     def endless(self) -> Rule | None:
-        """The rule that made most of the nodes when their number came to its limit: it is left out from the start."""
+        """The rule that made most nodes when their number reached the limit; the next attempt omits it."""
         limited = self.sweep.stop is not None and self.sweep.deadline is None
         return endless(self.sweep.applier.tallies, self.failures) if limited else None
 

@@ -1,4 +1,4 @@
-"""The kinds of databases: in order of position, to a fixed point, in groups, at a second place.
+"""Kinds of databases: sequence, equilibrium (fixed point), group, walk, and proxy.
 
     SequenceDB      members in order of position            -> SeqOptimizer
     EquilibriumDB   rules and optimizers to a fixed point    -> EquilibriumOptimizer
@@ -23,21 +23,21 @@ from .members import Member, warn_if_hidden
 from .optimizers import Optimizer, SeqOptimizer, TopoOptimizer
 from .query import Query
 from .rule import Rule
-from .settling import Settings, as_optimizer
+from .selection import Settings, as_optimizer
 
 Self = TypeVar("Self", bound="Database")
 
 
 @record
 class Hidden:
-    """Ops of which no nodes, or few, are left from a position on, and what became of them."""
+    """Ops that no longer occur, or rarely, from a position on, and the reason."""
 
     position: float
     ops: tuple[type[Op], ...]
     reason: str
 
     def hides(self, rule: Rule) -> bool:
-        """Whether the rule is for nodes of these ops alone."""
+        """Return whether the rule matches only nodes of these ops."""
         return bool(rule.ops) and all(issubclass(op if isinstance(op, type) else type(op), self.ops) for op in rule.ops)
 
 
@@ -165,7 +165,7 @@ class TopoDB(LocalGroupDB):
 
 
 class ProxyDB(Database):
-    """Another database at a second place: what is registered in either is in both."""
+    """The same database at a second position; both share their members."""
 
     def __init__(self, db: Database) -> None:
         super().__init__(db.name, conform=db.conform)

@@ -1,4 +1,4 @@
-"""Modules of this package that few programs need, each loaded at its first use: `later.why_not`."""
+"""Lazy imports of modules that few programs need: `later.why_not`."""
 
 from __future__ import annotations
 

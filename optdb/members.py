@@ -48,7 +48,7 @@ def role_of(label: str, name: str, final: bool, cleanup: bool) -> str:
 
 
 def checked_position(label: str, name: str, position: Any, has_positions: bool) -> Any:
-    """The position.  Raises TypeError or ValueError for what is no number, or stands where there are no positions."""
+    """Check the position.  Raises TypeError or ValueError unless it is a number in a database with positions."""
     if position is None:
         return None
     if not has_positions:
@@ -68,7 +68,7 @@ def refuse_known(label: str, new: Member, members: Mapping[str, Member]) -> None
 
 
 def refuse_clash(label: str, new: Member, members: Mapping[str, Member], tags: set[str]) -> None:
-    """Raise ValueError for a name that no query can spell, or that is a tag of another member, or the other way round.
+    """Raise ValueError for a name that no query can spell, or that clashes with a tag.
 
     `tags`: all tags of the members, and perhaps more.
     """
@@ -87,7 +87,7 @@ def refuse_clash(label: str, new: Member, members: Mapping[str, Member], tags: s
 
 
 def warn_if_hidden(label: str, member: Member, hidden: Hidden, place: str) -> None:
-    """Warn of a rule for nodes that are gone where it stands."""
+    """Warn of a rule for ops that no longer occur at its position."""
     rule = member.object
     if not isinstance(rule, Rule) or not hidden.hides(rule):
         return
@@ -102,7 +102,7 @@ def warn_if_hidden(label: str, member: Member, hidden: Hidden, place: str) -> No
 
 
 def names_of(argument: str, names: Iterable[str]) -> frozenset[str]:
-    """The names as a set.  Raises TypeError for a plain string, whose letters would be taken for names."""
+    """The names as a set.  Raises TypeError for a plain string, which would be read letter by letter."""
     if isinstance(names, str):
         raise TypeError(f"register: {argument} is {names!r}; expected a tuple of names, as in ({names!r},)")
     return frozenset(names)

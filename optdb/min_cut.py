@@ -45,7 +45,7 @@ class Network:
             self._left.append(capacity)
 
     def on_source_side(self) -> list[bool]:
-        """For each node whether it stands on the source's side of the cut; call it once."""
+        """Compute for each node whether it is on the source's side of the cut; call it once."""
         level = self._levels()
         while level[self._sink] >= 0:
             self._block(level)
@@ -53,7 +53,7 @@ class Network:
         return [at >= 0 for n, at in enumerate(level) if n not in (self._source, self._sink)]
 
     def _levels(self) -> list[int]:
-        """Distances from the source in the residual network; -1 for what it does not reach."""
+        """Distances from the source in the residual network; -1 for unreachable nodes."""
         level = [-1] * len(self._edges)
         level[self._source] = 0
         queue, heads, left = [self._source], self._heads, self._left

@@ -1,4 +1,4 @@
-"""The nearest a pattern comes to matching: how much of it fits a value, and the first part that does not.
+"""Nearest mismatch of a pattern: the number of parts that fit a value, and the first that does not.
 
     mul(x, exp(y))  against  a * log(b)   ->   operand 2, exp(y): the value is computed by log
 
@@ -22,7 +22,7 @@ Bound = dict[object, object]
 
 @record
 class Mismatch:
-    """How near a pattern came: `matched` of its parts fit, and `part` is the first that does not fit `value`.
+    """A failed match: `matched` parts of the pattern fit, and `part` is the first that does not fit `value`.
 
     `part` is None if the whole pattern matches; `reason` says why it does not.
     """

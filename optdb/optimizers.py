@@ -1,4 +1,4 @@
-"""Optimizers: callables from a graph to a graph that computes the same, with a profile of what it cost.
+"""Optimizers: callables from a graph to an equivalent graph and a profile.
 
     optimizer(graph, editor=None) -> (graph, profile)
 
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar, TypeVar
 
-from ..graph import FunctionGraph, GraphEditor, InconsistencyError, collector_at_rest, execution_order
+from ..graph import FunctionGraph, GraphEditor, InconsistencyError, execution_order, gc_paused
 from ..profiling import MergeProfile, OptimizerProfile, SeqProfile, TopoProfile
 from ..record import record
 from ..record.clock import processor_clock
@@ -22,9 +22,9 @@ from ..record.stages import in_turn
 from .applier import Applier, Divergence, Failures, RuleError, endless
 from .conform import Conform
 from .contract import Contract, exact
-from .descent import Descent
 from .rule import Rule
 from .sweep import Sweep
+from .top_down import TopDownWalk
 
 Result = tuple[FunctionGraph, OptimizerProfile]
 Self = TypeVar("Self", bound="Optimizer")
@@ -32,7 +32,7 @@ Self = TypeVar("Self", bound="Optimizer")
 
 @record(kw_only=True)
 class Optimizer:
-    """The base: a subclass gives `optimize`; calling does the accounting that all share.
+    """Base class: a subclass implements `optimize`; `__call__` does the shared accounting.
 
     `strict`: rules and members that fail raise at once instead of being left out with a warning.
     """
@@ -44,7 +44,7 @@ class Optimizer:
     strict: bool = False
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
-        """The optimized graph, and a profile with the fields that this class alone knows.
+        """Optimize the graph; return it and a profile with the fields of this class.
 
         Every change passes `editor`: `graph.replace(pairs, by, editor)`, or `editor.admit` then `graph.substituted`.
         """
@@ -59,7 +59,7 @@ class Optimizer:
         entries, validate, callback = len(editor.journal), editor.validate_time, editor.callback_time
         clock = processor_clock()
         start, waited = clock.read(), clock.waited
-        with collector_at_rest:
+        with gc_paused:
             result, profile = self.optimize(graph, editor)
         elapsed = clock.read() - start
         if result is not graph:
@@ -101,7 +101,7 @@ class Optimizer:
 
 @record(kw_only=True)
 class SeqOptimizer(Optimizer):
-    """Optimizers one after the other.  One that fails is left out with a warning, and its entry says so."""
+    """Optimizers in sequence.  A failing one is skipped with a warning, and its entry says so."""
 
     optimizers: tuple[Optimizer, ...] = ()
 
@@ -118,7 +118,7 @@ class SeqOptimizer(Optimizer):
 
 
 def attempted(member: Optimizer, graph: FunctionGraph, editor: GraphEditor, failures: Failures) -> Result:
-    """The graph optimized by `member`; the graph as it was, and an empty profile, if it raises."""
+    """Run `member`; if it raises, return the unchanged graph and an empty profile."""
     clock = processor_clock()
     start, waited = clock.read(), clock.waited
     try:
@@ -159,13 +159,13 @@ class TopoOptimizer(Optimizer):
         applier = Applier(self.rules, editor, self.conform, failures)
         limit = node_limit(size)
         inwards = self.order == "out_to_in"
-        walker = Descent(applier, max_nodes=limit) if inwards else Sweep(applier, max_nodes=limit)
+        walk = TopDownWalk(applier, max_nodes=limit) if inwards else Sweep(applier, max_nodes=limit)
         clock = processor_clock()
         start = clock.read()
-        result = walker.walk(graph)
+        result = walk.walk(graph)
         loop_time = clock.read() - start
-        failures.limit(self.name or type(self).__name__, walker.stop)
-        rule = None if walker.stop is None else endless(applier.tallies, failures)
+        failures.limit(self.name or type(self).__name__, walk.stop)
+        rule = None if walk.stop is None else endless(applier.tallies, failures)
         if rule is not None:
             del editor.journal[entries:]
             result, rest = replace(self, rules=tuple(r for r in self.rules if r is not rule)).optimize(graph, editor)
@@ -175,13 +175,13 @@ class TopoOptimizer(Optimizer):
             loop_time=loop_time,
             table=tuple(tally.row() for tally in applier.tallies),
             failures=failures.all(),
-            stop=walker.stop or "",
+            stop=walk.stop or "",
         )
 
 
 @record(kw_only=True)
 class MergeOptimizer(Optimizer):
-    """Equal nodes made one: the same op on the same inputs, constants of the same dtype, shape and bits."""
+    """Merges equal nodes: the same op on the same inputs, constants of the same dtype, shape and bits."""
 
     contract: ClassVar[Contract | None] = exact
 
@@ -203,7 +203,7 @@ class MergeOptimizer(Optimizer):
 
 
 def can_be_run(graph: FunctionGraph) -> bool:
-    """Whether there is an order of the nodes in which nothing is overwritten that is still needed."""
+    """Return whether a safe order of the nodes exists: no value is overwritten before its last reader."""
     try:
         execution_order(graph)
     except InconsistencyError:
@@ -213,7 +213,7 @@ def can_be_run(graph: FunctionGraph) -> bool:
 
 @record(kw_only=True)
 class FromFunctionOptimizer(Optimizer):
-    """A function from a graph to a graph, or of (graph, editor) where it asks the editor itself.
+    """A function from a graph to a graph, or of (graph, editor) if it calls the editor itself.
 
     Without an editor its outputs pass through one, one by one, each under the name of the optimizer.
     """
@@ -244,5 +244,5 @@ def ordered(graph: FunctionGraph) -> tuple[int, float]:
 
 
 def node_limit(size: int) -> int:
-    """How many nodes rules may make of a graph of `size` nodes before something must be wrong with them."""
+    """The limit of new nodes for a graph of `size` nodes; above it a rule must be diverging."""
     return 10_000 + 20 * size

@@ -9,7 +9,7 @@ from .query import Query
 
 
 def check_order(entries: Sequence[Entry], query: Query, label: str) -> None:
-    """Raise ValueError if something that the query takes requires what nothing before it provides.
+    """Raise ValueError if a selected entry requires a name that no earlier one provides.
 
     An entry provides its own name and what it was registered with as `provides`; a container what those inside it do.
     Members of an equilibrium run again and again, so each may rely on what any other of them provides.
@@ -28,7 +28,7 @@ class _Order:
         self.provided: set[str] = set()
 
     def walk(self, entries: Sequence[Entry], query: Query, around: frozenset[str]) -> bool:
-        """Whether any of the entries is taken; those inside containers are walked over in their turn."""
+        """Walk over the entries, recursively; return whether the query selects any."""
         taken = [e for e in entries if not past_cutoff(e, query) and not refusal(e, query, around)]
         for entry in taken:
             if entry.position is None:

@@ -38,7 +38,7 @@ Scalar = Union[bool, int, float, complex, np.generic]
 
 
 def same_value(a: Any, b: Any) -> bool:
-    """Whether two matched things are one: the same variable, constants of equal bits, or equal ops."""
+    """Return whether two bindings are equal: the same variable, constants of equal bits, or equal ops."""
     if a is b:
         return True
     if isinstance(a, Constant) and isinstance(b, Constant):
@@ -54,14 +54,14 @@ class Pattern(WithOperators):
         def __array__(self) -> np.ndarray: ...
 
     def __apply_op__(self, op: Op | Callable[..., Any], operands: Sequence[Any]) -> Pattern:
-        """`op` applied to patterns, one of which is this one: what `Op.__call__` hands over.
+        """The pattern of `op` applied to patterns, one of which is this one; called by `Op.__call__`.
 
         A function of variables may do so too; what it makes can stand on the right side of a rule alone.
         """
         return Applied(op, tuple(as_pattern(o) for o in operands))
 
     def match(self, variable: Variable, bound: Bound, users: Users) -> Iterator[None]:
-        """One step a way in which `variable` fits; `bound` holds what was found until the next step is asked for."""
+        """Yield once for each way to match `variable`; `bound` holds the bindings until the generator resumes."""
         raise NotImplementedError
 
     def fits(self, kind: Head) -> bool:
@@ -96,7 +96,7 @@ class Pattern(WithOperators):
 
 @record(eq=False)
 class Wild(Pattern):
-    """A hole.  `when(variable)` says what may fill it; `single_use` asks that nobody else reads the value."""
+    """A wildcard.  `when(variable)` restricts the match; `single_use` requires a value with one reader."""
 
     name: str
     when: Callable[[Variable], bool] | None = None
@@ -260,7 +260,7 @@ class Applied(Pattern):
 
 
 def _has_twins(variables: Sequence[Variable]) -> bool:
-    """Whether two of them may be one value: one variable, or constants."""
+    """Return whether two of them may be the same value: one variable, or constants."""
     return len(set(variables)) < len(variables) or sum([isinstance(v, Constant) for v in variables]) > 1
 
 
@@ -270,7 +270,7 @@ def _may_be_twins(heads: Sequence[Head]) -> bool:
 
 
 def _may_share_out(parts: Sequence[Pattern], heads: Sequence[Head]) -> bool:
-    """Whether each part can have an operand of its own that it fits."""
+    """Return whether the parts can be matched to distinct operands."""
     if not parts:
         return True
     first, *rest = parts
@@ -321,14 +321,14 @@ def op_like(
 
 
 def once(pattern: Pattern | Variable) -> Pattern:
-    """The pattern, matching only values that nobody else reads: what is taken apart is not computed twice."""
+    """Restrict the pattern to values with a single reader, so that nothing is computed twice."""
     if isinstance(pattern, (Wild, Applied)):
         return replace(pattern, single_use=True)
     raise TypeError(f"once({pattern}): expected a wild card or an op applied to patterns")
 
 
 def as_pattern(value: Any) -> Pattern:
-    """The pattern of an operand.  Raises TypeError for what is neither a pattern nor a number."""
+    """Convert an operand to a pattern.  Raises TypeError unless it is a pattern or a number."""
     if isinstance(value, Pattern):
         return value
     if isinstance(value, (bool, int, float, complex, np.generic)):
@@ -337,7 +337,7 @@ def as_pattern(value: Any) -> Pattern:
 
 
 def instantiate(pattern: Pattern, bound: Bound) -> Any:
-    """The graph that the pattern stands for when its names mean what `bound` says; a bare number stays a number."""
+    """Instantiate the pattern with the values of `bound`; a bare number stays a number."""
     if isinstance(pattern, Wild):
         return bound[pattern.name]
     if isinstance(pattern, Number):

@@ -1,4 +1,4 @@
-"""Engines as the pass `partition` sees them: `current()`, given by the layer that knows engines.
+"""Interface between the pass `partition` and the engines: `current()`, set by the layer that has the engines.
 
 A context variable holds them, as `targets/current.py` holds the target: optimizers get a graph and nothing else.
 """

@@ -1,4 +1,4 @@
-"""Which optimizers are wanted: a frozen value over the names and tags of a database, and its string form.
+"""Queries: a frozen value that selects optimizers by names and tags, and its string form.
 
     query    ::= item {(" " | ",") item}
     item     ::= ["+"] tag            include what has this tag or name
@@ -34,7 +34,7 @@ _SPACE = re.compile(r"[\s,]*")
 
 
 class UnknownNameError(KeyError, ValueError):
-    """A name or tag that nothing in the database has; the message suggests one that is meant."""
+    """An unknown name or tag; the message suggests a similar one."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -57,7 +57,7 @@ class Query:
     """Given as a mapping or as pairs."""
     position_cutoff: float | None = None
     extra: tuple[tuple[Any, float], ...] = ()
-    """Rules, optimizers or functions with their positions, which run besides what is registered; text cannot say it."""
+    """Extra rules, optimizers or functions with their positions; the string form cannot express them."""
     name: str = field(default="", compare=False)
     """Name of the selected optimizer; the text of the query if empty."""
 
@@ -88,7 +88,7 @@ class Query:
 
     # --- other queries from this one
     def including(self, *tags: str) -> Query:
-        """The query with these tags included as well; without its name, for it is another."""
+        """The query with these tags included as well; it loses its name."""
         return replace(self, include=self.include | _tags("including", tags), name="")
 
     def excluding(self, *tags: str) -> Query:
@@ -100,14 +100,14 @@ class Query:
         return replace(self, require=self.require | _tags("requiring", tags), name="")
 
     def register(self, *placed: tuple[Any, float]) -> Query:
-        """The query with rules, optimizers or functions run as well, each given as (what, position).
+        """The query with extra rules, optimizers or functions, each given as (object, position).
 
         They stand in the database that is asked, behind what is registered at the same position.
         """
         return replace(self, extra=(*self.extra, *placed), name="")
 
     def inside(self, container: str) -> Query:
-        """The query that holds for what is in the container of that name."""
+        """The query for the entries of the container of that name."""
         for name, query in self.subquery:
             if name == container:
                 return query
@@ -117,7 +117,7 @@ class Query:
     # --- text
     @classmethod
     def parse(cls, text: str) -> Query:
-        """The query that the text spells.  Raises ValueError, with the place, where it spells none."""
+        """Parse a query.  Raises ValueError with the position of a syntax error."""
         if not isinstance(text, str):
             raise TypeError(f"query: expected text such as 'fast_run -inplace', got {text!r}")
         query, end = _parsed(text, 0)
@@ -148,7 +148,7 @@ class Query:
 
 
 def as_query(items: Iterable[Query | str], subqueries: Mapping[str, Query | str]) -> Query:
-    """The one query that a call such as `query("fast_run", "-inplace", canonicalize=...)` describes."""
+    """Combine the arguments of a call such as `query("fast_run", "-inplace", canonicalize=...)` into one query."""
     items = tuple(items)
     if len(items) == 1 and isinstance(items[0], Query):
         query = items[0]
@@ -203,7 +203,7 @@ def _tags(what: str, tags: Tags) -> frozenset[str]:
 
 
 def _parsed(text: str, at: int) -> tuple[Query, int]:
-    """The query that begins at a place of the text, and where it ends: the end, or a bracket that it does not open."""
+    """Parse a query from a position on; return it and its end: the end of the text or an unmatched bracket."""
     tags: dict[str, list[str]] = {"+": [], "&": [], "-": []}
     subqueries: dict[str, Query] = {}
     cutoff: float | None = None

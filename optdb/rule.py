@@ -1,4 +1,4 @@
-"""Rules: named values that say what may stand for what.
+"""Rules: named values that state which expression may replace which.
 
     rule("local_neg_neg", neg(neg(x)), x)
     node_rule("local_join_1", Join, only_operand, formula="join(x) -> x")
@@ -22,30 +22,30 @@ from .contract import Contract, exact, relaxes
 from .patterns import Applied, Bound, OpLike, Pattern, Users, Wild, as_pattern, instantiate
 
 OpKey = Union[Op, type[Op]]
-"""An op, or a class of ops: what a rule is found by."""
+"""Index key of a rule: an op or a class of ops."""
 
 
 @record(slots=True)
 class Proposal:
-    """The result of a rule for a node: one value an output (None: leave it; a Python number: that constant)."""
+    """The result of a rule for a node: one value per output (None keeps it, a Python number is a constant)."""
 
     outputs: tuple[Any, ...]
     leaves: tuple[Variable, ...]
-    """Operands of the original: one that the result no longer needs may still give it its shape."""
+    """Operands of the original node: one that the result no longer reads may still determine its shape."""
     inner: tuple[Variable, ...] = ()
     """The values that were matched between the leaves and the node."""
 
 
 @record(eq=False)
 class Rule:
-    """A rewrite of one node: what every rule has.  Compared by identity."""
+    """A rewrite of one node: the interface of every rule.  Compared by identity."""
 
     name: str
     contract: Contract
     ops: tuple[OpKey, ...]
-    """The ops, or classes of ops, whose nodes it is offered; none: every node."""
+    """Ops or classes of ops whose nodes the rule is tried on; none: every node."""
     uses: bool
-    """Whether it looks at who reads a value; then it is tried anew in each sweep."""
+    """Whether the rule looks at the readers of a value; then each sweep tries it again."""
     lossy: bool
     """Whether its result may be cast to a dtype that does not hold all its values."""
     reason: str | None
@@ -54,7 +54,7 @@ class Rule:
 
     @property
     def needs(self) -> tuple[Op, ...]:
-        """Ops that are all applied in a graph in which it fires."""
+        """Ops that a graph must contain for the rule to fire."""
         return ()
 
     @property
@@ -68,7 +68,7 @@ class Rule:
         raise NotImplementedError
 
     def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
-        """Whether it could take a node of `op` with operands of these kinds: cheap, and the engine keeps answers."""
+        """Return whether the rule may match a node of `op` with operands of these kinds; cheap and cached."""
         raise NotImplementedError
 
     def propose(self, node: Apply, users: Users) -> Proposal | None:
@@ -87,7 +87,7 @@ class Rule:
 
 @record(eq=False, repr=False)
 class PatternRule(Rule):
-    """A rule from a pattern to a pattern, a number, or a function of what was found."""
+    """A rule from a pattern to a pattern, a number, or a function of the bound values."""
 
     pattern: Applied
     right: Pattern | Callable[..., Any]
@@ -145,7 +145,7 @@ def rule(
     reason: str | None = None,
     formula: str | None = None,
 ) -> PatternRule:
-    """The rule that puts `after` in the place of what matches `before`.
+    """Make a rule that replaces a match of `before` by `after`.
 
     `after`: a pattern, a wild card, a number, or a function that is called with the bound values by name (an argument
     called `node` gets the matched node) and returns a Variable, a number, a tuple of those, or None where it does not
@@ -227,7 +227,7 @@ def node_rule(
     lossy: bool = False,
     reason: str | None = None,
 ) -> NodeRule:
-    """The rule that asks `function(node)` about nodes of `ops`: an op, a class of ops, several, or None for all.
+    """Make a rule that calls `function(node)` for nodes of `ops`: an op, a class of ops, several, or None for all.
 
     The function returns None (does not apply), a Variable or number for the only output, a sequence with an entry an
     output (None: leave it), or a dict from outputs of the node to values.  With `uses` it is called as
@@ -247,7 +247,7 @@ def node_rule(
 
 
 def is_of(op: Op, key: OpKey) -> bool:
-    """Whether the op is the one named, or of the class named."""
+    """Return whether the op equals the key, or is of the class that the key names."""
     return isinstance(op, key) if isinstance(key, type) else op == key
 
 
@@ -265,7 +265,7 @@ def _checked(name: str) -> str:
 
 
 def _caller() -> str:
-    """file:line of whoever called the function that asks."""
+    """file:line of the caller's caller."""
     frame = sys._getframe(2)
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
@@ -286,7 +286,7 @@ def _keys(name: str, ops: Any) -> tuple[OpKey, ...]:
 
 
 def _parameters(function: Callable[..., Any], known: Sequence[str]) -> tuple[str, ...]:
-    """The names a function asks for; all that are known if it takes any."""
+    """The names of a function's parameters; all known names if it takes any keyword."""
     if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
         return _parameters_of_code(function, known)
     parameters = inspect.signature(function).parameters.values()
@@ -327,7 +327,7 @@ def _lines_of(bound: Bound) -> Origin:
 
 
 def _as_outputs(result: Any, node: Apply) -> tuple[Any, ...] | None:
-    """A rule's answer with one entry an output; None if it does not apply.  Raises ValueError for nonsense."""
+    """Normalize a rule's result to one entry per output; None if it does not apply.  Raises ValueError if malformed."""
     if isinstance(result, Variable) and len(node.outputs) == 1:
         return (result,)
     if result is None or result is False:

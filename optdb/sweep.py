@@ -1,9 +1,9 @@
-"""One walk of rules over a graph, from the inputs on: the engine under the optimizers.
+"""One walk of rules over a graph, from the inputs to the outputs: the engine of the optimizers.
 
 Each node is rebuilt on its rewritten inputs, merged with an equal node if there is one, and offered to the rules that
-its op selects; what a rule returns is visited in turn, before anything else.  A node that no rule takes is settled, for
-good: nodes are immutable, so nothing above it can change.  Rules that look at users are the exception; they are tried
-in each walk, on nodes of the graph that the walk began with, for only there users are known.
+its match key selects.  The walk visits a replacement before anything else.  A node that no rule takes is finished for
+good: nodes are immutable, so its operands cannot change.  Rules that look at users are the exception: each walk tries
+them on the nodes of its first graph, because users are known only there.
 
 The cost is linear in the nodes ever made, and nothing recurses.
 """
@@ -18,10 +18,10 @@ from ..graph import (
     Apply,
     Constant,
     FunctionGraph,
-    Neighbourhood,
+    MatchKey,
     Variable,
     inheriting,
-    neighbourhood_of,
+    match_key_of,
     rebuild,
     show,
     toposort,
@@ -52,9 +52,9 @@ class Frame:
 
 
 class Sweep:
-    """The walks of one optimizer, with what they remember of one another: settled nodes, and equal ones if `merging`.
+    """The walks of one optimizer, with their shared memory: finished nodes, and equal ones if `merging`.
 
-    `stop` names the limit that was reached; rules are no longer offered then, and the walk ends with a whole graph.
+    `stop` names the limit that was reached; the walk then tries no more rules and ends with a whole graph.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Sweep:
         self.merged_constants: int = 0
         self.refused_merges: int = 0
         self._made = 0
-        self._settled: set[Apply] = set()
+        self._finished: set[Apply] = set()
         self._equal: dict[Any, Apply] = {}
         self._constants: dict[Any, Constant] = {}
 
@@ -100,24 +100,24 @@ class Sweep:
         return FunctionGraph(graph.inputs, outputs, graph.updates)
 
     # --- one node of the graph
-    def _visit_all(self, graph: FunctionGraph, busy: Collection[Neighbourhood]) -> None:
-        """Visit the nodes of the graph; until the first change it takes a glance to pass by what is for no rule."""
+    def _visit_all(self, graph: FunctionGraph, busy: Collection[MatchKey]) -> None:
+        """Visit the nodes of the graph; until the first change, nodes that no rule selects cost one set lookup."""
         image, merging = self._image, self.merging
         quiet = self.stop is None and not (merging and graph.has_repeats)
-        for position, (node, around) in enumerate(zip(graph.order, graph.neighbourhoods, strict=True)):
+        for position, (node, key) in enumerate(zip(graph.order, graph.match_keys, strict=True)):
             if quiet and not image:
-                frame = self._offered(node, node, True) if around in busy else None
+                frame = self._offered(node, node, True) if key in busy else None
             else:
-                frame = self._visit_first(node, around in busy)
+                frame = self._visit_first(node, key in busy)
             if frame is None:
                 continue
             if quiet and merging:  # from now on nodes may be equal: to new ones
                 self._equal.update(((met.op, met.inputs), met) for met in graph.order[: position + 1])
             quiet = quiet and not merging and self.stop is None
-            self._settle(frame)
+            self._visit_replacement(frame)
 
     def _visit_first(self, node: Apply, is_busy: bool) -> Frame | None:
-        """`_visit` for a node of the graph: most are as they were, and equal to no other."""
+        """`_visit` for a node of the graph, quick for the common case: unchanged and equal to no other."""
         if self.stop is not None or node.outputs[0] in self._image:
             return self._visit(node, True)
         new = node.over(self._image)
@@ -127,13 +127,13 @@ class Sweep:
                 return self._met(node, new, True)
             self._stands_for(node, new, True)  # nothing equals it, nor has a rule seen it: it is new
             return self._offered(node, new, True)
-        unmet = self.merging and node not in self._settled
+        unmet = self.merging and node not in self._finished
         if unmet and self._equal.setdefault((node.op, node.inputs), node) is not node:
             return self._met(node, node, True)
         return self._offered(node, node, True) if is_busy else None
 
-    def _settle(self, frame: Frame) -> None:
-        """Visit all that rules have put in the place of a node."""
+    def _visit_replacement(self, frame: Frame) -> None:
+        """Visit the nodes of a replacement, and of the replacements of those."""
         frames = self._frames
         frames.append(frame)
         while frames:
@@ -146,17 +146,17 @@ class Sweep:
                 frames.append(inner)
 
     def _visit(self, source: Apply, in_graph: bool) -> Frame | None:
-        """Rebuild, merge and offer one node; the frame of its replacement if a rule takes it."""
+        """Rebuild, merge and offer one node; return the frame of its replacement if a rule fires."""
         node = source.over(self._image)
         if node is not source:
             self.applier.known.add(node)
         return self._met(source, node, in_graph)
 
     def _met(self, source: Apply, node: Apply, in_graph: bool) -> Frame | None:
-        """Merge and offer what stands for `source` on its rewritten inputs."""
+        """Merge and offer `node`, which is `source` on its rewritten inputs."""
         if self._frames and (frame := self._open.get(node_key(node))) is not None:
             node = frame.node
-            self._settled.add(node)  # it stands inside its own replacement, and there it stays
+            self._finished.add(node)  # it stands inside its own replacement, and there it stays
         elif self.merging:
             node = self._merged(node, in_graph)
         if node is not source:
@@ -166,17 +166,17 @@ class Sweep:
         return self._offered(source, node, in_graph)
 
     def _offered(self, source: Apply, node: Apply, in_graph: bool) -> Frame | None:
-        """Let the rules have a node unless it is settled; the frame of its replacement if one takes it."""
-        around = neighbourhood_of(node)
-        plain, by_users = self.applier.offers.get(around) or self.applier.offers_to(around)
-        if plain and node not in self._settled and (frame := self._offer(source, node, plain)) is not None:
+        """Offer a node to its rules unless it is finished; return the frame of the replacement if a rule fires."""
+        key = match_key_of(node)
+        plain, by_users = self.applier.offers.get(key) or self.applier.offers_to(key)
+        if plain and node not in self._finished and (frame := self._offer(source, node, plain)) is not None:
             return frame
         if plain or self.merging:
-            self._settled.add(node)
+            self._finished.add(node)
         return self._offer(source, node, by_users) if by_users and in_graph else None
 
     def _stands_for(self, source: Apply, node: Apply, in_graph: bool) -> None:
-        """From now on `node`, or what has taken its place, is read where `source` was."""
+        """Let the readers of `source` read `node`, or its replacement."""
         image, noted = self._image, in_graph and self.applier.looks_at_users
         for old, new in zip(source.outputs, node.outputs):
             final = image[old] = image.get(new, new)
@@ -184,7 +184,7 @@ class Sweep:
                 self._stand_ins.setdefault(final, []).append(old)
 
     def _offer(self, source: Apply, node: Apply, tallies: Sequence[Tally]) -> Frame | None:
-        """Try rules on a node; the frame of the replacement if one takes it."""
+        """Try rules on a node; return the frame of the replacement if one fires."""
         self._lines.origin = node.origin
         firing = self.applier.fire(node, tallies, self._users)
         if firing is None:
@@ -195,11 +195,11 @@ class Sweep:
         self._open[frame.key] = frame
         read = {i for inner in fresh for i in inner.inputs}
         stays = None in after or not read.isdisjoint(node.outputs)
-        (self._settled.add if stays else self._settled.discard)(node)
+        (self._finished.add if stays else self._finished.discard)(node)
         return frame
 
     def _count(self, fresh: Sequence[Apply], rule: str) -> None:
-        """Set `stop` if rules have made too much, or taken too long."""
+        """Set `stop` if the rules have made too many nodes or taken too long."""
         self._made += len(fresh)
         if self.max_nodes is not None and self._made > self.max_nodes:
             self.stop = limit_reached(self.max_nodes, rule)
@@ -207,14 +207,14 @@ class Sweep:
             self.stop = "limit of time"
 
     def _close(self, frame: Frame) -> None:
-        """All of a replacement is settled: it takes the place of what it is for."""
+        """Put a replacement in place once all its nodes are visited."""
         del self._open[frame.key]
         for old, before, after in zip(frame.source.outputs, frame.node.outputs, frame.after):
             if after is None:
                 continue
             final = self._image.get(after, after)
             if final is before:
-                self._settled.add(frame.node)
+                self._finished.add(frame.node)
                 self._diverged(frame)
                 continue
             self._image[old] = self._image[before] = final
@@ -225,7 +225,7 @@ class Sweep:
 
     def _diverged(self, frame: Frame) -> None:
         names = tuple(dict.fromkeys(frame.names))
-        text = f"{' and '.join(names)} undo one another on\n{surroundings(frame.node)}"
+        text = f"{' and '.join(names)} undo one another on\n{excerpt(frame.node)}"
         self.applier.failures.record(", ".join(names), repr(frame.node), Divergence(text, names))
 
     def _users(self, variable: Variable) -> Sequence[Use]:
@@ -238,7 +238,7 @@ class Sweep:
 
     # --- merging
     def _merged(self, node: Apply, in_graph: bool) -> Apply:
-        """The first node that computes the same, or this one.  What has taken the place of the former is journaled."""
+        """The first node that computes the same, or this one.  The merge is journaled."""
         if not in_graph:  # the constants of the graph itself are merged before the walk
             constants = [i for i in node.inputs if isinstance(i, Constant)]
             if any(self._constants.setdefault(c.key, c) is not c for c in constants):
@@ -278,8 +278,8 @@ def limit_reached(max_nodes: int, rule: str) -> str:
     return f"limit of {max_nodes} new nodes, the last of them made by {rule}"
 
 
-def surroundings(node: Apply, levels: int = 3) -> str:
-    """The text of a node and what it is computed from, `levels` deep."""
+def excerpt(node: Apply, levels: int = 3) -> str:
+    """The text of a node and its ancestors, `levels` deep."""
     near, edge = {node}, [node]
     for _ in range(levels - 1):
         edge = [i.owner for n in edge for i in n.inputs if i.owner is not None]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import pages
 from ..graph import Apply, Constant, FunctionGraph, GraphEditor, Replacement, Variable
-from ..graph.neighbourhood import neighbourhood_of
+from ..graph.match_key import match_key_of
 from ..record import record
 from .entries import Row
 from .mismatch import Mismatch, condition_text, mismatch
@@ -34,9 +34,9 @@ class Explanation:
 
     name: str
     what: str
-    """The rule as text."""
+    """The text of the rule."""
     places: tuple[str, ...]
-    """Where it runs: position, path, and the rewrites before it."""
+    """The place where it runs: position, path and the rewrites before it."""
     fired: tuple[Replacement, ...] = ()
     reasons: tuple[str, ...] = ()
     fix: str = ""
@@ -138,7 +138,7 @@ class _Run:
 
 
 def _reasons(rule: Rule, taken: Sequence[Row], run: _Run) -> tuple[tuple[str, ...], str]:
-    """Why a rule that ran fired nowhere, and what helps."""
+    """The reasons why a rule that ran fired nowhere, and the fix."""
     spans = [run.span(row.path.partition("/")[0]) for row in taken]
     begin, end = spans[0][0], spans[-1][1]
 
@@ -195,8 +195,8 @@ def candidates(rule: Rule, graph: FunctionGraph) -> Iterator[Apply]:
     """The nodes whose op, and whose operands' ops, the rule may match."""
     for node in graph.order:
         if not rule.ops or any(is_of(node.op, key) for key in rule.ops):
-            around = neighbourhood_of(node)
-            if rule.may_match(around.op, around.heads):
+            key = match_key_of(node)
+            if rule.may_match(key.op, key.heads):
                 yield node
 
 
@@ -312,7 +312,7 @@ def _place_text(row: Row, run: _Run) -> str:
 
 
 def _inclusion(row: Row) -> str:
-    """The tags that take an entry which a query leaves out."""
+    """The tags that would make a query select an entry that it leaves out."""
     if row.reason.endswith("not included"):
         return f'mode.including("{row.name}")'
     return f"a query without that: {row.reason.rpartition('has ')[2] or row.reason}"

@@ -77,7 +77,7 @@ def _methods(cls: type, eq: bool, repr: bool, slots: bool) -> dict[str, Any]:
 
 
 class _Init:
-    """The `__init__` of a record, made when it is first asked for, which then takes this place."""
+    """The lazy `__init__` of a record: the first call generates the real one and installs it."""
 
     __slots__ = ("_cls", "_given")
 

@@ -1,4 +1,4 @@
-"""`cached_property`: an attribute that is computed when it is first asked for.
+"""`cached_property`: an attribute that is computed on first access.
 
 That of the standard library held a lock for each class until Python 3.12: threads that compile waited for each other,
 and a child forked while one of them was inside waited for ever, since nobody was left to open the lock.  This one has

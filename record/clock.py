@@ -1,4 +1,4 @@
-"""The processor time of a thread, read cheaply; what it waited for the processor or the GIL is counted beside it.
+"""Processor time of a thread, read cheaply; waits for the processor or the GIL are counted separately.
 
     clock = processor_clock()
     start, waited = clock.read(), clock.waited
@@ -18,7 +18,7 @@ from time import perf_counter
 
 _FRESH = 4e-4
 _IS_FINE = time.get_clock_info("thread_time").resolution < 1e-5
-"""Whether the system counts finely enough; on Windows it counts in steps of 16 ms."""
+"""Whether the system clock is fine enough; that of Windows has steps of 16 ms."""
 
 
 class ProcessorClock:
@@ -31,10 +31,10 @@ class ProcessorClock:
         self._start = self._last - time.thread_time()
         self._due = self._last + _FRESH if _IS_FINE else float("inf")
         self.waited: float = 0.0
-        """Seconds that the thread did not run, since the clock was made."""
+        """Seconds that the thread did not run since the clock was created."""
 
     def read(self) -> float:
-        """Seconds from an arbitrary start, without those that the thread waited."""
+        """Seconds from an arbitrary start, without waits of the thread."""
         now = perf_counter()
         if now > self._due:
             self._ask(now)
@@ -42,7 +42,7 @@ class ProcessorClock:
         return now - self.waited
 
     def _ask(self, now: float) -> None:
-        """Charge what was waited to the time since the last reading."""
+        """Charge the wait to the interval since the last reading."""
         waited = now - self._start - time.thread_time()
         self.waited = max(self.waited, min(waited, self.waited + now - self._last))
         self._due = now + _FRESH
@@ -52,7 +52,7 @@ _clocks = threading.local()
 
 
 def processor_clock() -> ProcessorClock:
-    """The clock of the thread that asks."""
+    """The clock of the calling thread."""
     try:
         clock: ProcessorClock = _clocks.clock
     except AttributeError:
@@ -61,7 +61,7 @@ def processor_clock() -> ProcessorClock:
 
 
 def _in_child() -> None:
-    """After a fork the time of the thread begins anew."""
+    """Reset the clock after a fork: the thread's time starts again."""
     _clocks.clock = ProcessorClock()
 
 

@@ -1,4 +1,4 @@
-"""Whether the interpreter is shutting down: no thread may begin then, and nothing is measured.
+"""Shutdown of the interpreter, when no thread may begin and nothing is measured.
 
 Since Python 3.12 a thread that begins in an atexit callback is a RuntimeError; before, nobody waits for it.
 """
@@ -9,5 +9,5 @@ import threading
 
 
 def interpreter_ends() -> bool:
-    """Whether the main thread has ended, so that atexit callbacks and finalizers are all that still runs."""
+    """Return whether the main thread has ended and only atexit callbacks and finalizers still run."""
     return not threading.main_thread().is_alive()

@@ -1,4 +1,4 @@
-"""Locks and forks: a child has the thread that forked and no other, so nobody would open what another thread held.
+"""Locks that survive a fork: the child has only the forking thread, so it could wait forever for others' locks.
 
 `fork_safe_lock` guards what must be whole in the child, and is held for moments: the fork waits.  A `ProcessLock`
 guards what may be left half done, or is held for long: the child has it open.
@@ -37,7 +37,7 @@ class ProcessLock:
         self._lock.release()
 
     def _in_child(self) -> None:
-        """Begin anew, unless it is free or held by the thread that forked."""
+        """Replace the lock unless it is free or held by the forking thread."""
         if self._lock.acquire(blocking=False):
             self._lock.release()
         else:

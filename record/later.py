@@ -1,4 +1,4 @@
-"""Modules of Python that only failures need, each loaded when it is first asked for: `later.difflib`."""
+"""Lazy imports of standard modules that only failures need: `later.difflib`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory that the C library keeps when large blocks are freed.
+"""Return freed memory that the C library keeps to the system.
 
 glibc keeps freed memory below blocks that still live.  A network read from a file frees as much as its weights take:
 of a MobileNetV2 of 14 MB, 21 MB stay with the process.
@@ -10,7 +10,7 @@ import ctypes
 
 
 def return_freed_memory() -> None:
-    """Give the system what glibc keeps; nothing with other C libraries.  It takes less than a millisecond."""
+    """Trim glibc's heap in less than a millisecond; a no-op with other C libraries."""
     try:
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     except (OSError, TypeError):  # Windows has no such library

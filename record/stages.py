@@ -1,4 +1,4 @@
-"""Stages of long work, told to whoever shows its progress in this thread.
+"""Stages of long work, reported to this thread's progress callback.
 
     with told(show):          show("optimizing: canonicalize, 3 of 19"), show("compiling 840 lines of C") ...
         compile()
@@ -23,7 +23,7 @@ _of_this_thread = _Listeners()
 
 @contextmanager
 def told(tell: Callable[[str], None]) -> Iterator[None]:
-    """A block whose stages `tell` is told."""
+    """Report the stages of the block to `tell`."""
     before, _of_this_thread.tell = _of_this_thread.tell, tell
     try:
         yield
@@ -32,14 +32,14 @@ def told(tell: Callable[[str], None]) -> Iterator[None]:
 
 
 def report(stage: str) -> None:
-    """Say which stage begins."""
+    """Report that a stage begins."""
     if _of_this_thread.tell is not None:
         _of_this_thread.tell(stage)
 
 
 @contextmanager
 def in_turn() -> Iterator[Callable[[str, int, int], None]]:
-    """A function that reports steps of a sequence by name, number and count; not those of a sequence within another."""
+    """Yield a function that reports steps of the outermost sequence by name, number and count."""
     _of_this_thread.depth += 1
     is_outermost = _of_this_thread.depth == 1
     try:

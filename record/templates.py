@@ -52,7 +52,7 @@ TEMPLATES = (none, one, two, three, four, five, six, seven, eight)
 
 
 def any_fields(self: Any) -> None:
-    """As many as there are, and `__post_init__`: twice as slow as the others."""
+    """Set any number of fields and call `__post_init__`: twice as slow as the others."""
     fill(locals())
 
 

@@ -47,7 +47,7 @@ class Costs:
     # --- computing again or keeping
     again_byte: int = _TABLE["again_byte"]
     """A byte that is written to the cache and read again.  Values that cost more are kept, others computed again."""
-    stretched_byte: int = _TABLE["stretched_byte"]
+    broadcast_byte: int = _TABLE["broadcast_byte"]
     """A byte of values smaller than the loops, which a loop would compute again in every step."""
     # --- launches and threads
     launch: int = _TABLE["launch"]

@@ -113,12 +113,12 @@ class Limits:
     # --- loops
     long_body: int = 48
     """Statements of a loop from which on a second form of it takes a compiler longer than strips do."""
-    streams: int = 4
-    """Streams of a search for an extremum."""
-    stream_bytes: int = 128
-    """The length of a stream is a multiple of this; fewer elements are taken one by one."""
-    stream_body: int = 4
-    """Statements of a step beside those of the accumulators; with more it is they that take the time."""
+    extremum_accumulators: int = 4
+    """Accumulators of a search for an extremum."""
+    extremum_bytes: int = 128
+    """The part of each accumulator is a multiple of this; fewer elements are taken one by one."""
+    extremum_body: int = 4
+    """Statements of a step beside those of the accumulators; with more, these take the time."""
     unrolled_rows: int = 4
     """Rows that are added at a time, so that an accumulator is read and written once for all of them.  Sums of 3000
     columns of float64 take 3.8 ms of processor time, by single rows 5.8."""

@@ -10,7 +10,7 @@ COSTS: dict[str, int] = {
     "gathered_byte": 26,
     "jump": 1_370,
     "again_byte": 48,
-    "stretched_byte": 16,
+    "broadcast_byte": 16,
     "launch": 52_800,
     "alone": 10_600_000,
     "thread": 20_000_000,

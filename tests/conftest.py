@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from ckernel import SHARED_FOLDER
-from isolation import Surroundings
+from isolation import ProcessState
 
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
@@ -81,18 +81,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Surroundings:
+def process_state(tmp_path_factory: pytest.TempPathFactory) -> ProcessState:
     """Fixture of all tests; temporary files go into a folder of this process."""
     tempfile.tempdir = os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("temporary"))
-    return Surroundings()
+    return ProcessState()
 
 
 @pytest.fixture(autouse=True)
-def isolated(surroundings: Surroundings) -> Iterator[None]:
-    """Undo what a test changes of the surroundings, and blame the test."""
-    before = surroundings.read()
+def isolated(process_state: ProcessState) -> Iterator[None]:
+    """Undo what a test changes of the process state, and blame the test."""
+    before = process_state.read()
     yield
-    changes = surroundings.restore(before)
+    changes = process_state.restore(before)
     if changes:
         pytest.fail("this test changes what other tests meet:\n  " + "\n  ".join(changes), pytrace=False)
 

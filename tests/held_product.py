@@ -23,15 +23,15 @@ PRODUCT = "arignote"
 """The package that is held, with all inside."""
 
 CACHES = {
-    "arignote.cbackend.build.ahead._missed",
+    "arignote.cbackend.build.prestarted._missed",
     "arignote.cbackend.build.build._begun",
     "arignote.cbackend.build.toolchain._programs",
     "arignote.cbackend.calls.native._methods",
-    "arignote.cbackend.calls.turns._held",
+    "arignote.cbackend.calls.update_locks._held",
     "arignote.cbackend.ctext.preamble._added",
     "arignote.cbackend.runtime.runtime._for_targets",
     "arignote.cbackend.runtime.runtime._loaded",
-    "arignote.graph.neighbourhood._known",
+    "arignote.graph.match_key._known",
     "arignote.graph.provenance._is_own_file",
     "arignote.notices._said",
     "arignote.ops.elementwise._defined",

@@ -1,9 +1,9 @@
 """The state that all tests of a process share, held: a test that changes it is blamed, and the change is undone.
 
-    surroundings = Surroundings()
-    before = surroundings.read()
+    process_state = ProcessState()
+    before = process_state.read()
     ...                                     # a test runs
-    changes = surroundings.restore(before)  # one line for each change
+    changes = process_state.restore(before)  # one line for each change
 
 This file holds the interpreter, NumPy and what a test may leave behind; `held_product.py` holds the product itself.
 pytest holds the filters of `warnings`.
@@ -51,7 +51,7 @@ class Aspect(NamedTuple):
     is_other: Callable[[Any, Any], Any] = operator.ne
 
 
-class Surroundings:
+class ProcessState:
     """The state that tests share in this process."""
 
     def __init__(self) -> None:

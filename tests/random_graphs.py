@@ -76,7 +76,7 @@ def _broadcasts(a: np.ndarray, b: np.ndarray) -> bool:
     return all(m == n or 1 in (m, n) for m, n in zip(a.shape[::-1], b.shape[::-1], strict=False))
 
 
-def _stretches_to(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+def _broadcasts_to(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     return len(shape) <= len(whole) and all(m in (1, n) for m, n in zip(shape[::-1], whole[::-1], strict=False))
 
 
@@ -169,5 +169,5 @@ def _update(s: Sketch, i: Variable, results: Sequence[Variable]) -> Variable | N
     if i.ndim and s.array[i].shape[0] > 1 and s.random.random() < 0.2:
         return T.inc_subtensor(i[1:], 1.0)
     shape = s.array[i].shape
-    fits = [v for v in results if _stretches_to(s.array[v].shape, shape)]
+    fits = [v for v in results if _broadcasts_to(s.array[v].shape, shape)]
     return T.sub(i, T.mul(0.5, s.random.choice(fits) if fits else i))

@@ -35,7 +35,7 @@ LAYOUTS = {
     "by columns": "np.asfortranarray({0})",
     "apart": "np.repeat({0}, 2, axis=-1)[..., ::2]",
     "backwards": "{0}[::-1].copy()[::-1]",
-    "stretched": "np.broadcast_to({0}[:1], {0}.shape)",
+    "broadcast": "np.broadcast_to({0}[:1], {0}.shape)",
     "read-only": "np.broadcast_to({0}, {0}.shape)",
 }
 MODES = (None, None, None, None, None, "FAST_COMPILE", "fast_run -fusion", "fast_run -inplace")

@@ -21,7 +21,7 @@ def rewritten(graph, rule):
     return result
 
 
-def settled(graph, rules):
+def normalized(graph, rules):
     """The graph after the rules have come to a fixed point, which they must."""
     result, _ = EquilibriumOptimizer(rules=tuple(rules), conform=TensorConform(), strict=True)(graph)
     return result

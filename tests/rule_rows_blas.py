@@ -130,6 +130,6 @@ UNCHANGED = [
     ("local_fold_factor_into_weights", T.constant(factor) / Dot()(A, weights)),
     ("local_batched_matmul_to_core_matmul", T.matmul(X.dimshuffle(1, 0, 2), A)),  # whose rows would be copied
     ("local_batched_matmul_to_core_matmul", T.matmul(X, X)),
-    ("local_sum_of_batched_matmul", T.sum(MatMul()(over(X), X[:1]), axis=0)),  # one of which is stretched
+    ("local_sum_of_batched_matmul", T.sum(MatMul()(over(X), X[:1]), axis=0)),  # one of which is broadcast
     ("local_sum_of_batched_matmul", T.sum(MatMul()(X, T.exp(X)), axis=0)),
 ]

@@ -241,12 +241,12 @@ UNCHANGED = [
     ("local_subtensor_merge", x[1:4][n]),  # n may be beyond the slice
     ("local_subtensor_merge", x[n:][2:]),  # n may be negative
     ("local_adv_idx_to_slice", x[arange(1, 3)]),  # x may be shorter
-    ("local_subtensor_lift", (A * x)[n]),  # x may be stretched
+    ("local_subtensor_lift", (A * x)[n]),  # x may be broadcast
     ("local_incsubtensor_of_zeros_to_setsubtensor", AdvancedIncSubtensor(("a",), set=False)(T.zeros_like(x), s, i)),
     ("local_set_to_inc_subtensor", AdvancedIncSubtensor(("a",), set=True)(x, x[i] + y, i)),  # positions named twice
     ("local_subtensor_inc_subtensor", AdvancedSubtensor(("a",))(AdvancedIncSubtensor(("a",), set=True)(x, y, i), i)),
     ("local_join_subtensors", Join(0)(A[1:k], A[k:5])),  # k may be less than 1
-    ("local_elemwise_of_join", Join(0)(A, B) * C),  # C may be stretched
+    ("local_elemwise_of_join", Join(0)(A, B) * C),  # C may be broadcast
     ("local_elemwise_of_join", Join(0)(A, B, A, B, A) * s),  # too many kernels
     ("local_elemwise_of_padded", put(C, A, slice(1, 3)) * s),
     ("local_sum_of_join", T.max(Join(0)(A, B))),  # A may have no elements

@@ -1,7 +1,7 @@
 """Random graphs on which a rule fires, run by NumPy before and after: what the tests and the campaign hold rules by.
 
 A rule with a pattern gets graphs made from the pattern: wild cards become variables of random dtypes and shapes,
-numbers constants of weak and strong dtypes and of shapes that stretch.  A rule with a function gets its examples
+numbers constants of weak and strong dtypes and of shapes that broadcast.  A rule with a function gets its examples
 (rule_rows*.py) with other dtypes, lengths, constants and operands.  Data has NaN, infinities, signed zeros, subnormal
 numbers and the extremes of integers.
 """
@@ -150,7 +150,7 @@ def _other_length(rng, known, length):
 
 
 def compound(rng, others):
-    """One leaf becomes an expression of itself, or one that another leaf may stretch."""
+    """One leaf becomes an expression of itself, or one that another leaf may broadcast."""
     variables = [v for v in others if not isinstance(v, Constant)]
     for v in variables[: int(rng.integers(1, 3))]:
         leaf = others[v]
@@ -190,7 +190,7 @@ def proposed(rule, rng, dtype):
 
 
 def arrays_for(graph, rng, make):
-    """Arrays that may fit the graph: lengths that broadcast together, some of them stretched."""
+    """Arrays that may fit the graph: lengths that broadcast together, some of them broadcast."""
     if rng.random() < 0.5 and all(isinstance(node.op, Elementwise) for node in graph.order):
         lengths = LENGTHS[rng.integers(len(LENGTHS))]
         shapes = [

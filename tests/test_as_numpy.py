@@ -199,7 +199,7 @@ def test_products_of_vectors_in_every_dtype(dtype):
 
 @pytest.mark.parametrize("name", ["vecdot", "inner", "dot", "vdot"])
 @pytest.mark.parametrize("shapes", [((3,), (1,)), ((1,), (3,)), ((2, 3), (1,)), ((2, 1), (3,))])
-def test_lengths_that_are_summed_over_are_not_stretched(name, shapes):
+def test_lengths_that_are_summed_over_are_not_broadcast(name, shapes):
     a, b = (T.tensor(n, shape=(None,) * len(shape)) for n, shape in zip("ab", shapes, strict=True))
     values = [np.ones(shape) for shape in shapes]
     expression = getattr(T, name)(a, b)

@@ -98,7 +98,7 @@ def test_what_stays_apart(outputs):
     assert assembled(*outputs, inputs=[X, Y, V]) == []
 
 
-def test_a_value_that_is_stretched_to_its_part():
+def test_a_value_that_is_broadcast_to_its_part():
     n = T.lscalar("n")
     y = T.set_subtensor(T.zeros((n, 5))[1:4, 1:], X * 2)
     f = ag.function([X, n], y)

@@ -21,7 +21,7 @@ def evaluated(expression, values):
 
 
 def network(x, w, b, v, t):
-    """A network of one hidden layer, whose bias is stretched along the batch, with its loss."""
+    """A network of one hidden layer, whose bias is broadcast along the batch, with its loss."""
     hidden = T.tanh(T.dot(x, w) + b)
     return T.mean(T.nn.softmax_crossentropy(T.dot(hidden, v), t)) + 0.01 * T.sum(w**2)
 
@@ -323,7 +323,7 @@ SECOND = {
     "gathered": lambda x: x[[0, 1, 1], [2, 0, 0]] * x[1, 1],
     "scattered": lambda x: T.inc_subtensor(x[[1, 1]], x[[0, 0]] ** 2),
     "joined": lambda x: T.concatenate([x, x * x], 1) ** 2,
-    "stretched": lambda x: T.broadcast_to(x[:1], x.shape) * x,
+    "broadcast": lambda x: T.broadcast_to(x[:1], x.shape) * x,
     "reshaped": lambda x: T.dot(x.reshape((3, 2)), x.reshape((-1, 3))),
     "gemm": lambda x: T.Gemm()(x, x[0, 0], x, T.dot(x.T, x), x[0, 1]),
     "loss": lambda x: T.nn.softmax_crossentropy(x, T.constant([0, 2])),

@@ -8,7 +8,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph import collector_at_rest
+from arignote.graph import gc_paused
 
 
 @pytest.fixture(autouse=True)
@@ -19,22 +19,22 @@ def running():
 
 
 def test_it_rests_inside_and_runs_outside():
-    with collector_at_rest:
-        with collector_at_rest:
+    with gc_paused:
+        with gc_paused:
             assert not gc.isenabled()
         assert not gc.isenabled()
     assert gc.isenabled()
 
 
 def test_it_runs_again_after_an_error():
-    with pytest.raises(ValueError, match="mine"), collector_at_rest:
+    with pytest.raises(ValueError, match="mine"), gc_paused:
         raise ValueError("mine")
     assert gc.isenabled()
 
 
 def test_who_has_stopped_it_finds_it_stopped():
     gc.disable()
-    with collector_at_rest:
+    with gc_paused:
         pass
     assert not gc.isenabled()
 
@@ -43,12 +43,12 @@ def test_the_last_thread_to_leave_starts_it():
     entered, leave = threading.Event(), threading.Event()
 
     def other():
-        with collector_at_rest:
+        with gc_paused:
             entered.set()
             leave.wait()
 
     thread = threading.Thread(target=other)
-    with collector_at_rest:
+    with gc_paused:
         thread.start()
         entered.wait()
     assert not gc.isenabled()
@@ -63,7 +63,7 @@ def test_a_child_has_no_part_in_what_other_threads_do():
     entered, leave = threading.Event(), threading.Event()
 
     def other():
-        with collector_at_rest:
+        with gc_paused:
             entered.set()
             leave.wait()
 
@@ -73,7 +73,7 @@ def test_a_child_has_no_part_in_what_other_threads_do():
     child = os.fork()
     if child == 0:
         runs = gc.isenabled()
-        with collector_at_rest:
+        with gc_paused:
             rests = not gc.isenabled()
         os._exit(0 if runs and rests and gc.isenabled() else 1)
     leave.set()

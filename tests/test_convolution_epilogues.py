@@ -105,7 +105,7 @@ def case(seed):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_parameters(seed):
-    """A bias, a scaling, a residual that is stretched or not, of which nothing or all is known beforehand."""
+    """A bias, a scaling, a residual that is broadcast or not, of which nothing or all is known beforehand."""
     x_shape, w_shape, keywords = case(seed)
     rng = np.random.default_rng(seed)
     x, w, b = (rng.normal(size=s).astype("float32") for s in (x_shape, w_shape, w_shape[:1]))
@@ -140,8 +140,8 @@ def test_addends_of_all_strides(residual):
 @pytest.mark.parametrize("addend", [(1, 1, 1, 1), (2, 1, 3, 1), (1, 6, 1, 4), (5, 6, 3, 4), (2, 6, 3, 4), (2, 1, 1, 4)])
 @pytest.mark.parametrize("x", [(2, 3, 3, 4), (1, 3, 3, 4), (2, 3, 1, 4), (2, 3, 3, 1), (1, 3, 1, 1)])
 @pytest.mark.parametrize("outputs", [1, 6])
-def test_either_may_be_stretched(residual, x, outputs, addend):
-    """Which shows at run time: a convolution that is stretched has memory of its own."""
+def test_either_may_be_broadcast(residual, x, outputs, addend):
+    """Which shows at run time: a convolution that is broadcast has memory of its own."""
     x, w, r = (RNG.normal(size=s).astype("float32") for s in (x, (outputs, 3, 1, 1), addend))
     exact = by_slices(x, w)
     try:
@@ -256,7 +256,7 @@ def test_one_kernel_for_all_shapes():
 
 
 def test_the_kernel_runs_on_blocks_in_the_memory_of_the_output(golden):
-    """The bias may stretch the outputs at run time: only then has the convolution memory of its own."""
+    """The bias may broadcast the outputs at run time: only then has the convolution memory of its own."""
     text = ag.function([X, W, B], T.nn.relu(T.nn.conv2d(X, W, B, stride=2))).c_source()
     start = text.index("    /* 1: ")
     golden("convolution_epilogue.c", text[start : text.index("    /* 2: outputs */", start)])

@@ -31,6 +31,6 @@ def test_mode_debug_names_the_first_wrong_rule_its_values_and_bisect():
 def test_mode_debug_blames_the_code_where_every_rewrite_is_right(monkeypatch):
     x = T.vector("x")
     f = ag.function([x], T.exp(x), mode=ag.Mode("fast_run", backend="numpy", check=True))
-    monkeypatch.setattr(f, "_way", lambda values: np.ones(2))
+    monkeypatch.setattr(f, "_path", lambda values: np.ones(2))
     with pytest.raises(AssertionError, match=r"1 of 2 elements, 1.0 instead of 2.7.*\nevery rewrite is right"):
         f(np.array([0.0, 1.0]))

@@ -44,7 +44,7 @@ def test_like_numpy(subscripts, dtype):
 
 
 @pytest.mark.parametrize("shapes", [((1, 3), (4, 2)), ((3, 4), (1, 2)), ((3, 1), (1, 2))])
-def test_a_length_known_to_be_one_stretches(shapes):
+def test_a_length_known_to_be_one_broadcasts(shapes):
     x, y = (sample(s, seed=k) for k, s in enumerate(shapes))
     inputs = [T.tensor("x", shape=shapes[0]), T.tensor("y", shape=shapes[1])]
     for subscripts in ("ij,jk->ik", "ij,jk->ijk", "ij,ik->jk"):

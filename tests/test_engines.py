@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import toy_engine
-from isolation import Surroundings
+from isolation import ProcessState
 from program_trials import trouble
 from random_programs import random_program
 from toy_engine import Toy
@@ -17,8 +17,8 @@ from toy_engine import Toy
 import arignote as ag
 from arignote import ops as T
 from arignote.engines import CheckedExecutable, Engine, EngineError, engine
+from arignote.executable_cache import key_of
 from arignote.optimization import Optimization
-from arignote.remembered import key_of
 
 x, y, m = T.vector("x"), T.vector("y"), T.matrix("m")
 ARRAY = np.array([0.5, -1.0, 2.0])
@@ -222,10 +222,10 @@ def test_installed_packages_offer_engines(monkeypatch, registered, value, said):
 
 
 def test_an_engine_that_a_test_leaves_is_found():
-    surroundings = Surroundings()
-    before = surroundings.read()
+    process_state = ProcessState()
+    before = process_state.read()
     ag.engines.register(Toy())
-    said = surroundings.restore(before)
+    said = process_state.restore(before)
     assert any("engines.registry._registered" in line for line in said) and "toy" not in ag.engines.names()
 
 

@@ -133,7 +133,7 @@ LENGTHS = st.sampled_from([0, 1, 2, 7, 8, 9, 16, 17, 31, 33, 64, 70])
 @settings(max_examples=60, deadline=None)
 @given(LENGTHS, LENGTHS, st.sampled_from([0, 1, 5, 16, 40, 400]), st.integers(0, 2), st.booleans())
 def test_values_at_all_lengths(several, m, n, k, stretch, transposed):
-    """`stretch`: the other operands have the shape of the product; are stretched; stretch the product."""
+    """`stretch`: the other operands have the shape of the product; are broadcast; broadcast the product."""
     relu, residual, two, wide = several
     rows, columns = (m, n) if stretch == 0 else (1, n) if stretch == 1 else (9 if m == 1 else m, 5 if n == 1 else n)
     a, b, c, d, e = values((m, k), (k, n), (columns,), (rows, columns), (rows, columns))
@@ -193,7 +193,7 @@ def test_other_backends_profiles_and_pickles_agree(several):
 
 
 def test_the_kernel_runs_on_blocks_in_the_memory_of_the_output(several, golden):
-    """The bias may stretch the product at run time: only then has the product memory of its own."""
+    """The bias may broadcast the product at run time: only then has the product memory of its own."""
     text = several[0].c_source()
     start = text.index("    /* 0: ")
     golden("epilogue.c", text[start : text.index("    /* 1: outputs */", start)])

@@ -179,7 +179,7 @@ LAYOUTS = {
     "reversed": lambda a: a[..., ::-1],
     "stepped": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
     "F order": np.asfortranarray,
-    "stretched": lambda a: np.broadcast_to(a[..., :1], a.shape),
+    "broadcast": lambda a: np.broadcast_to(a[..., :1], a.shape),
     "misaligned": lambda a: np.frombuffer(b"x" + a.tobytes(), a.dtype, offset=1).reshape(a.shape),
     "inner": lambda a: np.pad(a, 2)[tuple(slice(2, -2) for _ in a.shape)],
     "other byte order": lambda a: a.astype(a.dtype.newbyteorder()),

@@ -13,7 +13,7 @@ from test_layering import MAY_IMPORT, files
 import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.build import compiler_process
-from arignote.cbackend.calls.turns import one_at_a_time
+from arignote.cbackend.calls.update_locks import with_update_locks
 from arignote.record.cached import cached_property
 from arignote.record.forks import ProcessLock, fork_safe_lock
 
@@ -158,16 +158,16 @@ def test_an_update_that_a_thread_is_at_is_whole():
         pause()
         value.halves = count[0], count[0]
 
-    take_turn = one_at_a_time(update, [value])
+    locked = with_update_locks(update, [value])
 
     def again():
         whole = value.halves == (1, 1)
-        take_turn(lambda: None)
+        locked(lambda: None)
         return whole and value.halves == (2, 2)
 
-    with Meeting(take_turn, 0.3):
+    with Meeting(locked, 0.3):
         assert in_child(again) == 0
-    take_turn(lambda: None)
+    locked(lambda: None)
     assert value.halves == (2, 2)
 
 

@@ -72,8 +72,8 @@ def test_what_was_begun_is_used_once(cache, compiled):
     assert found is ahead.search()
     first, second = build_all([returning(1), returning(2)], found.toolchain, cache)
     assert [first.lib.ag_entry(ffi.NULL), second.lib.ag_entry(ffi.NULL)] == [1, 2]
-    hoped_for = found.toolchain.flags == flags_of(FIRST)
-    assert sorted(compiled) == ([returning(2)] if hoped_for else [returning(1), returning(2)])
+    expected = found.toolchain.flags == flags_of(FIRST)
+    assert sorted(compiled) == ([returning(2)] if expected else [returning(1), returning(2)])
     assert not at_work(cache)
     assert found.toolchain == Toolchain.find(cache)
 

@@ -404,7 +404,7 @@ def test_derivatives_of_setting(key, static):
 
 
 @pytest.mark.parametrize("write", [T.set_subtensor, T.inc_subtensor])
-def test_derivative_of_a_source_stretched_at_run_time(write):
+def test_derivative_of_a_source_broadcast_at_run_time(write):
     for shape in [(3,), (1,), (2, 1), (1, 3)]:
         assert_gradient(lambda v, w: write(v[1:], w) ** 2, sample((3, 3)), sample(shape), static=False)
 

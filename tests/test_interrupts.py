@@ -164,7 +164,7 @@ def test_calls_by_the_native_entry(raises):
 f = ag.function([x], T.sum(repeated(lambda u: T.exp(T.sin(u)), x, 20)), threads=1)
 for _ in range(100):
     f(np.ones((2, 2)))
-native = type(f._way).__name__ == "builtin_function_or_method"
+native = type(f._path).__name__ == "builtin_function_or_method"
 found = []
 if not {raises}:
     signal.signal(signal.SIGINT, lambda number, frame: None)

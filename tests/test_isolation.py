@@ -18,7 +18,7 @@ import isolation
 import numpy as np
 import pytest
 from compiled import check
-from isolation import Surroundings
+from isolation import ProcessState
 
 import arignote as ag
 from arignote import ops as T
@@ -69,54 +69,54 @@ CHANGES = {
 
 @pytest.mark.filterwarnings("ignore:subprocess:ResourceWarning")
 @pytest.mark.parametrize("said", CHANGES)
-def test_a_change_is_named_and_undone(said, monkeypatch, surroundings):
+def test_a_change_is_named_and_undone(said, monkeypatch, process_state):
     monkeypatch.setattr(isolation, "PATIENCE", 0.05)
-    before = surroundings.read()
+    before = process_state.read()
     CHANGES[said]()
-    (line,) = surroundings.restore(before)
+    (line,) = process_state.restore(before)
     assert said in line
     for thread in threading.enumerate():
         if thread.name == "planted":
             thread.join()
-    assert surroundings.restore(before) == []
+    assert process_state.restore(before) == []
 
 
-def test_a_temporary_file_that_is_left_is_named(surroundings):
-    before, path = surroundings.read(), Path(tempfile.gettempdir(), "planted")
+def test_a_temporary_file_that_is_left_is_named(process_state):
+    before, path = process_state.read(), Path(tempfile.gettempdir(), "planted")
     path.touch()
-    assert surroundings.restore(before) == ["temporary file 'planted' is left"]
+    assert process_state.restore(before) == ["temporary file 'planted' is left"]
     path.unlink()
-    assert surroundings.restore(before) == []
+    assert process_state.restore(before) == []
 
 
 @pytest.mark.skipif(find_toolchain() is None, reason="needs a C compiler")
-def test_another_function_for_compiled_code_is_named_and_undone(surroundings):
+def test_another_function_for_compiled_code_is_named_and_undone(process_state):
     x = T.dmatrix("x")
     check([x], [x @ x], [np.ones((3, 3))])
-    before = surroundings.read()
+    before = process_state.read()
     table = runtime._loaded[0].table
     alloc, threads = table.alloc, table.threads
     table.alloc, table.threads = held_product.ffi.NULL, threads + 1
-    assert surroundings.restore(before) == ["functions that compiled code calls: alloc, threads"]
+    assert process_state.restore(before) == ["functions that compiled code calls: alloc, threads"]
     assert table.alloc == alloc and table.threads == threads
 
 
-def test_a_held_database_is_as_if_nothing_had_happened(surroundings):
+def test_a_held_database_is_as_if_nothing_had_happened(process_state):
     state, query = ag.optdb.state(), ag.optdb.query("fast_run")
     registered()
-    assert surroundings.restore(surroundings.read()) and "planted" not in ag.optdb
+    assert process_state.restore(process_state.read()) and "planted" not in ag.optdb
     assert ag.optdb.state() == state and ag.optdb.query("fast_run") == query
 
 
 def test_a_module_that_a_test_loads_is_held_from_then_on():
-    surroundings = Surroundings()
+    process_state = ProcessState()
     name = f"{held_product.PRODUCT}.planted"
-    before, module = surroundings.read(), type(sys)(name)
+    before, module = process_state.read(), type(sys)(name)
     module.TABLE, sys.modules[name] = {"one": 1}, module
     try:
-        assert surroundings.restore(before) == []
+        assert process_state.restore(before) == []
         module.TABLE["two"] = 2
-        assert surroundings.restore(before) == [f"{name}.TABLE: two was absent, is 2"]
+        assert process_state.restore(before) == [f"{name}.TABLE: two was absent, is 2"]
         assert module.TABLE == {"one": 1}
     finally:
         del sys.modules[name]

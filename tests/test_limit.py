@@ -6,9 +6,9 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.executable_cache import key_of
 from arignote.graph import FunctionGraph, GraphEditor
 from arignote.optdb import FromFunctionOptimizer, MergeOptimizer
-from arignote.remembered import key_of
 
 x, y = T.vector("x"), T.matrix("y")
 LOSS = T.log(1 + T.exp(x * 1)).sum() + T.nn.softmax(y @ (y + 0.0).T).sum()

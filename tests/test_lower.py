@@ -103,9 +103,9 @@ def test_broadcasting_of_known_and_unknown_lengths(pair, sums):
     nodes, library = sums
     node = nodes[pair]
     for lengths in itertools.product([0, 1, 5], [1, 4], [1, 7]):
-        for stretched in itertools.product([False, True], repeat=3):
+        for broadcast in itertools.product([False, True], repeat=3):
             values = []
-            for i, squeeze in zip(node.inputs, (stretched, (False,) * 3), strict=True):
+            for i, squeeze in zip(node.inputs, (broadcast, (False,) * 3), strict=True):
                 wanted = [1 if s else n for n, s in zip(lengths, squeeze, strict=True)][3 - i.ndim :]
                 values.append(random("float64", tuple(n or w for n, w in zip(i.type.shape, wanted, strict=True))))
             check(library, node, *values, rtol=0)

@@ -29,7 +29,7 @@ def warmed(f, *arguments):
     """`f` after so many calls that it has its native entry."""
     for _ in range(NATIVE_AFTER + 1):
         f(*arguments)
-    assert type(f._way).__name__ == "builtin_function_or_method", f._way
+    assert type(f._path).__name__ == "builtin_function_or_method", f._path
     return f
 
 
@@ -180,7 +180,7 @@ def test_pythons_lock_is_let_go_in_long_calls(rows, lets_go):
 def test_a_dropped_function_goes_with_its_entry():
     x = T.vector("x")
     f = warmed(ag.function([x], T.tanh(x) * 1.25), np.zeros(3))
-    gone, entry = weakref.ref(f), f._way
+    gone, entry = weakref.ref(f), f._path
     del f
     gc.collect()
     assert gone() is None
@@ -192,7 +192,7 @@ def test_functions_with_side_effects_have_none():
     f = ag.function([x], x + s, updates=[(s, s + 1)])
     for _ in range(NATIVE_AFTER + 5):
         f(np.zeros(3))
-    assert s.get_value()[0] == NATIVE_AFTER + 5 and type(f._way).__name__ == "Way"
+    assert s.get_value()[0] == NATIVE_AFTER + 5 and type(f._path).__name__ == "CallPath"
 
 
 def test_threads():
@@ -235,7 +235,7 @@ def test_layouts_are_compared_with_live_objects(monkeypatch):
 
 
 def layouts(x):
-    """`x` by rows, by columns, backwards, with gaps, stretched."""
+    """`x` by rows, by columns, backwards, with gaps, broadcast."""
     gaps = np.zeros((2 * x.shape[0], 3 * x.shape[1]))[::2, ::3]
     gaps[...] = x
     return [
@@ -256,7 +256,7 @@ def test_arrays_of_any_strides_give_what_the_other_way_gives(shape):
     a, b = np.random.default_rng(0).normal(size=(2, *shape))
     for left in layouts(a):
         for right in layouts(b):
-            assert type(other._way).__name__ != "builtin_function_or_method"
+            assert type(other._path).__name__ != "builtin_function_or_method"
             for g, e in zip(quick(left, right), other(left, right), strict=True):
                 np.testing.assert_array_equal(g, e, strict=True)
                 assert [s for s, n in zip(g.strides, g.shape, strict=True) if n > 1 and g.size] == [

@@ -68,7 +68,7 @@ def test_models_are_read_back(everything):
 
 
 def test_the_interpreter_of_the_package_reads_them(tmp_path):
-    """But integers as inputs, and batches of products that are stretched, which it lacks."""
+    """But integers as inputs, and batches of products that are broadcast, which it lacks."""
     nnef = pytest.importorskip("nnef")
     cases = [c for c in CASES if c.owner is None or c.owner.op.name not in ("matmul", "advanced_subtensor")]
     outputs = [T.cast(c, "float32") if c.dtype == "float64" else c for c in cases]

@@ -104,7 +104,7 @@ def test_every_way_takes_and_refuses_alike(downcast):
         plain = f._plain
         for _ in range(NATIVE_AFTER):
             f(np.ones([3 if n == 3 else 1 for n in shape], dtype))
-        assert (f._way is not plain) == NATIVE
+        assert (f._path is not plain) == NATIVE
         for value in ODD:
             expected = outcome(plain, value)
             where = f"{dtype}{shape} {downcast}: {type(value).__name__} {value!r}"

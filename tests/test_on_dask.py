@@ -50,7 +50,7 @@ CASES = {
     "a fused cross entropy": ag.grad(T.nn.softmax_crossentropy(logits, labels % 3).mean(), [w]),
     "an embedding": ag.grad(T.sum(T.square(table[labels] - x)), [table]),
     "gradients of parts": ag.grad(T.square(logits[:, 1] - x[:, 0]).mean() + T.sum(T.exp(logits[:, 1:3])), [w]),
-    "stretched": [T.zeros((T.shape(x)[0], 2)) + w[0, 0], T.ones(T.shape(x)[0]) * y[:, 0], logits + T.zeros((50, 3))],
+    "broadcast": [T.zeros((T.shape(x)[0], 2)) + w[0, 0], T.ones(T.shape(x)[0]) * y[:, 0], logits + T.zeros((50, 3))],
     "products": [T.dot(x, w), T.dot(x.T, y), T.dot(w.T, x.T), T.matmul(x, w), T.dot(x.T, x @ w)],
     "transposed": [x.T, (x.T * 2).sum(axis=0), T.expand_dims(x, 1) + y[:, None]],
     "parts": [x[:, 1:3], x[:, 0], T.concatenate([x, y], axis=1), T.argmax(x, axis=1)],

@@ -305,7 +305,7 @@ def test_shared_variables_stay_on_the_device_between_calls(opencl):
     assert pickle.loads(pickle.dumps(w)).get_value()[0, 0] == 2
 
 
-def test_threads_take_turns_and_get_results_of_their_own(opencl):
+def test_threads_wait_and_get_results_of_their_own(opencl):
     x = T.vector("x")
     f = ag.function([x], [x * 2, x + 1, x], mode=opencl)
     with ThreadPoolExecutor(4) as pool:

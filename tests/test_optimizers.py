@@ -142,7 +142,7 @@ def test_a_node_rule_may_answer_for_each_output_or_by_name():
         assert result == (graph(A) if kind in ("list", "dict", "variable") else graph(-A)), kind
 
 
-def test_settled_nodes_are_not_tried_again():
+def test_finished_nodes_are_not_tried_again():
     tried = []
     spy = node_rule("spy", exp, tried.append, formula="exp(x) -> nothing")
     other = rule("late", tanh(x), sin(x))

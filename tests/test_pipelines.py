@@ -72,7 +72,7 @@ ROWS = {
     "a layer norm": NORMALIZED * V + B,
     "a layer norm and its exponential": T.exp(NORMALIZED * V + B),
     "a softmax, scaled, of which sums": (T.nn.softmax(X) * B).sum(1),
-    "rows that are stretched, and columns": T.nn.softmax(X) * Y,
+    "rows that are broadcast, and columns": T.nn.softmax(X) * Y,
     "twice": T.nn.softmax(T.nn.softmax(X) * V) * B,
 }
 """Rows that are reduced, and what reads them beside a row or matrix of unknown length."""
@@ -237,7 +237,7 @@ def test_gathers_mean_what_they_do_in_numpy(name, rows):
 
 
 def test_lengths_that_broadcast_at_run_time():
-    """One row is stretched over all: rows of the ring do not follow one another, so the stages run whole."""
+    """One row is broadcast over all: rows of the ring do not follow one another, so the stages run whole."""
     y = X[1:] * down(along(Y))
     f, apart = ag.function([X, Y], y), ag.function([X, Y], y, mode=APART)
     rng = np.random.default_rng(0)

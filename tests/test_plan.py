@@ -284,7 +284,7 @@ def test_where_something_may_fail_late_values_are_made_elsewhere():
     assert not container.value.any()
 
 
-def test_functions_that_overwrite_one_value_take_turns():
+def test_functions_that_overwrite_one_value_exclude_one_another():
     import threading
 
     w, x = T.vector("w"), T.vector("x")

@@ -31,13 +31,13 @@ def test_a_seed_gives_one_program(seed):
     assert program.steps
 
 
-@pytest.mark.parametrize("layout", ["", "by columns", "apart", "backwards", "stretched", "read-only"])
+@pytest.mark.parametrize("layout", ["", "by columns", "apart", "backwards", "broadcast", "read-only"])
 def test_layouts_are_those_of_their_names(layout):
     made = Input("x", "int8", "nm", (False, False), layout, (1, 2, 3))
     array = Program((2, 4, 0), (made,), (), ()).arrays((2, 4, 0))["x"]
     assert array.shape == (2, 4)
     assert array.flags.c_contiguous == (layout in ("", "read-only"))
-    assert (0 in array.strides) == (layout == "stretched")
+    assert (0 in array.strides) == (layout == "broadcast")
 
 
 def test_a_failing_program_is_made_small():

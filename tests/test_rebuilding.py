@@ -9,7 +9,7 @@ from random_graphs import random_graph
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph import ARRAY, LEAF, NUMBER, Apply, FunctionGraph, dims_of, neighbourhood_of
+from arignote.graph import ARRAY, LEAF, NUMBER, Apply, FunctionGraph, dims_of, match_key_of
 from arignote.ops.elementwise import mul, switch
 from arignote.optdb.patterns import once, wilds
 
@@ -66,17 +66,17 @@ def test_lengths_that_were_taken_over_are_those_that_the_ops_say(seed):
             assert dims_of(output) == expected
 
 
-def test_the_neighbourhood_is_an_op_and_what_computes_its_operands():
+def test_the_match_key_is_an_op_and_what_computes_its_operands():
     node = (T.exp(A) + 1.0).owner
-    around = neighbourhood_of(node)
-    assert neighbourhood_of((A + B).owner).heads == (LEAF, LEAF)
-    assert (around.op, around.heads[0]) == (T.add, T.exp)
-    assert neighbourhood_of((T.exp(B) + 1).owner) is around
+    key = match_key_of(node)
+    assert match_key_of((A + B).owner).heads == (LEAF, LEAF)
+    assert (key.op, key.heads[0]) == (T.add, T.exp)
+    assert match_key_of((T.exp(B) + 1).owner) is key
 
 
-def test_the_neighbourhood_tells_the_numbers_that_rules_ask_for_from_others():
+def test_the_match_key_tells_the_numbers_that_rules_ask_for_from_others():
     def kind(value):
-        return neighbourhood_of(T.add(A, T.constant(value)).owner).heads[1]
+        return match_key_of(T.add(A, T.constant(value)).owner).heads[1]
 
     assert kind(2.0) is kind(0.5) is NUMBER
     assert kind(0.0) is kind(-0.0) is kind(0) is not kind(1.0)
@@ -86,12 +86,12 @@ def test_the_neighbourhood_tells_the_numbers_that_rules_ask_for_from_others():
     assert all(kind(value).may_be(0.25) for value in (1.0, 2.0, [2.0, 2.0]))
 
 
-def test_the_neighbourhood_is_taken_over_from_operands_of_the_same_ops_alone():
+def test_the_match_key_is_taken_over_from_operands_of_the_same_ops_alone():
     node = T.sin(T.exp(A)).owner
-    around = neighbourhood_of(node)
-    assert rebuilt(node.out, T.exp(B))._neighbourhood is around
-    assert neighbourhood_of(rebuilt(node.out, T.log(A))).heads == (T.log,)
-    assert neighbourhood_of(rebuilt(node.out, B)).heads == (LEAF,)
+    key = match_key_of(node)
+    assert rebuilt(node.out, T.exp(B))._match_key is key
+    assert match_key_of(rebuilt(node.out, T.log(A))).heads == (T.log,)
+    assert match_key_of(rebuilt(node.out, B)).heads == (LEAF,)
 
 
 def test_a_rebuilt_node_keeps_names_lines_and_the_types_of_all_outputs():

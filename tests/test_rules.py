@@ -255,7 +255,7 @@ def test_folding_leaves_what_raises():
     assert optimized(graph, "fast_run") == graph
 
 
-def test_a_long_chain_is_settled_in_one_walk_each():
+def test_a_long_chain_takes_one_walk_each():
     sys_limit = sys.getrecursionlimit()
     v = X
     for k in range(5000):

@@ -13,7 +13,7 @@ LAYOUTS = {
     "transposed": np.asfortranarray,
     "every other": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
     "backwards": lambda a: np.ascontiguousarray(a[:, ::-1])[:, ::-1],
-    "stretched": lambda a: np.broadcast_to(a[:, :1], a.shape),
+    "broadcast": lambda a: np.broadcast_to(a[:, :1], a.shape),
 }
 
 

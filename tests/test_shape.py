@@ -410,7 +410,7 @@ def test_derivatives_of_arange():
     assert_gradient(lambda a, s: T.arange(a, 10.0, s) ** 2, np.array(0.7), np.array(1.9))
 
 
-def test_stretched_at_run_time():
+def test_broadcast_at_run_time():
     for shape in [(1, 3), (2, 1), (1, 1), (2, 3)]:
         assert_gradient(lambda x: T.broadcast_to(x, (2, 3)) ** 2, sample(shape), static=False)
 

@@ -118,7 +118,7 @@ def test_a_strict_compiler_is_content(gcc, tmp_path):
         for profile in (False, True)[: 1 + (name in PROFILED)]:
             files.append(tmp_path / f"{name.replace(' ', '_')}{'_profiled' * profile}.c")
             files[-1].write_text(c_of(*function, profile=profile))
-    for flags in (["-c"], ["-fsyntax-only", "-DAG_BUILT_AHEAD"]):
+    for flags in (["-c"], ["-fsyntax-only", "-DAG_PREBUILT"]):
         done = subprocess.run([gcc, *STRICT, *flags, *files], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:3000]
 

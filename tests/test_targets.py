@@ -14,10 +14,10 @@ import pytest
 import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.runtime.runtime import load_runtime
+from arignote.executable_cache import key_of
 from arignote.function import find_toolchain, process_cache
 from arignote.graph import FunctionGraph
 from arignote.mode import as_mode
-from arignote.remembered import key_of
 from arignote.targets.costs import Costs
 from arignote.targets.current import current, using
 from arignote.targets.limits import Limits
@@ -210,7 +210,7 @@ def test_passes_ask_the_target_of_their_block():
 
 def test_the_cost_model_decides_what_is_computed_again():
     y = x * (w * w + w)  # of one element, so that a loop over x would compute it anew in each step
-    dear = replace(host(), costs=replace(host().costs, stretched_byte=0))
+    dear = replace(host(), costs=replace(host().costs, broadcast_byte=0))
     assert len(kernels(y, host())) < len(kernels(y, dear))
 
 
@@ -312,8 +312,9 @@ def test_limits_change_no_result():
     odd = Limits(
         nodes=4, folds=2, stages=2, strip_bytes=1024, tile_bytes=2048, tile_elements=(64, 128), tile_pairs=1,
         column_elements=64, searched_columns=32, accumulator_bytes=2048, short_rows=2, short_tile_bytes=4096,
-        short_tile_rows=(4, 16), long_body=4, long_function=5, streams=2, stream_bytes=64, unrolled_rows=2,
-        search_block=(512, 64), search_longer=(2, 2), driver_steps=2, long_program=1, few_parts=1, taps=2,
+        short_tile_rows=(4, 16), long_body=4, long_function=5, extremum_accumulators=2, extremum_bytes=64,
+        unrolled_rows=2, search_block=(512, 64), search_longer=(2, 2), driver_steps=2, long_program=1, few_parts=1,
+        taps=2,
     )  # fmt: skip
     t = m.T
     outputs = [

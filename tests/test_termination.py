@@ -2,7 +2,7 @@
 
 import pytest
 import termination as by
-from rewriting import graph_of, rewritten, settled
+from rewriting import graph_of, normalized, rewritten
 from rule_trials import EXAMPLES, ON_NUMBERS, RULES
 
 GONE, INWARDS, OUTWARDS = (
@@ -27,7 +27,7 @@ def test_what_falls(name):
             assert by.positions(after) < by.positions(before)
         elif name not in by.GUARDED:
             assert by.size(after) < by.size(before), f"{RULES[name]}: {by.size(before)} became {by.size(after)}"
-        rest = settled(before, [RULES[name]])
+        rest = normalized(before, [RULES[name]])
         assert rewritten(rest, RULES[name]) == rest, f"{RULES[name]} takes what it made"
 
 

@@ -47,7 +47,7 @@ def test_first_answers_come_from_numpy_and_later_ones_from_c(gate):
     np.testing.assert_allclose(f(x), first, rtol=1e-13)
     for _ in range(100):
         f(x)
-    assert type(f._way).__name__ == "builtin_function_or_method"
+    assert type(f._path).__name__ == "builtin_function_or_method"
 
 
 def test_values_change_no_more_than_the_contract_allows(gate):

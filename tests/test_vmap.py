@@ -109,8 +109,8 @@ CASES = {
         lambda x, g: T.MaxPoolGradient((2, 2), (1, 2), (1, 1))(x, T.MaxPool((2, 2), (1, 2), (1, 1))(x), g),
         [(F, (1, 2, 4, 5)), (F, (1, 2, 3, 2))],
     ),
-    "gradient of a stretched row": (lambda x, y: ag.grad(T.sum(T.exp(x * y)), y), [(F, (4, 3)), (F, (3,))]),
-    "gradient of a stretched column": (lambda x, y: ag.grad(T.sum(T.exp(x * y)), y), [(F, (4, 3)), (F, (4, 1))]),
+    "gradient of a broadcast row": (lambda x, y: ag.grad(T.sum(T.exp(x * y)), y), [(F, (4, 3)), (F, (3,))]),
+    "gradient of a broadcast column": (lambda x, y: ag.grad(T.sum(T.exp(x * y)), y), [(F, (4, 3)), (F, (4, 1))]),
     "gradient of a gather": (lambda x, i: ag.grad(T.sum(T.exp(x[i])), x), [(F, (4, 2)), (I, (3,))]),
 }  # fmt: skip
 

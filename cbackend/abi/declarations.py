@@ -76,7 +76,7 @@ typedef struct ag_convolution {
 } ag_convolution;
 
 /* y = softmax(scale * q[m, d] @ k[d, n] where the mask keeps it, else fill; + added) @ v[n, e] for each place of a
-   batch; see gemm/attention.c.  Strides are those of all axes, 0 along those that are stretched. */
+   batch; see gemm/attention.c.  Strides are those of all axes, 0 along those that are broadcast. */
 typedef struct ag_attention {
     i32 rank;                                           /* axes of the batch */
     const i64 *batch;
@@ -130,8 +130,8 @@ typedef struct ag_lapack {
 enum { AG_STOPPED = -1, AG_NO_MEMORY = -2 }; /* the status of what Ctrl-C ended, and of what had no room */
 
 /* The order in which a kernel wants its loops.  AG_ANY_ORDER: they may change places, for each array moves along all of
-   them or none.  AG_IN_TURN: those that are not free may be cut too, if the parts run one after the other. */
-enum { AG_AS_GIVEN, AG_ANY_ORDER, AG_IN_TURN };
+   them or none.  AG_SEQUENTIAL: those that are not free may be cut too, if the parts run one after the other. */
+enum { AG_AS_GIVEN, AG_ANY_ORDER, AG_SEQUENTIAL };
 
 /* A kernel that may run over parts of its loops.  Sets of loops are bits: loop l is 1 << l. */
 typedef struct ag_nest {

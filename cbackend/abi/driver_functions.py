@@ -1,7 +1,7 @@
 """C functions of the driver that the runtime has compiled already: failure, memory, results, copies, slices, ranges.
 
 Their text stands in each generated file that uses them, so the file is whole for any compiler.  Ours is told
-`-DAG_BUILT_AHEAD` and skips it: it calls them by the table of the runtime, which is compiled from the same text
+`-DAG_PREBUILT` and skips it: it calls them by the table of the runtime, which is compiled from the same text
 (runtime/sources.py) once, and with more care than a driver.
 """
 
@@ -382,4 +382,4 @@ static void ag_drop(const ag_runtime *rt, const ag_arena *arena, void **slot)
 """The text of each by name, in an order in which each uses earlier ones alone."""
 
 INTERNAL = ("ag_slice_bound", "ag_bytes")
-"""Those that only others of them call: all but these are in the table, as `rt->fail` for `ag_fail`."""
+"""Functions that only others here call; all the rest are in the table, as `rt->fail` for `ag_fail`."""

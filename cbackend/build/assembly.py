@@ -8,8 +8,8 @@ from ..cache.files import write_whole
 from ..cache.store import Cache
 from .compilation import TIMEOUT_SECONDS
 from .compiler_process import CompileError, run
-from .room import with_room
 from .toolchain import Toolchain, zig_environment
+from .work_folder import in_work_folder
 
 
 def assembly_of(text: str, toolchain: Toolchain, cache: Cache) -> str:
@@ -18,7 +18,7 @@ def assembly_of(text: str, toolchain: Toolchain, cache: Cache) -> str:
     Raises:
         CompileError: the compiler fails or takes longer than ten minutes.
     """
-    return with_room(cache.work_parents(), lambda folder: _in_folder(folder, text, toolchain, cache))
+    return in_work_folder(cache.work_parents(), lambda folder: _in_folder(folder, text, toolchain, cache))
 
 
 def _in_folder(folder: Path, text: str, toolchain: Toolchain, cache: Cache) -> str:

@@ -52,7 +52,7 @@ class Library:
 
     @property
     def source_path(self) -> Path | None:
-        """Where its C text lies, for people to read."""
+        """Path of its C text, for people to read."""
         return self.path.with_suffix(".c") if self.path else None
 
 

@@ -15,12 +15,12 @@ from ..abi import declarations as abi
 from ..cache.files import write_whole
 from ..cache.interrupts import postponed
 from ..cache.store import Cache
-from .ahead import Waiting, take
 from .compiler_process import CompileError, Finished, Running, start
 from .elf import elf_defect
 from .linking import needs_libraries
-from .room import with_room
+from .prestarted import PrestartedCompiler, take
 from .toolchain import Toolchain, zig_environment
+from .work_folder import in_work_folder
 
 TIMEOUT_SECONDS = 600.0
 UNITS = (1, 2)
@@ -45,7 +45,7 @@ def compile_text(text: str, toolchain: Toolchain, cache: Cache) -> bytes:
         CompileError: the compiler fails, takes longer than ten minutes, or leaves no usable library.
     """
     extra = zig_environment(cache, toolchain.command)
-    return with_room(cache.work_parents(), lambda folder: begin(folder, text, toolchain, extra).payload())
+    return in_work_folder(cache.work_parents(), lambda folder: begin(folder, text, toolchain, extra).payload())
 
 
 def begin(folder: Path, text: str, toolchain: Toolchain, extra: Mapping[str, str]) -> Job:
@@ -63,7 +63,7 @@ class Job:
 
     def __init__(self, folder: Path, text: str, toolchain: Toolchain, extra: Mapping[str, str] | None) -> None:
         self._folder, self._text, self._toolchain, self._extra = folder, text, toolchain, extra
-        self._running: list[Running | Waiting] = []
+        self._running: list[Running | PrestartedCompiler] = []
         self._objects: list[str] = []
         self._begin(toolchain.linker != ())
 
@@ -118,7 +118,7 @@ class Job:
         """The output of the last command, or of the first that failed."""
         finished = [running.wait() for running in self._running]
         failed = next((done for done in finished if done.code != 0), None)
-        if failed is not None and any(isinstance(running, Waiting) for running in self._running):
+        if failed is not None and any(isinstance(running, PrestartedCompiler) for running in self._running):
             self.kill()
             self._begin(ahead=False)
             return self._wait()

@@ -19,7 +19,7 @@ from .probe import CLANG, GCC, OPTIONAL, REQUIRED, REQUIRED_LINK, ZIG
 from .toolchain import NATIVE, Toolchain, ziglang
 
 ZIG_COMMAND = "$(ZIG)"
-"""How a Makefile spells zig: a variable of its own, because Python packages bring their programs in many places."""
+"""The command for zig in a Makefile: a variable, because Python packages install programs in many places."""
 PACKAGES = {"aarch64-linux": "gcc-aarch64-linux-gnu", "riscv64-linux": "gcc-riscv64-linux-gnu", "x86_64-linux": "gcc"}
 """Packages of Debian with a cross compiler."""
 _TRIPLES = {

@@ -1,4 +1,4 @@
-"""Is a fresh library whole?  A look at the tables of an ELF file, before the loader trusts them.  Names in objects."""
+"""Check that a fresh ELF library is complete before the loader trusts its tables; read the names in objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MACH_O = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 
 
 def elf_defect(library: bytes) -> str | None:
-    """Why a fresh library is cut or none at all; None if its tables lie within the file, or it has another format.
+    """The reason why a library is truncated or invalid; None if its tables lie within the file, or it is not ELF.
 
     A compiler that was killed or ran out of disk may leave half a file, and the loader does not survive one.
     """

@@ -15,10 +15,10 @@ from pathlib import Path
 from ..cache.interrupts import postponed
 from ..cache.scratch import create_scratch, remove_scratch
 from ..cache.store import Cache
-from .ahead import compiler_ahead
 from .build import expect
 from .compilation import Job, begin
 from .compiler_process import CompileError
+from .prestarted import prestarted_compiler
 from .probe import FIRST, flags_of, link_flags_of
 from .probe import begin as begin_probe
 from .toolchain import Attempt, Begun, Search, Toolchain, candidates, missing, remembered, search, zig_environment
@@ -56,7 +56,7 @@ class HeadStart:
         if self._text is None:
             return
         folder = _folder(self._cache, stack)
-        self._job = begin(folder, self._text, _hoped_for(command), extra)
+        self._job = begin(folder, self._text, _expected(command), extra)
         stack.callback(self._job.kill)
 
     @property
@@ -69,16 +69,16 @@ class HeadStart:
         """The compiler that the variable CC names, if it is known by now not to work."""
         return self._found.refused_cc if self._found else None
 
-    def compiler_ahead(self) -> AbstractContextManager[None]:
+    def prestarted_compiler(self) -> AbstractContextManager[None]:
         """A block in which a known compiler waits for a program, if one is likely to be compiled."""
-        return compiler_ahead(self.known, self._cache) if self.known else nullcontext()
+        return prestarted_compiler(self.known, self._cache) if self.known else nullcontext()
 
     def search(self) -> Search:
         """The toolchain that was found and the commands that were tried; see `toolchain.search`."""
         if self._found is None:
             self._found = search(self._cache, self._compiler, self._probe)
             toolchain = self._found.toolchain
-            taken = toolchain and toolchain.argv("", "") == _hoped_for(toolchain.command).argv("", "")
+            taken = toolchain and toolchain.argv("", "") == _expected(toolchain.command).argv("", "")
             if toolchain and taken and self._text and self._job:
                 expect(self._text, toolchain, self._job, self._end)
             else:
@@ -92,7 +92,7 @@ def _folder(cache: Cache, stack: ExitStack) -> Path:
     return path
 
 
-def _hoped_for(command: tuple[str, ...]) -> Toolchain:
+def _expected(command: tuple[str, ...]) -> Toolchain:
     """The toolchain that the probe finds if all goes well, as far as its commands are concerned."""
     return Toolchain(command, "", flags_of(FIRST), link_flags_of(FIRST), (), (), ())
 

@@ -1,4 +1,4 @@
-"""How gcc has a library linked, so that programs can do without the driver and the plugin for what nobody uses here.
+"""Direct linking: learn gcc's linker command once, then run the linker without gcc's driver and plugin.
 
 The driver starts a program that starts the linker, which opens each library and reads what is in it: 9 ms, of which the
 linking of a program that calls no library takes 3.  What differs from system to system is taken from what the driver
@@ -49,7 +49,7 @@ def _linkers(said: str) -> Iterator[str]:
 
 
 def needs_libraries(objects: Sequence[bytes]) -> bool:
-    """Whether the objects call functions that are neither theirs nor in every process."""
+    """Return whether the objects call functions that neither they nor every process define."""
     missing, defined = set[str](), set[str]()
     for content in objects:
         for name, is_defined in symbols(content):

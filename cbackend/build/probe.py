@@ -103,7 +103,7 @@ class _Trial:
     extra: Mapping[str, str]
 
     def refusal(self, groups: Sequence[Group]) -> str | None:
-        """Why the program cannot be built with these groups and run to the right answer; None if it can.
+        """The reason why the program fails with these groups of flags; None if it gives the right answer.
 
         Raises:
             CompileError: what was built before cannot be removed, and would be taken for this.

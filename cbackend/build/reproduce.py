@@ -1,4 +1,4 @@
-"""Is what the cache holds what the compiler makes?  Each library is compiled again from the text beside it.
+"""Check that cached libraries are reproducible: compile each again from the text beside it and compare.
 
 The text is for people and nobody vouches for it; but an entry's key is a digest of text and toolchain, so a text that
 belongs to an entry is known by that.

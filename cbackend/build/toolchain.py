@@ -1,4 +1,4 @@
-"""Which C compiler builds for us, with which flags: found, tried on a small program, and remembered.
+"""Toolchain: find a C compiler and its flags, probe them on a small program, and cache the result.
 
     Toolchain.find(cache)  ->  the first of  option, $CC, gcc, clang, cc, the `ziglang` package  that works, or None
 
@@ -30,9 +30,9 @@ from ..cache.interrupts import postponed
 from ..cache.store import Cache
 from .compiler_process import CompileError, Running, find_programs, run
 from .probe import PROBE_LINK, PROBE_TEXT, WANTED_TEXT, probe
-from .room import with_room
+from .work_folder import in_work_folder
 
-BUILT_AHEAD = "-DAG_BUILT_AHEAD"
+PREBUILT_FLAG = "-DAG_PREBUILT"
 """Tells the compiler of a program that the runtime has the functions of its driver."""
 NATIVE = "-march=native"
 """The flag for this machine."""
@@ -89,12 +89,12 @@ class Toolchain:
 
     def argv(self, source: str, target: str, bare: bool = False) -> list[str]:
         """The command that compiles the C file `source` to the library `target`; `bare`: without the C library."""
-        told = (BUILT_AHEAD,) if bare else ()
+        told = (PREBUILT_FLAG,) if bare else ()
         return [*self.command, *self.all_flags, *told, "-shared", "-fPIC", "-o", target, source, *self._link(bare)]
 
     def object_argv(self, source: str, target: str, *told: str) -> list[str]:
         """The command that compiles the C file `source`, a program or a unit of one, to the object `target`."""
-        return [*self.command, *self.all_flags, BUILT_AHEAD, *told, "-fPIC", "-c", "-o", target, source]
+        return [*self.command, *self.all_flags, PREBUILT_FLAG, *told, "-fPIC", "-c", "-o", target, source]
 
     def link_argv(self, objects: Sequence[str], target: str) -> list[str]:
         """The command that links objects to the library `target`, which is bare."""
@@ -140,7 +140,7 @@ class Search:
 
     @property
     def reason(self) -> str:
-        """Why there is no toolchain, in one line."""
+        """The reason why there is no toolchain, in one line."""
         tried = "; ".join(f"{shlex.join(a.command)}: {a.problem}" for a in self.attempts if a.problem)
         return tried or "no gcc, clang or cc on PATH, and no ziglang package"
 
@@ -271,7 +271,7 @@ def _built_probe(toolchain: Toolchain, cache: Cache) -> bytes | None:
         return (folder / "probe").read_bytes() if done.code == 0 else None
 
     try:
-        program = with_room(cache.work_parents(), work)
+        program = in_work_folder(cache.work_parents(), work)
     except CompileError:
         return None
     if program:
@@ -309,7 +309,7 @@ def _probed(cache: Cache, command: tuple[str, ...], attempts: list[Attempt], beg
         if begun is not None and begun.command == command:
             result = probe(command, begun.folder, extra, begun.running)
         else:
-            result = with_room(cache.work_parents(), lambda folder: probe(command, folder, extra))
+            result = in_work_folder(cache.work_parents(), lambda folder: probe(command, folder, extra))
     except CompileError as error:
         named = os.environ.get("CC")
         attempts.append(Attempt(command, str(error), "CC" if named and _resolve(named) == command else ""))

@@ -18,7 +18,7 @@ from .toolchain import Toolchain, probe_program
 
 
 def defect(library: bytes, toolchain: Toolchain, cache: Cache) -> str | None:
-    """Why the bytes of a new library are not to be loaded; None if they can be, or nothing can be tried."""
+    """The reason not to load a new library; None if it can be loaded, or no trial is possible."""
     program = probe_program(toolchain, cache)
     if program is None:
         return None

@@ -31,7 +31,7 @@ class UntrustedError(PermissionError):
 
 
 def defect(status: os.stat_result, *, folder: bool, shared: bool = False) -> str | None:
-    """Why a file or folder of this status is not to be trusted; None if it is fine."""
+    """The reason not to trust a file or folder of this status; None if it is fine."""
     if folder != stat.S_ISDIR(status.st_mode) or not (folder or stat.S_ISREG(status.st_mode)):
         return "a symbolic link" if stat.S_ISLNK(status.st_mode) else "not a folder" if folder else "not a regular file"
     if not folder and status.st_nlink != 1:
@@ -148,7 +148,7 @@ def append(path: str | os.PathLike[str], count: int, *, mode: int = 0o600) -> in
 
 
 def seal(descriptor: int) -> None:
-    """Let nobody, ourselves included, change this memory file any more."""
+    """Seal this memory file against all further writes."""
     fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
 
 

@@ -1,4 +1,4 @@
-"""Where the cache lies: the first folder of a short ladder that is really ours, and why the others were not taken.
+"""Choice of the cache folder: the first safe candidate, and the reasons against the others.
 
     ARIGNOTE_CACHE (or an explicit path)  ->  $XDG_CACHE_HOME/arignote or ~/.cache/arignote  ->  none: work in private
     folders

@@ -42,7 +42,7 @@ def bits(names: Iterable[str]) -> int:
 
 
 def crowding() -> float:
-    """How many threads want to run at this moment for each processor, from 1 to 4: more is taken for 4."""
+    """The current load: runnable threads per processor, clamped to 1..4."""
     try:
         with open("/proc/loadavg", "rb", buffering=0) as file:
             running = int(file.read(256).split()[3].partition(b"/")[0])

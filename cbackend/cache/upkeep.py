@@ -20,7 +20,7 @@ _KINDS = {suffix: kind for kind, suffix in SUFFIX.items()}
 
 @record
 class EntryInfo:
-    """One entry as the folder lists it: nothing of it was read."""
+    """One entry as the folder lists it, unread."""
 
     kind: Kind
     key: bytes
@@ -77,7 +77,7 @@ def _key(stem: str) -> bytes | None:
 
 
 def verify(cache: Cache) -> tuple[int, list[str]]:
-    """How many entries are sound, and the names of those that were not: they were moved aside."""
+    """Count the valid entries and name the damaged ones, which are moved aside."""
     sound, unsound = 0, []
     for info in entries(cache):
         if cache.load(info.kind, info.key) is not None:

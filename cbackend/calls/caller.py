@@ -28,7 +28,7 @@ from .interface import Interface
 from .native import MOST_STEPS, native_bound, native_entry
 from .outputs import BLOCKS, LARGE
 from .profile_rows import input_names
-from .turns import one_at_a_time
+from .update_locks import with_update_locks
 
 C_ORDER = -1
 """The stride that says of an output that it is C-contiguous."""
@@ -65,7 +65,7 @@ class Caller:
         self.first_length: int = sum(i.ndim for i in interface.inputs)
         self.guesses: list[tuple[int, ...]] = [(0,) * rank for rank in self.ranks]
         self.allocators: list[Callable[..., np.ndarray]] = [np.empty] * len(self.ranks)
-        """For each output what makes it, as large as the last one was, where the entry cannot know its shape."""
+        """The allocator of each output whose shape the entry cannot know; it assumes the last size."""
         self._frames: list[Frame] = []
         self._constants = _constants(interface)
         declared = [-1 if n is None else n for i in interface.inputs for n in i.type.shape]
@@ -109,7 +109,7 @@ class Caller:
         entry: Callable[..., list[np.ndarray]] = names["entry"]
         updated = (i for i, _ in interface.updates)
         written = [self.shared[i] for i in sorted({*interface.in_place.values(), *updated})]
-        return one_at_a_time(entry, written) if written else entry
+        return with_update_locks(entry, written) if written else entry
 
     def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None:
         """The native entry; see Executable.native."""

@@ -20,9 +20,9 @@ from ...record.stages import report
 from ...targets.current import using
 from ...targets.named import host
 from ...targets.target import Target
-from ..build.ahead import compiler_ahead
 from ..build.compilation import library_key
 from ..build.compiler_process import CompileError
+from ..build.prestarted import prestarted_compiler
 from ..build.toolchain import Toolchain
 from ..cache.store import Cache
 from ..driver.driver import c_file, c_text
@@ -107,7 +107,7 @@ class Executable:
 
     @property
     def threads(self) -> int | None:
-        """How many threads a call may use; None: as many as the process has processors."""
+        """Limit of threads per call; None: the processors of the process."""
         return self._caller.threads
 
     @property
@@ -199,7 +199,7 @@ def recalled_graph(
 
 def _compiler_beside(graph: FunctionGraph, toolchain: Toolchain, cache: Cache) -> AbstractContextManager[None]:
     """A block in which a second compiler waits, beside that for any program, if the C may be long enough for two."""
-    return compiler_ahead(toolchain, cache) if may_be_in_units(graph) else nullcontext()
+    return prestarted_compiler(toolchain, cache) if may_be_in_units(graph) else nullcontext()
 
 
 def _roofline(toolchain: Toolchain, cache: Cache) -> Roofline | None:

@@ -25,7 +25,7 @@ from ..program.outcome import Outcome
 from ..program.program import Program
 
 STAGE = 4
-"""Where a pipeline notes the stage that failed."""
+"""Index where a pipeline stores the stage that failed."""
 Said = tuple[type[Exception], str, Pointed]
 """An exception's class, what it says, and where it went wrong."""
 

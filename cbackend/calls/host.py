@@ -30,12 +30,12 @@ class HostSteps:
         self._sites = program().all_sites if calls_back else []
         self._held: dict[int, list[np.ndarray]] = {}
         self._errors: dict[int, BaseException] = {}
-        """By thread: a body of a loop has a call of its own."""
+        """State of the running call, by thread; a loop body has a call of its own."""
         self.any = calls_back
         self.callback: Any = ffi.callback(_SIGNATURE, self._run, 1, self._passed_by) if self.any else ffi.NULL
 
     def release(self, call: Any) -> BaseException | None:
-        """Forget the results of a call that is over; the exception that ended it, if one did."""
+        """Clear the results of a finished call; return the exception that ended it, if any."""
         self._held.pop(_key(call), None)
         return self._errors.pop(get_ident(), None)
 

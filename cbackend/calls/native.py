@@ -30,7 +30,7 @@ _PYTHON = {
 
 @lru_cache(maxsize=1)
 def layouts_hold() -> bool:
-    """Whether objects and arrays of this Python and NumPy lie in memory as native_entry.c believes."""
+    """Return whether objects of this Python and NumPy have the memory layout that native_entry.c assumes."""
     if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8 or sys.abiflags:
         return False
     for array in (np.arange(6.0).reshape(2, 3), np.zeros((3, 4), "int16")[:, ::2]):

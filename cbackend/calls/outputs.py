@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 LARGE = 1 << 20
-"""Bytes from which a result is laid in a block; malloc reuses what is smaller."""
+"""Minimum bytes of a result that gets a block; malloc reuses smaller ones well."""
 ALIGNMENT = 64
 _ALONE = 2
 """The reference count of a block that a local variable and the argument of getrefcount hold, and nobody else."""
@@ -110,4 +110,4 @@ def _counts_are_exact() -> bool:
 
 
 BLOCKS = Blocks(min(_physical_memory() // 16, 1 << 30) if _counts_are_exact() else 0)
-"""Those of this process."""
+"""The output blocks of this process."""

@@ -36,7 +36,7 @@ PACK, COPY = "ag_pack", "ag_copy"
 
 
 def rows(program: Program) -> list[StepProfile]:
-    """One row a node, and one for the copies into outputs."""
+    """One row per node, and one for the copies into outputs."""
     ran: list[list[str]] = [[] for _ in range(len(program.sites) + 1)]
     for step in program.steps:
         if not isinstance(step, Release):
@@ -85,7 +85,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def input_names(program: Program) -> list[str]:
-    """How the inputs are called."""
+    """The names of the inputs."""
     names = Names()
     return [
         i.name or (names[i] if isinstance(i, SharedVariable) else f"input {k}")

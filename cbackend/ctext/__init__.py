@@ -1,1 +1,1 @@
-"""C text: how each scalar operation is written, the helpers, the printer of the loop IR."""
+"""C text: the C of each scalar operation, the helpers, the printer of the loop IR."""

@@ -1,4 +1,4 @@
-"""Kernels of the C backend in OpenCL C, for devices that are processors: each work item runs a part of the loops.
+"""Kernels of the C backend in OpenCL C, for CPU devices: each work item runs a chunk of the loops.
 
     __kernel void k_ab12_parts(i64 n0, ..., __global f32 *y0, i64 y0_s0, ..., i64 cut, i64 y0_apart, ...)
     {

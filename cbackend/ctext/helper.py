@@ -1,4 +1,4 @@
-"""Helpers: a helper is a named piece of C that kernels call, and how one pattern makes it for several dtypes.
+"""Helpers: named pieces of C that kernels call, instantiated from one template for several dtypes.
 
 The pieces stand in `helpers_*.py`, one file a subject.  Names of functions start with `ag_`; prototypes of the C
 library carry their own name.  preamble.py puts those that are used at the head of a file.

@@ -1,4 +1,4 @@
-"""The C of loops and choices: what a body is given in tables, and the call of the runner that applies it."""
+"""The C of loops and choices: the tables of a body's arguments, and the call of the runner."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _EFFORT = """\
 """
 
 _AHEAD = """\
-#ifdef AG_BUILT_AHEAD /* told so, a compiler leaves to the runtime what is in its table */
+#ifdef AG_PREBUILT /* told so, a compiler leaves to the runtime what is in its table */
 {calls}
 #else
 {functions}#endif

@@ -1,4 +1,4 @@
-"""The C text that lets the runtime launch a kernel in parts: for each kernel a function that runs a part, and its nest.
+"""C text for launching a kernel in parallel chunks: a function that runs one chunk, and the kernel's nest.
 
     static i32 k_ab12_part(const ag_nest *nest, const i64 *n, void *const *a, const i64 *s, i64 *said)
     {
@@ -142,7 +142,7 @@ def _nest(kernel: Kernel, cutting: Cutting) -> Iterator[str]:
     loops = f"{_bits(cutting.free)}, {_bits(cutting.reduced)}"
     yield f"static const ag_nest {kernel.name}_nest = {{"
     yield f"    {kernel.name}_part, {counts}, {loops}, (const i32[]){{{items}}},"
-    order = 2 if cutting.in_turn else int(runs_in_any_order(kernel))  # AG_IN_TURN, AG_ANY_ORDER, AG_AS_GIVEN
+    order = 2 if cutting.sequential else int(runs_in_any_order(kernel))  # AG_SEQUENTIAL, AG_ANY_ORDER, AG_AS_GIVEN
     yield f"    (const i64[]){{{moves}}}, {order},"
     yield f"    (void (*const[])(i64, void *, const void *)){{{folds}}},"
     if positions:

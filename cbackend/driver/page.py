@@ -1,4 +1,4 @@
-"""A C file as it is put together: pieces of text, and the lines of them that belong to nodes."""
+"""A C file under construction: pieces of text, and the lines that belong to each node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of steps that do the same to slot after slot, which a long driver does in a loop.
+"""Loop rerolling: a long driver runs equal steps on consecutive slots in a loop.
 
     Allocate(b[4]); Allocate(b[5]); Allocate(b[6])   -->   for (i32 k = 4; k < 7; k++) ...
 
@@ -29,7 +29,7 @@ def in_runs(steps: Sequence[Step], slots: Mapping[Buffer, int]) -> Iterator[tupl
 
 
 def _like(steps: Sequence[Step], at: int, slots: Mapping[Buffer, int]) -> int:
-    """How many steps from `at` on do the same to slots that follow one another; 0 if that one concerns no slot."""
+    """The number of steps from `at` on that do the same to consecutive slots; 0 if that step uses no slot."""
     kind, slot = _kind_and_slot(steps[at], slots)
     count = 0
     while kind and at + count < len(steps) and _kind_and_slot(steps[at + count], slots) == (kind, slot + count):

@@ -1,4 +1,4 @@
-"""The C of what programs call: operators of quantities, tests, kernels and intrinsics."""
+"""The C of operators of quantities, tests, calls of kernels and of intrinsics."""
 
 from __future__ import annotations
 

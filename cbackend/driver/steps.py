@@ -1,4 +1,4 @@
-"""The C lines of each kind of step.  A table by class; nothing here knows how steps are put into functions."""
+"""The C lines of each kind of step.  A table by class, independent of how steps are grouped into functions."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class StepText(StepAccounts):
         self.first_output: int = len(program.inputs)
         at = sum(len(i.lengths) for i in program.inputs)
         self.output_lengths: list[int] = []
-        """Where in ag_call.lengths those of each output begin."""
+        """Offset in ag_call.lengths of the lengths of each output."""
         for o in program.graph.outputs:
             self.output_lengths.append(at)
             at += o.ndim

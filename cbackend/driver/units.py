@@ -1,4 +1,4 @@
-"""A long C file in two units, which two compilers take at once: kernels alone, and the rest with the driver.
+"""Split a long C file into two units for two parallel compilers: kernels only, and the rest with the driver.
 
 A kernel that has a form for short rows is two functions, which may be in a unit each.  The text stays one file that
 compiles as it is.  Told `-DAG_UNIT=1` or `-DAG_UNIT=2` a compiler sees one half; functions of the first half are then
@@ -76,7 +76,7 @@ class Features:
     copies: int
     """Copies of tiles and strips."""
     drives_tiles: bool
-    """It leaves the work on tiles to an outlined function."""
+    """Whether the kernel delegates the work on tiles to an outlined function."""
 
 
 def in_units(

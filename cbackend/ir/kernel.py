@@ -53,7 +53,7 @@ class Kernel:
     cutting: Cutting | None = None
     """None: its loops run whole."""
     signature: tuple[Argument, ...] = ()
-    """Its arguments, where they are others than the extents, pointers and strides of its operands."""
+    """Its arguments, unless they are the extents, pointers and strides of its operands."""
     feeds: tuple[tuple[int, ...], ...] = ()
     """For each output the numbers of the inputs that its value is made of; empty: all outputs have all loops."""
     schedule: Schedule = DEFAULT

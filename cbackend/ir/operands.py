@@ -70,20 +70,20 @@ Argument = Extent | Pointer | Stride | Extra | Report
 
 @record
 class Cutting:
-    """How the loops of a kernel may be cut into parts that run one by one, in any order, or side by side.
+    """Loops of a kernel that may be split into chunks, which run sequentially, in any order, or in parallel.
 
     `free`: loops along which every output moves.  `reduced`: further loops, one of which may be cut if each part has
     its own of the outputs that do not move along it; these are then combined by `folds`: for each output sum, prod,
     max, min, any or all, None for one that is not reduced, argmax or argmin where the other of two is its extremum.
-    `picoseconds`: an estimate for one step of the innermost loop.  `in_turn`: the loops that are not free may be cut,
-    too, into parts that run one after the other.
+    `picoseconds`: an estimate for one step of the innermost loop.  `sequential`: loops that are not free may be split,
+    too, into chunks that run one after the other.
     """
 
     free: tuple[int, ...]
     reduced: tuple[int, ...]
     folds: tuple[str | None, ...]
     picoseconds: int
-    in_turn: bool = False
+    sequential: bool = False
 
 
 @record
@@ -94,7 +94,7 @@ class Parameter:
     dtype: str = "int64"
     is_pointer: bool = False
     const: bool = True
-    """Nothing is stored through the pointer."""
+    """Whether the pointer is read-only."""
     restrict: bool = False
     """No other pointer reaches the elements that are stored through it."""
 

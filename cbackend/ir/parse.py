@@ -169,9 +169,9 @@ class _Reader(Reader):
         folds = self.several(lambda: self.or_none(self.name))
         picoseconds = self.integer()
         self.expect("ps")
-        in_turn = self.accept("in_turn")
+        sequential = self.accept("sequential")
         self.end_of_line()
-        return Cutting(free, reduced, folds, picoseconds, in_turn)
+        return Cutting(free, reduced, folds, picoseconds, sequential)
 
     def _schedule(self) -> Schedule:
         choices: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""How a kernel goes about its loops, apart from what it computes: a value that lowering reads.
+"""Schedules: how a kernel runs its loops, separate from what it computes.  Lowering reads them.
 
     Schedule(order=(2, 0, 1), tiles={0: 32, 1: 256}, unroll=4)
 
@@ -29,7 +29,7 @@ class Schedule:
     tiles: tuple[tuple[int, int], ...] = ()
     """(loop, steps): loops that run in pieces of so many steps, all others inside of each piece."""
     unroll: int = 1
-    """How many steps of the loop around the innermost one are done together: 1, 2, 4, 8 or 16."""
+    """Unroll-and-jam factor of the loop around the innermost one: 1, 2, 4, 8 or 16."""
     vector: int | None = None
     """Numbers in a vector; 1: no vectors; None: as many as the compiler finds best."""
     parallel: bool = True
@@ -114,18 +114,18 @@ def check(schedule: Schedule, rank: int, reduced: frozenset[int], movable: bool)
         raise ScheduleError(f"block is {schedule.block}; the kernel has no sums that are made of blocks")
     if schedule.unroll > 1 and rank < 2:
         raise ScheduleError(f"unroll is {schedule.unroll}; the kernel has no loop around its innermost one")
-    if schedule.order is not None and len(_turns(schedule.order, reduced)) > 3:
+    if schedule.order is not None and len(_blocks(schedule.order, reduced)) > 3:
         between = f"no kept loop may stand between the reduced {_loops(reduced)}"
         raise ScheduleError(f"order is {schedule.order}; {between}")
 
 
-def _turns(order: Sequence[int], reduced: frozenset[int]) -> list[bool]:
-    """Kept and reduced loops, in turns; kept ones come first, if only none."""
-    turns = [False]
+def _blocks(order: Sequence[int], reduced: frozenset[int]) -> list[bool]:
+    """Alternating blocks of loops, True for reduced ones; the first block is kept loops, perhaps none."""
+    blocks = [False]
     for loop in order:
-        if (loop in reduced) != turns[-1]:
-            turns.append(loop in reduced)
-    return turns
+        if (loop in reduced) != blocks[-1]:
+            blocks.append(loop in reduced)
+    return blocks
 
 
 def _loops(loops: Sequence[int] | frozenset[int]) -> str:

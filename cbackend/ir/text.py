@@ -5,7 +5,7 @@
                  | "arguments" argument ("," argument)*                     where they are not the usual ones
                  | "feeds" "[" INT,... "]" ...
                  | "cut" "free" "[" INT,... "]" "reduced" "[" INT,... "]" "folds" "[" (NAME | "-"),... "]"
-                   INT "ps" ["in_turn"]
+                   INT "ps" ["sequential"]
                  | "schedule" (NAME "=" value) ...
                  | "default" NAME
     axis       ::= INT | "-"                                                the loop that it follows; "-": length 1
@@ -91,9 +91,9 @@ def _kernel_lines(kernel: Kernel) -> Iterator[str]:
     if kernel.cutting is not None:
         cut = kernel.cutting
         folds = _list(fold or "-" for fold in cut.folds)
-        in_turn = " in_turn" if cut.in_turn else ""
+        sequential = " sequential" if cut.sequential else ""
         loops = f"free {_list(cut.free)} reduced {_list(cut.reduced)}"
-        yield f"{INDENT}cut {loops} folds {folds} {cut.picoseconds} ps{in_turn}"
+        yield f"{INDENT}cut {loops} folds {folds} {cut.picoseconds} ps{sequential}"
     choices = kernel.schedule.choices()
     if choices:
         texts = (f"{name}={str(value).replace(' ', '')}" for name, value in choices.items())

@@ -1,4 +1,4 @@
-"""How each reduction accumulates: its accumulators, what an element adds to them, and the result they give.
+"""Recipes of reductions: the accumulators, the update by an element, and the final result.
 
     recipe(name, dtype) -> Recipe
 
@@ -71,8 +71,8 @@ def choose(better: str, dtype: str) -> Callable[[Expr, Expr], Expr]:
     return lambda a, b: ScalarOp("switch", dtype, (ScalarOp(better, "bool", (b, a)), b, a))
 
 
-def worst(name: str, dtype: str) -> Const:
-    """The value that every element replaces: the unit of max or min."""
+def identity_element(name: str, dtype: str) -> Const:
+    """The identity element of max or min."""
     kind = numpy_dtype(dtype).kind
     if kind == "f":
         return Const(dtype, -math.inf if name == "max" else math.inf)
@@ -97,7 +97,7 @@ def _logical(dtype: str, any_true: bool) -> Recipe:
 
 def _numbers(name: str, dtype: str) -> Lane:
     """The extremum of what is a number: a NaN is never better."""
-    return Lane(dtype, worst(name, dtype), choose("gt" if name == "max" else "lt", dtype), name)
+    return Lane(dtype, identity_element(name, dtype), choose("gt" if name == "max" else "lt", dtype), name)
 
 
 def _extremum(name: str, dtype: str) -> Recipe:

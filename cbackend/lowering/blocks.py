@@ -1,4 +1,4 @@
-"""Accumulators at work: sums of floats along the innermost loop are made of sums of blocks, combined more exactly.
+"""Blocked accumulation: sums of floats along the innermost loop are sums of blocks, combined more exactly.
 
 A block is added up in the dtype of the elements, by vectors.  Sums of blocks are combined in float64, and in pairs
 where they are float64 themselves: the error is no larger than that of NumPy's pairwise summation.  The order of
@@ -33,9 +33,9 @@ from ..ir.loops import (
     smaller,
 )
 from .accumulate import Lane, cast
+from .multiple_accumulators import with_accumulators
 from .nest import specialized
-from .runs import is_costly, run_of
-from .streams import in_streams
+from .strips import is_costly, strip_of
 
 BLOCK = 128
 """Elements that are added up before their sum is combined with others: NumPy's number, so sums are as exact."""
@@ -95,10 +95,10 @@ def in_blocks(general: For, slots: Sequence[Slot], elements: int = BLOCK) -> Bod
     """
     blocked = [s for s in slots if s.lane.blocked]
     if not blocked and not any(_is_rounded(s.lane) for s in slots):
-        return in_streams(general, [(s.lane, s.total, s.fed) for s in slots])
+        return with_accumulators(general, [(s.lane, s.total, s.fed) for s in slots])
     elements = elements if blocked else PRODUCTS
     block = replace(general, start=index("block"), stop=index("block_end"))
-    plain, copied = specialized(block), _block_loop(general, blocked, run_of(block, elements), elements)
+    plain, copied = specialized(block), _block_loop(general, blocked, strip_of(block, elements), elements)
     if not isinstance(plain, If) or is_costly(general):
         return (copied,)
     return (replace(plain, body=(_block_loop(general, blocked, plain.body, elements),), orelse=(copied,)),)

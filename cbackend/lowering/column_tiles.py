@@ -1,4 +1,4 @@
-"""Columns side by side: an innermost loop in tiles, each of whose columns has its own elements of arrays on the stack.
+"""Column tiles: the innermost loop is tiled, and each column of a tile has its own elements of stack arrays.
 
     for (tile = 0; tile < n1; tile += 1024) {
         tile_end = min(tile + 1024, n1);

@@ -1,4 +1,4 @@
-"""Which loops of a kernel may be cut into parts, and what its work is estimated at.
+"""Loop splitting: the loops of a kernel that may be split into parallel chunks, and an estimate of its work.
 
 Cut at a free loop, parts write different elements.  Cut at a reduced loop, each has results of its own, in the dtype of
 the output: a float16 would lose too much that way and stays whole.  A position means nothing without its element: one
@@ -28,7 +28,7 @@ FOLDS = ("sum", "prod", "max", "min", "any", "all")
 
 
 def cutting_of(group: Group, operands: Operands, whole: Collection[int] = (), schedule: Schedule = DEFAULT) -> Cutting:
-    """How the kernel of `group` may be cut.  `whole`: loops that it goes along more than once."""
+    """The possible splits of the kernel of `group`.  `whole`: loops that it runs more than once."""
     free = tuple(l for l in range(group.rank) if l not in whole and all(l in r.kept for r in group.results))
     others = [l for l in range(group.rank) if l not in whole and l not in free]
     reduced = tuple(l for l in others if all(_adds_up(r, l) for r in group.results) or _is_searched(group.results))

@@ -1,4 +1,4 @@
-"""The comment above a kernel: what it computes, in the names of the operators."""
+"""The comment above a kernel: its formula, in the names of the operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Neighbouring loops run as one where every operand allows it: rows that follow each other in memory are one long row.
+"""Collapsed loops: adjacent loops become one if the rows of every operand are contiguous in memory.
 
 The strides are known only when the kernel runs, so it decides then:
 

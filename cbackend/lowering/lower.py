@@ -35,7 +35,7 @@ from .lower_reduce import nest_order, reduction_nest
 from .lower_rows import Rows, row_body, rows_of
 from .lower_short_rows import are_short, short_positions, short_rows
 from .nest import FAILED, Nest, Operands
-from .runs import costly_in_runs
+from .strips import costly_in_strips
 from .tiles import tiled
 
 SHORT_FUNCTION = "short"
@@ -232,7 +232,7 @@ def _nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule,
         return (*nest.at[0], *stores)
     general = nest.inner_loop(stores)
     if schedule.rearranges or not alone or len(nest.order) == 1:
-        inner = costly_in_runs(general)
+        inner = costly_in_strips(general)
         return arranged((*nest.at[0], *nest.looped(inner, len(nest.order) - 1)), nest.order, schedule)
     operands = nest.operands
     return tiled(nest, general, parameter_names(rank, operands.outputs, operands.inputs))

@@ -93,7 +93,7 @@ def indexing_kernel(how: str, dtype: str, indexing: Indexing, other: tuple[int, 
         (*_nest(how, moved, indexing, other), Return(Const("int32", int(Status.OK)))),
         fallible=True,
         shared=frozenset() if how == GATHER else frozenset((0,)),
-        cutting=Cutting(output.loops, (), (None,), cost, in_turn=how != GATHER),
+        cutting=Cutting(output.loops, (), (None,), cost, sequential=how != GATHER),
         signature=(*signature, Report()),
     )
 

@@ -62,7 +62,7 @@ class Planes:
             raise ScheduleError(f"tiles of {sizes} take {held} bytes of accumulators; {fit} fit the stack")
 
     def place(self) -> Expr:
-        """Where the accumulator of the current element lies in the tile."""
+        """Index of the current element's accumulator in the tile."""
         found: Expr = ZERO
         for l, size in self.tiles.items():
             here = minus(index(f"i{l}"), index(f"tile{l}"))

@@ -36,11 +36,11 @@ from ..ir.loops import (
     smaller,
     times,
 )
-from .accumulate import cast, choose, recipe, worst
+from .accumulate import cast, choose, identity_element, recipe
 from .column_tiles import ColumnTiles
 from .group import Result
+from .multiple_accumulators import with_accumulators
 from .nest import Nest, specialized
-from .streams import in_streams
 
 POSITIONS = ("argmax", "argmin")
 ORDER_OF = {"argmax": "max", "argmin": "min", "max": "max", "min": "min"}
@@ -120,7 +120,7 @@ def _best_block(nest: Nest, element: Expr, name: str, others: Sequence[int]) -> 
     body = (
         Let(end.name, smaller(plus(begin, index("size")), index(f"n{inner}"))),
         *(Var(t.name, l.start) for t, l in zip(totals, how.lanes, strict=True)),
-        *in_streams(general, accumulators),
+        *with_accumulators(general, accumulators),
         Let(found.name, how.result(tuple(totals))),
         If(is_better(found, Local(element.dtype, "extremum"), name), remember),
     )
@@ -179,9 +179,9 @@ def start_of(name: str, dtype: str) -> Const:
     if kind == "b":
         return Const(dtype, name == "min")
     if kind == "c":
-        end = worst(name, "float64").value.real
+        end = identity_element(name, "float64").value.real
         return Const(dtype, complex(end, end))
-    return worst(name, dtype)
+    return identity_element(name, dtype)
 
 
 def is_better(element: Expr, best: Expr, name: str) -> Expr:

@@ -52,7 +52,7 @@ from .group import Group, Result
 from .lower_planes import Planes
 from .lower_position import POSITIONS, position_nest
 from .nest import Nest, Operands, specialized
-from .runs import is_costly
+from .strips import is_costly
 
 ROWS = 128
 """Rows that are added up before their sum is combined with others, on every target: bits depend on it."""

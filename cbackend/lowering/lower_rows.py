@@ -1,4 +1,4 @@
-"""Kernels that look at rows more than once: passes over one row, which lies in the cache, before the next row is read.
+"""Kernels that read rows more than once: all passes over one row run while it is in the cache.
 
     for rows:
         total0 = 0; for element in row: total0 += x[j]                            pass 0
@@ -24,7 +24,7 @@ from .blocks import in_blocks, register, started, total
 from .group import Group, Place, Result
 from .lower_reduce import Reducing, accumulators
 from .nest import Nest, Operands
-from .runs import costly_in_runs
+from .strips import costly_in_strips
 
 
 @record
@@ -193,7 +193,7 @@ def _inner(nest: Nest, folding: Sequence[Reducing], stores: Sequence[Statement])
     if slots:
         yield from in_blocks(general, slots)
     else:
-        yield from costly_in_runs(general)
+        yield from costly_in_strips(general)
 
 
 def row_body(rows: Rows, operands: Operands) -> tuple[Body, bool]:

@@ -1,4 +1,4 @@
-"""Kernels of short rows: a tile of rows is turned round, so that vectors run across the rows and not along them.
+"""Kernels of short rows: a tile of rows is transposed, so that vectors run across rows instead of along them.
 
     for tiles of rows:
         for j, for i in tile: x_tile[j][i] = x[i][j]

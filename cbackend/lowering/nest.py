@@ -1,4 +1,4 @@
-"""One loop nest under construction: what is computed at which depth, and where operands are read and written.
+"""One loop nest under construction: the statements of each depth, and the reads and writes of operands.
 
 A value is computed at the shallowest depth at which its operands are known: what does not change along the inner loop
 is computed, and read, once outside of it.  Everything is named by one `Let` each; equal operations share a name.

@@ -1,4 +1,4 @@
-"""Elementwise loops over operands of any strides: tiles of what is strided pass through copies, so there are vectors.
+"""Elementwise loops over operands of any strides: tiles of strided operands are copied, so that the loop vectorizes.
 
     for (i0) for (i1) y[i0 * s0 + i1] = x[i0 + i1 * s1];
     -->
@@ -9,7 +9,7 @@
         x_t = x's part of the tile if it has stride 1 along the inner loop, else a copy of it
         rows(rows of the tile, its columns, y_t, s0, x_t, t0)
 
-The loops stand there once, whatever the strides are: a transposed operand, a reversed or a stretched one, every other
+The loops stand there once, whatever the strides are: a transposed operand, a reversed or a broadcast one, every other
 column.  Where an operand is transposed, a tile has 16 rows: each line of memory is used while it is in the cache.
 The tile driver is not optimized: that took gcc as long as the loops, which are outlined.
 """

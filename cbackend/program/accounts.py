@@ -65,7 +65,7 @@ SIDES: dict[type[Op], int] = {Solve: 2, SolveTriangular: 1}
 Work = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """The operations of a node, from its site and its steps; the facet `work` of its class."""
 ROW_LENGTHS = 3
-"""Which of the vectors of multiply_windows has the lengths that are summed over."""
+"""Index, among the vectors of multiply_windows, of the one with the reduced lengths."""
 CHANNELS, OWN, BESIDE, KERNEL = 1, 6, slice(12, 14), slice(16, 18)
 """Places among the numbers of a call of `convolve_blocks` or `convolve_tiles`."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
@@ -74,27 +74,27 @@ ROW_ADDITIONS = 3
 
 
 def room(program: Program) -> int:
-    """How many numbers `call->profile` holds."""
+    """The number of entries in `call->profile`."""
     return moments_at(program) + 2 * (whole_call(program) + 1) + len(program.slots)
 
 
 def moments_at(program: Program) -> int:
-    """Where in `call->profile` the begin and end of each row in the last call begin."""
+    """Offset in `call->profile` of the start and end times of the rows in the last call."""
     return memory_at(program) + TOTALS + max(program.slots.values(), default=-1) + 1
 
 
 def moment_of(program: Program, row: int) -> int:
-    """Where the begin of a row in the last call is; its end is next to it."""
+    """Index of the start time of a row in the last call; its end time follows."""
     return moments_at(program) + 2 * row
 
 
 def sizes_at(program: Program) -> int:
-    """Where the bytes of the buffers in the last call begin, in the order of the slots."""
+    """Offset of the bytes of the buffers in the last call, in the order of the slots."""
     return moment_of(program, whole_call(program) + 1)
 
 
 def memory_at(program: Program) -> int:
-    """Where in `call->profile` the numbers about memory begin."""
+    """Offset in `call->profile` of the memory statistics."""
     return COLUMNS * (whole_call(program) + 1)
 
 
@@ -248,7 +248,7 @@ def _product(op: object, site: Site) -> Term:
         a, b = operands[0], operands[1]
     if isinstance(op, (PackedBfloatDot, PackedDot)):
         return 2, (*a.lengths, op.columns), 1
-    if isinstance(op, MatMul):  # the operand of more axes has all places of the batch, unless both are stretched
+    if isinstance(op, MatMul):  # the operand of more axes has all places of the batch, unless both are broadcast
         batch = max(a.lengths[:-2], b.lengths[:-2], key=len)
         return 2, (*batch, *a.lengths[-2:], b.lengths[-1]), 1
     return 2, (*a.lengths, *b.lengths[1:]), 1

@@ -1,4 +1,4 @@
-"""How long buffers live, and which of them share a pointer: memory is given back after its last use, or used again at
+"""Lifetimes of buffers, and buffers that share a pointer: memory is released after its last use, or reused at
 once.
 
 A buffer whose life is over serves the next one of the same size (the same lengths in any order, the same item size) if

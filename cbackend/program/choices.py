@@ -1,4 +1,4 @@
-"""Which schedule each kernel of a program gets: the one that was given for it, else one that was found by measuring."""
+"""Choice of the schedule of each kernel: the given one, else the one found by measuring."""
 
 from __future__ import annotations
 

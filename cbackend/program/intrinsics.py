@@ -1,4 +1,4 @@
-"""Intrinsics: what a program calls beside kernels, each with the arrays that it writes.
+"""Intrinsics: the calls of a program other than kernels, each with the arrays that it writes.
 
     copy(item, rank, [n, ...], target, [s, ...], source, [s, ...])     target[...] = source[...]
     eye(item, n, m, k, target, one)                                    ones on a diagonal of zeros

@@ -1,4 +1,4 @@
-"""Programs that overwrite inputs: whatever can fail is done before an input is changed for good.
+"""Programs that overwrite inputs: steps that can fail run before an input is changed for good.
 
         allocate a; overwrite in2; check lengths; allocate b; overwrite in3    -->
         allocate a; check lengths; allocate b; commit; overwrite in2; overwrite in3

@@ -1,4 +1,4 @@
-"""How the runtime may launch a kernel: in a plain call, in parts, with its loops in any order."""
+"""Launch modes of a kernel: a plain call, parallel chunks, or loops in any order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..ir.kernel import Kernel
 def is_launched(kernel: Kernel) -> bool:
     """Whether the runtime may run the kernel in parts."""
     cutting = kernel.cutting
-    return cutting is not None and bool(cutting.free or cutting.reduced or cutting.in_turn)
+    return cutting is not None and bool(cutting.free or cutting.reduced or cutting.sequential)
 
 
 def runs_in_any_order(kernel: Kernel) -> bool:
@@ -19,7 +19,7 @@ def runs_in_any_order(kernel: Kernel) -> bool:
     return (
         kernel.rank > 1
         and cutting is not None
-        and not cutting.in_turn
+        and not cutting.sequential
         and cutting.free == everywhere
         and all(o.loops in ((), everywhere) for o in kernel.operands)
         and any(i.loops for i in kernel.inputs)
@@ -27,6 +27,6 @@ def runs_in_any_order(kernel: Kernel) -> bool:
 
 
 def steps_alone(kernel: Kernel) -> int:
-    """How many steps of its loops the kernel does in a plain call at most."""
+    """Limit of loop iterations for a plain call."""
     assert kernel.cutting is not None
     return current().costs.alone // kernel.cutting.picoseconds + 1

@@ -1,4 +1,4 @@
-"""Facts that a program's text leaves out because they follow from lines above: kept alike by printer and parser.
+"""Implied facts: a program's text omits what follows from earlier lines; printer and parser derive it alike.
 
 dtype and memory    of the array behind a name: those of the line that makes it
 strides             of a C-contiguous array: products of its lengths, which are numbers or names of products

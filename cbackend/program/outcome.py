@@ -1,4 +1,4 @@
-"""Outcomes of generated functions: done, or why not."""
+"""Outcomes of generated functions: success, or the kind of failure."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...graph import Apply, FunctionGraph, Op, Variable, collector_at_rest
+from ...graph import Apply, FunctionGraph, Op, Variable, gc_paused
 from ...graph.facets import facet_of, register
 from ...graph.ordering import execution_order
 from ...graph.text import op_text
@@ -99,7 +99,7 @@ from .verify import verify_program
 Plan = Callable[[Planner, Apply], None]
 
 
-@collector_at_rest
+@gc_paused
 def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = False) -> Program:
     """The program that computes the outputs of `graph`.
 

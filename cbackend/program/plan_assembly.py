@@ -28,7 +28,7 @@ PRODUCTS = (BlockedConvolution, FusedProduct)
 
 
 def plan_assembled(p: Planner, node: Apply) -> None:
-    """The whole allocated and its parts computed in it; node by node where a part may turn out to be stretched."""
+    """The whole allocated and its parts computed in it; node by node where a part may turn out to be broadcast."""
     assert isinstance(node.op, Assembled)
     nodes = node.op.over(node)
     kernels = {n: p.kernel(n) for n in nodes if not isinstance(n.op, (Join, IncSubtensor, Alloc, *PRODUCTS))}
@@ -47,7 +47,7 @@ def plan_assembled(p: Planner, node: Apply) -> None:
 
 
 def _fills(node: Apply, kernel: Kernel, written: bool) -> bool:
-    """Whether a kernel writes all of its results, also where a value is stretched to the part that it is put in."""
+    """Whether a kernel writes all of its results, also where a value is broadcast to the part that it is put in."""
     everywhere = tuple(range(node.outputs[0].ndim))
     return all(has_all_loops(node, kernel, k) for k in range(len(kernel.outputs))) and (
         not written or all(operand.axes == everywhere for operand in kernel.outputs)

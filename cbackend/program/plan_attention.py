@@ -47,7 +47,7 @@ def _batch(p: Planner, node: Apply, operands: list[Array]) -> Lengths:
 
 
 def _strides(p: Planner, x: Array, lengths: Lengths) -> Lengths:
-    """The strides of `x` along all axes of these lengths: 0 along those that it lacks or is stretched along."""
+    """The strides of `x` along all axes of these lengths: 0 along those that it lacks or is broadcast along."""
     missing = len(lengths) - len(x.lengths)
     along = (p.along(n, m, s) for n, m, s in zip(x.lengths, lengths[missing:], x.strides, strict=True))
     return ((0,) * missing) + tuple(along)

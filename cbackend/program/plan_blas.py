@@ -115,7 +115,7 @@ def batch_of(p: Planner, node: Apply, a: Array, b: Array) -> Lengths:
 
 
 def batch_strides(p: Planner, x: Array, batch: Lengths) -> Lengths:
-    """The strides of `x` along all axes of the product: 0 along those that it lacks or is stretched along."""
+    """The strides of `x` along all axes of the product: 0 along those that it lacks or is broadcast along."""
     own = len(x.lengths) - 2
     added = len(batch) - own
     along = (p.along(n, m, s) for n, m, s in zip(x.lengths[:own], batch[added:], x.strides[:own], strict=True))

@@ -1,4 +1,4 @@
-"""Arrays made from lengths, from other arrays laid side by side, and sums back to a shape that was stretched."""
+"""Arrays made from lengths, from other arrays laid side by side, and sums back to a shape that was broadcast."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from ...ops.fused import Fused
 from ...ops.reduce import Reduce
 from ...ops.tensor import TensorVariable, constant
 from .outcome import Outcome
-from .plan_views import stretched
+from .plan_views import broadcast
 from .planner import Planner
 from .program import Array, Lengths, Number, Quantity
 
 
 def plan_alloc(p: Planner, node: Apply) -> None:
-    """A value stretched to lengths and written out: the kernel of `fill`, which does not read what it fills."""
+    """A value broadcast to lengths and written out: the kernel of `fill`, which does not read what it fills."""
     lengths = p.lengths(node.inputs[1:])
-    stretched(p, p.arrays[node.inputs[0]], lengths)
+    broadcast(p, p.arrays[node.inputs[0]], lengths)
     fill_with(p, p.result(node.out, lengths), node.inputs[0])
 
 
 def fill_with(p: Planner, target: Array, value: Variable) -> None:
     """Write a value, which broadcasts to it, over `target`."""
-    source = stretched(p, p.arrays[value], target.lengths)
+    source = broadcast(p, p.arrays[value], target.lengths)
     like = TensorVariable(TensorType(value.dtype, (None,) * len(target.lengths)))
     kernel = p.kernel(Apply(fill, (like, TensorVariable(value.type))))
     own = Array(source.base, source.dtype, p.arrays[value].lengths, p.arrays[value].strides, False, source.memory)
@@ -113,10 +113,10 @@ def _is_constant(variable: Variable, value: int) -> bool:
 
 
 def plan_sum_to(p: Planner, node: Apply) -> None:
-    """A sum over the axes that were stretched, which only the run shows.
+    """A sum over the axes that were broadcast, which only the run shows.
 
-    Leading axes are summed first.  Then, if no axis was stretched, the result is the operand; else each axis of length
-    n becomes two, (1, n) where it was stretched and (n, 1) where not, and the second ones are summed over: one kernel
+    Leading axes are summed first.  Then, if no axis was broadcast, the result is the operand; else each axis of length
+    n becomes two, (1, n) where it was broadcast and (n, 1) where not, and the second ones are summed over: one kernel
     for all cases.
     """
     x, like = node.inputs
@@ -136,7 +136,7 @@ def plan_sum_to(p: Planner, node: Apply) -> None:
     p.shared.update(array.memory)
     strides = (
         p.strides(target) if array.dense else array.strides
-    )  # nothing stretched: the lengths are those of the target
+    )  # nothing broadcast: the lengths are those of the target
     p.put(node.out, p.select(some, summed, Array(array.base, array.dtype, target, strides, array.dense, array.memory)))
 
 

@@ -35,14 +35,14 @@ def plan_reshape(p: Planner, node: Apply) -> None:
 
 
 def plan_broadcast_to(p: Planner, node: Apply) -> None:
-    """Axes of length 1 stretched by a stride of 0."""
+    """Axes of length 1 broadcast by a stride of 0."""
     x = p.arrays[node.inputs[0]]
     lengths = p.lengths(node.inputs[1:])
     p.keep_promises(node.out, lengths)
-    p.put(node.out, stretched(p, x, lengths))
+    p.put(node.out, broadcast(p, x, lengths))
 
 
-def stretched(p: Planner, x: Array, lengths: Lengths) -> Array:
+def broadcast(p: Planner, x: Array, lengths: Lengths) -> Array:
     """`x` broadcast to `lengths`: a view.  Fails where it does not fit."""
     added = len(lengths) - len(x.lengths)
     strides: list[Quantity] = [0] * added

@@ -157,7 +157,7 @@ class Planner:
         return found
 
     def along(self, length: Quantity, extent: Quantity, stride: Quantity) -> Quantity:
-        """The stride with which an axis follows a loop of `extent` steps: 0 if it is stretched."""
+        """The stride with which an axis follows a loop of `extent` steps: 0 if it is broadcast."""
         if length == extent or stride == 0:
             return stride
         return 0 if length == 1 else self.let("stretch", length, stride)

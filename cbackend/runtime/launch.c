@@ -7,7 +7,7 @@
    place for its own results, and these are combined in pairs, neighbours first.  How a nest is cut follows from its lengths
    alone, so the bits of a result never depend on the number of threads.
 
-   A kernel that may come to one element again and again (AG_IN_TURN: a scatter) is shared out along the loops that it
+   A kernel that may come to one element again and again (AG_SEQUENTIAL: a scatter) is shared out along the loops that it
    does not do so along; what each thread gets runs in parts one after the other, in the order of the whole. */
 
 enum { MOST_LOOPS = 32, MOST_ARRAYS = 256, MOST_PARTS = 1024, SAID = 4 };
@@ -30,7 +30,7 @@ typedef struct grid {
     i64 failed, said[SAID];     /* the first task that failed, and why */
     i32 status;                 /* 0: none did */
     i32 stoppable;              /* it belongs to a call that listens to Ctrl-C */
-    i32 in_turn;                /* its tasks run one after the other */
+    i32 sequential;                /* its tasks run one after the other */
 } grid;
 
 /* The nanoseconds that a kernel takes for these extents. */
@@ -65,7 +65,7 @@ static i64 least_tile(const grid *g, i32 loop)
 }
 
 /* Whether the kernel comes back to the same elements of an output: parts of the loop would write them at once. */
-static i32 is_stretched(const grid *g, i32 loop)
+static i32 is_broadcast(const grid *g, i32 loop)
 {
     for (i32 k = 0; k < g->nest->outputs; k++)
         if (has(g->nest->moves[k], loop) && g->lengths[loop] > 1 && g->strides[k * g->nest->rank + loop] == 0) return 1;
@@ -81,7 +81,7 @@ static void cut(grid *g, double wanted)
     for (i32 l = 0; l < nest->rank; l++) {
         i64 length = g->lengths[l], pieces = (i64)(wanted / (double)g->tasks + 1);
         g->tile[l] = length, g->tiles[l] = 1;
-        if (!(has(nest->free, l) || l == g->reduced) || (double)g->tasks >= wanted || is_stretched(g, l)) continue;
+        if (!(has(nest->free, l) || l == g->reduced) || (double)g->tasks >= wanted || is_broadcast(g, l)) continue;
         if (l == g->reduced && pieces > MOST_PARTS) pieces = MOST_PARTS;
         i64 tile = ceiling(length, pieces), least = least_tile(g, l);
         if (l == nest->rank - 1) tile = ceiling(tile, LINE_OF_ELEMENTS) * LINE_OF_ELEMENTS;
@@ -95,7 +95,7 @@ static void cut(grid *g, double wanted)
 
 /* Cut the loops from the outermost on, down to the first that is cut into more than single steps: the parts, one after
    the other, do what the whole does in the same order. */
-static void cut_in_turn(grid *g, double wanted)
+static void cut_sequentially(grid *g, double wanted)
 {
     i32 uncut = 0;
     g->tasks = 1;
@@ -136,7 +136,7 @@ static void note_failure(grid *g, i64 index, i32 status, const i64 *said)
     pthread_mutex_unlock(&team_lock);
 }
 
-static i32 run_in_turn(const grid *whole, const i64 *lengths, void *const *data, i64 *said);
+static i32 run_sequentially(const grid *whole, const i64 *lengths, void *const *data, i64 *said);
 
 /* The position, among all elements, of what stands at this one in the part of these lengths that begins at `first`. */
 static void place_in_whole(const grid *g, const i64 *lengths, const i64 *first, i64 *position)
@@ -168,19 +168,19 @@ static void run_part(void *context, i64 index)
         data[k] = start + offset * nest->items[k];
     }
     i64 said[SAID] = {0};
-    i32 in_turn = nest->order == AG_IN_TURN && !g->in_turn;
-    i32 status = in_turn ? run_in_turn(g, lengths, data, said) : nest->part(nest, lengths, data, g->strides, said);
+    i32 sequential = nest->order == AG_SEQUENTIAL && !g->sequential;
+    i32 status = sequential ? run_sequentially(g, lengths, data, said) : nest->part(nest, lengths, data, g->strides, said);
     if (status) note_failure(g, index, status, said);
     for (i32 k = 0; !status && nest->extrema && k < nest->outputs; k++)
         if (nest->extrema[k] >= 0) place_in_whole(g, lengths, first, data[k]);
 }
 
 /* The parts of one part of `whole` in their order: 0, what the kernel returned for one that failed, or AG_STOPPED. */
-static i32 run_in_turn(const grid *whole, const i64 *lengths, void *const *data, i64 *said)
+static i32 run_sequentially(const grid *whole, const i64 *lengths, void *const *data, i64 *said)
 {
     grid g = *whole;
-    g.lengths = lengths, g.data = data, g.status = 0, g.in_turn = 1;
-    cut_in_turn(&g, estimate(g.nest, lengths) / TASK_NS);
+    g.lengths = lengths, g.data = data, g.status = 0, g.sequential = 1;
+    cut_sequentially(&g, estimate(g.nest, lengths) / TASK_NS);
     for (i64 k = 0; k < g.tasks && !g.status; k++) {
         if (g.stoppable && is_raised()) return AG_STOPPED;
         run_part(&g, k);
@@ -218,7 +218,7 @@ static void combine(const grid *g)
 
 static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *said)
 {
-    g->status = g->in_turn = 0;
+    g->status = g->sequential = 0;
     g->stoppable = on_main_thread() && attention == LISTENING;
     cut(g, work / TASK_NS);
     if (!make_partials(g)) g->tasks = 0;

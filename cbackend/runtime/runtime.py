@@ -15,8 +15,8 @@ from ...record.cached import cached_property
 from ...record.forks import fork_safe_lock
 from ...targets.processors import processors
 from ..abi._abi import ffi
-from ..build.ahead import note
 from ..build.build import Library, build, build_all
+from ..build.prestarted import note
 from ..build.toolchain import Toolchain
 from ..cache.store import Cache
 from .blas import Blas, find_blas

@@ -170,7 +170,7 @@ class PartsKernel:
     def _cut(self, extents: Sequence[int]) -> tuple[int, int, bool]:
         """The loop that is cut, the number of parts, and whether parts have results of their own."""
         cutting = self.kernel.cutting
-        if cutting is None or not extents or cutting.in_turn:
+        if cutting is None or not extents or cutting.sequential:
             return 0, 1, False
         most = min(self._device.units * 4, math.prod(extents) * cutting.picoseconds // _GRAIN)
         for loops, apart in ((cutting.free, False), (cutting.reduced if self._adds_up else (), True)):

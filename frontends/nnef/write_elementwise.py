@@ -45,7 +45,7 @@ def elementwise(w: Writer, node: Apply) -> str:
     op: Any = node.op
     operands = operands_of(w, node)
     if op.symbol == "fill":
-        return stretched(w, node, node.inputs[1], dims_of(node.out))
+        return broadcast_value(w, node, node.inputs[1], dims_of(node.out))
     if op.symbol == "clip":
         return w.op("min", w.op("max", *operands[:2]), operands[2])
     if op.symbol == "isnan":
@@ -76,7 +76,7 @@ def _aligned(w: Writer, variable: Variable, rank: int, as_value: bool) -> str:
     return w.op("unsqueeze", name, axes=list(range(missing))) if missing and variable.ndim else name
 
 
-def stretched(w: Writer, node: Apply, value: Variable, lengths: Sequence[Dim]) -> str:
+def broadcast_value(w: Writer, node: Apply, value: Variable, lengths: Sequence[Dim]) -> str:
     """A value repeated along axes of length 1, as far as the lengths are known."""
     missing = len(lengths) - value.ndim
     pairs = list(zip(lengths, [*[1] * missing, *dims_of(value)], strict=True))

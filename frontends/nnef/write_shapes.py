@@ -18,7 +18,7 @@ from ...ops.reduce import ArgReduce, Reduce
 from ...ops.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
 from .convert_shapes import REDUCTIONS
-from .write_elementwise import stretched
+from .write_elementwise import broadcast_value
 from .writing import CannotWrite, Writer, first_input, writes
 
 # --- reductions
@@ -83,7 +83,7 @@ def reshape(w: Writer, node: Apply) -> str:
 @writes(BroadcastTo, Alloc, reads=first_input)
 def broadcast(w: Writer, node: Apply) -> str:
     value, *lengths = node.inputs
-    return stretched(w, node, value, [tensor_to_dim(length) for length in lengths])
+    return broadcast_value(w, node, value, [tensor_to_dim(length) for length in lengths])
 
 
 def _known(length: Variable) -> int | None:

@@ -32,7 +32,7 @@ Rules on matrices and networks:
 
 Passes over whole graphs:
 
-    fusion, fusion_groups, fusion_rows, fusion_hoped, fusion_positions    groups that become one kernel
+    fusion, fusion_groups, fusion_rows, fusion_speculative, fusion_positions    groups that become one kernel
     epilogues, pipelines, assembling, as_one    products, stencils and joins with their neighbours
     growing                                     joins of which each continues another one
     inplace, destroy                            in-place work and its alias analysis
@@ -134,7 +134,7 @@ IDENTITIES = (
 """Rules that remove nodes."""
 CARRIED = (
     fills.THROUGH, shapes.LENGTHS, shapes.RESHAPES, dimshuffles.DIMSHUFFLES, indexing.MERGED, indexing.LIFTED,
-    cropping.CROPPED, dropping.DROPPED, writing.WRITING, reductions.STRETCHED,
+    cropping.CROPPED, dropping.DROPPED, writing.WRITING, reductions.BROADCAST,
 )  # fmt: skip
 """Rules that move axes, slices and lengths towards the inputs, where they meet and cancel."""
 CANONICAL = (

@@ -129,7 +129,7 @@ _UNNEEDED = {
     "tile and split are compositions that make nothing useless": """
         local_useless_tile local_useless_split
     """,
-    "a stretched value is stretched last, which is the canonical form: local_dimshuffle_alloc": """
+    "a broadcast value is broadcast last, which is the canonical form: local_dimshuffle_alloc": """
         local_canonicalize_alloc
     """,
     "a walk from the inputs settles a chain of any length": """

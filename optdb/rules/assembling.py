@@ -88,7 +88,7 @@ def _read_by_alone(part: Apply, node: Apply, graph: FunctionGraph) -> bool:
 
 
 def _is_blocked(node: Apply) -> bool:
-    """Whether the node is a convolution of one image in blocks, perhaps with a group that does not stretch it."""
+    """Whether the node is a convolution of one image in blocks, perhaps with a group that does not broadcast it."""
     product = node.op.split(node.inputs)[0].owner if isinstance(node.op, FusedProduct) else node
     return (
         product is not None

@@ -21,7 +21,7 @@ from ..contract import relaxes, stabilizes, ulp
 from ..patterns import wilds
 from ..rule import Rule, node_rule, rule
 from .facts import Node, Value, is_float, is_integer, is_scalar_constant, uniform_xyz
-from .fills import stretched_by
+from .fills import broadcast_by
 from .products import MOST_FACTORS, Product, may_be_one_number_times
 
 Terms = tuple[list[Variable], list[Variable]]
@@ -86,7 +86,7 @@ def simpler_sum(node: Node) -> Value | None:
         plus, minus = _one_constant(plus, minus, node.out.dtype)
     if len(plus) + len(minus) == len(before[0]) + len(before[1]):
         return None
-    return stretched_by([*before[0], *before[1]], _summed(plus, minus, node.out.dtype), node.out)
+    return broadcast_by([*before[0], *before[1]], _summed(plus, minus, node.out.dtype), node.out)
 
 
 def _one_constant(plus: list[Variable], minus: list[Variable], dtype: str) -> Terms:
@@ -181,7 +181,7 @@ def simpler_product(node: Node) -> Value | None:
     if len(above) == len(product.above):
         return None
     rest = Product(tuple(above), tuple(below), product.negative, product.dtype).build()
-    return stretched_by(product.above, rest, node.out)
+    return broadcast_by(product.above, rest, node.out)
 
 
 CANONICAL: list[Rule] = [

@@ -72,7 +72,7 @@ def join_in_blocks(node: Node) -> Variable | None:
         return None
     if any(n % next(iter(sizes)) for n in channels[:-1]):
         if len({(lengths[0], *lengths[2:]) for lengths in map(dims_of, node.inputs)}) > 1:
-            return None  # a join of other lengths is an error, where a write would stretch them
+            return None  # a join of other lengths is an error, where a write would broadcast them
         return FromBlocks(sum(channels))(_lane_by_lane(made, lengths_of(node.out)))
     return FromBlocks(sum(channels))(node.op(*(m.inputs[0] for m in made)))
 

@@ -51,8 +51,8 @@ def dot_of_squares(node: Node) -> Value | None:
     factors = None if made is None else producer(made.inputs[0], mul)
     if factors is None or len(factors.inputs) != 2 or not is_float(node.out):
         return None
-    stretched = {part.op.order: part.inputs[0] for part in (producer(f, DimShuffle) for f in factors.inputs) if part}
-    w, g = stretched.get(("x", 0, 1)), stretched.get((0, "x", 1))
+    broadcast = {part.op.order: part.inputs[0] for part in (producer(f, DimShuffle) for f in factors.inputs) if part}
+    w, g = broadcast.get(("x", 0, 1)), broadcast.get((0, "x", 1))
     if w is None or g is None or not w.dtype == g.dtype == node.out.dtype or dims_of(w)[1] != dims_of(g)[1]:
         return None
     return Dot()(square(g), Reduce(add, (0,))(square(w)))

@@ -93,7 +93,7 @@ def is_constant(v: Variable) -> bool:
 
 
 def is_scalar_constant(v: Variable) -> bool:
-    """Whether `v` is a constant that stretches nothing: rank 0, or lengths of 1."""
+    """Whether `v` is a constant that broadcasts nothing: rank 0, or lengths of 1."""
     return isinstance(v, Constant) and v.data.size == 1
 
 

@@ -1,7 +1,7 @@
 """One value for many elements: `fill`, `alloc` and `broadcast_to`.
 
-A stretched operand of an elementwise op is carried outwards until it meets an operand that has the shape anyway; then
-nothing of it is left.  Shapes are compared by their Dims: what might be stretched at run time keeps its stretching.
+A broadcast operand of an elementwise op is carried outwards until it meets an operand that has the shape anyway; then
+nothing of it is left.  Shapes are compared by their Dims: what might be broadcast at run time keeps its broadcasting.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .facts import Node, Value, number_of, producer
 
 x, y, z = wilds("x y z")
 scalar = Wild("y", lambda v: v.ndim == 0)
-STRETCHING = (Alloc, BroadcastTo)
-"""Ops whose first input is a value and whose others are the lengths it is stretched to."""
+BROADCASTING = (Alloc, BroadcastTo)
+"""Ops whose first input is a value and whose others are the lengths it is broadcast to."""
 MOST_STEPS = 1000
 """Operands that one firing climbs to find what a value is to be filled along."""
 
@@ -34,30 +34,30 @@ def filled(v: Variable) -> Node | None:
     return producer(v, fill)
 
 
-def stretched(v: Variable) -> Node | None:
+def broadcast_node(v: Variable) -> Node | None:
     """The alloc or broadcast_to that makes v."""
-    return producer(v, *STRETCHING)
+    return producer(v, *BROADCASTING)
 
 
 def without_fill(v: Variable) -> Value:
-    """The value that `fill(like, value)` stretches; v itself if it is no such node."""
+    """The value that `fill(like, value)` broadcasts; v itself if it is no such node."""
     made = filled(v)
     return v if made is None else made.inputs[1]
 
 
-def without_stretching(v: Variable) -> Value:
+def without_broadcast(v: Variable) -> Value:
     """The value under an alloc or a broadcast_to; v itself where there is none."""
-    made = stretched(v)
+    made = broadcast_node(v)
     return v if made is None else made.inputs[0]
 
 
 def has_shape_of_result(node: Node, y: Variable) -> bool:
-    """Whether y needs no stretching."""
+    """Whether y needs no broadcast."""
     return same_shape(node.out, y)
 
 
-def stretches_alone(node: Node, x: Variable, z: Variable) -> bool:
-    """Whether x stretches z to the shape of the result."""
+def broadcasts_alone(node: Node, x: Variable, z: Variable) -> bool:
+    """Whether x broadcasts z to the shape of the result."""
     return broadcast_dims([dims_of(x), dims_of(z)]) == dims_of(node.out)
 
 
@@ -69,10 +69,10 @@ def fill_sunk(node: Node) -> Value | None:
     if node.op is fill:
         return None
     likes = [made.inputs[0] for made in map(filled, node.inputs) if made is not None]
-    return stretched_by(likes, node.op(*map(without_fill, node.inputs)), node.out) if likes else None
+    return broadcast_by(likes, node.op(*map(without_fill, node.inputs)), node.out) if likes else None
 
 
-def stretched_by(likes: Sequence[Variable], value: Variable, whole: Variable) -> Value:
+def broadcast_by(likes: Sequence[Variable], value: Variable, whole: Variable) -> Value:
     """The value filled along those of `likes` that it needs to get the shape of `whole`."""
     for like in likes:
         if same_shape(value, whole):
@@ -98,7 +98,7 @@ def fill_like_operand(node: Node) -> Value | None:
 
 
 def fill_to_alloc(node: Node) -> Value | None:
-    """The value stretched to lengths that are read off inputs: what gave the shape need not be computed."""
+    """The value broadcast to lengths that are read off inputs: what gave the shape need not be computed."""
     like, value = node.inputs
     lengths = dims_of(node.out)
     if not all(_is_read_off(dim, like) for dim in lengths):
@@ -121,24 +121,24 @@ def useless_alloc(node: Node) -> Value | None:
 
 
 def merged(node: Node) -> Value | None:
-    """The outer stretching alone."""
+    """The outer broadcasting alone."""
     value, *lengths = node.inputs
-    inner = stretched(value)
+    inner = broadcast_node(value)
     return None if inner is None else node.op(inner.inputs[0], *lengths)
 
 
 def alloc_lifted(node: Node) -> Value | None:
-    """A function of one operand computed before that is stretched."""
-    made = stretched(node.inputs[0]) if len(node.inputs) == 1 else None
+    """A function of one operand computed before that is broadcast."""
+    made = broadcast_node(node.inputs[0]) if len(node.inputs) == 1 else None
     return None if made is None else made.op(node.op(made.inputs[0]), *made.inputs[1:])
 
 
 def elemwise_alloc(node: Node) -> Value | None:
-    """f on operands that are not stretched, where others give the result its shape; else stretched once, afterwards."""
-    makers = [made for made in map(stretched, node.inputs) if made is not None]
+    """f on operands that are not broadcast, where others give the result its shape; else broadcast once, afterwards."""
+    makers = [made for made in map(broadcast_node, node.inputs) if made is not None]
     if len(node.inputs) < 2 or not makers:
         return None
-    result = node.op(*map(without_stretching, node.inputs))
+    result = node.op(*map(without_broadcast, node.inputs))
     if same_shape(result, node.out):
         return result
     whole = [made for made in makers if same_shape(made.out, node.out)]
@@ -146,8 +146,8 @@ def elemwise_alloc(node: Node) -> Value | None:
 
 
 def dimshuffle_of_alloc(node: Node) -> Value | None:
-    """A stretched value with its axes moved: the value moved, then stretched."""
-    made, order = stretched(node.inputs[0]), node.op.order
+    """A broadcast value with its axes moved: the value moved, then broadcast."""
+    made, order = broadcast_node(node.inputs[0]), node.op.order
     if made is None:
         return None
     value, *lengths = made.inputs
@@ -161,7 +161,7 @@ def dimshuffle_of_alloc(node: Node) -> Value | None:
 
 
 def alloc_of_padded(node: Node) -> Value | None:
-    """The value without the axes of length 1 in front, which stretching puts there anyway."""
+    """The value without the axes of length 1 in front, which broadcasting puts there anyway."""
     value, *lengths = node.inputs
     made = producer(value, DimShuffle)
     if made is None:
@@ -174,7 +174,7 @@ def alloc_of_padded(node: Node) -> Value | None:
 
 def reshape_of_alloc(node: Node) -> Value | None:
     """A number under other lengths."""
-    made = stretched(node.inputs[0])
+    made = broadcast_node(node.inputs[0])
     return None if made is None or made.inputs[0].ndim else made.op(made.inputs[0], *node.inputs[1:])
 
 
@@ -199,7 +199,7 @@ def fill_like_picked(node: Node) -> Value | None:
 FILLS: list[Rule] = [
     rule("local_useless_fill", fill(x, y), y, when=has_shape_of_result),
     rule("local_fill_of_fill", fill(fill(x, scalar), z), fill(x, z)),
-    rule("local_fill_in_fill", fill(x, fill(y, z)), fill(x, z), when=stretches_alone),
+    rule("local_fill_in_fill", fill(x, fill(y, z)), fill(x, z), when=broadcasts_alone),
     node_rule("local_fill_like_operand", fill, fill_like_operand, having=(Elementwise, Cast),
               formula="fill(f(x), y) -> fill(x, y)  if f keeps the shape of x"),
     node_rule("local_fill_like_picked", fill, fill_like_picked, having=AdvancedSubtensor, contract=relaxes("errors"),
@@ -214,21 +214,22 @@ TO_ALLOC: list[Rule] = [
 ]
 
 ALLOCS: list[Rule] = [
-    node_rule("local_useless_alloc", STRETCHING, useless_alloc, formula="alloc(x, lengths of x) -> x"),
-    node_rule("local_merge_alloc", STRETCHING, merged, having=STRETCHING, contract=relaxes("errors"),
+    node_rule("local_useless_alloc", BROADCASTING, useless_alloc, formula="alloc(x, lengths of x) -> x"),
+    node_rule("local_merge_alloc", BROADCASTING, merged, having=BROADCASTING, contract=relaxes("errors"),
               formula="alloc(alloc(x, n), m, n) -> alloc(x, m, n)"),
-    node_rule("local_alloc_of_constant", STRETCHING, alloc_of_constant, formula="alloc([c, c, ...], n) -> alloc(c, n)"),
-    node_rule("local_alloc_dimshuffle", STRETCHING, alloc_of_padded, having=DimShuffle,
+    node_rule("local_alloc_of_constant", BROADCASTING, alloc_of_constant,
+              formula="alloc([c, c, ...], n) -> alloc(c, n)"),
+    node_rule("local_alloc_dimshuffle", BROADCASTING, alloc_of_padded, having=DimShuffle,
               formula="alloc(dimshuffle{x, 0}(x), n, m) -> alloc(x, n, m)"),
-    node_rule("local_dimshuffle_alloc", DimShuffle, dimshuffle_of_alloc, having=STRETCHING,
+    node_rule("local_dimshuffle_alloc", DimShuffle, dimshuffle_of_alloc, having=BROADCASTING,
               formula="dimshuffle(alloc(x, n, m)) -> alloc(dimshuffle(x), m, n)"),
-    node_rule("local_reshape_alloc", Reshape, reshape_of_alloc, having=STRETCHING, contract=relaxes("errors"),
+    node_rule("local_reshape_alloc", Reshape, reshape_of_alloc, having=BROADCASTING, contract=relaxes("errors"),
               formula="reshape(alloc(scalar, n), m, k) -> alloc(scalar, m, k)"),
 ]  # fmt: skip
 
 THROUGH: list[Rule] = [
-    node_rule("local_alloc_unary", (Elementwise, Cast), alloc_lifted, having=STRETCHING,
+    node_rule("local_alloc_unary", (Elementwise, Cast), alloc_lifted, having=BROADCASTING,
               formula="f(alloc(x, n)) -> alloc(f(x), n)"),
-    node_rule("local_elemwise_alloc", Elementwise, elemwise_alloc, having=STRETCHING, contract=relaxes("errors"),
+    node_rule("local_elemwise_alloc", Elementwise, elemwise_alloc, having=BROADCASTING, contract=relaxes("errors"),
               formula="f(alloc(x, n), y) -> f(x, y)"),
 ]

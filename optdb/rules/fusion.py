@@ -23,9 +23,9 @@ from ..contract import Contract, exact
 from ..optimizers import Optimizer, Result
 from .as_one import profiled
 from .fusion_groups import Facts, Group, is_index_map, partition, reads_elements
-from .fusion_hoped import join_hoped
 from .fusion_positions import join_positions, searches_all, with_extremum
 from .fusion_rows import join_rows
+from .fusion_speculative import join_speculatively
 
 
 @record(kw_only=True)
@@ -53,7 +53,7 @@ def fuse(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
     facts = Facts(graph)
     known: dict[Variable, Variable] = {}
     met: dict[Hashable, tuple[Fused, Origin]] = {}
-    groups = join_hoped(graph, join_rows(partition(facts), facts), facts)
+    groups = join_speculatively(graph, join_rows(partition(facts), facts), facts)
     for group in join_positions(groups, facts):
         if len(group.nodes) > 1 or searches_all(group.nodes[0]):
             outputs, stand_ins = results(group, facts)
@@ -199,7 +199,7 @@ def flatten_add_mul(graph: FunctionGraph, by: str, editor: GraphEditor) -> Funct
 
     The operands are folded from the left as before, so the result has the same bits.
     """
-    if not any(around.op in (add, mul) and around.op in around.heads for around in set(graph.neighbourhoods)):
+    if not any(key.op in (add, mul) and key.op in key.heads for key in set(graph.match_keys)):
         return graph
     known: dict[Variable, Variable] = {}
     for node in graph.order:

@@ -3,13 +3,13 @@
 A group has a *space*, the lengths of its loops.  It holds
 
     - pointwise nodes (elementwise ops) whose value has the whole space, one element an iteration;
-    - pointwise nodes whose value is stretched to the space by their reader, if nothing outside reads it;
+    - pointwise nodes whose value is broadcast to the space by their reader, if nothing outside reads it;
     - reductions of a value that has the whole space, and the softmax family along the last axis.  Who reads their
       result belongs to another group; those that work on the same rows are then joined by fusion_rows.py.
 
 No value is computed twice: a value that is read outside becomes an output of the group, and only a value that provably
 has the whole space may (`dims_of` says the same length on every axis: what else flows into the nest can then not
-stretch it). Axes that are permuted or added between two nodes (`DimShuffle`) are index maps inside a nest.
+broadcast it). Axes that are permuted or added between two nodes (`DimShuffle`) are index maps inside a nest.
 
 There is never a circle between groups: each group has a *level*, two groups with an edge between them have different
 levels, and edges go one way.  Three passes, each linear:
@@ -49,7 +49,7 @@ class Group:
     level: int
     nodes: list[Apply]
     inputs: set[Variable]
-    stretched_cost: float = 0.0
+    broadcast_cost: float = 0.0
     """Work on values smaller than the space, which the nest would do again in every iteration: picoseconds a byte."""
     axes: dict[Apply, Axes] = field(default_factory=dict)
     """The loops that the axes of each pointwise node run along."""
@@ -195,7 +195,7 @@ def _has_whole_space(node: Apply, loops: Axes, group: Group) -> bool:
     return loops == tuple(range(len(space))) and dims_of(node.outputs[0]) == space
 
 
-def _is_stretched(node: Apply, loops: Axes, group: Group) -> bool:
+def _is_broadcast(node: Apply, loops: Axes, group: Group) -> bool:
     """Whether a value that has not the whole space is certainly smaller: no axis of it runs along some loop."""
     assert group.space is not None
     run_along = {loop for loop, length in zip(loops, dims_of(node.out), strict=True) if length != 1}
@@ -210,14 +210,14 @@ GroupOf = dict["Apply | None", Group]
 def fits(groups: list[Group], facts: Facts, extra: Sequence[Apply] = (), cost: float = 0.0) -> bool:
     """Whether the groups together keep within the limits, and all can go along rows if one of them must.
 
-    `extra`: pointwise nodes that would be added to them, `cost`: what these add to the cost of stretched values.
+    `extra`: pointwise nodes that would be added to them, `cost`: what these add to the cost of broadcast values.
     """
-    cost += sum([group.stretched_cost for group in groups])
-    return cost <= facts.costs.stretched_byte and fits_kernel(groups, facts, extra)
+    cost += sum([group.broadcast_cost for group in groups])
+    return cost <= facts.costs.broadcast_byte and fits_kernel(groups, facts, extra)
 
 
 def fits_kernel(groups: list[Group], facts: Facts, extra: Sequence[Apply] = ()) -> bool:
-    """The same, whatever stretched values cost: those of rows are computed once a row."""
+    """The same, whatever broadcast values cost: those of rows are computed once a row."""
     nodes, inputs, rows, across = len(extra), sum([len(node.inputs) for node in extra]), False, False
     for group in groups:
         nodes += len(group.nodes)
@@ -241,7 +241,7 @@ def merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> Group:
         if group is not into:
             into.nodes += group.nodes
             into.axes.update(group.axes)
-            into.stretched_cost += group.stretched_cost
+            into.broadcast_cost += group.broadcast_cost
             into.reads_rows |= group.reads_rows
             into.folds_across |= group.folds_across
             group_of.update(dict.fromkeys(group.nodes, into))
@@ -271,7 +271,7 @@ def _join_readers(facts: Facts) -> list[Group]:
         group = group_of[node] = targets[0] if len(targets) == 1 else merge(targets, group_of, facts)
         group.nodes.append(node)
         group.axes[node], cost = place
-        group.stretched_cost += cost
+        group.broadcast_cost += cost
         _read_less(group, (node,), node.inputs, group_of, facts)
     return list(dict.fromkeys(group_of.values()))
 
@@ -291,7 +291,7 @@ def highest(groups: list[Group]) -> tuple[int, list[Group]]:
 
 def _in_nest_of(node: Apply, targets: list[Group], group_of: GroupOf, facts: Facts) -> tuple[Axes, float] | None:
     """The loops of `targets`, groups that read the pointwise `node`, that its axes run along, and what it adds to the
-    cost of stretched values; None if they cannot share a nest."""
+    cost of broadcast values; None if they cannot share a nest."""
     target, out = targets[0], node.outputs[0]
     if not _may_be_in_nest(out) or bool(target.space) != bool(out.type.shape) or not _one_space(targets):
         return None
@@ -305,7 +305,7 @@ def _in_nest_of(node: Apply, targets: list[Group], group_of: GroupOf, facts: Fac
     whole = _has_whole_space(node, loops, target)
     if not whole and (node in facts.kept or len(inside) < len(readers)):
         return None
-    return loops, work(node) if not whole and _is_stretched(node, loops, target) else 0.0
+    return loops, work(node) if not whole and _is_broadcast(node, loops, target) else 0.0
 
 
 def _join_producers(groups: list[Group], facts: Facts) -> list[Group]:

@@ -1,12 +1,12 @@
 """Sums of scaled products become calls of a BLAS that add into a matrix.
 
     beta * z + alpha * (x @ y)             -->  gemm(z, alpha, x, y, beta)
-    z - x @ y + u @ v + b                  -->  gemm(gemm(z, -1, x, y, 1), 1, u, v, 1) + b       b: a row, stretched
+    z - x @ y + u @ v + b                  -->  gemm(gemm(z, -1, x, y, 1), 1, u, v, 1) + b       b: a row, broadcast
     beta * v + alpha * (a @ w)             -->  gemv(v, alpha, a, w, beta)                       v, w: vectors
 
 A sum is read through additions, subtractions and signs that nothing else reads, and through factors of products and
 matrices that are scalars.  What is added into must provably have the shape of the product: a value that may be
-stretched is added afterwards, where it fuses with what follows.  A product that something else reads stays as it is.
+broadcast is added afterwards, where it fuses with what follows.  A product that something else reads stays as it is.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class Term:
 
 @dataclass
 class Sum:
-    """The terms of a sum: products that may be absorbed, matrices of their shape, and what is stretched to it."""
+    """The terms of a sum: products that may be absorbed, matrices of their shape, and what is broadcast to it."""
 
     products: list[Term] = field(default_factory=list)
     matrices: list[Term] = field(default_factory=list)
-    stretched: list[Term] = field(default_factory=list)
+    broadcast: list[Term] = field(default_factory=list)
 
     @property
     def worth(self) -> bool:
@@ -189,8 +189,8 @@ def product_of(variable: Variable) -> tuple[Variable, Variable] | None:
 
 
 def build(total: Sum, like: Variable, known: Mapping[Variable, Variable]) -> Variable:
-    """The sum as calls that each add a product into the result of the one before, then what is stretched to it."""
-    images = {t: known.get(t.value, t.value) for t in (*total.products, *total.matrices, *total.stretched)}
+    """The sum as calls that each add a product into the result of the one before, then what is broadcast to it."""
+    images = {t: known.get(t.value, t.value) for t in (*total.products, *total.matrices, *total.broadcast)}
     products = list(total.products)
     beta: Number = np.dtype(like.dtype).type(1)
     if len(total.matrices) == 1:
@@ -202,7 +202,7 @@ def build(total: Sum, like: Variable, known: Mapping[Variable, Variable]) -> Var
     for term in products:
         result = _call(result, term, beta, known)
         beta = np.dtype(like.dtype).type(1)
-    return _added(total.stretched, images, like.dtype, result)
+    return _added(total.broadcast, images, like.dtype, result)
 
 
 def _call(target: Variable, term: Term, beta: Number, known: Mapping[Variable, Variable]) -> Variable:

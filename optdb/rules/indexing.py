@@ -101,7 +101,7 @@ def element_of_make_vector(node: Node) -> Value | None:
 
 
 def subtensor_of_elementwise(node: Node, users: Users) -> Value | None:
-    """The elementwise op on the parts, if nobody reads the whole and no operand is stretched."""
+    """The elementwise op on the parts, if nobody reads the whole and no operand is broadcast."""
     whole, *indices = node.inputs
     made = producer(whole, Elementwise, Cast)
     if made is None or len(users(whole)) != 1 or not all(i.ndim == 0 or same_shape(i, whole) for i in made.inputs):
@@ -130,7 +130,7 @@ def subtensor_of_dimshuffle(node: Node) -> Value | None:
 
 
 def subtensor_of_alloc(node: Node) -> Value | None:
-    """A part of a stretched value: the part of the value, stretched to the lengths of the result."""
+    """A part of a broadcast value: the part of the value, broadcast to the lengths of the result."""
     whole = node.inputs[0]
     made = producer(whole, Alloc, BroadcastTo)
     lengths = dims_of(node.out)
@@ -142,11 +142,11 @@ def subtensor_of_alloc(node: Node) -> Value | None:
     return None if None in own else made.op(read(value, own), *map(dim_to_tensor, lengths))
 
 
-def _on_value(index: Index, own: Dim, stretched: Dim) -> Index | None:
-    """The index for an axis before it was stretched; None where that may or may not have happened."""
+def _on_value(index: Index, own: Dim, broadcast: Dim) -> Index | None:
+    """The index for an axis before it was broadcast; None where that may or may not have happened."""
     if own == 1:
         return slice(None) if isinstance(index, slice) else dim_to_tensor(0)
-    return index if own == stretched else None
+    return index if own == broadcast else None
 
 
 def _is_of(dim: Dim, variable: Variable) -> bool:

@@ -98,7 +98,7 @@ def mark(
         if pairs:
             marked = new.with_op(InPlace(node.op, pairs))
             if editor.admit(by, node.outputs[pairs[0][0]], marked.outputs[pairs[0][0]]):
-                _settle(node, marked, pairs, live, tally)
+                _record(node, marked, pairs, live, tally)
                 new = marked
         if new is not node:
             known.update(zip(node.outputs, new.outputs, strict=True))
@@ -123,7 +123,7 @@ def _legal_pairs(node: Apply, candidates: Candidates, live: Liveness, tally: Tal
     return tuple(sorted(pairs.items()))
 
 
-def _settle(node: Apply, marked: Apply, pairs: tuple[tuple[int, int], ...], live: Liveness, tally: Tally) -> None:
+def _record(node: Apply, marked: Apply, pairs: tuple[tuple[int, int], ...], live: Liveness, tally: Tally) -> None:
     for new, old in zip(marked.outputs, node.outputs, strict=True):
         new.name = old.name
     for _, n in pairs:

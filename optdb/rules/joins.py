@@ -109,7 +109,7 @@ def _surely_meet(first: slice, second: slice) -> bool:
 
 
 def elementwise_of_join(node: Node, users: Users) -> Value | None:
-    """The join of the op on each part, where no operand is stretched and nobody else reads the join."""
+    """The join of the op on each part, where no operand is broadcast and nobody else reads the join."""
     joins = [made for i in node.inputs if (made := producer(i, Join)) is not None and len(users(i)) == 1]
     if not joins or len(joins[0].inputs) > current().limits.few_parts:
         return None

@@ -1,4 +1,4 @@
-"""Reductions of sums, products, stretched values, joined values and axes of length 1.
+"""Reductions of sums, products, broadcast values, joined values and axes of length 1.
 
 The order in which a sum is added up is not specified, so sums may be regrouped (`relaxes("rounding")`).  What moves a
 factor out of a floating-point sum may overflow where the sum itself did not, and is not part of the default mode.
@@ -34,13 +34,13 @@ from ...ops.lengths import dim_to_tensor
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.shape import BroadcastTo, DimShuffle
 from ...ops.tensor import constant
-from ...ops.unbroadcasting import SumTo, stretched_axes, unbroadcast
+from ...ops.unbroadcasting import SumTo, broadcast_axes, unbroadcast
 from ..contract import relaxes, stabilizes
 from ..patterns import Wild, op_like
 from ..rule import Rule, node_rule, rule
 from .facts import Node, Value, is_discrete, is_float, is_integer, not_complex, number_of, producer
 
-STRETCHING = (Alloc, BroadcastTo)
+BROADCASTING = (Alloc, BroadcastTo)
 SELECTING = frozenset({maximum, minimum, logical_and, logical_or})
 """Idempotent operations: reading a value twice changes nothing."""
 
@@ -103,7 +103,7 @@ def reduce_of_dimshuffle(node: Node) -> Value | None:
 # --- factors
 
 
-def _stretched_factor(factor: Variable, axes: Sequence[int], ndim: int) -> bool:
+def _broadcast_factor(factor: Variable, axes: Sequence[int], ndim: int) -> bool:
     """Whether the operand of a product of rank `ndim` is surely of length 1 along `axes`."""
     missing = ndim - factor.ndim
     return all(axis < missing or factor.type.shape[axis - missing] == 1 for axis in axes)
@@ -123,7 +123,7 @@ def sum_of_product(node: Node) -> Value | None:
     if made is None:
         return None
     factors = made.inputs
-    outside = [f for f in factors if _stretched_factor(f, axes, product.ndim) and f.dtype == product.dtype]
+    outside = [f for f in factors if _broadcast_factor(f, axes, product.ndim) and f.dtype == product.dtype]
     inside = [f for f in factors if not any(f is o for o in outside)]
     if not outside or not inside:
         return None
@@ -149,30 +149,30 @@ def sum_of_quotient(node: Node) -> Value | None:
         return None
     above, below = made.inputs
     uniform = above.dtype == below.dtype == quotient.dtype
-    if not uniform or not _stretched_factor(below, axes, quotient.ndim) or not same_shape(above, quotient):
+    if not uniform or not _broadcast_factor(below, axes, quotient.ndim) or not same_shape(above, quotient):
         return None
     return true_div(node.op(above), _reduced_factor(below, axes, quotient.ndim))
 
 
-# --- stretched and joined values
+# --- broadcast and joined values
 
 
 def reduce_of_alloc(node: Node) -> Value | None:
-    """A reduction over axes along which a value is stretched: n times the value, or the value itself."""
+    """A reduction over axes along which a value is broadcast: n times the value, or the value itself."""
     (x,), op = node.inputs, node.op
-    made = producer(x, *STRETCHING)
+    made = producer(x, *BROADCASTING)
     if made is None:
         return None
     value, *lengths = made.inputs
-    axes = tuple(axis for axis in op.axis if _stretched_factor(value, [axis], x.ndim))
+    axes = tuple(axis for axis in op.axis if _broadcast_factor(value, [axis], x.ndim))
     scale = _scaled(op, value, [dims_of(x)[axis] for axis in axes], node.out.dtype) if axes else None
     if scale is None:
         return None
     smaller = _reduced_factor(value, axes, x.ndim)
     left = [axis for axis in range(x.ndim) if axis not in axes]
-    stretched = made.op(scale(smaller), *(lengths[axis] for axis in left)) if left else scale(smaller)
+    broadcast = made.op(scale(smaller), *(lengths[axis] for axis in left)) if left else scale(smaller)
     rest = tuple(k for k, axis in enumerate(left) if axis in op.axis)
-    return Reduce(op.scalar, rest)(stretched) if rest else stretched
+    return Reduce(op.scalar, rest)(broadcast) if rest else broadcast
 
 
 def _scaled(op: Reduce, value: Variable, dims: Sequence[Dim], dtype: str) -> Callable[[Variable], Variable] | None:
@@ -242,7 +242,7 @@ position = op_like(ArgReduce, "arg")
 
 def known_unbroadcast(node: Node) -> Value | None:
     """A sum over axes that have become known, in the place of one that was to be decided at run time."""
-    _, all_known = stretched_axes(*node.inputs)
+    _, all_known = broadcast_axes(*node.inputs)
     return unbroadcast(*node.inputs) if all_known else None
 
 
@@ -265,8 +265,8 @@ FACTORS: list[Rule] = [
               formula="sum(a * x) -> a * sum(x)"),
 ]
 
-STRETCHED: list[Rule] = [
-    node_rule("local_opt_alloc", Reduce, reduce_of_alloc, having=STRETCHING,
+BROADCAST: list[Rule] = [
+    node_rule("local_opt_alloc", Reduce, reduce_of_alloc, having=BROADCASTING,
               contract=stabilizes | relaxes("signed zero"),
               formula="sum(alloc(x, n)) -> n * x"),
     node_rule("local_reduce_join", Reduce, reduce_of_stack, having=Join,

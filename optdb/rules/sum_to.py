@@ -1,4 +1,4 @@
-"""Sums over axes that were stretched, where products of matrices say that none was.
+"""Sums over axes that were broadcast, where products of matrices say that none was.
 
     h = tanh(x @ w);  grad: sum_to(g * (1 - h * h), h) with g = d @ v.T
     h @ v is computed as well, so v has as many rows as h has columns: the sum is its operand

@@ -27,7 +27,7 @@ from .slicing import is_whole
 
 WRITES = (IncSubtensor, AdvancedIncSubtensor)
 READS = (Subtensor, AdvancedSubtensor)
-STRETCHING = (Alloc, BroadcastTo)
+BROADCASTING = (Alloc, BroadcastTo)
 
 
 def number_everywhere(x: Variable) -> Any:
@@ -35,7 +35,7 @@ def number_everywhere(x: Variable) -> Any:
     made = producer(x, fill)
     if made is not None:
         return number_of(made.inputs[1])
-    made = producer(x, *STRETCHING)
+    made = producer(x, *BROADCASTING)
     return number_of(x if made is None else made.inputs[0])
 
 
@@ -104,10 +104,10 @@ def inc_by_zero(node: Node) -> Value | None:
     return x if not node.op.set and is_zero(y) else None
 
 
-def inc_by_stretched(node: Node) -> Value | None:
-    """The same addition of what was stretched: it is stretched to the part anyway."""
+def inc_by_broadcast(node: Node) -> Value | None:
+    """The same addition of what was broadcast: it is broadcast to the part anyway."""
     x, y, *within = node.inputs
-    made = producer(y, *STRETCHING)
+    made = producer(y, *BROADCASTING)
     value = None if made is None else made.inputs[0]
     return node.op(x, value, *within) if value is not None and value.dtype == y.dtype else None
 
@@ -227,7 +227,7 @@ WRITING: list[Rule] = [
     node_rule("local_useless_inc_subtensor", IncSubtensor, useless_write, formula="set_subtensor(x[:], y) -> y"),
     node_rule("local_incsubtensor_of_zeros", WRITES, inc_by_zero, contract=relaxes("signed zero", "errors"),
               formula="inc_subtensor(x[i], 0) -> x"),
-    node_rule("local_useless_inc_subtensor_alloc", WRITES, inc_by_stretched, having=STRETCHING,
+    node_rule("local_useless_inc_subtensor_alloc", WRITES, inc_by_broadcast, having=BROADCASTING,
               contract=relaxes("errors"), formula="inc_subtensor(x[i], alloc(y, n)) -> inc_subtensor(x[i], y)"),
     node_rule("local_incsubtensor_of_zeros_to_setsubtensor", WRITES, inc_of_zeros, contract=relaxes("signed zero"),
               formula="inc_subtensor(zeros[i], y) -> set_subtensor(zeros[i], y)"),

@@ -25,7 +25,7 @@ MOVING = {
     "transposed": lambda x: x.T + x.T, "backwards": lambda x: T.abs(x[::-1, ::2]),
     "joined": lambda x: T.concatenate([x, x[1:]]),
     "set": lambda x: T.set_subtensor(x[:, 1:], x[:, :-1]), "added": lambda x: T.inc_subtensor(x[::2], x[::2]),
-    "repeated": lambda x: x[T.constant(np.array([0, -1, 0]))], "stretched": lambda x: x[:, :1] * x,
+    "repeated": lambda x: x[T.constant(np.array([0, -1, 0]))], "broadcast": lambda x: x[:, :1] * x,
     "as float": lambda x: x / 2,
     "product": lambda x: x @ x.T, "vector": lambda x: x @ x[0], "softmax": lambda x: T.nn.softmax(T.abs(x) * 0.5),
     "logsumexp": lambda x: T.logsumexp(x * 1.0, axis=1), "argmax": lambda x: T.argmax(x, axis=1),
@@ -54,7 +54,7 @@ def values(dtype: str, count: int) -> np.ndarray:
 
 
 def layouts(dtype: str, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Pairs of vectors: contiguous, with a gap, backwards, at an odd place of a larger array, one stretched."""
+    """Pairs of vectors: contiguous, with a gap, backwards, at an odd place of a larger array, one broadcast."""
     a, b = values(dtype, count), np.ascontiguousarray(values(dtype, count + 5)[5:])
     yield a, b
     yield values(dtype, 2 * count)[::2], values(dtype, 3 * count)[::-3]

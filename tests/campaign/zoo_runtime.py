@@ -49,7 +49,7 @@ ROWS: dict[str, Made] = {
 PRODUCTS: dict[str, Made] = {
     "plain": lambda x: x @ x.T, "crossed": lambda x: x.T @ x, "relu": lambda x: T.maximum(x @ x.T + x[:, 0], 0),
     "tanh": lambda x: T.tanh(x.T @ x * 0.5 + x[0]), "twice": lambda x: (x @ x.T + 1) * (x @ x.T),
-    "stretched": lambda x: T.exp(x[:1] @ x.T) + x, "vector": lambda x: x @ T.sin(x[0]) + x[:, 0],
+    "broadcast": lambda x: T.exp(x[:1] @ x.T) + x, "vector": lambda x: x @ T.sin(x[0]) + x[:, 0],
     "row": lambda x: T.sum(x, axis=1) @ x * 2, "outer": lambda x: T.outer(x[0], x[:, 0]) + x.T,
     "batch": lambda x: T.exp(T.stack([x, x + 1]) @ x.T), "chain": lambda x: x @ x.T @ x @ x.T,
     "layer": lambda x: ag.grad(T.sum(T.tanh(x @ x.T) ** 2), x),

@@ -1,4 +1,4 @@
-"""The way into a compiled function: arguments by position or by name, results in the form that was asked for."""
+"""Calls of a compiled function: arguments by position or by name, results in the requested form."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from .signature import Signature
 
 
-class Way:
-    """The path of a call of a compiled function.  It does not know the function, which knows it."""
+class CallPath:
+    """The call path of a compiled function.  It holds no reference to the function, which holds one to it."""
 
     form: str
     name: str
@@ -54,6 +54,6 @@ class Way:
         return [values[i] for i in range(len(names))]
 
     def native(self) -> Callable[..., Any]:
-        """The entry in C, which takes this way for what it does not know; this way itself where there is none."""
+        """The native entry, which falls back to this path; this path itself if there is none."""
         found = self.run.native(self, self.form == "list") if self.form in ("one", "list") else None
         return found or self

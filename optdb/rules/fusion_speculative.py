@@ -1,10 +1,10 @@
-"""Elementwise groups become one with their readers where all lengths are equal unless they broadcast at run time.
+"""Speculative fusion: join elementwise groups with readers whose lengths are equal unless they broadcast at run time.
 
     m = 0.9 * m + 0.1 * g; p = p - m      for vectors of unknown lengths, of which `m` is wanted, too
 
 `m` may turn out to have one element and `p` a million, so it is not proved that one nest computes both.  Nearly always
 they are equally long, and one kernel reads each array once.  Where they are not, the nest computes the element of `m`
-anew in each of its steps and stores it in the same place: a stretched axis has stride 0, for results as for operands.
+anew in each of its steps and stores it in the same place: a broadcast axis has stride 0, for results as for operands.
 That is right, and costs little where the values do; others stay in a nest of their own.
 """
 
@@ -18,8 +18,8 @@ from ...ops.costs import work
 from .fusion_groups import Facts, Group, GroupOf, fits, highest, is_pointwise, merge
 
 
-def join_hoped(graph: FunctionGraph, groups: Sequence[Group], facts: Facts) -> list[Group]:
-    """The groups after joining pairs that gain from one loop, each after those whose results it reads.
+def join_speculatively(graph: FunctionGraph, groups: Sequence[Group], facts: Facts) -> list[Group]:
+    """Join pairs of groups that gain from one loop; return the groups in topological order.
 
     As when nodes are grouped, the level of a group is the longest way to an output: one that joins all its readers of
     the highest level closes no circle.
@@ -82,7 +82,7 @@ def _may_be_one(group: Group, targets: Sequence[Group], group_of: GroupOf, facts
 
 
 def _is_read_whole(reader: Apply, group: Group) -> bool:
-    """Whether the reader has all loops of its group, so that nothing it reads is stretched by way of it."""
+    """Whether the reader has all loops of its group, so that nothing it reads is broadcast by way of it."""
     return group.axes.get(reader) == tuple(range(len(group.space or ())))
 
 

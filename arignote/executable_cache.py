@@ -1,10 +1,9 @@
-"""Functions that were compiled before, known by what the user built: they run without being optimized or planned again.
+"""Keys of the executable cache: a function that was compiled before runs without optimization or planning.
 
     graph, query, engine, target, compiler, this package  --key-->  what calls need to know (cbackend/calls/recall.py)
 
-The key covers all that the C of a function depends on: what is not covered has no key.  These are functions that were
-compiled under an edited database, with rules of the user's in the query, of the user's own ops, or
-divided among engines by measured times.
+The key covers all that the C of a function depends on.  A function that cannot be covered has no key: one with an
+edited database, the user's rules or ops, or a division among engines by measured times.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from .mode import Mode
 from .optdb import Query
 from .targets.target import Target
 
-_ROOMS = ("", ".cbackend", ".engines", ".graph", ".ops", ".optdb", ".record", ".targets")
-"""Packages on whose files the C of a function depends."""
+_SUBPACKAGES = ("", ".cbackend", ".engines", ".graph", ".ops", ".optdb", ".record", ".targets")
+"""Subpackages whose files determine the C of a function."""
 _CODE = (".py", ".c", ".h")
 
 
 def key_of(graph: FunctionGraph, mode: Mode, engine: str, target: Target | None = None) -> bytes | None:
-    """The key of the function of `graph`, as the user built it, under `mode` for `target`; None if it has none.
+    """The key of the user's `graph` compiled under `mode` for `target`; None if the function is not cacheable.
 
-    `engine`: the name of the engine, and all that its executables depend on beside the graph.
+    `engine`: the name of the engine and everything else that its executables depend on.
     """
     query, package = mode.optimizer, _package()
     own = isinstance(query, Query) and query.extra
@@ -51,10 +50,10 @@ def key_of(graph: FunctionGraph, mode: Mode, engine: str, target: Target | None 
 def _package() -> str | None:
     """A digest of the files of this package, by names, sizes and times; None if they cannot be listed."""
     try:
-        folders = [next(iter(sys.modules[f"{__package__}{room}"].__path__)) for room in _ROOMS]
-        # In an installed package the rooms lie inside the first folder; in a checkout, beside it.
-        apart = [f for f in folders if os.path.dirname(f) not in folders]
-        lines = sorted(line for folder in apart for line in _files(folder))
+        folders = [next(iter(sys.modules[f"{__package__}{name}"].__path__)) for name in _SUBPACKAGES]
+        # In an installed package the subpackages lie inside the first folder; in a checkout, beside it.
+        outer = [f for f in folders if os.path.dirname(f) not in folders]
+        lines = sorted(line for folder in outer for line in _files(folder))
     except (OSError, KeyError):
         return None
     return hashlib.sha256("".join(lines).encode()).hexdigest()

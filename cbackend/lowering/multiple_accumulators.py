@@ -1,4 +1,4 @@
-"""Extrema in several streams: one accumulator waits four cycles for each comparison, so it is given the best of four.
+"""Multiple accumulators for extrema: a single one waits four cycles for each comparison.
 
     for (i = a; i < b; i++) best = x[i] > best ? x[i] : best;
     -->
@@ -10,9 +10,9 @@
         for (i = a; i < b; i++) best = x[i] > best ? x[i] : best;
     }
 
-Only for what may be accumulated in any order, and twice, without a change: extrema, and whether there was a NaN.  A NaN
-may hide a number that it is compared with, but then what is made of the extremum is NaN anyway.  Streams overlap where
-lengths ask for it, so that they consist of whole vectors: compilers make no loop for what is left over.
+Only for idempotent folds in any order: extrema, and whether there was a NaN.  A NaN may hide a number that it is
+compared with, but then the result is NaN anyway.  Streams may overlap, so that each consists of whole vectors and
+compilers emit no remainder loop.
 """
 
 from __future__ import annotations
@@ -47,40 +47,40 @@ from ..ir.walk import substitute
 from .accumulate import Lane
 from .arrange import side_by_side
 from .nest import specialized
-from .runs import is_costly
+from .strips import is_costly
 
 Accumulator = tuple[Lane, str, Expr]
 """A lane, the name of the local that it accumulates in, and what feeds it."""
 
 
-def in_streams(general: For, accumulators: Sequence[Accumulator]) -> Body:
-    """The loop over contiguous operands in streams, over others and over a few elements as it is."""
+def with_accumulators(general: For, accumulators: Sequence[Accumulator]) -> Body:
+    """Split a long loop over contiguous operands into streams; keep any other loop as it is."""
     only = specialized(general)
-    if not _may_be_streams(general, accumulators):
+    if not _may_use_several(general, accumulators):
         return (only,)
-    least = current().limits.stream_bytes // max(numpy_dtype(lane.dtype).itemsize for lane, _, _ in accumulators)
+    least = current().limits.extremum_bytes // max(numpy_dtype(lane.dtype).itemsize for lane, _, _ in accumulators)
     count = general.stop if general.start == ZERO else minus(general.stop, general.start)
     long = less(number(least - 1), count)
     if isinstance(only, If):
         (unit,) = only.body
         assert isinstance(unit, For)
-        body = _streams(unit, accumulators, count, least)
+        body = _accumulated(unit, accumulators, count, least)
         return (replace(only, condition=every([only.condition, long]), body=body),)
     plain = replace(general, simd=False, reductions=())
-    return (If(long, _streams(general, accumulators, count, least), (plain,)),)
+    return (If(long, _accumulated(general, accumulators, count, least), (plain,)),)
 
 
-def _may_be_streams(general: For, accumulators: Sequence[Accumulator]) -> bool:
-    """Whether the loop finds extrema, and does little else."""
+def _may_use_several(general: For, accumulators: Sequence[Accumulator]) -> bool:
+    """Return whether the loop finds extrema and does little else."""
     signs = {lane.sign for lane, _, _ in accumulators}
-    most = current().limits.stream_body + len(accumulators)
+    most = current().limits.extremum_body + len(accumulators)
     cheap = general.simd and len(general.body) <= most and not is_costly(general)
     stores = any(isinstance(s, Store) for s in general.body)
     return cheap and not stores and bool(signs & {"max", "min"}) and signs <= {"max", "min", "|"}
 
 
-def _streams(general: For, accumulators: Sequence[Accumulator], count: Expr, least: int) -> Body:
-    length, last, streams = index("stream"), index("last"), current().limits.streams
+def _accumulated(general: For, accumulators: Sequence[Accumulator], count: Expr, least: int) -> Body:
+    length, last, streams = index("stream"), index("last"), current().limits.extremum_accumulators
     lengths = number(streams * least - 1), number(streams * least), number(least)
     whole = ScalarOp("stream_length", "int64", (count, *lengths))
     starts = [index(f"{length.name}_u{k}") for k in range(1, streams)]
@@ -99,7 +99,7 @@ def _streams(general: For, accumulators: Sequence[Accumulator], count: Expr, lea
 
 
 def _joined(accumulator: Accumulator, steps: Sequence[dict[str, Expr]]) -> Iterator[Statement]:
-    """The values of the streams for one accumulator, in pairs."""
+    """Combine the values of the streams for one accumulator pairwise."""
     lane, name, fed = accumulator
     values: list[Expr] = [substitute(fed, step) for step in steps]
     if lane.sign == "|":

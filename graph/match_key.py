@@ -1,7 +1,7 @@
-"""A summary of a node for the index of rules: its op, and what computes each operand.
+"""Match keys: the op of a node and the op or kind of each operand, by which optimizers select the rules to try.
 
-The optimizers know by it which rules a node may be for.  A graph has few neighbourhoods and programs share them, so
-each is one object, compared by identity: a node finds its own once, and what was asked of it is found by one look.
+A graph has few match keys and programs share them, so keys are interned and compared by identity.  A node finds its
+own once; the answers that belong to a key are then one dictionary lookup away.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class ConstantHead:
         self.value: int | None = value
 
     def may_be(self, number: Any) -> bool:
-        """Whether all elements of such a constant may equal the number."""
+        """Return whether all elements of a constant of this kind may equal the number."""
         return self is ARRAY or number not in _NUMBERS or self.value == number
 
 
@@ -34,11 +34,11 @@ Head = Union["Op", ConstantHead, str]
 """Class of an operand in match keys: the op that computes it, LEAF, or a kind of constant."""
 
 MOST_KEPT = 20_000
-"""Neighbourhoods that are kept; ops with parameters of their own could else fill the memory of a long program."""
+"""Limit of interned keys; ops with parameters of their own could otherwise fill the memory of a long program."""
 
 
-class Neighbourhood:
-    """An op, and what computes the operands of a node of it.  Equal ones are nearly always one object."""
+class MatchKey:
+    """The op of a node and the heads of its operands.  Keys are interned: equal ones are nearly always one object."""
 
     __slots__ = ("heads", "op")
 
@@ -47,7 +47,7 @@ class Neighbourhood:
         self.heads: tuple[Head, ...] = heads
 
 
-_known: dict[tuple[Op, tuple[Head, ...]], Neighbourhood] = {}
+_known: dict[tuple[Op, tuple[Head, ...]], MatchKey] = {}
 
 
 def head(variable: Variable) -> Head:
@@ -61,15 +61,15 @@ def head(variable: Variable) -> Head:
     return _NUMBERS.get(data.item(), NUMBER) if data.size == 1 else ARRAY
 
 
-def neighbourhood_of(node: Apply) -> Neighbourhood:
-    """The neighbourhood of a node, looked for once."""
-    found = node._neighbourhood
+def match_key_of(node: Apply) -> MatchKey:
+    """The match key of a node, memoized on the node."""
+    found = node._match_key
     if found is None:
         key = (node.op, tuple([head(i) if i.owner is None else i.owner.op for i in node.inputs]))
         found = _known.get(key)
         if found is None:
             if len(_known) >= MOST_KEPT:
                 _known.clear()
-            found = _known.setdefault(key, Neighbourhood(*key))
-        node._neighbourhood = found
+            found = _known.setdefault(key, MatchKey(*key))
+        node._match_key = found
     return found

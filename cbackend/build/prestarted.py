@@ -1,8 +1,8 @@
-"""A compiler that is started before there is anything to compile, and is ready by the time Python has the C.
+"""Pre-started compiler: a compiler process that starts while the graph is optimized and waits for the C.
 
-gcc takes 10 ms before it reads its first line: it and its driver are loaded, and it sets up its tables.  That happens
-while the graph is rewritten.  Its source is one line that includes what comes through a pipe; there it waits.  What it
-makes is what it makes of a file, byte for byte, and where it fails, a compiler that reads the file says why.
+gcc takes 10 ms to load and to set up its tables before it reads its first line.  Its source is one line that includes
+a pipe; there it waits.  Its object is the same, byte for byte, as that of a file.  If it fails, a compiler that reads
+the file reports why.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ TIMEOUT_SECONDS = 600.0
 _PIPE = "/dev/fd/0"
 
 
-class Waiting:
-    """A compiler that waits for the text of a program, or of a unit of one.  `kill` it, whatever happens."""
+class PrestartedCompiler:
+    """A compiler process that waits for the text of a program or unit.  The owner must `kill` it in any case."""
 
     def __init__(self, toolchain: Toolchain, cache: Cache) -> None:
         self.toolchain = toolchain
@@ -37,37 +37,37 @@ class Waiting:
             remove_scratch(self._folder, self._lock)
             raise
         self.object: str = str(self._folder / "code.o")
-        """The path of what it makes."""
+        """The path of its object file."""
 
     def begin(self, text: str, macros: Mapping[str, str]) -> bool:
-        """Let it compile `text` with `macros` defined; False if it cannot."""
+        """Compile `text` with `macros` defined; return False if the process has ended."""
         defined = "".join(f"#define {name} {value}\n" for name, value in macros.items())
         return self._running.feed(f'{defined}# 1 "code.c"\n{text}'.encode())
 
     def wait(self) -> Finished:
-        """Its output and exit code; as `Running.wait`."""
+        """Wait for its output and exit code, as `Running.wait`."""
         return self._running.wait()
 
     def kill(self) -> None:
-        """End it if it still runs, and remove what it made; a child of fork leaves its parent's alone."""
+        """End the process and remove its files; the child of a fork leaves its parent's compiler alone."""
         if os.getpid() == self._owner:
             self._running.kill()
             remove_scratch(self._folder, self._lock)
 
 
-_waiting: list[Waiting] = []
+_waiting: list[PrestartedCompiler] = []
 _missed = [False]
-"""Whether the last program that was wanted was not in the cache."""
+"""Whether the last program was a cache miss."""
 
 
 def note(missed: bool) -> None:
-    """Tell whether a program had to be compiled: the next one will, too, more often than not."""
+    """Note a cache miss or hit: after a miss, another is likely."""
     _missed[0] = missed
 
 
 @contextmanager
-def compiler_ahead(toolchain: Toolchain, cache: Cache) -> Iterator[None]:
-    """A block in which a compiler waits for a program, if one is likely to be compiled."""
+def prestarted_compiler(toolchain: Toolchain, cache: Cache) -> Iterator[None]:
+    """Keep a compiler waiting during the block if a compilation is likely."""
     waiting = _started(toolchain, cache) if toolchain.linker and (_missed[0] or cache.has_no_libraries()) else None
     try:
         yield
@@ -77,24 +77,24 @@ def compiler_ahead(toolchain: Toolchain, cache: Cache) -> Iterator[None]:
 
 
 @postponed()
-def _started(toolchain: Toolchain, cache: Cache) -> Waiting | None:
-    with suppress(OSError, CompileError):  # whoever compiles will say what is wrong
-        waiting = Waiting(toolchain, cache)
+def _started(toolchain: Toolchain, cache: Cache) -> PrestartedCompiler | None:
+    with suppress(OSError, CompileError):  # the compilation itself will report the error
+        waiting = PrestartedCompiler(toolchain, cache)
         _waiting.append(waiting)
         return waiting
     return None
 
 
-def _taken(waiting: Waiting) -> bool:
-    """Take it; False if somebody else has."""
+def _taken(waiting: PrestartedCompiler) -> bool:
+    """Claim the compiler; return False if another caller has claimed it."""
     with suppress(ValueError):
         _waiting.remove(waiting)
         return True
     return False
 
 
-def take(toolchain: Toolchain) -> Waiting | None:
-    """A compiler that waits, which is now the caller's to kill; None if there is none."""
+def take(toolchain: Toolchain) -> PrestartedCompiler | None:
+    """Claim a waiting compiler, which the caller must then kill; None if there is none."""
     mine = (waiting for waiting in list(_waiting) if waiting.toolchain == toolchain)
     return next((waiting for waiting in mine if _taken(waiting)), None)
 

@@ -1,14 +1,14 @@
-"""Loops over costly functions, and long ones, along operands of any stride: what is strided passes through runs.
+"""Strip-mining of costly and of long loops over operands of any stride: strided operands are copied strip by strip.
 
     for (i) y[i * s] = exp(x[i * t]);
     -->
-    for runs of the loop:
-        x_at = x + run if t is 1, else a copy of those elements
-        y_at = y + run if s is 1, else room for them
-        for (i in run) y_at[i - run] = exp(x_at[i - run]);        (vectorized)
-        what is not in its place is copied there
+    for each strip of the loop:
+        x_at = x + strip if t is 1, else a copy of those elements
+        y_at = y + strip if s is 1, else a buffer
+        for (i in strip) y_at[i - strip] = exp(x_at[i - strip]);        (vectorized)
+        copy the buffer to y
 
-The loop stands there once, whatever the strides are.  exp of a transposed 1000x1000 float64 takes 2.1 ms (4.9 ms by the
+One copy of the loop serves all strides.  exp of a transposed 1000x1000 float64 takes 2.1 ms (4.9 ms by the
 scalar form, 0.8 ms where all is contiguous).
 """
 
@@ -48,15 +48,15 @@ from .nest import specialized, strides_along
 
 
 def is_costly(loop: For) -> bool:
-    """Whether a costly function of floats is computed in the innermost loop."""
+    """Return whether the innermost loop computes a costly function of floats."""
     costs = current().costs
     values = (s.value for s in loop.body if isinstance(s, Let) and isinstance(s.value, ScalarOp))
     floats = ((v, by_symbol(v.name)) for v in values if v.dtype.startswith("float"))
     return any(op is not None and costs.is_kept(v.name, op.cost, v.dtype) for v, op in floats)
 
 
-def costly_in_runs(general: For) -> Body:
-    """The loop in runs if it is costly or long and has strides, else with a form for strides of 1."""
+def costly_in_strips(general: For) -> Body:
+    """Strip-mine the loop if it is costly or long and strided; otherwise specialize it for strides of 1."""
     strides, limits = strides_along(general), current().limits
     if not (strides and (is_costly(general) or len(general.body) >= limits.long_body)):
         return (specialized(in_wide_vectors(general)),)
@@ -64,7 +64,7 @@ def costly_in_runs(general: For) -> Body:
     length = 1 << (limits.strip_bytes // sum(sizes)).bit_length() - 1
     begin, end = index("run"), index("run_end")
     bound = Let(end.name, smaller(plus(begin, number(length)), general.stop))
-    body = (bound, *run_of(replace(general, start=begin, stop=end), length))
+    body = (bound, *strip_of(replace(general, start=begin, stop=end), length))
     return (For(begin.name, general.start, general.stop, body, step=length),)
 
 
@@ -81,7 +81,7 @@ def in_wide_vectors(loop: For) -> For:
     return replace(loop, lanes=current().vector // max(sizes))
 
 
-def run_of(general: For, length: int) -> Body:
+def strip_of(general: For, length: int) -> Body:
     """A loop of at most so many elements, those of it that are strided beside one another."""
     strides = strides_along(general)
     count = minus(general.stop, general.start)

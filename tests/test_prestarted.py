@@ -11,11 +11,11 @@ from dataclasses import replace
 import pytest
 from small_programs import HEAD, answer, returning
 
-from arignote.cbackend.build import ahead, linking
-from arignote.cbackend.build.ahead import Waiting, compiler_ahead
+from arignote.cbackend.build import linking, prestarted
 from arignote.cbackend.build.build import build
 from arignote.cbackend.build.compilation import compile_text, library_key
 from arignote.cbackend.build.compiler_process import CompileError
+from arignote.cbackend.build.prestarted import PrestartedCompiler, prestarted_compiler
 from arignote.cbackend.cache.folder import WORK
 from arignote.cbackend.cache.store import Cache
 
@@ -63,24 +63,25 @@ def known(toolchain):
 @pytest.fixture
 def given(monkeypatch):
     """The texts that compilers which waited were given."""
-    texts, begin = [], Waiting.begin
-    monkeypatch.setattr(Waiting, "begin", lambda self, text, macros: texts.append(text) or begin(self, text, macros))
+    texts, begin = [], PrestartedCompiler.begin
+    spy = lambda self, text, macros: texts.append(text) or begin(self, text, macros)  # noqa: E731
+    monkeypatch.setattr(PrestartedCompiler, "begin", spy)
     return texts
 
 
 @pytest.fixture
 def empty(tmp_path, monkeypatch):
     """A cache without libraries, in a process in which nothing was compiled yet."""
-    monkeypatch.setattr(ahead, "_missed", [False])
+    monkeypatch.setattr(prestarted, "_missed", [False])
     return Cache.open(tmp_path / "empty")
 
 
 @pytest.mark.parametrize("text", [program(42), IN_UNITS])
 @pytest.mark.parametrize("compilers", [1, 2])
 def test_the_bytes_are_those_of_a_file(known, cache, empty, given, text, compilers):
-    with compiler_ahead(known, empty):
+    with prestarted_compiler(known, empty):
         if compilers == 2:
-            with compiler_ahead(known, empty):
+            with prestarted_compiler(known, empty):
                 made = compile_text(text, known, empty)
         else:
             made = compile_text(text, known, empty)
@@ -105,7 +106,7 @@ def test_what_is_called_is_linked(known, cache):
 
 
 def test_one_that_nobody_wants_is_killed(known, empty):
-    with compiler_ahead(known, empty):
+    with prestarted_compiler(known, empty):
         assert len(at_work(empty)) == 1
     assert not at_work(empty)
     with pytest.raises(ChildProcessError):
@@ -114,29 +115,29 @@ def test_one_that_nobody_wants_is_killed(known, empty):
 
 def test_none_waits_where_all_is_in_the_cache(known, empty):
     build(program(7), known, empty)
-    with compiler_ahead(known, empty):
+    with prestarted_compiler(known, empty):
         assert not at_work(empty)
-    ahead.note(missed=True)
-    with compiler_ahead(known, empty):
+    prestarted.note(missed=True)
+    with prestarted_compiler(known, empty):
         assert len(at_work(empty)) == 1
 
 
 def test_errors_are_those_of_a_file(known, empty):
-    with compiler_ahead(known, empty), pytest.raises(CompileError, match=r"code\.c:\d+.*undeclared"):
+    with prestarted_compiler(known, empty), pytest.raises(CompileError, match=r"code\.c:\d+.*undeclared"):
         build(program("undeclared"), known, empty)
     assert not at_work(empty)
 
 
 def test_a_long_text_does_not_fill_the_pipe(known, empty, given):
     text = program(3, "/* " + "x" * 300_000 + " */")
-    with compiler_ahead(known, empty):
+    with prestarted_compiler(known, empty):
         assert answer(build(text, known, empty)) == 3
     assert given == [text]
 
 
 def test_one_that_died_is_replaced(known, empty):
-    with compiler_ahead(known, empty):
-        ahead._waiting[0]._running.end()
+    with prestarted_compiler(known, empty):
+        prestarted._waiting[0]._running.end()
         assert answer(build(program(4), known, empty)) == 4
     assert not at_work(empty)
 
@@ -144,13 +145,13 @@ def test_one_that_died_is_replaced(known, empty):
 def test_a_child_of_fork_holds_up_nobody(known, empty):
     code = """
 import os, sys, time
-from arignote.cbackend.build.ahead import compiler_ahead
+from arignote.cbackend.build.prestarted import prestarted_compiler
 from arignote.cbackend.build.build import build
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
 cache = Cache.open(sys.argv[1])
 toolchain = Toolchain.find(cache)
-with compiler_ahead(toolchain, cache):
+with prestarted_compiler(toolchain, cache):
     child = os.fork()
     if not child:
         time.sleep(30)
@@ -172,7 +173,7 @@ def test_threads_take_one_each(known, empty):
     texts = [program(number) for number in range(4)]
 
     def work(text):
-        with compiler_ahead(known, empty):
+        with prestarted_compiler(known, empty):
             results.append(answer(build(text, known, empty)))
 
     threads = [threading.Thread(target=work, args=(text,)) for text in texts]

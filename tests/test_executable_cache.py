@@ -21,6 +21,7 @@ from arignote import ops as T
 from arignote.cbackend.cache.entry import Kind
 from arignote.cbackend.calls.measured import Measured
 from arignote.cbackend.ir.schedule import Schedule
+from arignote.executable_cache import _files, key_of
 from arignote.function import find_toolchain, process_cache
 from arignote.graph import TensorType
 from arignote.graph.digest import Unnamed, digest
@@ -28,7 +29,6 @@ from arignote.mode import as_mode
 from arignote.ops.tensor import TensorOp
 from arignote.optdb import rule, wilds
 from arignote.optimization import Optimization
-from arignote.remembered import _files, key_of
 
 pytestmark = pytest.mark.skipif(find_toolchain() is None, reason="needs a C compiler")
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,7 +75,7 @@ def test_the_second_function_is_not_optimized_until_somebody_looks():
     assert second(np.ones(3), np.ones(3)).tolist() == first(np.ones(3), np.ones(3)).tolist()
     assert recalled(second) and second.backend == "c" and second.from_cache and second.c_path == first.c_path
     assert second.graph == first.graph and not recalled(second)
-    assert second.c_source() == first.c_source() and second.c_source(lines=True).count("test_remembered.py")
+    assert second.c_source() == first.c_source() and second.c_source(lines=True).count("test_executable_cache.py")
     assert [r.rule for r in second.journal] == [r.rule for r in first.journal]
     assert second.optimizer_profile.nodes_after == first.optimizer_profile.nodes_after
     assert str(second.schedule()) == str(first.schedule()) and str(second.trace) == str(first.trace)
@@ -226,7 +226,7 @@ def test_ops_and_rules_of_the_users_have_no_key(monkeypatch):
     assert key([x], T.exp(x), as_mode("FAST_RUN").register((mine, 1.5))) is None
     before = ag.function([x], T.exp(x) + 1.5)
     edited = ag.optdb.copy().register("mine", mine, "fast_run", position=1.5)
-    monkeypatch.setattr("arignote.remembered.optdb", edited)
+    monkeypatch.setattr("arignote.executable_cache.optdb", edited)
     assert key([x], T.exp(x)) is None
     assert before(np.zeros(1)) == 2.5
 

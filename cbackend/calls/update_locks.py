@@ -1,6 +1,6 @@
-"""Functions that update shared values take turns: one call at a time for each container that is written to.
+"""Update locks: one call at a time for each container of a shared value that the call overwrites.
 
-A fork is one of those that wait: its child finds every value whole, and the turns of its parent's threads over.
+`fork` acquires every update lock first, so the child finds every value whole and no lock held.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 _locks: WeakKeyDictionary[Any, threading.RLock] = WeakKeyDictionary()
 _making = threading.RLock()
 _held: dict[int, list[threading.RLock]] = {}
-"""By thread: the locks that its fork has taken."""
+"""Locks that a pending fork holds, by thread."""
 
 
 def _lock_of(container: Any) -> threading.RLock:
@@ -24,14 +24,14 @@ def _lock_of(container: Any) -> threading.RLock:
         return _locks.setdefault(container, threading.RLock())
 
 
-def one_at_a_time(function: Callable[..., Result], containers: Iterable[Any]) -> Callable[..., Result]:
-    """`function`, waiting for all calls of functions that overwrite one of the same containers.
+def with_update_locks(function: Callable[..., Result], containers: Iterable[Any]) -> Callable[..., Result]:
+    """Wrap `function` so that it holds the update locks of `containers` while it runs.
 
-    Locks are taken in one order everywhere, so nobody waits in a circle.
+    All callers acquire locks in one order, so there is no deadlock.
     """
     locks = [_lock_of(c) for c in sorted(containers, key=id)]
 
-    def in_turn(*arguments: Any) -> Result:
+    def locked(*arguments: Any) -> Result:
         for lock in locks:
             lock.acquire()
         try:
@@ -40,11 +40,11 @@ def one_at_a_time(function: Callable[..., Result], containers: Iterable[Any]) ->
             for lock in locks:
                 lock.release()
 
-    return in_turn
+    return locked
 
 
 def _before_fork() -> None:
-    """Wait for all turns, and for whoever makes a lock; nobody makes one then who is in a turn."""
+    """Acquire every update lock, then the lock of the table; repeat if locks were added meanwhile."""
     count = -1
     while count != len(_locks):
         _after_fork()

@@ -1,4 +1,4 @@
-"""The entries of a query as optimizers: rules become walks, functions are wrapped, settings apply to all."""
+"""Optimizers of the entries that a query selects: rules become walks, functions are wrapped, settings apply to all."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Settings:
 
 
 def as_optimizer(entry: Entry, built: Any, settings: Settings) -> Optimizer:
-    """The entry as an optimizer of its name: a rule becomes one walk."""
+    """The entry as an optimizer with the entry's name; a rule becomes a walk."""
     if isinstance(built, Rule):
         return TopoOptimizer(name=entry.name, rules=(built,), conform=settings.conform, strict=settings.strict)
     assert isinstance(built, Optimizer)
-    return _settled(built, settings).named(entry.name)
+    return _configured(built, settings).named(entry.name)
 
 
-def _settled(optimizer: Optimizer, settings: Settings) -> Optimizer:
-    """The optimizer, and those inside it, under the settings of the query."""
+def _configured(optimizer: Optimizer, settings: Settings) -> Optimizer:
+    """Apply the settings of the query to the optimizer and those inside it."""
     changes: dict[str, Any] = {}
     if settings.strict and not optimizer.strict:
         changes["strict"] = True
@@ -43,12 +43,12 @@ def _settled(optimizer: Optimizer, settings: Settings) -> Optimizer:
         if field.name == "conform" and value is None and settings.conform is not None:
             changes["conform"] = settings.conform
         elif isinstance(value, tuple) and value and all(isinstance(v, Optimizer) for v in value):
-            changes[field.name] = tuple(_settled(v, settings) for v in value)
+            changes[field.name] = tuple(_configured(v, settings) for v in value)
     return replace(optimizer, **changes) if changes else optimizer
 
 
 def contract_of(obj: Any) -> Contract | None:
-    """The contract of a rule, or of all the rules of an optimizer together; None where nothing is said."""
+    """The contract of a rule, or the union over the rules of an optimizer; None if none is stated."""
     own = getattr(obj, "contract", None)
     if isinstance(own, Contract):
         return own
@@ -57,7 +57,7 @@ def contract_of(obj: Any) -> Contract | None:
 
 
 def with_extra(entries: Sequence[Entry], query: Query, label: str) -> list[Entry]:
-    """The entries, in order of position, with what the query brings along; TypeError for what is no optimizer."""
+    """The entries and the query's extra optimizers, sorted by position.  Raises TypeError for other objects."""
     extra = [_extra_entry(obj, position, label) for obj, position in query.extra]
     # Sorting keeps the order of equals: behind what is registered at the same position, in the order of the query.
     return sorted([*entries, *extra], key=lambda e: float("inf") if e.position is None else e.position)

@@ -1,4 +1,4 @@
-"""Where a compiler works: a private folder on the first disk that has room for what it makes."""
+"""Work folder of a compiler: a private folder on the first disk with enough space."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..cache.scratch import scratch_folder
 from .compiler_process import CompileError
 
 Made = TypeVar("Made")
-_ROOM_TO_WORK = 1 << 20
+_SPACE_TO_WORK = 1 << 20
 
 
-def with_room(parents: Sequence[Path], work: Callable[[Path], Made]) -> Made:
-    """The result of `work` in a fresh folder, gone afterwards, in the first of `parents` that is not full.
+def in_work_folder(parents: Sequence[Path], work: Callable[[Path], Made]) -> Made:
+    """Run `work` in a temporary folder inside the first of `parents` that is not full; return its result.
 
     Raises:
-        CompileError: that of `work`, or there is no such folder.
+        CompileError: raised by `work`, or no parent has space.
     """
     failure: Exception = CompileError("no folder to compile in")
     for parent in parents:
@@ -36,11 +36,11 @@ def with_room(parents: Sequence[Path], work: Callable[[Path], Made]) -> Made:
 
 
 def _is_full(folder: Path, message: str) -> bool:
-    """Whether a compiler failed for want of space rather than for its input."""
+    """Return whether a compiler failed because the disk is full, not because of its input."""
     if any(os.strerror(code) in message for code in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)):
         return True
     try:
         status = os.statvfs(folder)
     except OSError:
         return True
-    return status.f_bavail * status.f_frsize < _ROOM_TO_WORK
+    return status.f_bavail * status.f_frsize < _SPACE_TO_WORK

@@ -1,23 +1,23 @@
-"""One walk of rules over a graph, from the outputs up: each node is offered before what it is computed from.
+"""Top-down traversal: one walk of rules over a graph that visits each node before its operands.
 
-What a rule returns is offered at once, its root first.  The graph is put together at the end, with all replacements.
+The walk offers a replacement to the rules at once, root first.  It builds the new graph at the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..graph import Apply, FunctionGraph, Variable, inheriting, neighbourhood_of, rebuild
+from ..graph import Apply, FunctionGraph, Variable, inheriting, match_key_of, rebuild
 from ..graph.fgraph import Use
 from .applier import Applier, Divergence, Outputs, fresh_nodes, node_key
-from .sweep import limit_reached, surroundings
+from .sweep import excerpt, limit_reached
 
 Chain = tuple[tuple[object, str], ...]
 """History of a node: keys of the nodes it replaced, each with the rule."""
 
 
-class Descent:
-    """A walk from the outputs to the inputs; it stops offering nodes after `max_nodes` new ones."""
+class TopDownWalk:
+    """A walk from the outputs to the inputs; it tries no more rules after `max_nodes` new nodes."""
 
     def __init__(self, applier: Applier, max_nodes: int | None = None) -> None:
         self.applier = applier
@@ -37,13 +37,13 @@ class Descent:
         self._kept: set[Apply] = set()
         with inheriting() as self._lines:
             for node in reversed(graph.order):
-                self._settle(node)
+                self._visit(node)
         if not self._replaced:
             return graph
-        return FunctionGraph(graph.inputs, assembled(graph.outputs, self._replaced), graph.updates)
+        return FunctionGraph(graph.inputs, rebuilt(graph.outputs, self._replaced), graph.updates)
 
-    def _settle(self, start: Apply) -> None:
-        """Offer a node of the graph, and what replaces it, unless nothing reads it any more."""
+    def _visit(self, start: Apply) -> None:
+        """Offer a node of the graph and its replacements to the rules, unless it is dead."""
         work: list[tuple[Apply, Chain]] = [(start, ())]
         while work:
             node, chain = work.pop()
@@ -51,20 +51,20 @@ class Descent:
                 work.extend(self._offer(node, chain))
 
     def _offer(self, node: Apply, chain: Chain) -> Iterable[tuple[Apply, Chain]]:
-        """The nodes to be offered next, the first at the end."""
+        """Try the rules on a node; return the nodes to offer next, the first one last."""
         key = node_key(node)
         firing = None
         if any(key == earlier for earlier, _ in chain):
             self._diverged(node, [name for _, name in chain])
         elif self.stop is None and node not in self._kept:
-            plain, by_users = self.applier.offers_to(neighbourhood_of(node))
+            plain, by_users = self.applier.offers_to(match_key_of(node))
             self._lines.origin = node.origin
             firing = self.applier.fire(node, (*plain, *by_users), self._users)
         if firing is None:
             self._live.update(i.owner for i in node.inputs)
             return ()
         tally, after, fresh = firing
-        after, fresh = self._apart_from(node, after, fresh)
+        after, fresh = self._over_copy(node, after, fresh)
         self._made += len(fresh)
         if self.max_nodes is not None and self._made > self.max_nodes:
             self.stop = limit_reached(self.max_nodes, tally.name)
@@ -77,8 +77,8 @@ class Descent:
         roots = {a.owner for a in after if a is not None}
         return [(new, (*chain, (key, tally.name)) if new in roots else ()) for new in fresh]
 
-    def _apart_from(self, node: Apply, after: Outputs, fresh: list[Apply]) -> tuple[Outputs, list[Apply]]:
-        """A replacement over a copy of `node` where it is built upon the node itself, for that would never end."""
+    def _over_copy(self, node: Apply, after: Outputs, fresh: list[Apply]) -> tuple[Outputs, list[Apply]]:
+        """Rebuild a replacement that reads `node` itself on a copy of it; otherwise the walk would never end."""
         key = node_key(node)
         roots = [a.owner for a in after if a is not None]
         self._kept.update(new for new in fresh if new not in roots and node_key(new) == key)
@@ -88,10 +88,10 @@ class Descent:
         self._kept.add(copy)
         images = dict(zip(node.outputs, copy.outputs, strict=True))
         found = iter(rebuild([a for a in after if a is not None], images))
-        apart = tuple(a if a is None else next(found) for a in after)
-        again = fresh_nodes(apart, self.applier.known)
-        self.applier.known.update(again)
-        return apart, again
+        renewed = tuple(a if a is None else next(found) for a in after)
+        fresh = fresh_nodes(renewed, self.applier.known)
+        self.applier.known.update(fresh)
+        return renewed, fresh
 
     def _users(self, variable: Variable) -> Sequence[Use]:
         """The readers of the value in the graph that the walk began with."""
@@ -99,12 +99,12 @@ class Descent:
 
     def _diverged(self, node: Apply, rules: Sequence[str]) -> None:
         names = tuple(dict.fromkeys(rules))
-        text = f"{' and '.join(names)} undo one another on\n{surroundings(node)}"
+        text = f"{' and '.join(names)} undo one another on\n{excerpt(node)}"
         self.applier.failures.record(", ".join(names), repr(node), Divergence(text, names))
 
 
-def assembled(outputs: Sequence[Variable], replaced: Mapping[Variable, Variable]) -> list[Variable]:
-    """`outputs` with every replacement made, those inside other replacements too."""
+def rebuilt(outputs: Sequence[Variable], replaced: Mapping[Variable, Variable]) -> list[Variable]:
+    """`outputs` with every replacement made, nested ones included."""
     image: dict[Variable, Variable] = {}
     done: set[Apply] = set()
     for output in outputs:
@@ -126,7 +126,7 @@ def assembled(outputs: Sequence[Variable], replaced: Mapping[Variable, Variable]
 
 
 def _last(variable: Variable, replaced: Mapping[Variable, Variable]) -> Variable:
-    """The variable after all its replacements."""
+    """The variable at the end of its chain of replacements."""
     while variable in replaced:
         variable = replaced[variable]
     return variable
