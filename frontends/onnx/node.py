@@ -82,7 +82,7 @@ class Node:
         return [value_of(v) for v in values]
 
     def check(self, operands: Sequence[Any], schema: Any) -> None:
-        """Raise OnnxError for operands that the op's entry in the standard does not allow: their number, their dtypes."""
+        """Raise OnnxError for operands whose number or dtypes the op's schema in the standard does not allow."""
         if schema is not None:
             self._check_count(operands, schema)
             self._check_dtypes(operands, schema)
