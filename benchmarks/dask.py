@@ -130,7 +130,8 @@ class Regression:
     def __init__(self, client: Any, arrays: Mapping[str, Any], chunks: Mapping[str, list[Any]]) -> None:
         self.client, self.arrays, self.chunks = client, arrays, chunks
         first, second = client.scheduler_info()["workers"]
-        self.workers = {"0": [first], "1": [second], "both": [first, second]}
+        self.workers: dict[str, Any] = {"0": [first], "1": [second], "both": None}
+        """For each way the only worker, or None: the scheduler distributes root tasks only where it is free to."""
         self.dtype = arrays["0"][0].dtype.name
         self.w = np.full(COLUMNS, 0.1, self.dtype)
         self.plain, on_dask = step(self.dtype, threads=1), step(self.dtype, engine="dask")

@@ -113,6 +113,25 @@ def test_launches_with_many_groups_are_cut(cuda, stand_in, monkeypatch):
     del f
 
 
+def test_kernels_of_one_text_agree_on_their_first_group(cuda, monkeypatch):
+    """Products share a module, and with it the constant that a launch in pieces moves."""
+    monkeypatch.setattr(devices, "_MOST_GROUPS", 2)
+    x, y = T.tensor3("x"), T.tensor3("y")
+    many, few = (ag.function([x, y], x @ y * k, mode=cuda) for k in (1, 2))
+    a, b = RNG.normal(size=(5, 4, 3)), RNG.normal(size=(5, 3, 6))
+    np.testing.assert_allclose(few(a[:2], b[:2]), 2 * (a[:2] @ b[:2]), rtol=1e-12)
+    np.testing.assert_allclose(many(a, b), a @ b, rtol=1e-12)
+    np.testing.assert_allclose(few(a[:2], b[:2]), 2 * (a[:2] @ b[:2]), rtol=1e-12)
+
+
+def test_a_launch_without_room_is_no_large_array(cuda, stand_in, monkeypatch):
+    x = T.vector("x")
+    f = ag.function([x], T.exp(x), mode=cuda)
+    monkeypatch.setattr(stand_in, "cuLaunchKernel", lambda *given: (cuda_stand_in.CUresult.CUDA_ERROR_OUT_OF_MEMORY,))
+    with pytest.raises(EngineError, match=r"Stand-in fails in cuLaunchKernel: CUDA_ERROR_OUT_OF_MEMORY"):
+        f(np.ones(3))
+
+
 def test_memory_is_freed(cuda, stand_in):
     x = T.matrix("x")
     f = ag.function([x], T.exp(x @ x).sum(axis=0), mode=cuda)

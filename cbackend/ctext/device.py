@@ -115,7 +115,7 @@ CUDA = Dialect(
         "(ag_first[0] + blockIdx.y) * blockDim.y + threadIdx.y",
         "(ag_first[1] + blockIdx.z) * blockDim.z + threadIdx.z",
     ),
-    group=("blockIdx.x", "(ag_first[0] + blockIdx.y)", "(ag_first[1] + blockIdx.z)"),
+    group=("(i64)blockIdx.x", "(ag_first[0] + blockIdx.y)", "(ag_first[1] + blockIdx.z)"),
     item="threadIdx.x",
     helper="static __device__ inline",
 )

@@ -28,6 +28,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     "either": {"b": EITHER},
     "max_number": {"f": call("__builtin_elementwise_maximumnum", 2)},
     "min_number": {"f": call("__builtin_elementwise_minimumnum", 2)},
+    **{f"{name}_near": {"f": call(f"ag_{name}_near_{{T}}")} for name in ("sin", "cos", "tan")},
     "stream_length": {"i": Form("({0} + {1}) / {2} * {3}", Binding.PRODUCT, (Binding.SUM, *(Binding.ATOM,) * 3))},
     "is_turned": {"i": call("ag_is_turned", 2)},
     "tile_rows": {"i": call("ag_tile_rows", 2)},

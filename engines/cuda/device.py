@@ -47,7 +47,7 @@ class CudaDevice(Device):
         minor = self._attribute(handle, kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
         self._options = [f"--gpu-architecture=compute_{major}{minor}".encode(), b"--fmad=false"]
         self._context = self._ask("cuDevicePrimaryCtxRetain", handle)
-        self._modules: dict[str, Any] = {}
+        self._modules: dict[str, Module] = {}
         self.enter()
         self.stream: Any = self._ask("cuStreamCreate", int(self._driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
         self.memory = Buffers(self)
@@ -60,10 +60,11 @@ class CudaDevice(Device):
         with self.lock:
             self.enter()
             if source not in self._modules:
-                self._modules[source] = self._ask("cuModuleLoadData", self._compiled(source))
+                handle = self._ask("cuModuleLoadData", self._compiled(source))
+                first = self._ask("cuModuleGetGlobal", handle, b"ag_first") if "ag_first" in source else (None, 0)
+                self._modules[source] = Module(handle, first[0])
             module = self._modules[source]
-            first = self._ask("cuModuleGetGlobal", module, b"ag_first") if "ag_first" in source else (None, 0)
-            return Kernel(self._ask("cuModuleGetFunction", module, name.encode()), first[0])
+            return Kernel(self._ask("cuModuleGetFunction", module.handle, name.encode()), module)
 
     def launch(
         self, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]
@@ -78,11 +79,13 @@ class CudaDevice(Device):
     def start(self, kernel: Kernel, groups: Sequence[int], size: Sequence[int], parameters: int) -> None:
         """Launch groups of work items.  `parameters`: the address of the addresses of the arguments."""
         self.enter()
+        module = kernel.module
         for first, count in _pieces(groups):
-            if len(first) and kernel.first is not None and (any(first) or kernel.is_moved):
+            if module.first is not None and first != module.at:
                 moved = np.array(first, np.int64)
-                self._ask("cuMemcpyHtoDAsync", kernel.first, moved.ctypes.data, moved.nbytes, self.stream)
-                kernel.is_moved = any(first)
+                module.at = None  # unknown if the copy fails
+                self._ask("cuMemcpyHtoDAsync", module.first, moved.ctypes.data, moved.nbytes, self.stream)
+                module.at = first
             self._ask("cuLaunchKernel", kernel.function, *count, *size, 0, self.stream, parameters, 0)
 
     def finish(self) -> None:
@@ -112,11 +115,14 @@ class CudaDevice(Device):
         return int(self._ask("cuDeviceGetAttribute", kind, handle))
 
     def _ask(self, function: str, *arguments: Any, size: int = 0) -> Any:
-        """The result of a function of the driver.  Raises EngineError for its errors."""
+        """The result of a function of the driver.  Raises EngineError for its errors.
+
+        `size`: the bytes of an array that it makes room for.
+        """
         error, *found = getattr(self._driver, function)(*arguments)
         if int(error) == 0:
             return found[0] if len(found) == 1 else tuple(found)
-        if error == self._driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+        if size and error == self._driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
             raise self.no_room(size)
         raise EngineError(
             f"the CUDA device {getattr(self, 'name', '')} fails in {function}: {said(self._driver, error)}"
@@ -142,14 +148,24 @@ class CudaDevice(Device):
             tool.nvrtcDestroyProgram(program)
 
 
-class Kernel:
-    """A function of a module, and the place of the first group of its launches, which no launch begins behind but one
-    that is cut in pieces."""
+class Module:
+    """A compiled text.  `first`: the address of its constant `ag_first`, if it has one.
 
-    def __init__(self, function: Any, first: Any) -> None:
-        self.function: Any = function
+    `at`: the first group along the last two axes of the launch before, which that constant holds for all kernels.
+    """
+
+    def __init__(self, handle: Any, first: Any) -> None:
+        self.handle: Any = handle
         self.first: Any = first
-        self.is_moved = False
+        self.at: tuple[int, int] | None = (0, 0)
+
+
+class Kernel:
+    """A function of a module."""
+
+    def __init__(self, function: Any, module: Module) -> None:
+        self.function: Any = function
+        self.module: Module = module
 
 
 class Buffer:

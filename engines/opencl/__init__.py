@@ -5,6 +5,7 @@ device.py    the device of OpenCL, its queue and compiled kernels; the errors th
 memory.py    arrays in buffers of the device, or in the host's memory
 launches.py  kernels of elementwise nodes, reductions and rows
 products.py  products of matrices and convolutions
+vector_products.py  products with a vector, on a device that runs parts of loops
 moves.py     joins, writes into parts, gathers, scatters, pooling
 call.py      one call: launches, and the recorder of a tape
 program.py   a graph as steps: launches, views, loops, host nodes

@@ -17,6 +17,7 @@ from ...cbackend.ctext.device import source
 from ...cbackend.ctext.device_parts import parts_name, parts_source
 from ...cbackend.ir.kernel import Kernel
 from ...cbackend.ir.operands import Extent, Pointer, Stride
+from ...cbackend.lowering.far_arguments import near_first
 from ...cbackend.lowering.lanes import in_lanes
 from ...cbackend.lowering.lower import lower
 from ...cbackend.lowering.work_items import require_known, work_items
@@ -85,7 +86,7 @@ class PartsKernel:
             if v.dtype.startswith("complex") or v.dtype == "float16":
                 raise TypeError(f"kernels on devices have no {v.dtype}")
         whole = lower(node, aliases)
-        self.kernel = replace(whole, body=in_lanes(whole.body))
+        self.kernel = replace(whole, body=near_first(in_lanes(whole.body)))
         require_known(self.kernel.body)
         self.text = parts_source(self.kernel)
         passed = [a for a in self.kernel.arguments if isinstance(a, (Extent, Pointer, Stride))]

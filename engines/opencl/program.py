@@ -24,11 +24,12 @@ from .launches import ItemsKernel, PartsKernel
 from .moves import KINDS as MOVES
 from .moves import IndexKernel, JoinKernel, PoolKernel, SumToKernel, WriteKernel
 from .products import KINDS, ProductKernel
+from .vector_products import VectorProductKernel, is_with_vector
 
 Move = JoinKernel | WriteKernel | IndexKernel | PoolKernel | SumToKernel
-DeviceKernel = PartsKernel | ItemsKernel | ProductKernel | Move
+DeviceKernel = PartsKernel | ItemsKernel | ProductKernel | VectorProductKernel | Move
 
-TO_PLACES = (PartsKernel, ItemsKernel, ProductKernel)
+TO_PLACES = (PartsKernel, ItemsKernel, ProductKernel, VectorProductKernel)
 """The kernels that write their results where they are told to."""
 
 
@@ -203,6 +204,8 @@ def _kernel(node: Apply, device: Device) -> DeviceKernel:
     if type(node.op) in MOVES:
         made: DeviceKernel = MOVES[type(node.op)](node, device)
         return made
+    if device.in_parts and is_with_vector(node):
+        return VectorProductKernel(node, device)
     if isinstance(node.op, KINDS):
         return ProductKernel(node, device)
     if isinstance(node.op, Pool):

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Constant, Variable
+from ...graph import Apply, Constant, Variable, toposort
 from ...ops.blas import Dot, MatMul
 from ...ops.elementwise import Elementwise
+from ...ops.fused import GraphOp
 from ...ops.reduce import Reduce
 from .call import Call, Recorder
 from .memory import Traffic
@@ -92,17 +93,29 @@ class OnHost:
             raise ValueError("not all nodes are small")
         self._places = {v: k for k, v in enumerate(body.graph.inputs)}
         self._inputs, self._first = len(self._places), [*body.graph.inputs]
-        self._steps = []
+        self._steps: list[tuple[Any, list[int], list[int]]] = []
+        self._fresh: set[int] = set()
         for step in body.steps:
             if isinstance(step, Results):
                 self._places.update((o, self._place(i)) for o, i in zip(step.node.outputs, step.inner))
             else:
-                given = [self._place(i) for i in step.node.inputs]
-                self._steps.append((step.node.op.evaluate, given, [self._place(o) for o in step.node.outputs]))
+                self._add(step.node)
         self._outputs = [self._place(o) for o in body.graph.outputs]
         self._values = [v.data if isinstance(v, Constant) else None for v in self._first]
-        own = {k for s in body.steps if isinstance(s.node.op, _FRESH) for k in map(self._place, s.node.outputs)}
-        self._own = [k in own and self._outputs.count(k) == 1 for k in self._outputs]
+        self._own = [k in self._fresh and self._outputs.count(k) == 1 for k in self._outputs]
+
+    def _add(self, node: Apply) -> None:
+        """Append a node, or the nodes of its graph."""
+        if isinstance(node.op, GraphOp):
+            inner = node.op.expand(node.inputs)
+            for each in toposort(inner, stop_at=node.inputs):
+                self._add(each)
+            self._places.update((o, self._place(i)) for o, i in zip(node.outputs, inner))
+            return
+        given, made = [self._place(i) for i in node.inputs], [self._place(o) for o in node.outputs]
+        self._steps.append((node.op.evaluate, given, made))
+        if isinstance(node.op, _FRESH):
+            self._fresh.update(made)
 
     def _place(self, variable: Variable) -> int:
         """The number of a variable among the values."""

@@ -6,7 +6,7 @@ extern "C" __global__ void product_float32(i64 m, i64 n, i64 k, const f32 *a, i6
     __shared__ f32 rows[16][64 + 1];
     __shared__ f32 columns[16][64 + 1];
     const i64 item = threadIdx.x, across = item % 16, down = item / 16;
-    const i64 top = (ag_first[0] + blockIdx.y) * 64, left = blockIdx.x * 64, z = (ag_first[1] + blockIdx.z);
+    const i64 top = (ag_first[0] + blockIdx.y) * 64, left = (i64)blockIdx.x * 64, z = (ag_first[1] + blockIdx.z);
     f32 total[4][4];
     for (i32 r = 0; r < 4; r++)
         for (i32 s = 0; s < 4; s++) total[r][s] = 0;

@@ -10,7 +10,7 @@ extern "C" __global__ void k_a3103640e8270221(i64 n0, i64 n1, f32 *y0, i64 y0_st
 {
     y0 += y0_start;
     x0 += x0_start;
-    const i64 i0 = blockIdx.x;
+    const i64 i0 = (i64)blockIdx.x;
     const i64 item = threadIdx.x;
     __shared__ f32 tree0[64];
     f32 total0 = -__builtin_inff();
