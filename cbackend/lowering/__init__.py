@@ -4,9 +4,9 @@ lower             from a node to its kernel; describe: the comment above it; cut
 group, nest       the computation of a node; its loop nest under construction
 lower_columns, lower_cumulative, lower_indexing, lower_planes, lower_pool, lower_position, lower_reduce, lower_rows,
 lower_short_rows  the loop nests of each kind of node
-accumulate        how each reduction accumulates; blocks: sums of blocks; streams: several accumulators of an extremum
+accumulate        accumulators of each reduction; blocks: sums of blocks; multiple_accumulators: those of an extremum
 column_tiles      columns that share an innermost loop; fold: neighbouring loops as one; arrange: applies a schedule
-tiles, runs       strided operands pass through copies
+tiles, strips     strided operands pass through copies
 lanes             reductions as arrays of accumulators, for OpenCL C
 far_arguments     sines of near arguments first, for OpenCL C
 work_items        kernels of one element a work item
