@@ -144,6 +144,7 @@ INWARDS = {
     "sum": words("""
         local_integer_sum_mul_by_scalar local_sum_div_dimshuffle local_sum_mul_by_scalar local_sum_of_neg
     """),
+    "sum_pool": words("local_sum_pool_of_convolution"),
     "true_div": words("local_div_by_neg local_div_of_neg local_div_switch_sink local_div_switch_sink_else"),
 }
 """Rules after which less lies between the ops of this name and the inputs."""

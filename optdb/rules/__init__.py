@@ -141,6 +141,7 @@ CANONICAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.LIFTED, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST],
     [constants.FILLED_WEIGHTS],
     *CARRIED, reductions.FACTORS, dots.DOTS, normalization.FOLDED, quantization.CANCELLED,
+    pooling.BEFORE_PRODUCTS,
 )  # fmt: skip
 STABLE = (
     softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, stability.LOGISTIC, stability.ERROR_FUNCTION,
