@@ -165,7 +165,7 @@ OUTWARDS = {
 FLATTER = {"local_axes_after_product"}
 """Rules after which results have fewer axes."""
 
-NARROWER = {"local_max_pool_by_axes", "local_pool_by_parts"}
+NARROWER = {"local_max_pool_by_axes", "local_pool_by_parts", "local_pool_of_blocks"}
 """Rules after which windows of pools have fewer positions, all added up."""
 
 GUARDED = {

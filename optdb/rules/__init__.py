@@ -313,6 +313,7 @@ def layout_db() -> SequenceDB:
     db = SequenceDB()
     rules = (layout.LAYOUT, neighbours.NEIGHBOURS, byte_blocks.IN_BLOCKS, dimshuffles.COMPOSED, shapes.LENGTHS)
     db.register("channels_in_blocks", equilibrium(rules), "fast_run", "layout", position=0)
+    db.register("pools_of_blocks", filled(TopoDB(), (layout.POOLS,)), "fast_run", "layout", position=0.1)
     parts = equilibrium((pooling.BY_PARTS, shapes.LENGTHS))
     db.register("pools_by_parts", parts, "fast_run", "layout", position=0.2)
     tiles = TopoDB()
