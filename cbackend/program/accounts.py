@@ -221,7 +221,7 @@ def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
 
 
 def _own(numbers: Lengths, lengths: Lengths) -> list[Term]:
-    """Of what each channel is for itself: a kernel, or a pool, whose comparisons are none."""
+    """The operations of a kernel for each channel, or of a pool, whose comparisons are none."""
     kernel = numbers[KERNEL]
     if numbers[OWN] == 1:
         return [(2, (*lengths, *kernel), 1)]
