@@ -2,18 +2,21 @@
 
     python -m benchmarks.networks                          every network
     python -m benchmarks.networks --models resnet18 --threads 1 --rounds 9
+    python -m benchmarks.networks --layers --models resnet18     our function layer by layer, and sums by kind
 
 Weights are random, or those of the light models in the package `onnx`.  `winograd` is ours with that tag; a peer that
 is not installed is left out.  All take turns, round by round, and the least time of each counts.  Before a turn there
 is a pause: threads of ONNX Runtime keep their processors busy for milliseconds after a run, in which ours would have
 one processor less.  `error` is the largest difference from the result of ONNX Runtime, over its largest number.
+Layers have the figures of the run profile.  Their share is of the peak of as many cores, or of memory bandwidth.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +28,15 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 import arignote as ag
+from arignote.graph import Op
+from arignote.ops.assembled import Assembled
+from arignote.ops.blocked import BlockedConvolution
+from arignote.ops.convolution_pair import ConvolutionPair
+from arignote.ops.elementwise import Pointwise
+from arignote.ops.fused import Fused, unmarked
+from arignote.ops.fused_product import FusedProduct
+from arignote.profiling import Roofline
+from arignote.profiling.run import Cost, StepProfile
 
 PAUSE = 0.25
 """Seconds before a turn."""
@@ -227,12 +239,81 @@ def compared(model: Any, threads: int, rounds: int) -> str:
     return f"{times} {ratios} {first:7.1f} s {errors}"
 
 
+def kind_of(op: Op) -> str:
+    """The kind of a layer: its convolutions by kernels and strides, or the name of its op."""
+    convolutions = list(_convolutions(op))
+    if not convolutions:
+        return "elementwise" if isinstance(op, (Fused, Pointwise)) else op.name
+    kinds = dict.fromkeys(map(_convolution_kind, convolutions))
+    return (" > " if isinstance(op, ConvolutionPair) else ", ").join(kinds)
+
+
+def _convolutions(op: Op) -> Iterator[BlockedConvolution]:
+    """The convolutions that a node computes."""
+    if isinstance(op, BlockedConvolution):
+        yield op
+    elif isinstance(op, FusedProduct):
+        yield from _convolutions(op.product)
+    elif isinstance(op, ConvolutionPair):
+        yield from (*_convolutions(op.first), *_convolutions(op.second))
+    elif isinstance(op, Assembled):
+        for node in op.graph.order:
+            yield from _convolutions(node.op)
+
+
+def _convolution_kind(op: BlockedConvolution) -> str:
+    rows, columns = (3, 3) if op.tile else op.weights[2:]
+    kind = f"{'depthwise ' if op.own else ''}{rows}x{columns}"
+    kind += f" of {op.groups} groups" if op.groups > 1 else ""
+    kind += f" by tiles of {op.tile}" if op.tile else ""
+    return kind if max(op.stride) == 1 else f"{kind} stride {max(op.stride)}"
+
+
+def share(cost: Cost, roofline: Roofline) -> float:
+    """The part of the peak of arithmetic for convolutions, of memory bandwidth for depthwise ones; else of either."""
+    if cost.name[0].isdigit():
+        return cost.gflops / roofline.float32
+    return cost.bandwidth / roofline.bandwidth if "depthwise" in cost.name else cost.of_roofline(roofline)
+
+
+def layers(model: Any, threads: int, mode: str, calls: int = 30) -> Iterator[str]:
+    """A line for each layer of our function, the slowest first, then one for each kind."""
+    f = ag.from_onnx(model).function(threads=threads, mode=mode, profile=True)
+    value = np.random.default_rng(1).standard_normal(input_of(model)[1]).astype("float32")
+    for _ in range(5):
+        f(value)
+    f.profile.reset()
+    for _ in range(calls):
+        f(value)
+    profile, roofline = f.profile, f.profile.roofline
+    kinds = {text: kind_of(unmarked(node.op)) for text, node in zip(profile.texts, f.graph.order, strict=False)}
+
+    def kind(step: StepProfile) -> str:
+        return kinds.get(step.text, "copies")
+
+    each = [replace(step.cost, name=kind(step)) for step in profile.steps]
+    for title, costs in (("layer", each), ("kind", profile.costs(kind))):
+        yield f"{'us':>9} {'time':>6} {'GFLOP/s':>8} {'GB/s':>6} {'share':>6}  {title}"
+        for cost in costs:
+            times = f"{1e6 * cost.seconds / calls:9.1f} {profile.share(cost.seconds):5.1f}%"
+            nodes = f" ({cost.nodes} layers)" if cost.nodes > 1 else ""
+            rates = f"{cost.gflops:8.1f} {cost.bandwidth:6.1f} {100 * share(cost, roofline):5.0f}%"
+            yield f"{times} {rates}  {cost.name}{nodes}"
+    yield f"peak of {roofline.threads} threads: {roofline.float32:.0f} GFLOP/s, {roofline.bandwidth:.1f} GB/s"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.networks", description=__doc__.split("\n")[0])
     parser.add_argument("--models", nargs="*", default=list(MODELS), choices=MODELS, metavar="MODEL")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--layers", action="store_true", help="the layers of our function, from its run profile")
+    parser.add_argument("--mode", default="fast_run", help="of these layers")
     arguments = parser.parse_args()
+    if arguments.layers:
+        for name in arguments.models:
+            print(name, *layers(MODELS[name](), arguments.threads, arguments.mode), sep="\n", flush=True)
+        return
     print("times in ms; ratios to the best peer; errors from ONNX Runtime, over the largest result")
     heads = " ".join(f"{name:>8}" for name in (*MADE, "ratio", "ratio w"))
     print(f"{'network':14} {heads} {'first':>9} {'error':>8} {'error w':>8}")

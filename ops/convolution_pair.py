@@ -1,4 +1,4 @@
-"""Two convolutions in blocks as one op, where the second one has a kernel for each channel.
+"""Two convolutions in blocks as one op, where the second one has a kernel for each channel, or is a pool.
 
     depthwise(relu(pointwise(x, w), v))   -->   convolution_pair{pointwise then relu, depthwise}(x, w, ..., v, ...)
 
@@ -30,8 +30,8 @@ class ConvolutionPair(TensorOp):
 
     def split(self, inputs: Sequence[Variable]) -> tuple[Variable, Variable]:
         """The results of both, node by node.  TypeError for too few inputs."""
-        if len(inputs) <= self.takes:
-            raise TypeError(f"{self.name} takes more than {self.takes} inputs, got {len(inputs)}")
+        if len(inputs) < self.takes:
+            raise TypeError(f"{self.name} takes at least {self.takes} inputs, got {len(inputs)}")
         amid = Apply(self.first, inputs[: self.takes]).out
         return amid, Apply(self.second, (amid, *inputs[self.takes :])).out
 

@@ -7,7 +7,7 @@ from arignote import ops as T
 from arignote.ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from arignote.ops.convolution import Convolution
 from arignote.ops.lengths import lengths_of
-from arignote.ops.pooling import MaxPool
+from arignote.ops.pooling import MaxPool, SumPool
 from arignote.ops.shape import DimShuffle, Reshape
 
 C = T.matrix("C")
@@ -31,9 +31,14 @@ weights = T.constant(np.array([[1.0, 2.0], [3.0, 4.0]]))
 kernels = T.constant(np.arange(1.0, 9.0).reshape(2, 1, 2, 2))
 image = T.tensor4("image")
 still, count = T.tensor("still", shape=(None, 1, 6, 7)), T.lscalar("count")
+wide = T.tensor("wide", shape=(1, 9, 4, 50))
 factor, shift = np.array([2.0, -0.5]), np.array([1.0, 4.0])
 doubled = T.constant(weights.data * factor)
 conv, channels = T.nn.conv2d, (2, 1, 1)
+deep = T.tensor("deep", shape=(None, 3, 6, 7))
+mixed = T.constant(np.arange(1.0, 7.0).reshape(2, 3, 1, 1))
+whole = T.constant(np.ones((1, 9, 1, 1)))
+along, halved = Convolution((1, 1), (1, 1)), SumPool((2, 3), (2, 2), (1, 1))
 scaled_kernels = T.constant(kernels.data * factor.reshape(2, 1, 1, 1))
 
 ROWS = [
@@ -49,6 +54,7 @@ ROWS = [
         MaxPool((3, 2), (2, 1), (1, 2))(image),
         MaxPool((1, 2), (1, 1), (1, 2))(MaxPool((3, 1), (2, 1), (1, 1))(image)),
     ),
+    ("local_sum_pool_of_convolution", halved(along(deep, mixed)), along(halved(deep), mixed)),
     (
         "local_subtensor_of_convolution",
         Convolution((2, 1), (1, 2))(still, kernels)[:, :, 1:, 1:3],
@@ -116,6 +122,11 @@ UNCHANGED = [
     ("local_filled_weights", Dot()(T.full((200, 3), 0.5), A)),
     ("local_max_pool_by_axes", MaxPool((2, 2), (2, 2), (1, 1))(image)),
     ("local_max_pool_by_axes", MaxPool((1, 9), (1, 1), (1, 1))(image)),
+    ("local_sum_pool_of_convolution", SumPool((2, 3), (1, 1), (1, 1))(along(deep, mixed))),  # as many products
+    ("local_sum_pool_of_convolution", halved(Convolution((1, 2), (1, 1))(deep, mixed))),
+    ("local_sum_pool_of_convolution", halved(along(deep, T.constant(np.ones((2, 3, 1, 2)))))),
+    ("local_sum_pool_of_convolution", SumPool((2, 40), (2, 1), (1, 1))(along(wide, whole))),  # of many channels
+    ("local_sum_pool_of_convolution", MaxPool((2, 2), (2, 2), (1, 1))(along(deep, mixed))),
     ("local_subtensor_of_convolution", conv(image, kernels)[:, :, 1:]),  # perhaps nothing is left
     ("local_subtensor_of_convolution", conv(still, kernels)[:, 1:]),
     ("local_subtensor_of_padding", T.pad(still, ((0, 0), (0, 0), (2, 0), (0, 0)))[:, :, :2]),  # nothing but padding

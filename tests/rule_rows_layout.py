@@ -7,6 +7,7 @@ from arignote.ops.attention import Attention
 from arignote.ops.bfloats import BfloatDot, PackedBfloatDot
 from arignote.ops.blas import Dot22
 from arignote.ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from arignote.ops.blocked_pool import BlockedPool
 from arignote.ops.channel_sums import ChannelSums
 from arignote.ops.convolution import Convolution
 from arignote.ops.convolution_pair import ConvolutionPair
@@ -78,6 +79,15 @@ def in_pair(v):
     return op(v, *first.owner.inputs[1:], *second.owner.inputs[1:])
 
 
+POOL = BlockedPool((3, 3), (2, 2), (1, 1), ((1, 1), (0, 1)))
+
+
+def pooled_pair(v):
+    """A pool behind a product along channels."""
+    first = packed(square)(v).owner
+    return ConvolutionPair(first.op, POOL, 3)(*first.inputs)
+
+
 def in_blocks(v):
     return ToBlocks(SIZE)(v)
 
@@ -143,6 +153,26 @@ ROWS = [
      FromBlocks(N)(MaxPool((1, 2, 1), (1, 2, 1), (1, 3, 1))(blocks))),
     ("local_pool_in_blocks", SumPool((2, 1), (1, 1), (3, 1))(x),
      FromBlocks(N)(SumPool((2, 1, 1), (1, 1, 1), (3, 1, 1))(blocks))),
+    (
+        "local_pool_of_blocks",
+        MaxPool((3, 2, 1), (2, 1, 1), (1, 2, 1))(padded_blocks(blocks, -np.inf)),
+        BlockedPool((3, 2), (2, 1), (1, 2), AROUND)(blocks),
+    ),
+    (
+        "local_pool_of_blocks",
+        SumPool((3, 2, 1), (2, 1, 1), (1, 2, 1))(padded_blocks(blocks, 0.0)),
+        BlockedPool((3, 2), (2, 1), (1, 2), AROUND, sums=True)(blocks),
+    ),
+    (
+        "local_pool_of_blocks",
+        MaxPool((3, 2, 1), (2, 1, 1), (1, 2, 1))(padded_blocks(blocks, 0.0)),
+        BlockedPool((3, 2), (2, 1), (1, 2), NONE)(padded_blocks(blocks, 0.0)),
+    ),
+    (
+        "local_pool_of_blocks",  # rows, then columns
+        MaxPool((1, 2, 1), (1, 3, 1), (1, 2, 1))(BlockedPool((3, 1), (2, 1), (1, 1), AROUND)(blocks)),
+        BlockedPool((3, 2), (2, 3), (1, 2), AROUND)(blocks),
+    ),
     ("local_pool_by_parts", MaxPool((1, 2, 1), (1, 2, 1), (1, 1, 1))(blocks),
      T.maximum(blocks[:, :, :, :3:2], blocks[:, :, :, 1:4:2])),
     ("local_pool_by_parts", SumPool((2, 1, 1), (1, 1, 1), (3, 1, 1))(blocks),
@@ -248,6 +278,7 @@ ROWS = [
         ),
     ),
     ("local_convolution_pair", packed(own, True)(packed(square)(blocks)), in_pair(blocks)),
+    ("local_convolution_pair", POOL(packed(square)(blocks)), pooled_pair(blocks)),
     (
         "local_pack_weights",
         blocked()(image, kernels, vector),
@@ -287,6 +318,9 @@ UNCHANGED = [
     ("local_bias_in_blocks", blocked()(blocks, square, zeros) + T.constant(np.ones((6, 1, 1)))),  # of each row
     ("local_padding_in_blocks", T.set_subtensor(T.zeros((2, N, 9, 6))[:, :, 1:7, 0:5], x[:, :, :1])),  # stretched
     ("local_pool_in_blocks", MaxPool((2,), (1,), (1,))(x)),
+    ("local_pool_of_blocks", MaxPool((1, 2, 2), (1, 1, 1), (1, 1, 1))(blocks)),  # along lanes as well
+    ("local_pool_of_blocks", MaxPool((2, 1), (1, 1), (1, 1))(blocks)),
+    ("local_pool_of_blocks", MaxPool((1, 1, 1), (1, 1, 1), (1, 1, 1))(blocks)),
     ("local_pool_by_parts", MaxPool((1, 2, 2), (1, 1, 1), (1, 1, 1))(blocks)),  # along lanes as well
     ("local_pool_by_parts", MaxPool((2, 1), (1, 1), (1, 1))(blocks)),
     ("local_join_in_blocks", T.join(2, x, x)),
@@ -307,6 +341,8 @@ UNCHANGED = [
     ("local_winograd", blocked()(long, square, vector)),
     ("local_winograd", blocked()(blocks, by_three, vector)),  # so few tiles cost more than they save
     ("local_convolution_pair", packed(square)(packed(own, True)(blocks))),
+    ("local_convolution_pair", POOL(POOL(blocks))),
+    ("local_convolution_pair", POOL(packed(T.constant(np.ones((N, N, 3, 2))))(blocks))),  # of many products
     ("local_convolution_pair", packed(own, True)(packed(own, True)(blocks))),
     ("local_convolution_pair", packed(own, True)(T.exp(packed(square)(blocks)))),
     ("local_convolution_pair", packed(own, True)(blocked()(blocks, square, zeros))),  # not packed

@@ -144,6 +144,7 @@ INWARDS = {
     "sum": words("""
         local_integer_sum_mul_by_scalar local_sum_div_dimshuffle local_sum_mul_by_scalar local_sum_of_neg
     """),
+    "sum_pool": words("local_sum_pool_of_convolution"),
     "true_div": words("local_div_by_neg local_div_of_neg local_div_switch_sink local_div_switch_sink_else"),
 }
 """Rules after which less lies between the ops of this name and the inputs."""
@@ -164,7 +165,7 @@ OUTWARDS = {
 FLATTER = {"local_axes_after_product"}
 """Rules after which results have fewer axes."""
 
-NARROWER = {"local_max_pool_by_axes", "local_pool_by_parts"}
+NARROWER = {"local_max_pool_by_axes", "local_pool_by_parts", "local_pool_of_blocks"}
 """Rules after which windows of pools have fewer positions, all added up."""
 
 GUARDED = {

@@ -73,6 +73,7 @@ ZOO = [
     T.quantize(X, 0.5, 3, "int8"),
     T.dequantize(T.quantize(X, 0.5), 0.25),
     T.FromBlocks(3)(T.ToBlocks(4)(X[None, None])),
+    T.BlockedPool((2, 2), (1, 1), (1, 1), ((0, 0), (0, 0)))(T.ToBlocks(4)(X[None, None])),
     T.ChannelSums(3, 1, 1)(T.ToBlocks(4)(X[None, None])),
     T.BlockedConvolution((1, 2), (2, 1), ((0, 1), (2, 0)), 4, 2)(X[None, None], X[None, None], V),
     T.BlockedConvolution((1, 1), (1, 1), ((0, 0), (0, 0)), 4, 2, weights=(3, 1, 1, 1))(X[None, None], V, V),

@@ -60,7 +60,7 @@ typedef struct ag_product {
 typedef struct ag_convolution {
     i64 images, channels, block, blocks, out_block;
     i64 panel;                                          /* the most blocks of outputs whose weights lie side by side */
-    i64 own;                                            /* each channel has a kernel of its own */
+    i64 own;                                            /* each channel has a kernel of its own; 2, 3: gemm/pools.c */
     i64 tile;                                           /* by Winograd's algorithm: numbers of y along a tile; or 0 */
     i64 groups, outputs, shuffle;                       /* outputs: of a group; shuffle: 1, or groups before */
     i64 listed;                                         /* groups do not fill blocks, or are shuffled: gemm/grouped.c */

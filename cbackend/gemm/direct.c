@@ -64,7 +64,7 @@ typedef struct direct {
     i32 flat;              /* kernels of one position: rows of y are segments of all its columns ... */
     i32 jumps;             /* ... whose windows are not all as far from each other */
     i32 together;          /* what follows runs on strips */
-    void (*own_rows)(const strip *); /* NULL, or what computes a channel's own sums: depthwise.c, neighbours.c */
+    void (*own_rows)(const strip *); /* NULL, or what computes a channel's own sums: depthwise.c, pools.c, neighbours.c */
     i32 by_strips;         /* the tasks of a strip are neighbours, else those of a group of panels */
     const i64 *joined;
     const i64 *offsets;    /* NULL, or where the channels of all groups lie, from an image and a position on */
@@ -490,10 +490,10 @@ static i32 follows_evenly(const ag_convolution *of, i64 columns, i64 *joined)
     return 1;
 }
 
-/* Whether the kernel has one position, and meets no border. */
+/* Whether the kernel has one position, and meets no border; pools know no segments. */
 static i32 is_flat(const ag_convolution *of)
 {
-    i32 flat = of->kernel[0] * of->kernel[1] == 1;
+    i32 flat = of->own <= 1 && of->kernel[0] * of->kernel[1] == 1;
     for (i32 l = 0; l < 2; l++) flat &= !of->before[l] && (of->counts[l] - 1) * of->stride[l] < of->lengths[l];
     return flat;
 }

@@ -77,6 +77,7 @@ static void sum_neighbours_singly(const strip *part)
 static void (*own_rows_of(const ag_convolution *of))(const strip *)
 {
     if (of->beside[0] || of->beside[1]) return of->block == LANES ? sum_neighbours : sum_neighbours_singly;
+    if (of->own > 1) return of->block == LANES ? pool_rows : pool_singly;
     return has_own_rows(of) ? sum_own_rows : 0;
 }
 #endif

@@ -1,4 +1,4 @@
-/* Two convolutions in blocks, of which the second one has a kernel for each channel: the first one's result is not stored.
+/* Two convolutions in blocks, of which the second one has a kernel for each channel, or is a pool: the first one's result is not stored.
 
        for each panel of channels and strip of rows of y:
            the rows of the first one that its windows meet, into a slot of `room`

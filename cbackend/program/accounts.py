@@ -27,6 +27,7 @@ from ...ops.attention import Attention
 from ...ops.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution
+from ...ops.blocked_pool import BlockedPool
 from ...ops.channel_sums import ChannelSums
 from ...ops.convolution import Convolution, KernelGradient
 from ...ops.convolution_pair import ConvolutionPair
@@ -47,7 +48,22 @@ from ...ops.pooling import SumPool
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.solving import Inverse, Solve, SolveTriangular
 from ...targets.current import current
-from .program import Allocate, Array, Buffer, Call, Pack, Program, Quantity, Release, Site, Stages, Step, Vector
+from .plan_blocks import SUMS
+from .program import (
+    Allocate,
+    Array,
+    Buffer,
+    Call,
+    Lengths,
+    Pack,
+    Program,
+    Quantity,
+    Release,
+    Site,
+    Stages,
+    Step,
+    Vector,
+)
 
 COLUMNS = 4
 """Numbers a node: runs, ticks of the clock, bytes, floating-point operations; of the call the first two."""
@@ -121,7 +137,7 @@ def _of_product(program: Program, site: Site, steps: Sequence[Step]) -> list[Ter
 def _of_fused_product(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
     op = unmarked(site.node.op)
     assert isinstance(op, FusedProduct)
-    if isinstance(op.product, (BlockedConvolution, ChannelSums, Convolution)):
+    if isinstance(op.product, (BlockedConvolution, BlockedPool, ChannelSums, Convolution)):
         return _convolution_then(op, site.node, steps)
     product = _product(op.product, site)
     each = sum(cost(inner) for inner in op.graph.order)
@@ -154,7 +170,7 @@ def of_kernels(program: Program, site: Site, steps: Sequence[Step]) -> list[Term
     return [(each, lengths, 1) for each, lengths in zip(costs, extents, strict=False) if each]
 
 
-_NO_LAUNCH = (BlockedConvolution, FusedProduct, Join)
+_NO_LAUNCH = (BlockedConvolution, BlockedPool, FusedProduct, Join)
 """Parts of an assembly that no kernel of their own computes."""
 
 
@@ -191,16 +207,25 @@ def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
             if any(numbers[BESIDE]):
                 found.append((sum(n for n in numbers[BESIDE] if isinstance(n, int)), s.writes[-1].lengths, 1))
                 continue
-            channels = 1 if numbers[OWN] else numbers[CHANNELS]
-            found.append((2, (*s.writes[-1].lengths, channels, *numbers[KERNEL]), 1))
+            found += _own(numbers, s.writes[-1].lengths) if numbers[OWN] else [
+                (2, (*s.writes[-1].lengths, numbers[CHANNELS], *numbers[KERNEL]), 1)
+            ]
         elif isinstance(s, Call) and s.function == "convolve_pair":
             first, _, second, *_ = (a.values for a in s.arguments if isinstance(a, Vector))
             found.append((2, (*s.writes[0].lengths, first[CHANNELS], *first[KERNEL]), 1))
-            found.append((2, (*s.writes[-1].lengths, *second[KERNEL]), 1))
+            found += _own(second, s.writes[-1].lengths)
         elif isinstance(s, Call) and s.kernel and node.out.type.kind in "fc":
             views = len(dict.fromkeys(a.base for a in s.reads))
             found.append((views, s.writes[0].lengths, 1))
     return found
+
+
+def _own(numbers: Lengths, lengths: Lengths) -> list[Term]:
+    """The operations of a kernel for each channel, or of a pool, whose comparisons are none."""
+    kernel = numbers[KERNEL]
+    if numbers[OWN] == 1:
+        return [(2, (*lengths, *kernel), 1)]
+    return [(math.prod(n for n in kernel if isinstance(n, int)) - 1, lengths, 1)] if numbers[OWN] == SUMS else []
 
 
 def _of_sums(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
@@ -306,7 +331,9 @@ COUNTS: dict[type[Op], Work] = {
     **dict.fromkeys(PRODUCTS, _of_product),
     Attention: _of_attention,
     **dict.fromkeys(THIRDS, _of_system),
-    **dict.fromkeys((BlockedConvolution, ChannelSums, Convolution, ConvolutionPair, KernelGradient), _of_windows),
+    **dict.fromkeys(
+        (BlockedConvolution, BlockedPool, ChannelSums, Convolution, ConvolutionPair, KernelGradient), _of_windows
+    ),
     SumPool: _of_sums,
     FusedProduct: _of_fused_product,
     Pipeline: _of_stages,

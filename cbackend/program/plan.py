@@ -33,6 +33,7 @@ from ...ops.attention import Attention
 from ...ops.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from ...ops.blocked_pool import BlockedPool
 from ...ops.byte_sums import ByteConvolution, ByteProduct
 from ...ops.byte_tables import ByteSoftmax, LookUp
 from ...ops.channel_sums import ChannelSums
@@ -176,7 +177,8 @@ def plan_of(node: Apply) -> Plan | None:
     op = node.op.op if isinstance(node.op, InPlace) else node.op
     if isinstance(op, KernelGradient) and node.out.type.kind in "iu":
         return None
-    if isinstance(op, (BlockedConvolution, ChannelSums, FromBlocks, ToBlocks)) and not plan_blocks.has_call(node):
+    in_blocks = isinstance(op, (BlockedConvolution, BlockedPool, ChannelSums, FromBlocks, ToBlocks))
+    if in_blocks and not plan_blocks.has_call(node):
         return None
     if isinstance(op, ByteConvolution) and not op.weights:
         return None
@@ -340,6 +342,7 @@ _PLANS: dict[type[Op], Plan] = {
     Pipeline: plan_pipeline.plan_pipeline,
     Convolution: plan_windows.plan_convolution,
     BlockedConvolution: plan_blocks.plan_blocked_convolution,
+    BlockedPool: plan_blocks.plan_blocked_pool,
     ChannelSums: plan_blocks.plan_channel_sums,
     ConvolutionPair: plan_blocks.plan_pair,
     ByteConvolution: plan_bytes.plan_byte_convolution,

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ...graph import Apply, Variable
 from ...ops.assembled import Assembled
 from ...ops.blocked import BlockedConvolution
+from ...ops.blocked_pool import BlockedPool
 from ...ops.creation import Alloc
 from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor
@@ -23,7 +24,7 @@ from .plan_views import sliced, window
 from .planner import Planner, has_all_loops
 from .program import Array, Lengths
 
-PRODUCTS = (BlockedConvolution, FusedProduct)
+PRODUCTS = (BlockedConvolution, BlockedPool, FusedProduct)
 """Parts that are calls, of one image, which fills its part evenly."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...graph import Apply, Constant, Variable
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from ...ops.blocked_pool import BlockedPool
 from ...ops.channel_sums import ChannelSums
 from ...ops.convolution_pair import ConvolutionPair, bounds_of
 from ...ops.fused_product import FusedProduct
@@ -42,8 +43,8 @@ Bound = Constant | None
 
 
 def cut_off(node: Apply) -> tuple[Apply, Bound, Bound] | None:
-    """The convolution of a node, and the numbers at which its results are cut off; None if it is something else."""
-    if isinstance(node.op, BlockedConvolution):
+    """The convolution or pool of a node, and the numbers that its results are cut off at; None for other nodes."""
+    if isinstance(node.op, (BlockedConvolution, BlockedPool)):
         return node, None, None
     if not isinstance(node.op, FusedProduct):
         return None
@@ -58,7 +59,8 @@ def cut_off(node: Apply) -> tuple[Apply, Bound, Bound] | None:
 
 
 def _with_bounds(p: Planner, made: Apply, low: Bound, high: Bound) -> Multiplication:
-    return convolved_blocks(p, made, *(None if v is None else p.arrays[v] for v in (low, high)))
+    numbers = (None if v is None else p.arrays[v] for v in (low, high))
+    return (pooled_blocks if isinstance(made.op, BlockedPool) else convolved_blocks)(p, made, *numbers)
 
 
 def plan_pair(p: Planner, node: Apply) -> None:
@@ -66,7 +68,7 @@ def plan_pair(p: Planner, node: Apply) -> None:
     assert isinstance(node.op, ConvolutionPair)
     amid, out = node.op.split(node.inputs)
     found = [v.owner and cut_off(v.owner) for v in (amid, out)]
-    if not all(f and f[0].op.weights for f in found):  # type: ignore[attr-defined]
+    if not all(f and has_call(f[0]) for f in found):
         p.expand(node, node.op.expand(node.inputs))
         return
     first = _with_bounds(p, *found[0])  # type: ignore[misc]
@@ -86,6 +88,8 @@ def has_call(node: Apply) -> bool:
         return bool(op.weights)
     if isinstance(op, ChannelSums):
         return _has_lines(op, node.inputs[0])
+    if isinstance(op, BlockedPool):
+        return bool(node.inputs[0].type.shape[4])
     if isinstance(op, FromBlocks) and op.shuffle > 1:
         return False
     size: int | None = op.size if isinstance(op, ToBlocks) else node.inputs[0].type.shape[4]
@@ -115,6 +119,38 @@ def summed_channels(p: Planner, node: Apply) -> Multiplication:
     numbers = (n, *counts, *positions, *(1, 1) * 3, 0, 0, *positions)
     arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), x, x, 0, 0)  # it reads no weights
     return Multiplication("convolve_blocks", (n, count, *positions, size), arguments, (x,))
+
+
+LARGEST, SUMS = 2, 3
+"""The numbers of that name in gemm/pools.c."""
+
+
+def plan_blocked_pool(p: Planner, node: Apply) -> None:
+    """One call."""
+    _call(p, pooled_blocks(p, node), node.out)
+
+
+def pooled_blocks(p: Planner, node: Apply, low: Array | None = None, high: Array | None = None) -> Multiplication:
+    """The call of a pool in blocks, perhaps cut off at `low` and `high`, but for its result and what follows."""
+    op, size = node.op, node.inputs[0].type.shape[4] or 1
+    assert isinstance(op, BlockedPool)
+    x, lengths = _pooled(p, node)
+    count = lengths[1]
+    p.guard("equal", x.lengths[4], size, failure=Outcome.LENGTHS, axis=4)
+    numbers = (
+        x.lengths[0], 1, size, count, size, 1, SUMS if op.sums else LARGEST, 0, 1, 1, 1, 0, 0, 0, *x.lengths[2:4],
+        *op.kernel, *op.stride, *op.dilation, *(pair[0] for pair in op.padding), *lengths[2:4],
+    )  # fmt: skip
+    arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), x, x, low or 0, high or 0)  # no weights
+    return Multiplication("convolve_blocks", lengths, arguments, tuple(a for a in arguments if isinstance(a, Array)))
+
+
+def _pooled(p: Planner, node: Apply) -> tuple[Array, Lengths]:
+    """The input of a pool, channels of a block side by side, and the lengths of its result."""
+    op, x = node.op, side_by_side(p, p.arrays[node.inputs[0]])
+    assert isinstance(op, BlockedPool)
+    around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
+    return x, (*x.lengths[:2], *window_counts(p, op, around, op.kernel), x.lengths[4])
 
 
 def plan_to_blocks(p: Planner, node: Apply) -> None:
@@ -170,7 +206,9 @@ def _found(p: Planner, node: Apply) -> _Found:
 
 
 def blocked_lengths(p: Planner, node: Apply) -> Lengths:
-    """The lengths of the result of a convolution in blocks."""
+    """The lengths of the result of a convolution or a pool in blocks."""
+    if isinstance(node.op, BlockedPool):
+        return _pooled(p, node)[1]
     return _found(p, node).lengths
 
 

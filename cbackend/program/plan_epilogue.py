@@ -16,6 +16,7 @@ from collections.abc import Callable
 from ...graph import Apply, FunctionGraph, Op, Variable, rebuild
 from ...ops.blas import Dot, Dot22, Dot22Scalar, MatMul
 from ...ops.blocked import BlockedConvolution
+from ...ops.blocked_pool import BlockedPool
 from ...ops.channel_sums import ChannelSums
 from ...ops.convolution import Convolution
 from ...ops.fused import Fused
@@ -25,14 +26,14 @@ from ...ops.tensor import TensorVariable
 from ..ir.kernel import Kernel
 from .launches import is_launched
 from .plan_blas import Multiplication, multiplication, of_panels
-from .plan_blocks import convolved_blocks, has_call, plan_cut_off, summed_channels
+from .plan_blocks import convolved_blocks, has_call, plan_cut_off, pooled_blocks, summed_channels
 from .plan_windows import MOST_LOOPS, convolved, has_own_kernels, own_kernels, plan_as
 from .planner import Planner, has_all_loops
 from .program import After, Array, Lengths, Quantity
 
 MAX_ARRAYS = 64
 """AG_MOST_ARRAYS of the runtime."""
-IN_BLOCKS = (BlockedConvolution, ChannelSums)
+IN_BLOCKS = (BlockedConvolution, BlockedPool, ChannelSums)
 MULTIPLIED: dict[type[Op], Callable[[Planner, Apply], Multiplication]] = {
     Dot: multiplication,
     Dot22: multiplication,
@@ -41,6 +42,7 @@ MULTIPLIED: dict[type[Op], Callable[[Planner, Apply], Multiplication]] = {
     PackedDot: of_panels,
     Convolution: convolved,
     BlockedConvolution: convolved_blocks,
+    BlockedPool: pooled_blocks,
     ChannelSums: summed_channels,
 }
 

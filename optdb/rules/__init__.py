@@ -141,6 +141,7 @@ CANONICAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.LIFTED, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST],
     [constants.FILLED_WEIGHTS],
     *CARRIED, reductions.FACTORS, dots.DOTS, normalization.FOLDED, quantization.CANCELLED,
+    pooling.BEFORE_PRODUCTS,
 )  # fmt: skip
 STABLE = (
     softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, stability.LOGISTIC, stability.ERROR_FUNCTION,
@@ -312,6 +313,7 @@ def layout_db() -> SequenceDB:
     db = SequenceDB()
     rules = (layout.LAYOUT, neighbours.NEIGHBOURS, byte_blocks.IN_BLOCKS, dimshuffles.COMPOSED, shapes.LENGTHS)
     db.register("channels_in_blocks", equilibrium(rules), "fast_run", "layout", position=0)
+    db.register("pools_of_blocks", filled(TopoDB(), (layout.POOLS,)), "fast_run", "layout", position=0.1)
     parts = equilibrium((pooling.BY_PARTS, shapes.LENGTHS))
     db.register("pools_by_parts", parts, "fast_run", "layout", position=0.2)
     tiles = TopoDB()

@@ -17,6 +17,7 @@ from typing import ClassVar
 from ...graph import Apply, FunctionGraph, GraphEditor
 from ...ops.assembled import Assembled
 from ...ops.blocked import BlockedConvolution
+from ...ops.blocked_pool import BlockedPool
 from ...ops.creation import Alloc
 from ...ops.elementwise import Pointwise
 from ...ops.fused import Fused
@@ -88,12 +89,12 @@ def _read_by_alone(part: Apply, node: Apply, graph: FunctionGraph) -> bool:
 
 
 def _is_blocked(node: Apply) -> bool:
-    """Whether the node is a convolution of one image in blocks, perhaps with a group that does not broadcast it."""
+    """Whether the node is a convolution or pool of one image in blocks, perhaps with a group that keeps its type."""
     product = node.op.split(node.inputs)[0].owner if isinstance(node.op, FusedProduct) else node
     return (
         product is not None
-        and isinstance(product.op, BlockedConvolution)
-        and bool(product.op.weights)
+        and isinstance(product.op, (BlockedConvolution, BlockedPool))
+        and (isinstance(product.op, BlockedPool) or product.op.weights != ())
         and len(node.outputs) == 1
         and node.out.type == product.out.type
         and node.out.type.shape[0] == 1

@@ -17,6 +17,7 @@ from ...graph import Apply, Constant, FunctionGraph, GraphEditor, Op, Variable, 
 from ...graph.dims import carry_dims
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, MatMul
 from ...ops.blocked import BlockedConvolution
+from ...ops.blocked_pool import BlockedPool
 from ...ops.channel_sums import ChannelSums
 from ...ops.convolution import Convolution
 from ...ops.elementwise import Pointwise, add, mul
@@ -30,7 +31,8 @@ from ..contract import Contract, relaxes
 from ..optimizers import Optimizer, Result
 from .as_one import profiled
 
-PRODUCTS = (BlockedConvolution, ChannelSums, Convolution, Dot, Dot22, Dot22Scalar, Gemm, MatMul)
+CONVOLUTIONS = (BlockedConvolution, BlockedPool, ChannelSums, Convolution)
+PRODUCTS = (*CONVOLUTIONS, Dot, Dot22, Dot22Scalar, Gemm, MatMul)
 DTYPES = ("float32", "float64")
 
 
@@ -109,7 +111,7 @@ def _is_product(product: Apply, reader: Apply) -> bool:
         and out.dtype in DTYPES
         and out.ndim >= 2
         and out.ndim == reader.outputs[0].ndim
-        and (isinstance(product.op, (BlockedConvolution, ChannelSums, Convolution)) or 1 not in out.type.shape)
+        and (isinstance(product.op, CONVOLUTIONS) or 1 not in out.type.shape)
     )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from ... import ops as T
 from ...graph import Constant, Variable, dims, dims_of
 from ...ops.blocked import MOST_LISTED, POSITIONS, BlockedConvolution, FromBlocks, ToBlocks
+from ...ops.blocked_pool import BlockedPool
 from ...ops.convolution import Convolution
 from ...ops.creation import Alloc
 from ...ops.elementwise import Pointwise, add
@@ -186,6 +187,35 @@ def pool_in_blocks(node: Node) -> Variable | None:
     return made.op(of_lanes(made.inputs[0]))  # type: ignore[no-any-return]
 
 
+MOST_POSITIONS = 25
+"""The most positions of a window that are taken one by one, and not the largest of each column first."""
+
+
+def pool_of_blocks(node: Node, users: Users) -> Variable | None:
+    """Windows of one lane, perhaps amid what they never take, which is not written then."""
+    op, (x,), sums = node.op, node.inputs, isinstance(node.op, SumPool)
+    if len(op.kernel) != 3 or op.kernel[2] != 1 or op.stride[2] != 1 or x.ndim != 5 or node.out.dtype not in DTYPES:
+        return None
+    if not x.type.shape[4] or op.kernel == (1, 1, 1) or not current().registers // current().limits.panel_registers:
+        return None
+    before = None if sums else producer(x, BlockedPool)
+    if before is not None and _is_first_axis(before.op, op) and len(users(x)) == 1:
+        kernel, stride, dilation = ((a[0], b[1]) for a, b in zip(_numbers(before.op), _numbers(op), strict=True))
+        return BlockedPool(kernel, stride, dilation, before.op.padding)(*before.inputs)  # type: ignore[no-any-return]
+    inner, padding = without_filling(x, 0 if sums else -np.inf)
+    return BlockedPool(op.kernel[:2], op.stride[:2], op.dilation[:2], padding, sums)(inner)  # type: ignore[no-any-return]
+
+
+def _numbers(op: Any) -> tuple[Any, ...]:
+    return op.kernel, op.stride, op.dilation
+
+
+def _is_first_axis(first: BlockedPool, second: MaxPool) -> bool:
+    """Whether the largest of rows is taken first, then that of columns, of few positions."""
+    apart = not first.sums and first.kernel[1] == first.stride[1] == second.kernel[0] == second.stride[0] == 1
+    return apart and first.kernel[0] * second.kernel[1] <= MOST_POSITIONS
+
+
 def reduction_in_blocks(node: Node) -> Variable | None:
     """A reduction along rows and columns: what is left has one number a channel."""
     made = from_blocks(node.inputs[0])
@@ -261,6 +291,10 @@ LAYOUT: list[Rule] = [
     _rule("local_input_in_blocks", BlockedConvolution, input_in_blocks, having=(FromBlocks, IncSubtensor),
           formula="blocked_convolution(pad(from_blocks(x)), w, b) -> blocked_convolution(x, w, b)"),
     _rule("local_blocks_of_blocks", ToBlocks, blocks_cancelled, formula="to_blocks(from_blocks(x)) -> x"),
+]  # fmt: skip
+POOLS: list[Rule] = [
+    _rule("local_pool_of_blocks", (MaxPool, SumPool), pool_of_blocks, having=(), uses=True, contract=ROUNDED,
+          formula="max_pool{kernel=(k, l, 1)}(pad(x, -inf)) -> blocked_pool{padding}(x)"),
 ]  # fmt: skip
 PACKED: list[Rule] = [
     _rule("local_pack_weights", BlockedConvolution, packed_weights, having=(), constants=True,

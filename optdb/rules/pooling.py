@@ -1,23 +1,28 @@
-"""Pooling axis by axis, where the largest of a window is that of the largest of its rows; and of blocks, by slices.
+"""Pooling axis by axis, where the largest of a window is that of the largest of its rows; of blocks, by slices; and
+before a product along channels, where that has fewer positions then.
 
     max_pool{kernel=(k, l)}(x)      -->   max_pool{kernel=(1, l)}(max_pool{kernel=(k, 1)}(x))
+    sum_pool(convolution(x, w))     -->   convolution(sum_pool(x), w)    for w of one position
     max_pool{kernel=(k, l, 1)}(x)   -->   maximum(x[..., 0::s, 0::t, :], x[..., 0::s, 1::t, :], ...)
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 
 from ... import ops as T
 from ...graph import Variable, dims_of
+from ...ops.convolution import Convolution
 from ...ops.elementwise import add, maximum
 from ...ops.lengths import known_length, lengths_of
 from ...ops.pooling import MaxPool, Pool, SumPool
 from ...ops.tensor import constant
 from ...targets.current import current
 from ..contract import relaxes
+from ..patterns import Users
 from ..rule import Rule, node_rule
-from .facts import Node
+from .facts import Node, producer
 from .slicing import read, simplified
 
 FLOATS = ("float32", "float64")
@@ -68,6 +73,24 @@ def _along(op: Pool, axis: int, position: int, count: Variable) -> slice:
     return slice(*(constant(b, "int64") if isinstance(b, int) else b for b in bounds))
 
 
+def before_product(node: Node, users: Users) -> Variable | None:
+    """The sums of windows before a convolution by kernels of one position, if nothing else reads it and both then take
+    fewer operations.
+    """
+    pool, made = node.op, producer(node.inputs[0], Convolution)
+    if made is None or len(users(made.out)) != 1 or made.inputs[0].dtype != node.out.dtype:
+        return None
+    (x, w), channels = made.inputs, made.inputs[0].type.shape[1]
+    if len(pool.kernel) != len(made.op.stride):
+        return None
+    outputs, each, *kernel = w.type.shape
+    if outputs is None or each is None or channels is None or any(n != 1 for n in (*kernel, *made.op.stride)):
+        return None
+    # A window adds x instead of the result, and takes one product instead of as many as it moves by.
+    saved = 2 * outputs * each * (math.prod(pool.stride) - 1) + (outputs - channels) * math.prod(pool.kernel)
+    return made.op(pool(x), w) if saved > 0 else None  # type: ignore[no-any-return]
+
+
 BY_PARTS: list[Rule] = [
     node_rule(
         "local_pool_by_parts", (MaxPool, SumPool), by_parts, contract=relaxes("rounding", "signed zero"),
@@ -78,5 +101,12 @@ BY_AXES: list[Rule] = [
     node_rule(
         "local_max_pool_by_axes", MaxPool, by_axes, contract=relaxes("signed zero"),
         formula="max_pool{kernel=(k, l)}(x) -> max_pool{kernel=(1, l)}(max_pool{kernel=(k, 1)}(x))",
+    ),
+]  # fmt: skip
+BEFORE_PRODUCTS: list[Rule] = [
+    node_rule(
+        "local_sum_pool_of_convolution", SumPool, before_product, having=Convolution, uses=True,
+        contract=relaxes("rounding", "signed zero"),
+        formula="sum_pool(convolution(x, w)) -> convolution(sum_pool(x), w)  for kernels of one position",
     ),
 ]  # fmt: skip

@@ -1,0 +1,112 @@
+/* Pooling of blocks of channels: the largest number, or the sum, of every window of each channel.
+
+   A window takes its numbers row by row.  What lies beyond a border is not read.  A tile is some columns of a row of y,
+   held in registers; columns whose windows reach over the left or right border are computed one by one. */
+
+#if !COMPLEX
+enum { POOLED_COLUMNS = 8, LARGEST = 2, SUMS = 3 }; /* LARGEST, SUMS: `own` of a convolution that is a pool */
+
+/* The positions of windows that lie within x: rows [top, bottom) and columns [left, right). */
+typedef struct window {
+    i64 top, bottom, left, right;
+    i64 down, across, step; /* from a row, a column of a window to the next; from one window to the next */
+} window;
+
+/* NumPy's maximum: NaN if either is, the first of equal numbers. */
+INLINE vector larger(vector a, vector b) { return choose((a >= b) | (a != a), a, b); }
+
+INLINE vector taken(const int sums, vector all, vector number) { return sums ? all + number : larger(all, number); }
+
+/* `columns` windows side by side, the first one of which begins at x. */
+INLINE void pool_columns(const int columns, const int sums, const ag_convolution *of, const window *at, const REAL *x, REAL *y)
+{
+    vector all[POOLED_COLUMNS];
+    const i32 empty = at->top >= at->bottom || at->left >= at->right;
+    const REAL *first = x + at->top * at->down + at->left * at->across;
+    const vector none = (sums ? 0 : -(REAL)__builtin_inf()) - (vector){0};
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++) all[p] = empty ? none : *(const unaligned *)(first + p * at->step);
+    for (i64 i = at->top; i < at->bottom; i++)
+        for (i64 j = i == at->top ? at->left + 1 : at->left; j < at->right; j++) {
+            const REAL *from = x + i * at->down + j * at->across;
+#pragma GCC unroll 8
+            for (int p = 0; p < columns; p++) all[p] = taken(sums, all[p], *(const unaligned *)(from + p * at->step));
+        }
+    const vector low = of->low ? *(const REAL *)of->low - (vector){0} : (vector){0};
+    const vector high = of->high ? *(const REAL *)of->high - (vector){0} : (vector){0};
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++) {
+        if (of->low) all[p] = greater(low, all[p]);
+        if (of->high) all[p] = lesser(high, all[p]);
+        *(unaligned *)(y + p * LANES) = all[p];
+    }
+}
+
+#define POOLED(columns) \
+    static __attribute__((noinline)) void pool_##columns(i32 sums, const ag_convolution *of, const window *at, \
+                                                         const REAL *x, REAL *y) \
+    { \
+        if (sums) pool_columns(columns, 1, of, at, x, y); \
+        else pool_columns(columns, 0, of, at, x, y); \
+    }
+POOLED(1) POOLED(8)
+
+/* The positions of a window from `start` on that lie within `length`. */
+static void find_positions(const ag_convolution *of, i32 axis, i64 start, i64 *from, i64 *to)
+{
+    const i64 dilation = of->dilation[axis], count = of->kernel[axis], room = of->lengths[axis] - start;
+    *from = start < 0 ? at_most(count, parts(-start, dilation)) : 0;
+    *to = at_least(*from, room <= 0 ? 0 : at_most(count, parts(room, dilation)));
+}
+
+/* Rows [part->row, part->end) of y for a block of channels, one vector. */
+static void pool_rows(const strip *part)
+{
+    const ag_convolution *of = part->of;
+    const i64 count = of->counts[1], stride = of->stride[1];
+    const i32 sums = of->own == SUMS;
+    window at = {.down = of->dilation[0] * of->x_strides[2], .across = of->dilation[1] * of->x_strides[3]};
+    at.step = stride * of->x_strides[3];
+    for (i64 row = part->row; row < part->end; row++) {
+        const i64 top = row * of->stride[0] - of->before[0];
+        REAL *y = part->y + row * count * LANES;
+        find_positions(of, 0, top, &at.top, &at.bottom);
+        for (i64 column = 0, columns; column < count; column += columns) {
+            const i64 left = column * stride - of->before[1], last = left + (POOLED_COLUMNS - 1) * stride;
+            const i64 end = last + (of->kernel[1] - 1) * of->dilation[1];
+            const REAL *x = part->x + top * of->x_strides[2] + left * of->x_strides[3];
+            const i32 inside = column + POOLED_COLUMNS <= count && left >= 0 && end < of->lengths[1];
+            columns = inside ? POOLED_COLUMNS : 1;
+            find_positions(of, 1, left, &at.left, &at.right);
+            (inside ? pool_8 : pool_1)(sums, of, &at, x, y + column * LANES);
+        }
+    }
+}
+
+/* The same for blocks that are not one vector, number by number. */
+static void pool_singly(const strip *part)
+{
+    const ag_convolution *of = part->of;
+    const i64 size = of->block;
+    i64 up, down, left, right;
+    for (i64 row = part->row; row < part->end; row++)
+        for (i64 k = 0; k < of->counts[1] * size; k++) {
+            const i64 top = row * of->stride[0] - of->before[0], start = k / size * of->stride[1] - of->before[1];
+            REAL all = of->own == SUMS ? 0 : -(REAL)__builtin_inf();
+            i32 begun = 0;
+            find_positions(of, 0, top, &up, &down);
+            find_positions(of, 1, start, &left, &right);
+            for (i64 i = up; i < down; i++)
+                for (i64 j = left; j < right; j++, begun = 1) {
+                    const REAL number = part->x[(top + i * of->dilation[0]) * of->x_strides[2]
+                                                + (start + j * of->dilation[1]) * of->x_strides[3] + k % size];
+                    if (!begun) all = number;
+                    else if (of->own == SUMS) all += number;
+                    else all = all >= number || all != all ? all : number;
+                }
+            if (of->low && *(const REAL *)of->low > all) all = *(const REAL *)of->low;
+            if (of->high && *(const REAL *)of->high < all) all = *(const REAL *)of->high;
+            part->y[row * of->counts[1] * size + k] = all;
+        }
+}
+#endif
