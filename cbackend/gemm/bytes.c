@@ -4,6 +4,7 @@
    to that of the output, which is one instruction where the processor has it (VNNI, or the dot products of Armv8.6).
    x may have a sign or none; weights have one.  Such instructions take x without a sign: for others the sign bit is
    turned over, which adds 128 to each number and 128 times the sum of its weights to an output, and this is taken back.
+   The dot product of Armv8.2 takes x with a sign (TAKES_SIGNED), so there numbers without one are turned.
 
        x          images, blocks, rows, columns, `block` channels (a multiple of 4)
        weights    for each panel of outputs, for each block, row and column of the kernel, four channels: outputs, 4
@@ -74,6 +75,15 @@ INLINE vector add_products(vector sum, vector x, weights w)
     __asm__("usdot %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(x), "w"(w));
     return sum;
 }
+#elif defined(__ARM_FEATURE_DOTPROD)
+#define TAKES_SIGNED 1
+typedef vector weights;
+#define AS_WEIGHTS(w) (w)
+INLINE vector add_products(vector sum, vector x, weights w)
+{
+    __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(x), "w"(w));
+    return sum;
+}
 #elif defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__)) || (defined(__SSE2__) && !defined(__AVX__))
 /* Even and odd bytes in 16 bits each: their products, added in pairs, are exact. */
 typedef struct weights {
@@ -105,6 +115,10 @@ INLINE vector add_products(vector sum, vector x, weights w)
     sum += (x & 255) * (w << 24 >> 24) + (x >> 8 & 255) * (w << 16 >> 24);
     return sum + (x >> 16 & 255) * (w << 8 >> 24) + (x >> 24 & 255) * (w >> 24);
 }
+#endif
+
+#ifndef TAKES_SIGNED
+#define TAKES_SIGNED 0
 #endif
 
 /* A number of x below 256 and a weight of each channel. */
@@ -149,6 +163,9 @@ typedef struct byte_tile {
     i64 image, output, width;
     i32 inside;        /* no window reaches over the left or right border */
 } byte_tile;
+
+/* Whether the sign bits of x are turned over.  Kernels of own channels take numbers without a sign everywhere. */
+INLINE i32 is_turned(const ag_byte_sums *of) { return (of->is_signed != 0) != (TAKES_SIGNED && !of->own); }
 
 /* The outputs of panel number `panel`: the first block and how many. */
 INLINE i64 first_block(const byte_work *work, i64 panel)
@@ -367,7 +384,7 @@ static void find_columns(const byte_work *work, const byte_tile *at, i64 vectors
         to->count = at_least(0, at_most(LANES, of->outputs - output));
         to->place = at->image * of->y_strides[0] + block * of->y_strides[1] + (output - block * of->out_block);
         to->start = *(const unaligned *)(of->start + output);
-        if (of->is_signed) to->start -= 128 * *(const unaligned *)(of->totals + output);
+        if (is_turned(of)) to->start += (of->is_signed ? -128 : 128) * *(const unaligned *)(of->totals + output);
         if (of->kind == AG_SUMS) continue;
         to->scale = *(const unaligned_floats *)(of->scale + output);
         to->bias = *(const unaligned_floats *)(of->bias + output);
@@ -704,11 +721,11 @@ static void byte_task(void *context, i64 index)
 static byte_work cut_work(const ag_runtime *rt, const ag_byte_sums *of)
 {
     byte_work work = {.of = of, .rows = of->counts[0], .columns = of->counts[1]};
-    work.total = work.rows * work.columns, work.turned = (of->is_signed ? (i32)0x80808080 : 0) - (vector){0};
+    work.total = work.rows * work.columns, work.turned = (is_turned(of) ? (i32)0x80808080 : 0) - (vector){0};
     work.zero = (i32)of->zero - (vector){0}, work.more_turned = (of->more_kind == AG_SIGNED ? 0x80 : 0) - (vector){0};
     work.low = (float)(of->low - of->zero) - (floats){0}, work.high = (float)(of->high - of->zero) - (floats){0};
     __builtin_memset(work.around, (int)of->around, sizeof work.around);
-    work.adds_nothing = (of->is_signed ? of->around + 128 : of->around) == 0;
+    work.adds_nothing = ((of->around ^ (is_turned(of) ? 0x80 : 0)) & 255) == 0;
     if (of->kernel[0] * of->kernel[1] == 1 && of->stride[0] * of->stride[1] == 1 && !of->before[0] && !of->before[1]
         && of->x_strides[2] == of->lengths[1] * of->x_strides[3] && of->counts[0] == of->lengths[0]
         && of->counts[1] == of->lengths[1])
