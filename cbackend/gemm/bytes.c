@@ -4,6 +4,7 @@
    to that of the output, which is one instruction where the processor has it (VNNI, or the dot products of Armv8.6).
    x may have a sign or none; weights have one.  Such instructions take x without a sign: for others the sign bit is
    turned over, which adds 128 to each number and 128 times the sum of its weights to an output, and this is taken back.
+   The dot product of Armv8.2 takes x with a sign (TAKES_SIGNED), so there numbers without one are turned.
 
        x          images, blocks, rows, columns, `block` channels (a multiple of 4)
        weights    for each panel of outputs, for each block, row and column of the kernel, four channels: outputs, 4
@@ -21,6 +22,7 @@ enum { VECTOR_BYTES = 16, TILE_VECTORS = 2, TILE_COLUMNS = 6, FEW_COLUMNS = 4 };
 #endif
 enum { LANES = VECTOR_BYTES / 4, SEGMENT = 96, MOST_BLOCK = 64 }; /* columns of a row of 1 x 1; bytes of `around` */
 enum { MOST_WIDTH = 5 }; /* of kernels that slide */
+enum { MOST_COLUMNS = 8 }; /* of any tile */
 enum { AHEAD = 16 }; /* rows of weights that are asked for */
 enum { TASK = 1 << 22 }; /* multiplications that are worth a task */
 
@@ -74,6 +76,15 @@ INLINE vector add_products(vector sum, vector x, weights w)
     __asm__("usdot %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(x), "w"(w));
     return sum;
 }
+#elif defined(__ARM_FEATURE_DOTPROD)
+#define TAKES_SIGNED 1
+typedef vector weights;
+#define AS_WEIGHTS(w) (w)
+INLINE vector add_products(vector sum, vector x, weights w)
+{
+    __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(x), "w"(w));
+    return sum;
+}
 #elif defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__)) || (defined(__SSE2__) && !defined(__AVX__))
 /* Even and odd bytes in 16 bits each: their products, added in pairs, are exact. */
 typedef struct weights {
@@ -105,6 +116,10 @@ INLINE vector add_products(vector sum, vector x, weights w)
     sum += (x & 255) * (w << 24 >> 24) + (x >> 8 & 255) * (w << 16 >> 24);
     return sum + (x >> 16 & 255) * (w << 8 >> 24) + (x >> 24 & 255) * (w >> 24);
 }
+#endif
+
+#ifndef TAKES_SIGNED
+#define TAKES_SIGNED 0
 #endif
 
 /* A number of x below 256 and a weight of each channel. */
@@ -150,6 +165,9 @@ typedef struct byte_tile {
     i32 inside;        /* no window reaches over the left or right border */
 } byte_tile;
 
+/* Whether the sign bits of x are turned over.  Kernels of own channels take numbers without a sign everywhere. */
+INLINE i32 is_turned(const ag_byte_sums *of) { return (of->is_signed != 0) != (TAKES_SIGNED && !of->own); }
+
 /* The outputs of panel number `panel`: the first block and how many. */
 INLINE i64 first_block(const byte_work *work, i64 panel)
 {
@@ -176,26 +194,22 @@ INLINE void find_words(const int columns, const byte_work *work, const byte_tile
 #pragma GCC optimize("O2", "no-tree-vectorize", "no-tree-slp-vectorize", "no-gcse", "no-tree-pre", "no-schedule-insns2")
 #endif
 
-/* All sums of a tile, row by row. */
-INLINE void sum_words(const int columns, const int vectors, const byte_work *work, const byte_tile *at, vector *to)
+/* All sums of a tile, row by row, are added to those in registers. */
+INLINE void accumulate(const int columns, const int vectors, const byte_work *work, const byte_tile *at,
+                       vector sums[][TILE_VECTORS])
 {
     const ag_byte_sums *of = work->of;
     /* The positions of a row of the kernel lie side by side, as do their weights, if no border is between them. */
     const i32 by_rows = at->inside && of->dilation[1] == 1 && of->x_strides[3] == of->block;
     const i64 row = at->width * 4, depth = of->block / 4 * of->kernel[1];
     const vector turn = work->turned;
-    vector sums[TILE_COLUMNS][TILE_VECTORS];
-#pragma GCC unroll 8
-    for (int p = 0; p < columns; p++)
-#pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++) sums[p][v] = (vector){0};
     for (i64 b = 0; b < of->in_blocks; b++)
         for (i64 i = at->top; i < at->bottom; i++) {
             const i32 at_once = by_rows && i >= at->first && i < at->last;
             const i64 positions = at_once ? 1 : of->kernel[1], groups = at_once ? depth : of->block / 4;
             const byte *w = at->w + (b * of->kernel[0] + i) * depth * row;
             for (i64 j = 0; j < positions; j++) {
-                const byte *from[TILE_COLUMNS];
+                const byte *from[MOST_COLUMNS];
                 find_words(columns, work, at, b, i, j, from);
 #pragma GCC unroll 1
                 for (i64 c = 0; c < groups; c++, w += row) {
@@ -215,6 +229,17 @@ INLINE void sum_words(const int columns, const int vectors, const byte_work *wor
                 }
             }
         }
+}
+
+/* The sums of a tile in memory. */
+INLINE void sum_words(const int columns, const int vectors, const byte_work *work, const byte_tile *at, vector *to)
+{
+    vector sums[TILE_COLUMNS][TILE_VECTORS];
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) sums[p][v] = (vector){0};
+    accumulate(columns, vectors, work, at, sums);
 #pragma GCC unroll 8
     for (int p = 0; p < columns; p++)
 #pragma GCC unroll 4
@@ -367,7 +392,7 @@ static void find_columns(const byte_work *work, const byte_tile *at, i64 vectors
         to->count = at_least(0, at_most(LANES, of->outputs - output));
         to->place = at->image * of->y_strides[0] + block * of->y_strides[1] + (output - block * of->out_block);
         to->start = *(const unaligned *)(of->start + output);
-        if (of->is_signed) to->start -= 128 * *(const unaligned *)(of->totals + output);
+        if (is_turned(of)) to->start += (of->is_signed ? -128 : 128) * *(const unaligned *)(of->totals + output);
         if (of->kind == AG_SUMS) continue;
         to->scale = *(const unaligned_floats *)(of->scale + output);
         to->bias = *(const unaligned_floats *)(of->bias + output);
@@ -460,6 +485,82 @@ INLINE vector narrowed(const byte_work *work, const floats *f, vector zeros, vec
     const vector a = largest_shorts(add_shorts(in_shorts(whole[0], whole[1]), zeros), least);
     const vector b = largest_shorts(add_shorts(in_shorts(whole[2], whole[3]), zeros), least);
     return work->of->high > 127 ? in_unsigned_bytes(a, b) : in_signed_bytes(a, b);
+}
+
+/* Tiles whose sums become bytes in registers.  The channels of four positions fill a vector of y. */
+enum { NARROW_GROUP = 4, SHALLOW = 128 }; /* SHALLOW: products of a sum for which tiles of four by four serve */
+INLINE vector in_order(vector quarters)
+{
+    const vector places = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
+    __asm__("vpermd %0, %1, %0" : "+v"(quarters) : "v"(places));
+    return quarters;
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O2", "no-tree-vectorize", "no-tree-slp-vectorize", "no-gcse", "no-tree-pre", "no-schedule-insns2")
+#endif
+/* y: where the first position has its outputs of the first block. */
+INLINE void narrow_tile(const int columns, const int vectors, const byte_work *work, const byte_tile *at,
+                        const byte_column *of, byte *y)
+{
+    vector sums[MOST_COLUMNS][TILE_VECTORS];
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) sums[p][v] = of[v].start;
+    accumulate(columns, vectors, work, at, sums);
+    const vector zeros = (vector)((short)work->of->zero - (shorts){0}), least = (vector)((short)work->of->low - (shorts){0});
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++, y += work->of->y_strides[1])
+#pragma GCC unroll 2
+        for (int p = 0; p < columns; p += NARROW_GROUP) {
+            floats f[NARROW_GROUP];
+#pragma GCC unroll 4
+            for (int k = 0; k < NARROW_GROUP; k++)
+                f[k] = __builtin_convertvector(sums[p + k][v], floats) * of[v].scale + of[v].bias;
+            *(unaligned *)(y + p * LANES) = in_order(narrowed(work, f, zeros, least));
+        }
+}
+typedef void narrow_function(const byte_work *, const byte_tile *, const byte_column *, byte *);
+#define NARROW_TILE(columns, vectors) \
+    static __attribute__((noinline)) void narrow_##vectors##_##columns(const byte_work *work, const byte_tile *at, \
+                                                                       const byte_column *of, byte *y) \
+    { \
+        narrow_tile(columns, vectors, work, at, of, y); \
+    }
+NARROW_TILE(4, 1) NARROW_TILE(8, 1) NARROW_TILE(4, 2) NARROW_TILE(8, 2) NARROW_TILE(4, 3) NARROW_TILE(8, 3)
+NARROW_TILE(4, 4)
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+/* By vectors, of a group of positions or two. */
+static narrow_function *const narrow_tiles[TILE_VECTORS][2] = {
+    {narrow_1_4, narrow_1_8}, {narrow_2_4, narrow_2_8}, {narrow_3_4, narrow_3_8}, {narrow_4_4, narrow_4_4}
+};
+
+/* The first `count` positions of a row, as bytes; 0 where these tiles do not serve.  x: the row of the first windows.  The
+   last tile laps over others where the count is not a multiple.  Four vectors leave registers for four positions only;
+   long sums are faster in tiles of six, which read fewer weights for each product. */
+static i32 narrow_row(const byte_work *work, byte_tile *at, const byte_column *outputs, i64 vectors, const byte *x,
+                      i64 row, i64 count)
+{
+    const ag_byte_sums *of = work->of;
+    if (of->kind != AG_BYTES || of->more || of->out_block != LANES || of->y_strides[2] != LANES || count < NARROW_GROUP)
+        return 0;
+    const i64 depth = of->kernel[0] * of->kernel[1] * of->in_blocks * of->block;
+    if (vectors == TILE_VECTORS && depth > SHALLOW) return 0;
+    const i64 left = work->flat ? row * work->columns : 0, right = at_most(work->right, count);
+    byte *const y = (byte *)of->y + outputs->place + row * work->columns * LANES;
+    for (i64 column = 0, columns; column < count; column += columns) {
+        columns = vectors < TILE_VECTORS && count - column > NARROW_GROUP && count >= 2 * NARROW_GROUP ? 8 : NARROW_GROUP;
+        const i64 first = at_most(column, count - columns);
+        at->inside = first >= work->left && first + columns <= right;
+        at->column = (left + first) * of->stride[1] - of->before[1];
+        at->x = x + at->column * of->x_strides[3];
+        narrow_tiles[vectors - 1][columns > NARROW_GROUP](work, at, outputs, y + first * LANES);
+    }
+    return 1;
 }
 
 /* Channels with their own kernels of 3 x 3, four windows at once.  The three rows of a column and a channel lie side by
@@ -601,6 +702,7 @@ typedef struct own_block {
     i32 found;
 } own_block;
 #define own_bytes_row(work, at, outputs, block, row, count) 0
+#define narrow_row(work, at, outputs, vectors, x, row, count) 0
 #endif
 
 /* Epilogue of the `columns` positions from number `at` on: from sums to results in memory. */
@@ -670,7 +772,8 @@ static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks
         at.w = w + v * LANES * (of->own ? 1 : 4), at.output = block * of->out_block + v * LANES;
         find_columns(work, &at, vectors, outputs);
         at.x = x + start * of->x_strides[2] + (of->own ? v * LANES : 0);
-        if (of->own && own_bytes_row(work, &at, outputs, own, row, count)) continue;
+        if (of->own ? own_bytes_row(work, &at, outputs, own, row, count)
+                    : narrow_row(work, &at, outputs, vectors, at.x, row, count)) continue;
         for (i64 tile = 0, column = 0, waiting = 0; tile < tiles; tile++) {
             const i64 columns = usual + (tile < longer);
             at.inside = column >= work->left && column + columns <= right;
@@ -704,11 +807,11 @@ static void byte_task(void *context, i64 index)
 static byte_work cut_work(const ag_runtime *rt, const ag_byte_sums *of)
 {
     byte_work work = {.of = of, .rows = of->counts[0], .columns = of->counts[1]};
-    work.total = work.rows * work.columns, work.turned = (of->is_signed ? (i32)0x80808080 : 0) - (vector){0};
+    work.total = work.rows * work.columns, work.turned = (is_turned(of) ? (i32)0x80808080 : 0) - (vector){0};
     work.zero = (i32)of->zero - (vector){0}, work.more_turned = (of->more_kind == AG_SIGNED ? 0x80 : 0) - (vector){0};
     work.low = (float)(of->low - of->zero) - (floats){0}, work.high = (float)(of->high - of->zero) - (floats){0};
     __builtin_memset(work.around, (int)of->around, sizeof work.around);
-    work.adds_nothing = (of->is_signed ? of->around + 128 : of->around) == 0;
+    work.adds_nothing = ((of->around ^ (is_turned(of) ? 0x80 : 0)) & 255) == 0;
     if (of->kernel[0] * of->kernel[1] == 1 && of->stride[0] * of->stride[1] == 1 && !of->before[0] && !of->before[1]
         && of->x_strides[2] == of->lengths[1] * of->x_strides[3] && of->counts[0] == of->lengths[0]
         && of->counts[1] == of->lengths[1])

@@ -41,6 +41,9 @@ INLINE floats add_multiple(floats sum, floats x, floats number)
 #elif defined(__FMA__)
     __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(x), "x"(number));
     return sum;
+#elif defined(__aarch64__)
+    __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(sum) : "w"(x), "w"(number));
+    return sum;
 #else
     return sum + x * number;
 #endif

@@ -1,0 +1,180 @@
+/* A main behind the C of products of bytes: random convolutions and products beside plain loops, and a digest of all
+   results, which is the same for every processor.  Weights of 4 bits have results only for the digest. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <math.h>
+
+static unsigned long long random_state = 88172645463325252ull, digest = 14695981039346656037ull;
+static i64 below(i64 n)
+{
+    random_state ^= random_state << 13, random_state ^= random_state >> 7, random_state ^= random_state << 17;
+    return (i64)(random_state >> 11) % n;
+}
+static void digest_of(const void *from, i64 bytes_of_it)
+{
+    for (i64 k = 0; k < bytes_of_it; k++) digest = (digest ^ ((const unsigned char *)from)[k]) * 1099511628211ull;
+}
+
+static void *take(i64 size) { return malloc((unsigned long)size); }
+static void give(void *block) { free(block); }
+static void listen_to_nobody(void) {}
+static i32 never(void) { return 0; }
+
+/* Random bytes, the ends often, in a block without room behind it. */
+static byte *some_bytes(i64 count)
+{
+    byte *made = malloc((unsigned long)count + 64), ends[] = {-128, 127, 0, -1};
+    for (i64 k = 0; k < count + 64; k++) made[k] = below(4) ? (byte)below(256) : ends[below(4)];
+    return made;
+}
+
+/* Number of x at a position, or what lies beyond its borders. */
+static i32 number(const ag_byte_sums *of, i64 image, i64 c, i64 row, i64 column)
+{
+    if (row < 0 || row >= of->lengths[0] || column < 0 || column >= of->lengths[1]) return (i32)of->around;
+    const i64 *s = of->x_strides;
+    const byte *x = (const byte *)of->x + image * s[0] + c / of->block * s[1] + row * s[2] + column * s[3] + c % of->block;
+    return of->is_signed ? *x : (unsigned char)*x;
+}
+
+enum { OUT_BLOCK = 16 };
+
+static int convolutions_differ(const ag_runtime *rt, const ag_byte_table *table)
+{
+    const i32 own = below(3) == 0, kind = (i32)below(3);
+    const i64 block = own ? OUT_BLOCK : 4 * (1 + below(5)), in_blocks = 1 + below(3), blocks = own ? in_blocks : 1 + below(6);
+    const i64 outputs = blocks * OUT_BLOCK, depth = own ? 1 : in_blocks * block;
+    ag_byte_sums of = {.images = 1 + below(2), .in_blocks = in_blocks, .block = block, .blocks = blocks,
+                       .out_block = OUT_BLOCK, .outputs = outputs, .panel = 4, .own = own, .is_signed = below(2), .kind = kind};
+    const i32 flat = !own && below(2);
+    of.around = of.is_signed ? below(256) - 128 : below(256);
+    const i32 low = (i32)below(100), high = low + (i32)below(156), bias_of_dtype = below(2) ? 128 : 0;
+    of.low = low - bias_of_dtype, of.high = high - bias_of_dtype, of.zero = of.low + below(high - low + 1);
+    for (int k = 0; k < 2; k++) {
+        of.kernel[k] = flat ? 1 : 1 + below(own ? 3 : 2), of.stride[k] = flat ? 1 : 1 + below(2);
+        if (own && below(2)) of.kernel[k] = 3;
+        of.dilation[k] = 1 + below(2), of.before[k] = flat ? 0 : below(2);
+        if (own && below(2)) of.dilation[k] = 1;
+        of.lengths[k] = 5 + below(14);
+        of.counts[k] = (of.lengths[k] + 2 * of.before[k] - of.dilation[k] * (of.kernel[k] - 1) - 1) / of.stride[k] + 1;
+    }
+    const i64 positions = of.kernel[0] * of.kernel[1], total = of.counts[0] * of.counts[1];
+    const i64 plane = of.lengths[0] * of.lengths[1] * block;
+    of.x_strides[0] = in_blocks * plane, of.x_strides[1] = plane, of.x_strides[2] = of.lengths[1] * block, of.x_strides[3] = block;
+    of.y_strides[0] = blocks * total * OUT_BLOCK, of.y_strides[1] = total * OUT_BLOCK, of.y_strides[2] = OUT_BLOCK;
+    byte *const x = some_bytes(of.images * in_blocks * plane), *const w = some_bytes(outputs * depth * positions);
+    byte *const packed = malloc((unsigned long)(outputs * depth * positions) + 64), *to = packed;
+    if (own)
+        for (i64 b = 0; b < blocks; b++)
+            for (i64 p = 0; p < positions; p++)
+                for (i64 o = 0; o < OUT_BLOCK; o++) *to++ = w[(b * OUT_BLOCK + o) * positions + p];
+    else
+        for (i64 k = 0, panels = even_panels(blocks, of.panel); k < panels; k++)
+            for (i64 b = 0; b < in_blocks; b++)
+                for (i64 p = 0; p < positions; p++)
+                    for (i64 c = 0; c < block; c += 4)
+                        for (i64 o = begin_of(blocks, panels, k) * OUT_BLOCK; o < begin_of(blocks, panels, k + 1) * OUT_BLOCK; o++)
+                            for (i64 q = 0; q < 4; q++) *to++ = w[(o * depth + b * block + c + q) * positions + p];
+    i32 *const start = malloc((unsigned long)outputs * 4), *const totals = malloc((unsigned long)outputs * 4);
+    float *const scale = malloc((unsigned long)outputs * 4), *const bias = malloc((unsigned long)outputs * 4);
+    for (i64 o = 0; o < outputs; o++) {
+        start[o] = (i32)below(2000) - 1000, totals[o] = 0;
+        scale[o] = (float)(1 + below(1000)) * 1e-5f, bias[o] = (float)(below(2000) - 1000) * 0.01f;
+        for (i64 k = 0; k < depth * positions; k++) totals[o] += w[o * depth * positions + k];
+    }
+    const i64 count = of.images * outputs * total, item = kind == AG_BYTES ? 1 : 4;
+    byte *const y = malloc((unsigned long)(count * item)), *const more = some_bytes(count);
+    of.x = x, of.w = packed, of.start = start, of.totals = totals, of.scale = scale, of.bias = bias, of.y = y;
+    if (kind == AG_BYTES && below(3) == 0) of.more = more, of.more_kind = below(2), of.more_scale = 0.37f;
+    table->sums(rt, &of);
+    int differs = 0;
+    for (i64 image = 0; image < of.images; image++)
+        for (i64 o = 0; o < outputs; o++)
+            for (i64 at = 0; at < total; at++) {
+                i32 sum = start[o];
+                for (i64 c = 0; c < depth; c++)
+                    for (i64 p = 0; p < positions; p++)
+                        sum += w[(o * depth + c) * positions + p]
+                             * number(&of, image, own ? o : c,
+                                      at / of.counts[1] * of.stride[0] - of.before[0] + p / of.kernel[1] * of.dilation[0],
+                                      at % of.counts[1] * of.stride[1] - of.before[1] + p % of.kernel[1] * of.dilation[1]);
+                const i64 place = ((image * blocks + o / OUT_BLOCK) * total + at) * OUT_BLOCK + o % OUT_BLOCK;
+                float f = (float)sum * scale[o] + bias[o];
+                if (kind == AG_SUMS) differs += memcmp(y + 4 * place, &sum, 4) != 0;
+                else if (kind == AG_FLOATS) differs += memcmp(y + 4 * place, &f, 4) != 0;
+                else {
+                    if (of.more) f += (float)(of.more_kind ? more[place] : (unsigned char)more[place]) * of.more_scale;
+                    f = fminf(fmaxf(f, (float)(of.low - of.zero)), (float)(of.high - of.zero));
+                    differs += (byte)((i64)rintf(f) + of.zero) != y[place];
+                }
+            }
+    digest_of(y, count * item);
+    free(x), free(w), free(packed), free(start), free(totals), free(scale), free(bias), free(y), free(more);
+    return differs != 0;
+}
+
+static int products_differ(const ag_runtime *rt, const ag_byte_table *table)
+{
+    const i64 m = 1 + below(9), n = 1 + below(70), k = below(40);
+    byte *const a = some_bytes(m * k), *const b = some_bytes(k * n);
+    i32 *const c = malloc((unsigned long)(m * n) * 4), a_signed = (i32)below(2), b_signed = (i32)below(2);
+    const i64 none[1] = {1}, from_a[2] = {k, 1}, from_b[2] = {n, 1};
+    table->product(rt, &(const ag_byte_product){0, none, m, n, k, a_signed, b_signed, a, from_a, b, from_b, c});
+    int differs = 0;
+    for (i64 i = 0; i < m; i++)
+        for (i64 j = 0; j < n; j++) {
+            i32 sum = 0;
+            for (i64 q = 0; q < k; q++) {
+                const i32 left = a_signed ? a[i * k + q] : (unsigned char)a[i * k + q];
+                sum += left * (b_signed ? b[q * n + j] : (unsigned char)b[q * n + j]);
+            }
+            differs += sum != c[i * n + j];
+        }
+    digest_of(c, m * n * 4);
+    free(a), free(b), free(c);
+    return differs != 0;
+}
+
+/* Products of weights of 4 bits, the same for every width of vectors. */
+static void multiply_some_nibbles(const ag_runtime *rt, const ag_byte_table *table)
+{
+    enum { BLOCK = 16 };
+    const i64 rows = 1 + below(6), all = 16 * (1 + below(20)), blocks = 1 + below(3), depth = blocks * BLOCK;
+    float *const x = malloc((unsigned long)(rows * depth) * 4), *const y = malloc((unsigned long)(rows * all) * 4);
+    float *const scale = malloc((unsigned long)(all * blocks) * 4 + 64);
+    unsigned char *const w = malloc((unsigned long)(all * depth / 2) + 64);
+    byte *const zero = malloc((unsigned long)(all * blocks) + 64);
+    for (i64 k = 0; k < rows * depth; k++) x[k] = (float)(below(2000) - 1000) * 0.001f;
+    for (i64 o = 0; o < all; o++)
+        for (i64 b = 0; b < blocks; b++) { /* each output by its number, wherever its lane lies */
+            const i64 tile = o / (NIBBLE_TILE * LANES), width = at_most(NIBBLE_TILE, all / LANES - tile * NIBBLE_TILE);
+            const i64 vector_of = o / LANES % NIBBLE_TILE, lane = o % LANES;
+            const i64 at = tile * NIBBLE_TILE * LANES * blocks + (b * width + vector_of) * LANES + lane;
+            scale[at] = (float)(1 + below(100)) * 0.01f, zero[at] = (byte)(below(16) - 8);
+            for (i64 q = 0; q < BLOCK / 8; q++) {
+                const i64 word_at = tile * NIBBLE_TILE * LANES * depth / 8
+                                  + ((b * BLOCK / 8 + q) * width + vector_of) * LANES + lane;
+                const unsigned word_of = (unsigned)below(1ll << 32);
+                memcpy(w + 4 * word_at, &word_of, 4);
+            }
+        }
+    table->nibbles(rt, &(const ag_nibble_product){rows, all, depth, BLOCK, blocks, x, w, scale, below(2) ? zero : 0, y});
+    digest_of(y, rows * all * 4);
+    free(x), free(y), free(scale), free(w), free(zero);
+}
+
+int main(int count, char **argument)
+{
+    const ag_runtime rt = {.threads = 1, .alloc = take, .release = give, .listen = listen_to_nobody, .stopped = never};
+    ag_byte_table table;
+    ag_blas_install(&table, 0, 0, 0);
+    int differ = 0;
+    for (int k = 0; k < (count > 1 ? atoi(argument[1]) : 100); k++) {
+        differ += convolutions_differ(&rt, &table) + products_differ(&rt, &table);
+        multiply_some_nibbles(&rt, &table);
+    }
+    printf("%d differ, digest %llx\n", differ, digest);
+    return differ != 0;
+}
