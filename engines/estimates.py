@@ -14,6 +14,7 @@ from ..graph import Apply, Constant
 from ..graph.text import subgraphs
 from ..ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ..ops.blocked import BlockedConvolution
+from ..ops.blocked_gradient import BlockedKernelGradient
 from ..ops.byte_sums import ByteConvolution, ByteProduct
 from ..ops.convolution import Convolution, KernelGradient
 from ..ops.costs import bytes_of, element, lengths, size
@@ -27,7 +28,7 @@ from ..record import record
 from ..targets.costs import ITEMS, UNKNOWN_LENGTH
 
 _PRODUCTS = (Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul, ByteProduct)
-_WINDOWS = (Convolution, KernelGradient, BlockedConvolution, ByteConvolution)
+_WINDOWS = (Convolution, KernelGradient, BlockedConvolution, BlockedKernelGradient, ByteConvolution)
 _CUBIC = (QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues, Inverse, PseudoInverse, Solve, SolveTriangular, Det,
           SlogDet)  # fmt: skip
 _SORTING = (ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts)

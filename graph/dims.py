@@ -140,11 +140,22 @@ def mul(a: Dim, b: Dim) -> Dim:
 
 
 def floordiv(a: Dim, b: Dim) -> Dim:
-    """a // b for b > 0."""
+    """a // b for b > 0.
+
+    Multiples of b stand outside: (n - 1) // 2 + 1 is (n + 1) // 2, which is surely a length.  Quotients of quotients
+    are one: (n // 2 + 1) // 2 is (n + 2) // 4.
+    """
     if isinstance(a, int) and isinstance(b, int):
         return a // b
     if isinstance(b, int) and b == 1:
         return a
+    if isinstance(b, int):
+        term, number = _with_number(a)
+        if isinstance(term, Symbol) and term.kind == "floordiv" and isinstance(term.args[1], int):
+            inner, divisor = term.args
+            return floordiv(add(inner, number * divisor), divisor * b)  # type: ignore[arg-type, operator]
+        if not 0 <= number < b:
+            return add(floordiv(add(term, number % b), b), number // b)
     return 1 if a is b else _symbol("floordiv", a, b)
 
 

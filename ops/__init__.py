@@ -31,7 +31,8 @@ Computation:
     blas, packed_dot, sparse_dot, products, einsum, linalg   products of matrices, NumPy's names for them
     attention                                    a softmax of products times values, as one op
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
-    convolution, blocked, blocked_pool, convolution_pair, channel_sums, weights, pooling, nn   networks
+    convolution, pooling, weights, nn, convolution_pair, channel_sums   networks
+    blocked, blocked_gradient, blocked_pool      networks with channels in blocks
     phases, quantized, byte_sums, byte_tables, nibbles    values that differ in training and inference; few bits
     random                                       streams of random numbers
     sparse_columns, two_of_four, bfloats         products with zeros along the sum, and of bfloat16
@@ -100,6 +101,7 @@ from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .cond import Cond
 from .blocked_pool import BlockedPool
 from .blocked import BlockedConvolution, FromBlocks, ToBlocks
+from .blocked_gradient import BlockedKernelGradient
 from .convolution import Convolution, KernelGradient
 from .counting import bincount, count_nonzero, digitize, histogram
 from .creation import (
@@ -165,8 +167,8 @@ if not _TYPE_CHECKING:
 __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
     "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "Attention", "BfloatDot", "BlockedConvolution",
-    "BlockedPool",
-    "BroadcastTo", "ByPhase", "ByteConvolution", "ByteProduct", "ByteSoftmax", "Cast", "ChannelSums", "CheckLengths",
+    "BlockedKernelGradient", "BlockedPool", "BroadcastTo", "ByPhase", "ByteConvolution", "ByteProduct", "ByteSoftmax",
+    "Cast", "ChannelSums", "CheckLengths",
     "Cholesky", "Cond", "Container", "Convolution", "ConvolutionPair", "Cumulative", "Dequantize", "Det", "Diagonal",
     "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar", "Eigh", "Eigvalsh", "Elementwise", "Eye",
     "FromBlocks", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Inverse", "Join",

@@ -24,6 +24,7 @@ from .batching_loops import cond, scan
 from .bfloats import BfloatDot, PackedBfloatDot
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .blocked import BlockedConvolution, FromBlocks, ToBlocks
+from .blocked_gradient import BlockedKernelGradient
 from .blocked_pool import BlockedPool
 from .byte_sums import ByteConvolution, ByteProduct
 from .byte_tables import ByteSoftmax, LookUp
@@ -306,10 +307,10 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
         Arange, Eye, Nonzero, RepeatedPositions, Unique, UniqueParts,
     ),
     "rewrites make it, after examples are batched": (
-        Assembled, Attention, BfloatDot, BlockedConvolution, BlockedPool, ByteConvolution, ByteProduct, ByteSoftmax,
-        ChannelSums, ConvolutionPair, Dot22, Dot22Scalar, FromBlocks, Fused, FusedProduct, Gemm, Gemv, Ger, InPlace,
-        LookUp, NibbleProduct, PackedBfloatDot, PackedDot, Pipeline, Region, SparseColumns, SparseDot, ToBlocks,
-        TwoOfFour,
+        Assembled, Attention, BfloatDot, BlockedConvolution, BlockedKernelGradient, BlockedPool, ByteConvolution,
+        ByteProduct, ByteSoftmax, ChannelSums, ConvolutionPair, Dot22, Dot22Scalar, FromBlocks, Fused, FusedProduct,
+        Gemm, Gemv, Ger, InPlace, LookUp, NibbleProduct, PackedBfloatDot, PackedDot, Pipeline, Region, SparseColumns,
+        SparseDot, ToBlocks, TwoOfFour,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
 }  # fmt: skip

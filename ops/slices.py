@@ -113,7 +113,9 @@ def not_negative(dim: Dim) -> bool:
 def _is_natural(symbol: Any) -> bool:
     if symbol.kind == "maximum":
         return any(isinstance(a, int) and a >= 0 for a in symbol.args) or any(map(dims.is_length, symbol.args))
-    if symbol.kind in ("minimum", "mul", "floordiv"):
+    if symbol.kind == "floordiv":
+        return not_negative(symbol.args[0])  # divisors are positive
+    if symbol.kind in ("minimum", "mul"):
         return all(map(dims.is_length, symbol.args))
     return dims.is_length(symbol)
 

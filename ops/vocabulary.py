@@ -14,6 +14,7 @@ from .attention import Attention
 from .bfloats import BfloatDot, PackedBfloatDot
 from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from .blocked import BlockedConvolution, FromBlocks, ToBlocks
+from .blocked_gradient import BlockedKernelGradient
 from .blocked_pool import BlockedPool
 from .byte_sums import ByteConvolution, ByteProduct
 from .byte_tables import ByteSoftmax, LookUp
@@ -64,12 +65,12 @@ _WITHOUT_FIELDS = (
 )  # fmt: skip
 _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Attention, BlockedConvolution,
-    BlockedPool, ByteConvolution, ByteSoftmax, Cast, ChannelSums, CheckLengths, Cond, Convolution, ConvolutionPair,
-    DimShuffle,
-    Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join, KernelGradient, LogSoftmax, LogSumExp,
-    MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedBfloatDot, PackedDot, Pipeline, Quantize, Region,
-    Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort, SparseColumns, SparseDot, SpecifyShape,
-    Subtensor, SumPool, ToBlocks, Top, Triangle, TwoOfFour, Unique, UniqueParts, While,
+    BlockedKernelGradient, BlockedPool, ByteConvolution, ByteSoftmax, Cast, ChannelSums, CheckLengths, Cond,
+    Convolution, ConvolutionPair, DimShuffle, Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join,
+    KernelGradient, LogSoftmax, LogSumExp, MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedBfloatDot,
+    PackedDot, Pipeline, Quantize, Region, Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort,
+    SparseColumns, SparseDot, SpecifyShape, Subtensor, SumPool, ToBlocks, Top, Triangle, TwoOfFour, Unique,
+    UniqueParts, While,
 )  # fmt: skip
 
 

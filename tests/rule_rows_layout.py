@@ -7,15 +7,16 @@ from arignote.ops.attention import Attention
 from arignote.ops.bfloats import BfloatDot, PackedBfloatDot
 from arignote.ops.blas import Dot22
 from arignote.ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from arignote.ops.blocked_gradient import BlockedKernelGradient
 from arignote.ops.blocked_pool import BlockedPool
 from arignote.ops.channel_sums import ChannelSums
-from arignote.ops.convolution import Convolution
+from arignote.ops.convolution import Convolution, KernelGradient
 from arignote.ops.convolution_pair import ConvolutionPair
 from arignote.ops.creation import Alloc
 from arignote.ops.elementwise import from_bfloat16
 from arignote.ops.lengths import lengths_of
 from arignote.ops.packed_dot import PackedDot
-from arignote.ops.pooling import MaxPool, SumPool
+from arignote.ops.pooling import MaxPool, MaxPoolGradient, SumPool
 from arignote.ops.sparse_columns import SparseColumns
 from arignote.ops.sparse_dot import SparseDot
 from arignote.ops.special import to_bfloat16
@@ -39,6 +40,9 @@ kernels = T.constant(np.arange(float(N * 3 * 2 * 2)).reshape(N, 3, 2, 2))
 square = T.constant(np.arange(float(N * N)).reshape(N, N, 1, 1))
 halves = T.constant(np.arange(float(N * N // 2)).reshape(N, N // 2, 1, 1))
 row = T.tensor("row", "float64", (5,))
+learnt = T.tensor("learnt", "float64", (N, N, 1, 1))
+wide, half = T.tensor("wide", "float64", (2, 2, 9, 5, SIZE)), T.tensor("half", "float64", (2, 2, 3, 5, SIZE))
+pooled, pooled_gradient = FromBlocks(N)(half), T.tensor("pooled_gradient", "float64", (2, N, 3, 5))
 own = T.constant(np.arange(N * 6.0).reshape(N, 1, 3, 2))
 zeros = T.constant(np.zeros(N))
 long = T.tensor("long", "float64", (2, 2, None, None, SIZE))
@@ -269,6 +273,27 @@ ROWS = [
     ("local_input_in_blocks", blocked()(padded(x), square, zeros), blocked(AROUND)(blocks, square, zeros)),
     ("local_input_in_blocks", blocked()(padded_blocks(blocks, 0.0), square, zeros),
      blocked(AROUND)(blocks, square, zeros)),
+    ("local_convolution_in_blocks", plain(x, learnt), FromBlocks(N)(blocked()(blocks, learnt, zeros))),
+    ("local_reduction_in_blocks", T.sum(x, axis=(0, 2, 3)), T.reshape(T.sum(blocks, axis=(0, 2, 3)), (N,))),
+    ("local_reduction_in_blocks", T.sum(FromBlocks(N - 1)(blocks), axis=(0, 2, 3)),
+     T.reshape(T.sum(blocks, axis=(0, 2, 3)), (N,))[: N - 1]),
+    ("local_part_in_blocks", x[:, :, 1:, ::2], FromBlocks(N)(blocks[:, :, 1:, ::2])),
+    ("local_crop_in_blocks", blocked(AROUND)(blocks, learnt, zeros)[:, :, 1:, :5],
+     blocked(((0, 2), (0, 0)))(blocks, learnt, zeros)),
+    ("local_write_in_blocks", T.set_subtensor(T.zeros((2, N, 12, 10))[:, :, ::2, 1::2], x),
+     FromBlocks(N)(T.set_subtensor(T.zeros((2, 2, 12, 10, SIZE))[:, :, ::2, 1::2], blocks))),
+    ("local_write_in_blocks", T.inc_subtensor(FromBlocks(N)(wide)[:, :, 1:7], x),
+     FromBlocks(N)(T.inc_subtensor(wide[:, :, 1:7], blocks))),
+    ("local_pool_gradient_in_blocks", MaxPoolGradient((2, 1), (2, 1), (1, 1))(x, pooled, pooled_gradient),
+     FromBlocks(N)(MaxPoolGradient((2, 1, 1), (2, 1, 1), (1, 1, 1))(blocks, half, in_blocks(pooled_gradient)))),
+    ("local_pool_gradient_in_blocks", MaxPoolGradient((2, 1), (2, 1), (1, 1))(x, pooled, pooled),
+     FromBlocks(N)(MaxPoolGradient((2, 1, 1), (2, 1, 1), (1, 1, 1))(blocks, half, half))),
+    ("local_kernel_gradient_in_blocks", KernelGradient((1, 1), (1, 1), 1)(padded(image), x, 4, 2),
+     BlockedKernelGradient((1, 1), (1, 1), AROUND, (N, 3, 4, 2))(image, blocks)),
+    ("local_kernel_gradient_in_blocks", KernelGradient((1, 1), (1, 1), 1)(x, x, 1, 1),
+     BlockedKernelGradient((1, 1), (1, 1), NONE, (N, N, 1, 1))(blocks, blocks)),
+    ("local_gradient_input_in_blocks", BlockedKernelGradient((1, 1), (1, 1), NONE, (N, N, 4, 2))(padded(x), blocks),
+     BlockedKernelGradient((1, 1), (1, 1), AROUND, (N, N, 4, 2))(blocks, blocks)),
     ("local_blocks_of_blocks", in_blocks(x), blocks),
     (
         "local_winograd",
@@ -307,7 +332,19 @@ UNCHANGED = [
     ("local_reshape_after_product", T.reshape(Dot22()(twelve, seven), (2, 6, 7)) + np.ones((6, 1))),
     ("local_reshape_after_product", T.exp(T.reshape(a, (3, 4, 7)))),
     ("local_reshape_after_convolution", T.reshape(plain(image, kernels), (2, N, -1)) + np.ones((N, 1))),
-    ("local_convolution_in_blocks", plain(image, T.tensor("w", "float64", kernels.type.shape))),  # given in a call
+    ("local_convolution_in_blocks", plain(image, T.tensor("w", "float64", (N - 1, 3, 2, 2)))),  # blocks are not full
+    ("local_convolution_in_blocks", plain(image, T.tensor("w", "float64", (N, 3, None, 2)))),
+    ("local_convolution_in_blocks", Convolution((1, 1), (1, 1), 2)(x, T.tensor("w", "float64", (N, SIZE, 1, 1)))),
+    ("local_part_in_blocks", x[:1, :, 1:]),
+    ("local_part_in_blocks", x[:, 1:, 1:]),
+    ("local_crop_in_blocks", blocked(AROUND)(blocks, learnt, zeros)[:, :, 2:]),  # more than there is of padding
+    ("local_crop_in_blocks", blocked(AROUND, (2, 1))(blocks, learnt, zeros)[:, :, 1:]),
+    ("local_write_in_blocks", T.set_subtensor(T.zeros((2, N, 12, 10))[:, :, ::2, 1::2], x[:, :, :1])),
+    ("local_write_in_blocks", T.set_subtensor(T.tensor("y", "float64", (2, N, 12, 10))[:, :, ::2, 1::2], x)),
+    ("local_pool_gradient_in_blocks", MaxPoolGradient((2, 1), (2, 1), (1, 1))(x, pooled_gradient, pooled_gradient)),
+    ("local_kernel_gradient_in_blocks", KernelGradient((1, 1), (1, 1), 1)(x, image[:, :1], 1, 1)),
+    ("local_kernel_gradient_in_blocks", KernelGradient((1, 1), (1, 1), 2)(x, x, 1, 1)),
+    ("local_kernel_gradient_in_blocks", KernelGradient((1, 1), (1, 1), 1)(image, FromBlocks(N - 1)(blocks), 1, 1)),
     ("local_convolution_in_blocks", plain(image, T.constant(np.full(kernels.data.shape, np.inf)))),  # 0 * inf is NaN
     ("local_convolution_in_blocks", Convolution((1, 1), (1, 1), N)(T.tensor("y", "float64", (2, N, 6, 5)), own)),
     ("local_convolution_in_blocks", Convolution((1, 1), (1, 1), SIZE)(x, T.constant(np.ones((N, 2, 1, 1))))),  # narrow

@@ -154,7 +154,8 @@ OUTWARDS = {
     "dequantize": words("local_dequantize_padding local_pool_integers"),
     "fill": words("local_fill_sink"),
     "from_blocks": words("""
-        local_elementwise_in_blocks local_join_in_blocks local_pool_in_blocks local_reduction_in_blocks
+        local_elementwise_in_blocks local_join_in_blocks local_part_in_blocks local_pool_gradient_in_blocks
+        local_pool_in_blocks local_reduction_in_blocks local_write_in_blocks
     """),
     "inc_subtensor": words("local_elemwise_of_padded"),
     "join": words("local_elemwise_of_join local_sum_of_join"),

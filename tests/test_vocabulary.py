@@ -76,6 +76,9 @@ ZOO = [
     T.BlockedPool((2, 2), (1, 1), (1, 1), ((0, 0), (0, 0)))(T.ToBlocks(4)(X[None, None])),
     T.ChannelSums(3, 1, 1)(T.ToBlocks(4)(X[None, None])),
     T.BlockedConvolution((1, 2), (2, 1), ((0, 1), (2, 0)), 4, 2)(X[None, None], X[None, None], V),
+    T.BlockedKernelGradient((1, 2), (2, 1), ((0, 1), (2, 0)), (3, 1, 1, 1))(
+        X[None, None], T.ToBlocks(4)(X[None, None])
+    ),
     T.BlockedConvolution((1, 1), (1, 1), ((0, 0), (0, 0)), 4, 2, weights=(3, 1, 1, 1))(X[None, None], V, V),
     pair(False, True)(X[None, None], V, V, V, V),
     T.PackedDot(3, 5, 4)(X, V),

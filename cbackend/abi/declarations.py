@@ -73,7 +73,21 @@ typedef struct ag_convolution {
     const struct ag_nest *after;                        /* as for a product, with the five axes of y as loops */
     void *const *data;
     const i64 *strides; const struct ag_convolution *first; /* first: NULL, or what computes x: see gemm/pairs.c */
+    const i64 *w_strides;                               /* NULL, or w are kernels, which each call packs in `room` */
 } ag_convolution;
+
+/* The gradient of the kernels of a convolution in blocks; see gemm/kernel_gradient.c.  y = sums of windows of x, which
+   lies as above, times g.  y, contiguous: outputs, channels, rows, columns.  g, contiguous: images, `blocks`, `counts`,
+   `out_block` outputs side by side. */
+typedef struct ag_kernel_gradient {
+    i64 images, channels, block, blocks, out_block;
+    i64 outputs;                                        /* of y; lanes of g behind these are not read */
+    i64 portions;                                       /* of images, which have sums of their own in `room` */
+    i64 lengths[2], kernel[2], stride[2], dilation[2], before[2], counts[2]; /* as above */
+    const void *x, *g;
+    i64 x_strides[4];
+    void *room, *y;                                     /* room: `portions` times the numbers of all blocks of y */
+} ag_kernel_gradient;
 
 /* y = softmax(scale * q[m, d] @ k[d, n] where the mask keeps it, else fill; + added) @ v[n, e] for each place of a
    batch; see gemm/attention.c.  Strides are those of all axes, 0 along those that are broadcast. */
@@ -107,6 +121,7 @@ typedef struct ag_blas {
     void (*dot)(const struct ag_runtime *rt, i64 n, const void *x, i64 incx, const void *y, i64 incy, void *result);
     i32 (*convolve)(const struct ag_runtime *rt, const ag_convolution *convolution); /* whether what follows has run */
     i32 (*attend)(const struct ag_runtime *rt, const ag_attention *attention); /* 0, or MEMORY (2) */
+    void (*kernel_gradient)(const struct ag_runtime *rt, const ag_kernel_gradient *gradient);
 } ag_blas;
 
 """

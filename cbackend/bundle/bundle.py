@@ -36,7 +36,7 @@ from ..runtime.sources import BYTES, MEMBERS, core_source, product_source, solve
 from .makefile import makefile
 
 _HERE = Path(__file__).parent
-_CONVOLUTIONS = ("convolve_blocks", "convolve_pair", "convolve_tiles")
+_CONVOLUTIONS = ("convolve_blocks", "convolve_gradient", "convolve_packing", "convolve_pair", "convolve_tiles")
 """Functions of the driver that need the convolutions of the runtime."""
 _SENTENCES = {
     Outcome.DONE: "all went well",

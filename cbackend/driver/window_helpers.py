@@ -19,7 +19,7 @@ _CONVOLVE = """\
 /* {about}  after: NULL, or a
    kernel that reads y; where its arrays do not lie evenly it runs when all is done. */
 static void {name}(const ag_runtime *rt, const ag_blas *t, const i64 *of, const void *x, const i64 *xs, const void *w,
-                   const void *bias, const void *low, const void *high, {room}void *y, const ag_nest *after,
+                   {steps}const void *bias, const void *low, const void *high, {room}void *y, const ag_nest *after,
                    const i64 *lengths, void *const *data, const i64 *strides)
 {{
     const i64 shape[] = {{of[0], of[3], of[24], of[25], of[4]}};
@@ -30,7 +30,7 @@ static void {name}(const ag_runtime *rt, const ag_blas *t, const i64 *of, const 
         of[0], of[1], of[2], of[3], of[4], of[5], of[6], of[7], of[8], of[9], of[10], of[11], {{of[12], of[13]}},
         {{of[14], of[15]}}, {{of[16], of[17]}}, {{of[18], of[19]}}, {{of[20], of[21]}}, {{of[22], of[23]}},
         {{of[24], of[25]}}, x, w, bias, low, high, {{xs[0], xs[1], xs[2], xs[3]}}, {given}, y, together ? after : 0,
-        data, strides, 0
+        data, strides, 0, {stepped}
     }});
     if (after && !followed) rt->launch(rt, after, lengths, data, strides, said);
 }}
@@ -49,11 +49,11 @@ static void ag_convolve_pair(const ag_runtime *rt, const ag_blas *t, const i64 *
     i32 together = after != 0;
     for (i32 l = 0; together && l < 5; l++) together = lengths[l] == shape[l];
     const ag_convolution first = {
-        MEMBERS(of), x, w, bias, low, high, {xs[0], xs[1], xs[2], xs[3]}, 0, room, 0, 0, 0, 0
+        MEMBERS(of), x, w, bias, low, high, {xs[0], xs[1], xs[2], xs[3]}, 0, room, 0, 0, 0, 0, 0
     };
     const i32 followed = t->convolve(rt, &(const ag_convolution){
         MEMBERS(then), room, v, more, least, most, {of[3] * block, block, row, of[4]}, 0, y, together ? after : 0, data,
-        strides, &first
+        strides, &first, 0
     });
     if (after && !followed) rt->launch(rt, after, lengths, data, strides, said);
 }
@@ -141,12 +141,27 @@ static i32 ag_multiply_windows(const ag_runtime *rt, const ag_blas *t, i32 rank,
 }
 """),
     Helper("ag_convolve_blocks", _CONVOLVE.format(
-        name="ag_convolve_blocks", room="", given="0",
+        name="ag_convolve_blocks", room="", given="0", steps="", stepped="0",
         about="A convolution on channels in blocks (see ag_convolution, whose first members `of` lists)."
     )),
     Helper("ag_convolve_pair", _CONVOLVE_PAIR),
+    Helper("ag_convolve_packing", _CONVOLVE.format(
+        name="ag_convolve_packing", room="void *room, ", given="room", steps="const i64 *ws, ", stepped="ws",
+        about="A convolution on channels in blocks by kernels with strides ws.  room: for these as they are read."
+    )),
+    Helper("ag_convolve_gradient", """\
+/* The gradient of the kernels of a convolution in blocks: `of` lists the first members of ag_kernel_gradient. */
+static void ag_convolve_gradient(const ag_runtime *rt, const ag_blas *t, const i64 *of, const void *x, const i64 *xs,
+                                 const void *g, void *room, void *y)
+{
+    t->kernel_gradient(rt, &(const ag_kernel_gradient){
+        of[0], of[1], of[2], of[3], of[4], of[5], of[6], {of[7], of[8]}, {of[9], of[10]}, {of[11], of[12]},
+        {of[13], of[14]}, {of[15], of[16]}, {of[17], of[18]}, x, g, {xs[0], xs[1], xs[2], xs[3]}, room, y
+    });
+}
+"""),
     Helper("ag_convolve_tiles", _CONVOLVE.format(
-        name="ag_convolve_tiles", room="void *room, ", given="room",
+        name="ag_convolve_tiles", room="void *room, ", given="room", steps="", stepped="0",
         about="A convolution on channels in blocks by Winograd's algorithm.  room: for the tiles of x."
     )),
 )  # fmt: skip

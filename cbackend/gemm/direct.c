@@ -10,6 +10,9 @@
    some columns of y by the outputs of a panel, held in registers.  Each number of y is the sum over blocks, rows, columns,
    channels, in this order, wherever it stands: so tiles, tasks and threads do not change its bits.
 
+   Kernels that are not laid in that order are packed first, in `room`.  They may hold infinities and NaNs, which meet the
+   zeros around x, so then no row beyond a border is left out.
+
    Groups of channels that begin and end with blocks are convolutions of their own.  Others are read through a table of
    offsets, and a vector of outputs that two groups share is written by both, each its own lanes: see grouped.c. */
 
@@ -44,7 +47,8 @@ typedef struct tile_place {
     const REAL *x, *w, *zeros;
     i64 column, step;      /* of x: the first one's window begins there; from one window to the next */
     const i64 *places;     /* NULL, or where each window begins behind x: steps differ */
-    i64 top, bottom;       /* rows of the kernel that lie within x */
+    i64 top, bottom;       /* rows of the kernel that are read ... */
+    i64 above, below;      /* ... and those of them that lie within x; the others meet zeros */
     i64 first, last, width;
     const char *ahead;     /* see strip */
     i64 lines;
@@ -69,6 +73,7 @@ typedef struct direct {
     const i64 *joined;
     const i64 *offsets;    /* NULL, or where the channels of all groups lie, from an image and a position on */
     i64 bundle;            /* then: groups of a task, which share no block of outputs with others */
+    i32 whole;             /* rows beyond the borders are read: weights are not all finite */
 } direct;
 
 /* The ways to sum a tile up: all channels of each output; one channel; the channels of a listed group. */
@@ -108,7 +113,7 @@ INLINE void sum_columns(const int columns, const int vectors, const ag_convoluti
                         vector sums[][TILE_VECTORS])
 {
     /* Where channels are apart the numbers beside each other are those of a row of the kernel. */
-    const i32 by_rows = of->block == 1 && at->inside && of->dilation[1] == 1 && of->x_strides[3] == 1;
+    const i32 by_rows = of->block == 1 && at->inside && at->above <= at->top && at->below >= at->bottom && of->dilation[1] == 1 && of->x_strides[3] == 1;
     const i64 rows = of->kernel[0], positions = by_rows ? 1 : of->kernel[1];
     const char *ahead = at->ahead;
     for (i64 b = at->first; b < at->last; b++) {
@@ -120,6 +125,8 @@ INLINE void sum_columns(const int columns, const int vectors, const ag_convoluti
                 const i64 shift = j * of->dilation[1];
                 find_columns(columns, of, at, b * of->x_strides[1] + i * of->dilation[0] * of->x_strides[2]
                              + shift * of->x_strides[3], shift, from);
+                if (i < at->above || i >= at->below)
+                    for (int p = 0; p < columns; p++) from[p] = at->zeros;
                 if (at->lines)
                     for (i64 line = 0; line < at->lines; line++, ahead += LINE_BYTES) __builtin_prefetch(ahead, 0, 2);
 #pragma GCC unroll 1
@@ -307,7 +314,11 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
                 for (i64 i = at->top; i < at->bottom; i++)
                     for (i64 j = 0; j < of->kernel[1]; j++) {
                         const i64 shift = j * of->dilation[1], column = at->column + shift + p * of->stride[1];
-                        if (!at->inside && (column < 0 || column >= of->lengths[1])) continue;
+                        const i32 outside = !at->inside && (column < 0 || column >= of->lengths[1]);
+                        if (outside || i < at->above || i >= at->below) {
+                            for (i64 c = 0; c < channels; c++) sum += 0 * w[((i * of->kernel[1] + j) * channels + c) * at->width];
+                            continue;
+                        }
                         const REAL *from = at->x + (of->own ? o : b * of->x_strides[1])
                                          + i * of->dilation[0] * of->x_strides[2] + shift * of->x_strides[3]
                                          + (at->places ? at->places[p] : p * at->step);
@@ -350,6 +361,8 @@ static tile_place place_row(const direct *work, const strip *part, i64 start)
     at.is_last = of->own || work->offsets || part->last * of->block >= of->channels;
     at.bottom = at_most(of->kernel[0], room <= 0 ? 0 : parts(room, of->dilation[0]));
     at.top = at_most(up, at.bottom), at.step = of->stride[1] * work->spacing;
+    at.above = at.top, at.below = at.bottom;
+    if (work->whole) at.top = 0, at.bottom = of->kernel[0];
     return at;
 }
 
@@ -505,6 +518,49 @@ static i64 count_panels(const ag_convolution *of, i64 bundle)
     return of->own ? of->blocks : of->groups * even_panels(of->blocks / of->groups, of->panel);
 }
 
+/* Kernels on their way into the order in which they are read. */
+typedef struct packing {
+    const ag_convolution *of;
+    i64 panels, depths;    /* of outputs; blocks of channels */
+    i32 whole;             /* some weight is not finite */
+} packing;
+
+/* The kernels of a panel for a block of channels; the larger stride is that of the outer loop. */
+static void pack_task(void *context, i64 index)
+{
+    packing *work = context;
+    const ag_convolution *of = work->of;
+    const i64 panel = index / work->depths, b = index % work->depths, *strides = of->w_strides;
+    const i64 first = begin_of(of->blocks, work->panels, panel), positions = of->kernel[0] * of->kernel[1];
+    const i64 width = (begin_of(of->blocks, work->panels, panel + 1) - first) * of->out_block;
+    const i64 deep = at_most(of->block, of->channels - b * of->block), by_outputs = strides[0] > strides[1];
+    const i64 outer = by_outputs ? width : deep, inner = by_outputs ? deep : width;
+    const i64 steps[] = {strides[!by_outputs], strides[by_outputs]}, to_steps[] = {by_outputs ? 1 : width, by_outputs ? width : 1};
+    const REAL *w = (const REAL *)of->w + first * of->out_block * strides[0] + b * of->block * strides[1];
+    REAL *to = (REAL *)of->room + (first * of->out_block * of->channels + b * of->block * width) * positions, sum = 0;
+    for (i64 m = 0; m < outer; m++)
+        for (i64 n = 0; n < inner; n++)
+            for (i64 i = 0; i < of->kernel[0]; i++)
+                for (i64 j = 0; j < of->kernel[1]; j++) {
+                    const REAL number = w[m * steps[0] + n * steps[1] + i * strides[2] + j * strides[3]];
+                    to[m * to_steps[0] + n * to_steps[1] + (i * of->kernel[1] + j) * deep * width] = number;
+                    sum += number * 0;
+                }
+    if (sum != 0) __atomic_store_n(&work->whole, 1, __ATOMIC_RELAXED);
+}
+
+/* Pack the kernels of a call; whether some weight is not finite. */
+static i32 pack_kernels(const ag_runtime *rt, const ag_convolution *of)
+{
+    packing work = {.of = of, .panels = even_panels(of->blocks, of->panel), .depths = parts(of->channels, of->block)};
+    const i64 count = work.panels * work.depths;
+    if (rt->threads > 1 && of->blocks * of->out_block * of->channels * of->kernel[0] * of->kernel[1] >= ALONE / 64)
+        rt->parallel(rt, count, pack_task, &work);
+    else
+        for (i64 k = 0; k < count; k++) pack_task(&work, k);
+    return work.whole;
+}
+
 /* How a convolution is cut, but for its strips.  joined: room for strides; offsets, bundle: see direct. */
 static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joined, const i64 *offsets, i64 bundle)
 {
@@ -521,12 +577,13 @@ static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joine
     return work;
 }
 
-/* A convolution, and what follows it if its arrays lie evenly; whether it has run. */
-static i32 convolve_with(const ag_runtime *rt, const ag_convolution *of, const i64 *offsets, i64 bundle)
+/* A convolution, and what follows it if its arrays lie evenly; whether it has run.  whole: see direct. */
+static i32 convolve_with(const ag_runtime *rt, const ag_convolution *of, const i64 *offsets, i64 bundle, i32 whole)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
     if (of->images <= 0 || of->counts[0] <= 0 || of->counts[1] <= 0 || of->blocks <= 0) return 0;
     direct work = lay_out(rt, of, joined, offsets, bundle);
+    work.whole = whole;
     const double each = (double)of->images * (double)(of->blocks * of->out_block) * (double)work.total;
     const double all = each * (double)(of->kernel[0] * of->kernel[1] * (of->own ? 1 : of->channels) + STORED / 2);
     const i64 tasks = all < ALONE ? 1 : at_most((i64)(all / ALONE), 8 * rt->threads);

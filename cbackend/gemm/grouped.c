@@ -70,11 +70,15 @@ static i32 convolve_listed(const ag_runtime *rt, const ag_convolution *of)
         offsets[m] = c / of->block * of->x_strides[1] + c % of->block;
     }
     while (bundle < of->groups && bundle * of->outputs % of->out_block) bundle++;
-    return convolve_with(rt, of, offsets, bundle);
+    return convolve_with(rt, of, offsets, bundle, 0);
 }
 
 static i32 convolve(const ag_runtime *rt, const ag_convolution *of)
 {
-    return of->listed ? convolve_listed(rt, of) : convolve_with(rt, of, 0, 0);
+    if (of->listed) return convolve_listed(rt, of);
+    if (!of->w_strides) return convolve_with(rt, of, 0, 0, 0);
+    ag_convolution packed = *of;
+    packed.w = of->room;
+    return convolve_with(rt, &packed, 0, 0, pack_kernels(rt, of));
 }
 #endif

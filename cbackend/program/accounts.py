@@ -27,6 +27,7 @@ from ...ops.attention import Attention
 from ...ops.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution
+from ...ops.blocked_gradient import BlockedKernelGradient
 from ...ops.blocked_pool import BlockedPool
 from ...ops.channel_sums import ChannelSums
 from ...ops.convolution import Convolution, KernelGradient
@@ -202,7 +203,7 @@ def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
         if isinstance(s, Call) and s.function == "multiply_windows":
             rows = [a for a in s.arguments if isinstance(a, Vector)][ROW_LENGTHS]
             found.append((2, (*s.writes[0].lengths, *rows.values), 1))
-        elif isinstance(s, Call) and s.function in ("convolve_blocks", "convolve_tiles"):
+        elif isinstance(s, Call) and s.function in ("convolve_blocks", "convolve_packing", "convolve_tiles"):
             numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
             if any(numbers[BESIDE]):
                 found.append((sum(n for n in numbers[BESIDE] if isinstance(n, int)), s.writes[-1].lengths, 1))
@@ -210,6 +211,9 @@ def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
             found += _own(numbers, s.writes[-1].lengths) if numbers[OWN] else [
                 (2, (*s.writes[-1].lengths, numbers[CHANNELS], *numbers[KERNEL]), 1)
             ]
+        elif isinstance(s, Call) and s.function == "convolve_gradient":
+            numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
+            found.append((2, (*s.writes[-1].lengths, numbers[0], *numbers[-2:]), 1))
         elif isinstance(s, Call) and s.function == "convolve_pair":
             first, _, second, *_ = (a.values for a in s.arguments if isinstance(a, Vector))
             found.append((2, (*s.writes[0].lengths, first[CHANNELS], *first[KERNEL]), 1))
@@ -331,9 +335,8 @@ COUNTS: dict[type[Op], Work] = {
     **dict.fromkeys(PRODUCTS, _of_product),
     Attention: _of_attention,
     **dict.fromkeys(THIRDS, _of_system),
-    **dict.fromkeys(
-        (BlockedConvolution, BlockedPool, ChannelSums, Convolution, ConvolutionPair, KernelGradient), _of_windows
-    ),
+    **dict.fromkeys((BlockedConvolution, BlockedKernelGradient, BlockedPool, ChannelSums), _of_windows),
+    **dict.fromkeys((Convolution, ConvolutionPair, KernelGradient), _of_windows),
     SumPool: _of_sums,
     FusedProduct: _of_fused_product,
     Pipeline: _of_stages,

@@ -15,8 +15,12 @@
     convolve_blocks(products, [...], x, [s, ...], w, bias, low, high, result, then kernel)
                                                                        a convolution on channels in blocks
     convolve_tiles(products, ..., high, room, result, then kernel)     the same by tiles, which are laid in `room`
+    convolve_packing(products, [...], x, [s, ...], w, [s, ...], bias, low, high, room, result, then kernel)
+                                                                       the same by kernels that are laid in `room` first
     convolve_pair(products, ..., high, [...], w, bias, low, high, room, result)
                                                                        two of them, of which the first one has `room`
+    convolve_gradient(products, [...], x, [s, ...], g, room, result)
+                                                                       the gradient of the kernels of a convolution
     multiply_bytes(products, ..., result)                              products of bytes in 32 bits
     sum_bytes(products, [...], x, [s, ...], w, start, totals, scale, bias, more, [s, ...], result)
                                                                        a convolution of bytes in blocks
@@ -78,7 +82,9 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("multiply_windows", "t q v q n a v a v q v v q v v n a f"),
         Intrinsic("convolve_blocks", "t v a v a a qa qa a f"),
         Intrinsic("convolve_tiles", "t v a v a a qa qa a a f", (-2, -1)),
+        Intrinsic("convolve_packing", "t v a v a v a qa qa a a f", (-2, -1)),
         Intrinsic("convolve_pair", "t v a v a a qa qa v a a qa qa a a f", (-2, -1)),
+        Intrinsic("convolve_gradient", "t v a v a a a", (-2, -1)),
         Intrinsic("multiply_bytes", "t q v q q q q q a v a v a"),
         Intrinsic("sum_bytes", "t v a v a a a a a qa v a"),
         Intrinsic("look_up", "t q a a a"),

@@ -33,6 +33,7 @@ from ...ops.attention import Attention
 from ...ops.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from ...ops.blocked_gradient import BlockedKernelGradient
 from ...ops.blocked_pool import BlockedPool
 from ...ops.byte_sums import ByteConvolution, ByteProduct
 from ...ops.byte_tables import ByteSoftmax, LookUp
@@ -342,6 +343,7 @@ _PLANS: dict[type[Op], Plan] = {
     Pipeline: plan_pipeline.plan_pipeline,
     Convolution: plan_windows.plan_convolution,
     BlockedConvolution: plan_blocks.plan_blocked_convolution,
+    BlockedKernelGradient: plan_blocks.plan_kernel_gradient,
     BlockedPool: plan_blocks.plan_blocked_pool,
     ChannelSums: plan_blocks.plan_channel_sums,
     ConvolutionPair: plan_blocks.plan_pair,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...graph import Apply, Constant, Variable
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from ...ops.blocked_gradient import BlockedKernelGradient
 from ...ops.blocked_pool import BlockedPool
 from ...ops.channel_sums import ChannelSums
 from ...ops.convolution_pair import ConvolutionPair, bounds_of
@@ -15,6 +16,9 @@ from .plan_views import slice_of
 from .plan_windows import window_counts
 from .planner import Planner
 from .program import Array, Lengths, Table, Vector
+
+PLAIN_DEPTH = 8
+"""Channels of a task that are no block: the number of that name in gemm/kernel_gradient.c."""
 
 
 def plan_blocked_convolution(p: Planner, node: Apply) -> None:
@@ -85,7 +89,7 @@ def has_call(node: Apply) -> bool:
     """Whether C computes a change of layout, or a convolution: of whole blocks, and with weights in its order."""
     op = node.op
     if isinstance(op, BlockedConvolution):
-        return bool(op.weights)
+        return bool(op.weights) or is_packed_in_calls(op, node.inputs[1])
     if isinstance(op, ChannelSums):
         return _has_lines(op, node.inputs[0])
     if isinstance(op, BlockedPool):
@@ -95,6 +99,12 @@ def has_call(node: Apply) -> bool:
     size: int | None = op.size if isinstance(op, ToBlocks) else node.inputs[0].type.shape[4]
     channels = node.inputs[0].type.shape[1]
     return bool(size) and (isinstance(op, FromBlocks) or (channels is not None and channels % (size or 1) == 0))
+
+
+def is_packed_in_calls(op: BlockedConvolution, w: Variable) -> bool:
+    """Whether C lays kernels of a known shape in its order: those of all channels, whose outputs fill their blocks."""
+    shape = w.type.shape
+    return not op.own and op.groups == 1 and None not in shape and shape[0] % op.size == 0  # type: ignore[operator]
 
 
 def _has_lines(op: ChannelSums, x: Variable) -> bool:
@@ -195,14 +205,22 @@ class _Found:
 def _found(p: Planner, node: Apply) -> _Found:
     op, x = node.op, p.arrays[node.inputs[0]]
     assert isinstance(op, BlockedConvolution)
-    channels = op.weights[0] if op.own else op.weights[1] * op.groups
+    weights = _kernels(node)
+    channels = weights[0] if op.own else weights[1] * op.groups
     in_blocks = len(x.lengths) == 5
     if in_blocks:
         x = side_by_side(p, x)
     p.guard("equal", x.lengths[1], -(-channels // op.size) if in_blocks else channels, failure=Outcome.LENGTHS, axis=1)
     around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
-    counts = window_counts(p, op, around, op.weights[2:])
-    return _Found(x, counts, (x.lengths[0], -(-op.weights[0] // op.size), *counts, op.size))
+    counts = window_counts(p, op, around, weights[2:])
+    return _Found(x, counts, (x.lengths[0], -(-weights[0] // op.size), *counts, op.size))
+
+
+def _kernels(node: Apply) -> tuple[int, ...]:
+    """The shape of the kernels of a convolution, all of which is known."""
+    op = node.op
+    assert isinstance(op, BlockedConvolution)
+    return op.kernels(node.inputs[1])  # type: ignore[return-value]
 
 
 def blocked_lengths(p: Planner, node: Apply) -> Lengths:
@@ -218,19 +236,48 @@ def convolved_blocks(
     """The call of a convolution in blocks, perhaps cut off at `low` and `high`, but for its result and what follows."""
     op, found, (_, w, bias) = node.op, _found(p, node), p.inputs_of(node)
     assert isinstance(op, BlockedConvolution)
-    x, channels = found.x, op.weights[0] if op.own else op.weights[1]
-    listed = op.is_listed(op.weights, len(x.lengths) == 5)
+    weights = _kernels(node)
+    x, channels = found.x, weights[0] if op.own else weights[1]
+    listed = op.is_listed(weights, len(x.lengths) == 5)
     numbers = (
         x.lengths[0], channels, op.size if len(x.lengths) == 5 else 1, found.lengths[1], op.size, op.panel, int(op.own),
-        op.tile, op.groups, op.weights[0] // op.groups, op.shuffle, int(listed), 0, 0, *x.lengths[2:4], *op.weights[2:],
+        op.tile, op.groups, weights[0] // op.groups, op.shuffle, int(listed), 0, 0, *x.lengths[2:4], *weights[2:],
         *op.stride, *op.dilation, *(pair[0] for pair in op.padding), *found.counts,
     )  # fmt: skip
-    arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), w, bias, low or 0, high or 0)
+    steps = () if op.weights else (Vector(w.strides),)
+    arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), w, *steps, bias, low or 0, high or 0)
     reads = tuple(a for a in arguments if isinstance(a, Array))
+    if not op.weights:
+        laid = p.fresh(x.dtype, weights)
+        return Multiplication("convolve_packing", found.lengths, (*arguments, laid), reads, writes=(laid,))
     if not op.tile:
         return Multiplication("convolve_blocks", found.lengths, arguments, reads)
     room = _room(p, found, op.tile)
     return Multiplication("convolve_tiles", found.lengths, (*arguments, room), reads, writes=(room,))
+
+
+def plan_kernel_gradient(p: Planner, node: Apply) -> None:
+    """One call; sums of portions of the images have room."""
+    op, x, g = node.op, p.arrays[node.inputs[0]], p.packed(p.arrays[node.inputs[1]])
+    assert isinstance(op, BlockedKernelGradient)
+    (outputs, channels, *kernel), size = op.weights, node.inputs[1].type.shape[4] or 1
+    block = (node.inputs[0].type.shape[4] or 1) if len(x.lengths) == 5 else 1
+    x = x if len(x.lengths) == 4 else side_by_side(p, x)
+    around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
+    counts, blocks = window_counts(p, op, around, op.weights[2:]), -(-outputs // size)
+    p.guard("equal", x.lengths[1], -(-channels // block), failure=Outcome.LENGTHS, axis=1)
+    for axis, (have, want) in enumerate(zip(g.lengths, (x.lengths[0], blocks, *counts, size), strict=True)):
+        p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
+    portions = op.portions(block if block > 1 else PLAIN_DEPTH, size)
+    numbers = (
+        x.lengths[0], channels, block, blocks, size, outputs, portions, *x.lengths[2:4], *kernel, *op.stride,
+        *op.dilation, *(pair[0] for pair in op.padding), *counts,
+    )  # fmt: skip
+    room = p.fresh(x.dtype, (portions, channels, *kernel, blocks * size))
+    result = p.result(node.out, op.weights)
+    p.products[result.dtype] = None
+    arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), g, room, result)
+    p.call("convolve_gradient", arguments, (room, result), (x, g))
 
 
 def _room(p: Planner, found: _Found, tile: int) -> Array:

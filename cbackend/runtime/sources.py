@@ -22,8 +22,8 @@ _PRODUCTS = (
     _GEMM + "choices.c",
 )  # fmt: skip
 _CONVOLUTIONS = tuple(
-    _GEMM + name
-    for name in ("direct.c", "depthwise.c", "pools.c", "neighbours.c", "grouped.c", "winograd.c", "pairs.c")
+    f"{_GEMM}{name}.c"
+    for name in ("direct", "depthwise", "pools", "neighbours", "grouped", "winograd", "pairs", "kernel_gradient")
 )
 _MORE_PRODUCTS = tuple(_GEMM + name for name in ("batch.c", "attention.c", "table.c"))
 

@@ -24,6 +24,7 @@ Rules on matrices and networks:
     pooling, cropping                      windows axis by axis, parts of convolutions and of padded arrays
     attention                              a softmax of products times values as one op
     layout, winograd, pairs                channels of images in blocks, their convolutions by tiles and two at a time
+    layout_gradients                       gradients of convolutions and pools on channels in blocks
     neighbours                             sums of channels and those beside them
     storage, quantization                  weights in 16 bits, numbers in few bits
     byte_sums, byte_blocks, nibbles        networks in integers, in blocks of channels, weights of 4 bits
@@ -84,6 +85,7 @@ from . import (
     inverses,
     joins,
     layout,
+    layout_gradients,
     logic,
     neighbours,
     nibbles,
@@ -311,7 +313,8 @@ def register_storage(db: SequenceDB) -> None:
 def layout_db() -> SequenceDB:
     """Channels of convolutions in blocks, and their weights in the order in which they are read."""
     db = SequenceDB()
-    rules = (layout.LAYOUT, neighbours.NEIGHBOURS, byte_blocks.IN_BLOCKS, dimshuffles.COMPOSED, shapes.LENGTHS)
+    blocks = (layout.LAYOUT, layout_gradients.GRADIENTS, neighbours.NEIGHBOURS, byte_blocks.IN_BLOCKS)
+    rules = (*blocks, dimshuffles.COMPOSED, shapes.LENGTHS)
     db.register("channels_in_blocks", equilibrium(rules), "fast_run", "layout", position=0)
     db.register("pools_of_blocks", filled(TopoDB(), (layout.POOLS,)), "fast_run", "layout", position=0.1)
     parts = equilibrium((pooling.BY_PARTS, shapes.LENGTHS))

@@ -1,11 +1,12 @@
-"""Layouts: convolutions with constant kernels on channels in blocks, and all between them.
+"""Layouts: convolutions on channels in blocks, and all between them; layout_gradients.py has their gradients.
 
     convolution(pad(x), w)            -->   from_blocks(blocked_convolution(x, w, 0))
     f(from_blocks(x), from_blocks(y)) -->   from_blocks(f(x, y))     elementwise, pooled, padded, joined, reduced
     blocked_convolution(from_blocks(x), w, b)   -->   blocked_convolution(x, w, b)
 
 What changes the layout so moves to the ends of a network and vanishes between its layers.  Blocks are as wide as the
-vectors of the target.  At the end constant weights are laid in the order in which they are read.
+vectors of the target.  At the end constant weights are laid in the order in which they are read; calls do so with
+others.
 """
 
 from __future__ import annotations
@@ -16,18 +17,19 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...graph import Constant, Variable, dims, dims_of
+from ...graph import Constant, Dim, Variable, dims, dims_of
 from ...ops.blocked import MOST_LISTED, POSITIONS, BlockedConvolution, FromBlocks, ToBlocks
 from ...ops.blocked_pool import BlockedPool
 from ...ops.convolution import Convolution
 from ...ops.creation import Alloc
 from ...ops.elementwise import Pointwise, add
-from ...ops.indexing import IncSubtensor, entries
+from ...ops.indexing import IncSubtensor, Subtensor, entries
 from ...ops.joining import Join
 from ...ops.lengths import lengths_of, tensor_to_dim
 from ...ops.pooling import MaxPool, SumPool
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle, Reshape, reshape
+from ...ops.slices import difference
 from ...ops.tensor import constant
 from ...targets.costs import ITEMS
 from ...targets.current import current
@@ -36,24 +38,32 @@ from ..patterns import Users
 from ..rule import Rule, node_rule
 from .channels import from_blocks, in_any_order, join_in_blocks, ordered, shuffle_in_blocks
 from .facts import Node, is_number, number_of, producer
+from .indexing import per_axis
 from .pooling import POOLED
+from .slicing import is_whole, read
 
 DTYPES = ("float32", "float64")
+IMAGE_CHANNELS = 4
+"""The most channels of an image: red, green, blue, and how opaque it is."""
 ROUNDED = relaxes("rounding", "signed zero")
 
 
 def convolution_in_blocks(node: Node) -> Variable | None:
-    """A convolution along two axes with finite constant kernels, of all channels, of each, or of groups, on vectors."""
+    """A convolution along two axes, on vectors: of all channels, of each, or of groups, with finite constant kernels;
+    of all channels with kernels that are no constants.
+    """
     op, (x, w) = node.op, node.inputs
-    if len(op.stride) != 2 or not isinstance(w, Constant) or node.out.dtype not in DTYPES or 0 in w.data.shape:
+    if len(op.stride) != 2 or node.out.dtype not in DTYPES or None in w.type.shape or 0 in w.type.shape:
         return None
-    outputs, each = w.data.shape[:2]
+    outputs, each = w.type.shape[:2]
     size = current().vector // ITEMS[node.out.dtype]
     own = each == 1 and op.groups == outputs > 1
     panel = current().registers // current().limits.panel_registers
     if not panel or not (own or fits_groups(op.groups, outputs, each, size)) or 2 * outputs <= size:
         return None
-    if not np.isfinite(w.data).all():
+    if isinstance(w, Constant) and not np.isfinite(w.data).all():
+        return None
+    if not isinstance(w, Constant) and not (op.groups == 1 and fits_blocks(outputs, each, size)):
         return None
     inner, padding = without_padding(x)
     made = BlockedConvolution(op.stride, op.dilation, padding, size, panel, own, groups=1 if own else op.groups)
@@ -62,6 +72,11 @@ def convolution_in_blocks(node: Node) -> Variable | None:
         read_by, kernels = reading(made, w, blocks.op)
         return FromBlocks(outputs, blocks.op.shuffle if own else 1)(read_by(blocks.inputs[0], kernels, zeros))
     return None if own else FromBlocks(outputs)(made(inner, w, zeros))
+
+
+def fits_blocks(outputs: int, channels: int, size: int) -> bool:
+    """Whether kernels that each call packs read whole blocks, or images of few channels, and write whole blocks."""
+    return outputs % size == 0 and (channels % size == 0 or channels <= IMAGE_CHANNELS)
 
 
 def fits_groups(groups: int, outputs: int, each: int, size: int) -> bool:
@@ -217,16 +232,78 @@ def _is_first_axis(first: BlockedPool, second: MaxPool) -> bool:
 
 
 def reduction_in_blocks(node: Node) -> Variable | None:
-    """A reduction along rows and columns: what is left has one number a channel."""
+    """A reduction along rows and columns, or images too: what is left has one number a channel."""
     made = from_blocks(node.inputs[0])
-    if made is None or node.op.axis != POSITIONS:
+    if made is None or node.op.axis not in (POSITIONS, (0, *POSITIONS)):
         return None
     (blocks,) = made.inputs
+    if node.op.axis != POSITIONS:
+        reduced = node.op(blocks)
+        channels, whole = made.op.channels, reduced.type.shape[0] * reduced.type.shape[1]
+        found = reshape(reduced, (whole,))
+        return found if channels == whole else found[:channels]
     reduced = node.op(blocks)
     n, count, size = lengths_of(reduced)
     (_, known, lanes), channels = reduced.type.shape, made.op.channels
     whole = reshape(reduced, (n, T.mul(count, size) if known is None else known * lanes))
     return whole if channels % lanes == 0 else whole[:, :channels]
+
+
+def part_in_blocks(node: Node) -> Variable | None:
+    """Some rows and columns of all channels, in blocks."""
+    made, within = in_any_order(node.inputs[0]), per_axis(node)
+    if made is None or node.out.ndim != 4 or not all(map(is_whole, within[:2])):
+        return None
+    return made.op(read(made.inputs[0], within))  # type: ignore[no-any-return]
+
+
+def cropped_convolution(node: Node, users: Users) -> Variable | None:
+    """The rows and columns amid a convolution with stride 1, if nobody reads the others: one with less padding."""
+    made = producer(node.inputs[0], BlockedConvolution)
+    if made is None or max(made.op.stride) > 1 or len(users(made.out)) > 1:
+        return None
+    within = per_axis(node)
+    if not all(is_whole(index) for axis, index in enumerate(within) if axis not in POSITIONS):
+        return None
+    left = []
+    for axis, pair in zip(POSITIONS, made.op.padding, strict=True):
+        cut = _cut_off(within[axis], dims_of(made.out)[axis])
+        if cut is None or cut[0] > pair[0] or cut[1] > pair[1]:
+            return None
+        left.append((pair[0] - cut[0], pair[1] - cut[1]))
+    return replace(made.op, padding=tuple(left))(*made.inputs)  # type: ignore[no-any-return]
+
+
+def _cut_off(index: Any, length: Dim) -> tuple[int, int] | None:
+    """How many positions a slice of step 1 leaves out before and behind it; None if that is not known."""
+    if is_whole(index):
+        return 0, 0
+    if not isinstance(index, slice) or index.step is not None:
+        return None
+    before = 0 if index.start is None else tensor_to_dim(index.start)
+    behind = 0 if index.stop is None else difference(length, tensor_to_dim(index.stop))
+    if not isinstance(before, int) or not isinstance(behind, int) or min(before, behind) < 0:
+        return None
+    return before, behind
+
+
+def written_in_blocks(node: Node) -> Variable | None:
+    """Values put or added to rows and columns of all channels, in blocks: of a number, or of what is in blocks."""
+    (x, value), within = node.inputs[:2], entries(node.op.spec, node.inputs[2:])
+    made, filled, whole = in_any_order(value), producer(x, Alloc), in_any_order(x)
+    if made is None or node.out.ndim != 4 or not all(map(is_whole, within[:2])) or is_padding(node):
+        return None
+    (blocks,) = made.inputs
+    if filled is not None and filled.inputs[0].ndim == 0:
+        lengths = [*lengths_of(blocks)[:2], *lengths_of(x)[2:], lengths_of(blocks)[4]]
+        target = Alloc()(filled.inputs[0], *lengths)
+    elif whole is not None and whole.op == made.op and whole.inputs[0].type.shape[4] == blocks.type.shape[4]:
+        target = whole.inputs[0]
+    else:
+        return None
+    if dims_of(target)[:2] != dims_of(blocks)[:2]:
+        return None  # a value that is stretched
+    return made.op(node.op(target, blocks, *node.inputs[2:]))  # type: ignore[no-any-return]
 
 
 def input_in_blocks(node: Node) -> Variable | None:
@@ -273,13 +350,20 @@ def _rule(name: str, ops: Any, function: Any, formula: str, having: Any = FromBl
 
 LAYOUT: list[Rule] = [
     _rule("local_convolution_in_blocks", Convolution, convolution_in_blocks, having=(), contract=ROUNDED,
-          formula="convolution(pad(x), w) -> from_blocks(blocked_convolution(x, w, 0))  for constant w"),
+          formula="convolution(pad(x), w) -> from_blocks(blocked_convolution(x, w, 0))  for constant w, or in blocks"),
     _rule("local_elementwise_in_blocks", Pointwise, elementwise_in_blocks,
           formula="f(from_blocks(x), y) -> from_blocks(f(x, to_blocks(y)))"),
     _rule("local_bias_in_blocks", add, bias_in_blocks, having=BlockedConvolution, uses=True, contract=ROUNDED,
           formula="blocked_convolution(x, w, b) + c -> blocked_convolution(x, w, b + c)  for constant c"),
     _rule("local_padding_in_blocks", IncSubtensor, padding_in_blocks,
           formula="pad(from_blocks(x)) -> from_blocks(pad(x))"),
+    _rule("local_write_in_blocks", IncSubtensor, written_in_blocks,
+          formula="set_subtensor(x[:, :, a:b], from_blocks(y)) -> from_blocks(set_subtensor(x[:, :, a:b], y))"),
+    _rule("local_part_in_blocks", Subtensor, part_in_blocks,
+          formula="from_blocks(x)[:, :, a:b] -> from_blocks(x[:, :, a:b])"),
+    _rule("local_crop_in_blocks", Subtensor, cropped_convolution, having=BlockedConvolution, uses=True,
+          contract=relaxes("rounding", "signed zero", "errors"),
+          formula="blocked_convolution{padding=p}(x, w, b)[:, :, a:-a] -> blocked_convolution{padding=p - a}(x, w, b)"),
     _rule("local_pool_in_blocks", (MaxPool, SumPool), pool_in_blocks,
           formula="max_pool(from_blocks(x)) -> from_blocks(max_pool(x))"),
     _rule("local_join_in_blocks", Join, join_in_blocks,
