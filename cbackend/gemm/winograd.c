@@ -200,7 +200,7 @@ static void multiply_tiles(const tiled *work, const tile_strip *strip, i64 from,
         .lengths = {1, strip->tiles}, .x_strides = {0, strip->tiles * of->block, 0, of->block}
     };
     const i64 vectors = width / LANES, most = at_most(TILE_COLUMNS, TILE_SUMS / at_least(vectors, 1));
-    tile_place at = {.zeros = no_numbers, .width = panel_width, .last = work->deep, .bottom = 1, .step = of->block, .inside = 1};
+    tile_place at = {.zeros = no_numbers, .width = panel_width, .last = work->deep, .bottom = 1, .below = 1, .step = of->block, .inside = 1};
     const i64 weights = of->channels * panel_width; /* of a position; those of the next one are asked for meanwhile */
     at.lines = parts(weights * (i64)sizeof(REAL), LINE_BYTES * work->deep * parts(count, most));
     for (i64 position = 0; position < work->edge * work->edge; position++, sums += count * width) {
