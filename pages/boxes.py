@@ -33,7 +33,7 @@ class Box:
 
 @record
 class Folded:
-    """Boxes after folding; `box_of` says for each box of the drawing before in which box it is now."""
+    """Boxes after folding; `box_of` maps each original box to its folded box."""
 
     boxes: tuple[Box, ...]
     box_of: tuple[int, ...]
@@ -42,7 +42,7 @@ class Folded:
 
 
 def layers_of(inputs: Sequence[Sequence[int]]) -> list[int]:
-    """For each position its row, below those that it reads.
+    """The row of each box, below the boxes that it reads.
 
     What reads no more than reads it stands just above its users, so that no edge is longer for it; all else as high as
     it can.

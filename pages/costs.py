@@ -1,4 +1,4 @@
-"""The parts of a report that say what a function cost: optimizing, calls, memory."""
+"""The cost sections of a report: optimization, calls, memory."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def rule_rows(profile: Record) -> list[tuple[str, int, int, float, int]]:
 
 
 def rule_tables(profile: Record) -> Iterator[str]:
-    """The rules that fired, and folded away those that were tried in vain."""
+    """The rules that fired, and, folded away, those that never fired."""
     rows = [(name, tried, fired, time * 1e3, made) for name, tried, fired, time, made in rule_rows(profile)]
     header = ("rule", "tried", "fired", "ms", "nodes made")
     fired, idle = ([row for row in rows if bool(row[2]) is wanted] for wanted in (True, False))
@@ -174,7 +174,7 @@ def _share(nodes: Sequence[Bar], begin: float, end: float) -> Bar:
 
 
 def memory_parts(record: Record) -> Iterator[str]:
-    """Bytes over time where they were measured, and which buffers share a piece of memory."""
+    """Bytes over time if measured, and the buffers that share memory."""
     program = record.get("program")
     if not program or not program["lives"]:
         return

@@ -22,7 +22,7 @@ _STYLE = """
 
 @record
 class FormRow:
-    """An entry: its cells, its tags and those of its containers, and why each query leaves it out ("": no)."""
+    """An entry: its cells, its tags and those of its containers, and each query's reason to exclude it ("": none)."""
 
     cells: tuple[str, ...]
     tags: tuple[str, ...]
@@ -81,7 +81,7 @@ def _row(row: FormRow, number: dict[str, int]) -> str:
 
 
 def _rules(name: str, tags: int, queries: int) -> Iterable[str]:
-    """The style sheet: what is chosen in a menu hides rows."""
+    """The style sheet: the choices in the menus hide rows."""
     yield _STYLE.format(name).strip()
     for n in range(tags):
         yield f'.{name}:has(.with [value="{n}"]:checked) tbody tr:not(.t{n}){{display:none}}'

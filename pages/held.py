@@ -43,7 +43,7 @@ def held(buffers: Sequence[Held], title: str = "memory over time", *, style: boo
 
 
 def offsets_of(buffers: Sequence[Held]) -> list[int]:
-    """Where each begins, in bytes: as low as it can without overlapping one before it that lives at the same time."""
+    """The offset of each buffer in bytes: the lowest without overlap with an earlier buffer live at the same time."""
     placed: list[tuple[int, Held]] = []
     for b in buffers:
         beside = sorted((at, at + o.bytes) for at, o in placed if o.begin < b.end and b.begin < o.end)
@@ -57,7 +57,7 @@ def offsets_of(buffers: Sequence[Held]) -> list[int]:
 
 
 def peak_of(buffers: Sequence[Held]) -> tuple[int, float]:
-    """The most bytes that are held at once, and when first."""
+    """The peak number of bytes held, and the first time it is reached."""
     moments = sorted([(b.begin, b.bytes) for b in buffers] + [(b.end, -b.bytes) for b in buffers])
     now, most, when = 0, 0, 0.0
     for moment, change in moments:

@@ -38,7 +38,7 @@ class Layout:
 def layout(
     sizes: Sequence[tuple[float, float]], inputs: Sequence[Sequence[int]], rows: Sequence[int] | None = None
 ) -> Layout:
-    """Where boxes of these sizes go.
+    """The layout of boxes of these sizes.
 
     Args:
         inputs: for each box the boxes before it that it reads, one for each operand.
@@ -86,7 +86,7 @@ class _Drawing:
 
     # --- orders
     def order(self) -> None:
-        """Put each row in the order that crosses least, of those that the sweeps find."""
+        """Sort each row into the order with the fewest crossings that the sweeps find."""
         best, least = [list(row) for row in self.rows], self._crossings()
         for sweep in range(_SWEEPS):
             down = sweep % 2 == 0
@@ -135,7 +135,7 @@ class _Drawing:
                 self._spread(row, [wished_here.get(v, wished[v]) for v in row])
 
     def _spread(self, row: Sequence[int], wished: Sequence[float]) -> None:
-        """The abscissas nearest to those wished that keep the order and the distances."""
+        """The abscissas nearest to the wanted ones that keep order and distances."""
         offsets, offset = [], 0.0
         for n, v in enumerate(row):
             offset += (self.widths[row[n - 1]] + self.widths[v]) / 2 + GAP_X if n else 0.0
@@ -169,7 +169,7 @@ class _Drawing:
 
 
 def _without_straight(points: Sequence[Point]) -> list[Point]:
-    """The points but those in the middle of a vertical line."""
+    """The points without those inside a vertical segment."""
     kept = [
         here
         for before, here, after in zip(points, points[1:], points[2:])
@@ -183,7 +183,7 @@ def _mean(values: Sequence[float], otherwise: float) -> float:
 
 
 def _inversions(values: Sequence[int]) -> int:
-    """How many pairs stand in the wrong order, in n log n by a tree of counts (Fenwick, 1994)."""
+    """The number of inversions, in n log n by a tree of counts (Fenwick, 1994)."""
     if len(values) < 2:
         return 0
     tree, found = [0] * (max(values) + 2), 0

@@ -37,7 +37,7 @@ def mathml(formula: str) -> str:
 
 
 class _Parser:
-    """The tokens of a formula, and the one that is next."""
+    """Parser of a formula: its tokens and the next position."""
 
     def __init__(self, formula: str) -> None:
         self._formula = formula
@@ -73,7 +73,7 @@ class _Parser:
         return "".join(items)
 
     def item(self) -> str:
-        """An atom with what stands above and below it."""
+        """An atom with its superscript and subscript."""
         base, above, below = self.atom(), "", ""
         while self.token in ("^", "_"):
             if self.take() == "^":

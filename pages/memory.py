@@ -37,7 +37,7 @@ class Life:
 def memory(
     steps: Sequence[Step], lives: Sequence[Life], title: str = "kernels and buffers", *, style: bool = True
 ) -> str:
-    """The SVG text: which memory is in use at which step, and what shares it."""
+    """The SVG text: the memory in use at each step, and the buffers that share it."""
     if not steps or not lives:
         return picture([text("no memory of its own is used", 14, 24, "small")], 260, 40, title, style=style)
     slots = list(dict.fromkeys(life.slot for life in lives))

@@ -38,7 +38,7 @@ def folded(title: str, content: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """The text, of a very long one the beginning."""
+    """The text, cut off if it is very long."""
     return text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + f"\n... {len(text):,} characters in all"
 
 

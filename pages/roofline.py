@@ -1,4 +1,4 @@
-"""How near each kernel comes to what the machine can do: GFLOP/s over arithmetic intensity, both logarithmic.
+"""How near each kernel comes to the machine's peaks: GFLOP/s over arithmetic intensity, both logarithmic.
 
 The roof is min(peak, bandwidth x intensity) (Williams, Waterman and Patterson, "Roofline", 2009).
 """

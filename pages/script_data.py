@@ -48,7 +48,7 @@ def _one(record: Record) -> dict[str, Any]:
 
 
 def _unknown(text: str) -> dict[str, Any]:
-    """The place of a line of which only the text is recorded."""
+    """The position of a line recorded only as text."""
     return {"file": text, "line": 0, "function": "", "code": ""}
 
 
@@ -99,7 +99,7 @@ def computes(record: Record) -> dict[str, str]:
 
 
 def works_of(steps: Iterable[Record]) -> dict[str, str]:
-    """The same of the timed nodes."""
+    """The operations of each timed node."""
     works: dict[str, dict[str, None]] = {}
     for step in steps:
         works.setdefault(str(step["kernel"]), {})[work(str(step["text"]))] = None

@@ -1,4 +1,4 @@
-"""Text that notebooks and IPython show as it is: generated C, explanations."""
+"""Text that notebooks and IPython print verbatim: generated C, explanations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .notebook import text_form
 
 
 class Text(str):
-    """A string of several lines; where an ordinary one is shown as a Python literal, this one shows its lines."""
+    """A multi-line string whose repr in IPython is its lines, not a Python literal."""
 
     __slots__ = ()
 

@@ -28,7 +28,7 @@ _KIND_OF = {
 
 
 def kind_of(op: str) -> str:
-    """The kind of an op by its name; what is not in the table works element by element."""
+    """The kind of an op by its name; "elementwise" for ops outside the table."""
     return _KIND_OF.get(op, "elementwise")
 
 

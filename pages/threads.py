@@ -17,7 +17,7 @@ _TICK = 130.0
 
 @record
 class Bar:
-    """Something that a thread did, in seconds from the begin of the call."""
+    """A piece of a thread's work, in seconds from the begin of the call."""
 
     name: str
     begin: float

@@ -15,7 +15,7 @@ _MOST_ROWS = 60
 
 @record
 class Span:
-    """Something that took time: `begin` and `duration` in seconds, `note` is written behind it."""
+    """A timed pass: `begin` and `duration` in seconds, `note` is written behind it."""
 
     name: str
     begin: float

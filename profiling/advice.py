@@ -1,4 +1,4 @@
-"""A run profile in words: what is slow, why, and what to do about it.
+"""A run profile as advice: the slow nodes, the causes and the fixes.
 
 Each sentence names the kernel or node, how much it matters, the reason and the mend; what takes less than a twentieth
 of the time is not worth a sentence.

@@ -58,7 +58,7 @@ class Collection:
             _open.remove(self)
 
     def add(self, name: str, optimizer: OptimizerProfile, run: RunProfile | None) -> None:
-        """Take in one function that was compiled."""
+        """Add one compiled function."""
         with self._lock:
             self._functions.append((name, optimizer, run))
 
@@ -150,7 +150,7 @@ def collecting() -> bool:
 
 
 def collect(name: str, optimizer: OptimizerProfile, run: RunProfile | None) -> None:
-    """Tell the open collections of a function that was compiled."""
+    """Add a compiled function to the open collections."""
     with _lock:
         collections = tuple(_open)
     for collection in collections:

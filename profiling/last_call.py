@@ -43,7 +43,7 @@ class CallReader:
         self._at, self._buffers, self._team = at, buffers, team.reshape(-1, 3)
 
     def __call__(self, counters: Sequence[np.ndarray], tick: Callable[[], float]) -> LastCall | None:
-        """The newest of the calls that these counters are of; None before the first."""
+        """The newest call of these sets of counters; None before the first call."""
         tails = [each[self._at :].copy() for each in counters]
         moments = [tail[: len(tail) - self._buffers].reshape(-1, 2) for tail in tails]
         ended = [(rows[-1, 1], n) for n, rows in enumerate(moments) if rows[-1, 1]]

@@ -1,4 +1,4 @@
-"""Memory that calls held: what the C of a profiled function counts beside time and bytes moved."""
+"""Memory held by calls, counted by the C of a profiled function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIGURES = [1, 2, 4]
 
 @record
 class MemoryProfile:
-    """The most bytes of intermediate values that a call held at once, and what it would be without in-place work.
+    """Peak bytes of intermediate values in a call, and the peak without in-place ops.
 
     `planned`: the bytes of the one block in which intermediate values of the function share memory; 0 if each has a
     block of its own.
@@ -31,6 +31,6 @@ class MemoryProfile:
 
 
 def memory_of(counted: Sequence[np.ndarray]) -> MemoryProfile:
-    """The largest figures of all calls, from the numbers about memory of each set of counters."""
+    """The maxima over all calls, from the memory figures of each set of counters."""
     found = [numbers[FIGURES].tolist() for numbers in counted]
     return MemoryProfile(*(max(column) for column in zip(*found, strict=True))) if found else MemoryProfile()

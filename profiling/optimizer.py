@@ -136,7 +136,7 @@ class OptimizerProfile:
     # --- text
     @property
     def is_sequence(self) -> bool:
-        """Whether its time is that of its members and nothing more."""
+        """Whether its time is the sum of its members' times."""
         return False
 
     @property
@@ -165,7 +165,7 @@ class OptimizerProfile:
         yield from self.failure_lines(level)
 
     def facts(self) -> Iterator[tuple[str, Any]]:
-        """The facts that this kind of optimizer alone reports: labels and numbers."""
+        """The facts specific to this kind of optimizer: labels and numbers."""
         yield from ()
 
     def failure_lines(self, level: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Profiles of each kind of optimizer, with the facts that it alone reports."""
+"""Profiles of each kind of optimizer, with the facts specific to it."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class TopoProfile(OptimizerProfile):
 
 @record(kw_only=True, repr=False)
 class MergeProfile(OptimizerProfile):
-    """Equal nodes made one."""
+    """Profile of merging: equal nodes become one."""
 
     nb_fail: int = 0
     """Merges that the watcher did not let pass."""
@@ -195,7 +195,7 @@ class MergeProfile(OptimizerProfile):
 
 @record(kw_only=True, repr=False)
 class FusionProfile(OptimizerProfile):
-    """Elementwise groups made one kernel each."""
+    """Profile of fusion: each elementwise group becomes one kernel."""
 
     nb_iter: int = 0
     """Sweeps over the graph, the last empty one included."""
@@ -215,7 +215,7 @@ class FusionProfile(OptimizerProfile):
 
 @record(kw_only=True, repr=False)
 class GemmProfile(OptimizerProfile):
-    """Sums of scaled matrix products made calls of a BLAS."""
+    """Profile of BLAS calls: sums of scaled matrix products become `gemm`."""
 
     nb_iter: int = 0
     nb_replacement: int = 0
@@ -247,7 +247,7 @@ class GemmProfile(OptimizerProfile):
 
 @record(kw_only=True, repr=False)
 class InplaceProfile(OptimizerProfile):
-    """Nodes allowed to write over an input."""
+    """Profile of in-place ops: nodes that may overwrite an input."""
 
     nb_call_replace: int = 0
     nb_call_validate: int = 0

@@ -1,4 +1,4 @@
-"""The peaks of a machine, against which runs are held."""
+"""The peak bandwidth and arithmetic of a machine, to compare runs with."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Roofline:
     float64: float
 
     def peak(self, dtype: str) -> float:
-        """GFLOP/s for a dtype; what is not float32 is held against float64."""
+        """GFLOP/s for a dtype; float64's for all dtypes but float32."""
         return self.float32 if dtype in ("float32", "complex64", "float16") else self.float64
 
     def to_dict(self) -> dict[str, Any]:

@@ -176,16 +176,16 @@ class RunProfile:
             self.measure_early()
 
     def watch(self, at: int, buffers: int, team: np.ndarray) -> None:
-        """Say where the counters tell of the last call, how many buffers it has, and where the team writes its work."""
+        """Set the positions of the last call and of the team's work in the counters, and the number of buffers."""
         self._reader = CallReader(at, buffers, team)
 
     def measure_early(self) -> None:
-        """Measure the roofline as soon as the C is there: the profile is read when the interpreter shuts down."""
+        """Measure the roofline right after compilation: the profile is printed when the interpreter shuts down."""
         self._measure_early = True
         _ = self.roofline
 
     def attach(self, counters: np.ndarray) -> None:
-        """Read these counters too from now on (int64), which the C adds to.
+        """Read these int64 counters too; the C adds to them.
 
         For each node its runs, ticks, bytes and operations in a row, and a row of calls and their ticks; then the bytes
         held now, their peak, and the peak as it would be without in-place work.
@@ -194,7 +194,7 @@ class RunProfile:
             self._counters.append(counters)
 
     def record(self, seconds: float) -> None:
-        """Add one call that no C has counted."""
+        """Add one call without C counters."""
         with self._lock:
             if self.warm_up[0] > 0:
                 self.warm_up[0] -= 1
@@ -388,7 +388,7 @@ def _copied(node: StepProfile) -> dict[str, Any]:
 
 
 def _of_region(step: StepProfile) -> dict[str, Any]:
-    """The figures that only a region has, as plain data."""
+    """The figures specific to a region, as plain data."""
     if not step.engine:
         return {}
     return {"engine": step.engine, "copied_bytes": step.copied, "copy_seconds": step.copy_seconds}

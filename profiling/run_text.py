@@ -1,4 +1,4 @@
-"""A run profile as people read it: rows of nodes at most 140 wide, then op classes, lines, memory, advice."""
+"""A run profile as text: rows of nodes at most 140 wide, then op classes, lines, memory, advice."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _of_region(s: StepProfile) -> str:
 
 
 def _roof(cost: Cost, roofline: Roofline | None) -> str:
-    """The part of the roofline that was reached; none for what moves too little for that to mean anything."""
+    """The fraction of the roofline reached; empty for nodes that move too few bytes to be measured."""
     if roofline is None or cost.bytes < SMALL * cost.calls:
         return ""
     reached = cost.of_roofline(roofline)

@@ -44,7 +44,7 @@ def summary_lines(profile: OptimizerProfile) -> Iterator[str]:
 
 
 def passes(profile: OptimizerProfile) -> list[tuple[str, OptimizerProfile]]:
-    """The optimizers that are no sequences of others, with the names of those around them; the slowest first."""
+    """The optimizers that are not sequences, with the names of their parents; the slowest first."""
     found: list[tuple[str, OptimizerProfile]] = []
     stack = [("", child) for child in profile.children]
     while stack:
@@ -58,7 +58,7 @@ def passes(profile: OptimizerProfile) -> list[tuple[str, OptimizerProfile]]:
 
 
 def idle_rules(profile: OptimizerProfile) -> list[RuleProfile]:
-    """The rules that were tried, never applied, and took a part of the time that shows; the slowest first.
+    """The rules that were tried and never applied, and took noticeable time; the slowest first.
 
     Optimizers that are no rules, and the merging that sweeps do, are not among them.
     """
@@ -68,7 +68,7 @@ def idle_rules(profile: OptimizerProfile) -> list[RuleProfile]:
 
 
 def excluding(profile: OptimizerProfile) -> str:
-    """The expression that makes of `mode` one without the rules that only cost time; empty if there are none."""
+    """The expression `mode.excluding(...)` with the rules that never applied; empty if there are none."""
     names = ", ".join(f'"{row.name}"' for row in idle_rules(profile)[:TOP])
     return f"mode.excluding({names})" if names else ""
 

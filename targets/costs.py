@@ -82,7 +82,7 @@ class Costs:
         return measured[0] if ITEMS[dtype] <= 4 else measured[1] * ITEMS[dtype] / 8  # float16 is computed as float32
 
     def additions(self, name: str, additions: float, dtype: str) -> int:
-        """The additions that take as long as an element of an op, at least 1 of what computes at all."""
+        """The cost of an element in additions; at least 1 for ops that compute."""
         if not additions:
             return 0
         return max(1, round(self.elementwise(name, additions, dtype) / (self.addition_byte * ITEMS[dtype])))
@@ -92,7 +92,7 @@ class Costs:
         return int(self.moved_byte * moved + computed) + 1
 
     def gathered(self, item: int, in_rows: bool) -> int:
-        """An element that a gather or a scatter moves; `in_rows`: beside its neighbours."""
+        """An element that a gather or a scatter moves; `in_rows`: the elements are contiguous."""
         return item * self.gathered_byte + (0 if in_rows else self.jump)
 
     def compilation(self, characters: int, loops: int, reductions: int, copies: int) -> int:
@@ -100,5 +100,5 @@ class Costs:
         return characters * self.character + loops * self.loop + reductions * self.reduction + copies * self.copy
 
     def is_kept(self, name: str, additions: float, dtype: str) -> bool:
-        """Whether a value costs so much that it is kept: written to the cache, and read again."""
+        """Whether keeping a value, a write and a read of the cache, is cheaper than recomputing it."""
         return self.elementwise(name, additions, dtype) >= self.again_byte * ITEMS[dtype]

@@ -17,12 +17,12 @@ _current: ContextVar[Target | None] = ContextVar("arignote_target", default=None
 
 
 def current() -> Target:
-    """The target of the optimization or compilation that is going on."""
+    """The target of the current optimization or compilation."""
     return _current.get() or host()
 
 
 def chosen() -> Target | None:
-    """The target of the block of `using` that is going on; None outside of any."""
+    """The target of the innermost `using` block; None outside of any."""
     return _current.get()
 
 

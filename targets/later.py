@@ -1,4 +1,4 @@
-"""A module of Python that only failures need, loaded when it is first asked for: `later.difflib`."""
+"""Modules that only failures need, imported on first use: `later.difflib`."""
 
 from __future__ import annotations
 

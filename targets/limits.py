@@ -1,4 +1,4 @@
-"""Bounds on kernels, tiles and pipelines: what the runtime has room for, compilers take in their stride, caches hold.
+"""Bounds on kernels, tiles and pipelines, set by the runtime, by compile times and by cache sizes.
 
 None of them changes a result: they decide which work shares a loop nest, and in which portions it is done.  Numbers
 that bits depend on (blocks of a sum) are part of the meaning and stand in `cbackend/lowering/`.

@@ -53,7 +53,7 @@ def by_name(name: str) -> Target:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    """A message on a name that there is not, with the one that was probably meant, or else all."""
+    """The error message for an unknown name: the closest known name, or else all of them."""
     known = list(known)
     near = later.difflib.get_close_matches(name, known, n=1)
     meant = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
@@ -61,7 +61,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def refusal(target: Target) -> str | None:
-    """Why code for the target cannot be made and run here, with the fix; None if it can."""
+    """The reason why this machine cannot compile or run code for the target, with the fix; None if it can."""
     here = host()
     if (target.arch, target.system) != (here.arch, here.system):
         return (

@@ -55,7 +55,7 @@ def extensions_of(arch: str) -> tuple[str, ...]:
 
 @cache
 def processor() -> dict[str, str]:
-    """The fields of the first processor: name and value.  Where there is no /proc/cpuinfo, what `platform` knows."""
+    """The fields of the first processor by name, from /proc/cpuinfo or else from `platform`."""
     try:
         with open("/proc/cpuinfo", "rb", buffering=0) as file:
             text = file.read(16384).decode(errors="replace")

@@ -15,7 +15,7 @@ def processors() -> int:
 
 
 def processors_under(root: str | Path) -> int:
-    """The same, with the files of the system looked for under `root`."""
+    """The number of usable processors, with the system's files read under `root`."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     quotas = [quota for folder in _groups(str(root)) if (quota := _quota(folder)) is not None]
     return max(1, min([allowed, *map(math.ceil, quotas)]))
@@ -43,7 +43,7 @@ _MOUNTS = {
 
 
 def _quota(group: str) -> float | None:
-    """The number of processors that the quota of a group is worth; None if it has none."""
+    """The quota of a control group in processors; None without a quota."""
     if not os.path.isdir(group):
         return None
     both = _text(f"{group}/cpu.max").split()

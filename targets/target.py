@@ -82,7 +82,7 @@ class Target:
 
     @property
     def code(self) -> Target:
-        """This target as far as the code made for it depends on it: under no name, with no number of threads."""
+        """This target reduced to the fields that generated code depends on: no name, no thread count."""
         return replace(self, name="", threads=0)
 
     def lacks(self, other: Target) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ class Target:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """The flags by which gcc and clang make code for it."""
+        """The flags of gcc and clang for this target."""
         if self.arch != "x86_64":
             return tuple(f"-m{f.replace('_', '-')}" for f in self.features) if self.arch == "wasm32" else ()
         level = max((l for l, of in LEVELS.items() if set(of) <= set(self.features)), key=lambda l: len(LEVELS[l]))

@@ -38,7 +38,7 @@ def arg_reduce(node: Node, x: Any) -> Any:
 
 @converter("reshape")
 def reshape(node: Node, x: Any) -> Any:
-    """Axes from `axis_start` on become those of `shape`: 0 keeps a length, -1 is what is left."""
+    """Reshape the axes from `axis_start` on to `shape`: 0 keeps a length, -1 takes the remaining elements."""
     start, count = node["axis_start"], node["axis_count"]
     stop = x.ndim if count == -1 else start + count
     own = list(T.shape(x))
@@ -86,7 +86,7 @@ def split(node: Node, x: Any) -> Any:
 
 @converter("slice")
 def slice_(node: Node, x: Any) -> Any:
-    """An end of 0 is the end of the axis; with a negative stride, that before its first element."""
+    """A slice.  An end of 0 means the end of the axis, with a negative stride its beginning."""
     place = [slice(None)] * x.ndim
     strides = node["stride"] or [1] * len(node["axes"])
     for axis, begin, end, step in zip(node["axes"], node["begin"], node["end"], strides, strict=True):

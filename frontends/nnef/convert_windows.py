@@ -13,7 +13,7 @@ from .table import Node, aligned, converter
 
 
 def _around(node: Node, x: Any, axes: Sequence[int], *numbers: Sequence[int]) -> list[Any]:
-    """The padding of each axis; where none is given, the output is as long as the input over the stride, rounded up.
+    """The padding of each axis.  By default the output has ceil(input / stride) elements.
 
     `numbers`: sizes of windows, strides and dilations.
     """
@@ -51,7 +51,7 @@ def conv(node: Node, x: Any, kernels: Any, bias: Any) -> Any:
 
 
 def _windows(node: Node, x: Any, fill: float) -> tuple[Any, list[Any], dict[str, tuple[int, ...]]]:
-    """The padded tensor, its padding, and the numbers of windows that go along all axes."""
+    """The padded tensor, its padding, and the window parameters with one number for each axis."""
     size, rank = tuple(node["size"]), x.ndim
     stride, dilation = _numbers(node["stride"], rank), _numbers(node["dilation"], rank)
     pairs = _around(node, x, range(rank), size, stride, dilation)
@@ -70,7 +70,7 @@ def max_pool(node: Node, x: Any) -> Any:
 
 @converter("avg_pool", "box")
 def avg_pool(node: Node, x: Any) -> Any:
-    """Sums of windows; means where positions outside count, or where the border is ignored, by those inside."""
+    """Sums or means of windows.  If the border is ignored, a mean divides by the number of elements inside."""
     if node["border"] not in ("ignore", "constant"):
         raise node.error(f"the border is {node['border']!r}, expected ignore, constant")
     wide, pairs, numbers = _windows(node, x, 0.0)

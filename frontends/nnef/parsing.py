@@ -61,7 +61,7 @@ class Graph(NamedTuple):
 
 
 def parse(text: str, where: str) -> Graph:
-    """The graph of a text.  Raises NnefError that names the line, what was expected and what came."""
+    """The graph of a text.  Raises NnefError with the line, the expected token and the one found."""
     return _Parser(text, where).graph()
 
 
@@ -91,7 +91,7 @@ class _Parser:
         return NnefError(f"{self.where}:{self.next.line}: expected {expected}, got {self.next.text!r:.40}")
 
     def take(self, text: str = "", kind: str = "") -> str:
-        """The next token, which must be this text, or of this kind."""
+        """Take the next token.  Raises NnefError unless it has this text or kind."""
         token = self.next
         if (text and token.text != text) or (kind and token.kind != kind) or token.kind == "end":
             raise self.fail(repr(text) if text else f"a {kind}")
@@ -105,7 +105,7 @@ class _Parser:
         return found
 
     def several(self, end: str, item: Callable[[], Any]) -> list[Any]:
-        """Items with commas between them, up to an end."""
+        """Parse a comma-separated list up to its closing token."""
         found: list[Any] = []
         while not self.has(end):
             if found:

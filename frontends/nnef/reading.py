@@ -197,7 +197,7 @@ def _count(results: Any) -> int:
 
 
 def _input(node: Node, dtype: str) -> Variable:
-    """The variable of an external tensor; a length of 0 is one that only the call tells."""
+    """The variable of an external tensor; a length of 0 is unknown until the call."""
     lengths = tuple(n or None for n in node["shape"])
     if any(n is not None and n < 0 for n in lengths):
         raise node.error(f"the shape is {node['shape']}, expected lengths of 0 and more")
@@ -211,7 +211,7 @@ def _constant(node: Node, dtype: str) -> np.ndarray:
 
 
 def _refuse_large(node: Node, shape: tuple[int, ...], size: int) -> int:
-    """The bytes of a tensor.  Raises NnefError for more than are accepted."""
+    """The byte count of a tensor.  Raises NnefError above the limit."""
     count = size
     for n in shape:
         count *= n

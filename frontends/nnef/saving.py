@@ -69,7 +69,7 @@ def _written(name: str, graph: FunctionGraph, keys: Sequence[str]) -> tuple[str,
 
 
 def _input(w: Writer, variable: Variable, number: int) -> str:
-    """Write an input, and return its name; a shared variable becomes a tensor, and has none."""
+    """Write an input and return its name; a shared variable becomes a tensor and returns none."""
     if variable.dtype not in KINDS or variable.ndim > MOST_AXES:
         form = f"{', '.join(KINDS)} with at most {MOST_AXES} axes"
         raise NnefError(f"to_nnef: input {variable}, expected {form}")

@@ -18,7 +18,7 @@ CONVERTERS: dict[str, Converter] = {}
 
 
 class NnefError(ValueError):
-    """A model that cannot be read: the message names the op, what was expected and what came."""
+    """Error for an unreadable model: the message names the op, the expected and the actual operand."""
 
 
 class Node:
@@ -48,7 +48,7 @@ def tensor(value: Any, dtype: str = "float32") -> Variable:
 
 
 def aligned(*values: Any) -> list[Any]:
-    """Operands of one rank: axes are aligned at the first one, and missing ones have length 1."""
+    """Operands extended to one rank: trailing axes of length 1 are added."""
     dtype = next((v.dtype for v in values if isinstance(v, Variable) and v.dtype != "bool"), "float32")
     operands = [tensor(v, dtype) for v in values]
     rank = max(v.ndim for v in operands)

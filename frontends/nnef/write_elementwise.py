@@ -29,7 +29,7 @@ _BITS = {"bitwise_not": "not", "bitwise_and": "and", "bitwise_or": "or", "bitwis
 
 @lru_cache(maxsize=1)
 def written_ops() -> dict[str, str]:
-    """The NNEF op for each elementwise op that alone is the meaning of one in the reader's table."""
+    """The NNEF op for each elementwise op: the entries of the reader's table that consist of one op."""
     found: dict[str, str] = {}
     for name, function in PLAIN.items():
         dtypes = _OF_TRUTH.get(name, ("float32",) * len(OPERANDS[name]))
@@ -62,14 +62,14 @@ def elementwise(w: Writer, node: Apply) -> str:
 
 
 def operands_of(w: Writer, node: Apply) -> list[str]:
-    """The operands as text: literals, and values with as many axes as the result; one at least is a value."""
+    """The operands as text: literals, or values with the rank of the result; at least one is a value."""
     plain = [i for i in node.inputs if i.dtype != node.inputs[0].dtype]
     numbers = all(map(is_literal, node.inputs)) or (plain and all(is_literal(i) for i in node.inputs[1:]))
     return [_aligned(w, i, node.out.ndim, bool(numbers) and i.dtype == "int64") for i in node.inputs]
 
 
 def _aligned(w: Writer, variable: Variable, rank: int, as_value: bool) -> str:
-    """An operand; NNEF aligns the axes of operands at the first one, and we at the last one."""
+    """An operand with leading axes added: NNEF aligns operands at the first axis, NumPy at the last."""
     if is_literal(variable) and not as_value:
         return literal(variable.data.item())  # type: ignore[attr-defined]
     name, missing = w.value(variable), rank - variable.ndim
@@ -124,7 +124,7 @@ def logsumexp(w: Writer, node: Apply) -> str:
 
 
 def _exponentials(w: Writer, node: Apply) -> tuple[str, str, str]:
-    """x less its largest element, the sum of the exponentials of that, and the largest element."""
+    """x - max(x), the sum of its exponentials, and max(x)."""
     axes, x = [node.op.axis], w.value(node.inputs[0])  # type: ignore[attr-defined]
     top = w.op("max_reduce", x, axes=axes)
     shifted = w.op("sub", x, top)

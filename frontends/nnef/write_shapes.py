@@ -1,4 +1,4 @@
-"""The NNEF lines of reductions, shapes, parts and products."""
+"""The NNEF lines of reductions, shapes, slices and products."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def dimshuffle(w: Writer, node: Apply) -> str:
 
 @writes(Reshape, reads=first_input)
 def reshape(w: Writer, node: Apply) -> str:
-    """Lengths that are known; 0 for that of the same axis before, -1 for one other."""
+    """Reshape to known lengths; 0 keeps the length of the same axis, -1 stands for one unknown length."""
     x, *lengths = node.inputs
     own, shape = dims_of(x), []
     for axis, (length, dim) in enumerate(zip(lengths, dims_of(node.out), strict=True)):
@@ -101,7 +101,7 @@ def join(w: Writer, node: Apply) -> str:
 
 @writes(Subtensor, reads=first_input)
 def part(w: Writer, node: Apply) -> str:
-    """A slice; axes of which one position is read are then squeezed."""
+    """A slice, with the axes of integer indices squeezed."""
     x, *inputs = node.inputs
     found: dict[str, list[int]] = {"axes": [], "begin": [], "end": [], "stride": []}
     single = []
@@ -136,7 +136,7 @@ def _bounds(node: Apply, index: Any, axis: int) -> tuple[int, int, int]:
 
 
 def _position(index: Variable, length: Any) -> int:
-    """A position that is known, counted from the beginning."""
+    """A constant index, counted from the beginning."""
     known = _known(index)
     if known is None or (known < 0 and not isinstance(length, int)):
         raise CannotWrite("subtensor at positions that only the call tells")
@@ -158,7 +158,7 @@ def gather(w: Writer, node: Apply) -> str:
 
 @writes(Dot, MatMul)
 def product(w: Writer, node: Apply) -> str:
-    """A product of matrices; vectors have an axis of length 1 meanwhile."""
+    """A product of matrices; vectors get an axis of length 1, squeezed afterwards."""
     a, b = node.inputs
     if node.out.dtype != "float32":
         raise CannotWrite(f"{node.op.name} of {node.out.dtype}")

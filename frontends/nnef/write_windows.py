@@ -29,7 +29,7 @@ class Padded(NamedTuple):
 
 
 def padded(x: Variable) -> Padded | None:
-    """The padding that made x, a value in an array of one number, if its places are known; else None."""
+    """The padding that made x: a value written into an array of one number.  None if its position is unknown."""
     node = x.owner
     if node is None or not isinstance(node.op, IncSubtensor) or not node.op.set:
         return None
@@ -75,7 +75,7 @@ def pad(w: Writer, node: Apply) -> str:
 
 
 def _within(x: Variable, number: float, front: int = 0) -> tuple[Variable, Pairs]:
-    """A value and its padding, if that is of this number and only on axes from `front` on."""
+    """A value and its padding, if it pads with this number and only axes from `front` on."""
     found = padded(x)
     if found is None or found.number != number or any(map(any, found.pairs[:front])):
         return x, [(0, 0)] * x.ndim
@@ -107,7 +107,7 @@ def sum_pool(w: Writer, node: Apply) -> str:
 
 
 def _windows(node: Apply) -> dict[str, list[int]]:
-    """The numbers of windows along all axes."""
+    """The window parameters, one number for each axis."""
     op: Any = node.op
     if node.out.dtype != "float32":
         raise CannotWrite(f"{op.name} of {node.out.dtype}")

@@ -68,7 +68,7 @@ class Writer:
 
     # --- names and values
     def name(self, wanted: str) -> str:
-        """A name that nothing has: the one wanted, as far as it is an identifier, or that with a number."""
+        """An unused name: the wanted one made an identifier, with a number if it is taken."""
         base = re.sub(r"\W", "_", wanted, flags=re.ASCII)
         base = base if re.match("[A-Za-z_]", base) else f"t_{base}"
         found, number = base, 1
@@ -78,7 +78,7 @@ class Writer:
         return found
 
     def value(self, variable: Variable) -> str:
-        """The name of a value, whose lines are added if they are not there yet."""
+        """The name of a value; add its lines if they are missing."""
         stack = [variable]
         while stack:
             last = stack[-1]
@@ -149,7 +149,7 @@ class Writer:
             self.names[output] = name
 
     def name_last(self, variable: Variable, wanted: str) -> None:
-        """Give an output its name: in its own line if that is the last one, else by a copy."""
+        """Name an output: rename the result if its line is the last one, else add a copy."""
         is_new = variable not in self.names and not isinstance(variable, Constant)
         found = self.value(variable)
         if is_new and self.lines and self.lines[-1].startswith(f"{found} = "):
@@ -165,7 +165,7 @@ def is_literal(variable: Variable) -> bool:
 
 
 def literal(value: Any) -> str:
-    """A number, text, or list as it stands in a graph."""
+    """A number, string or list in NNEF's syntax."""
     if isinstance(value, (list, tuple)):
         begin, end = "[]" if isinstance(value, list) else "()"
         return f"{begin}{', '.join(map(literal, value))}{end}"

@@ -105,7 +105,7 @@ class Builder:
 
     # --- nodes
     def _settled(self, node: Node, operands: list[Any]) -> list[Any]:
-        """The outputs of a node in their narrow dtypes, constants folded; more may be given than are asked for."""
+        """The outputs of a node in their narrow dtypes, constants folded; there may be more than the model wants."""
         outputs = self._converted(node, operands)
         if len(outputs) < sum(node.wanted):
             raise node.error(f"gives {len(outputs)} outputs, and {sum(node.wanted)} are asked for")
@@ -136,7 +136,7 @@ class Builder:
         return CONVERTERS.get((domain, proto.op_type))
 
     def _definition(self, proto: Any, operands: Sequence[Any]) -> Any:
-        """The FunctionProto of an op: of the model, or of the standard for an op that it defines by others."""
+        """The FunctionProto of an op, defined by the model or by the standard."""
         domain = _domain(proto)
         own = self.functions.get((domain, proto.op_type))
         if own is not None:
@@ -158,7 +158,7 @@ class Builder:
         return function if function.node else None
 
     def _schema(self, proto: Any) -> Any:
-        """The op of a node in the standard; None if it is in none that is known."""
+        """The schema of a node's op in the standard; None if the op or its op set is unknown."""
         onnx, domain = onnx_package(), _domain(proto)
         try:
             return onnx.defs.get_schema(proto.op_type, self.versions.get(domain, 1), domain)
@@ -173,7 +173,7 @@ class Builder:
         return {name: a.default_value for name, a in schema.attributes.items() if a.default_value.type}
 
     def _by_definition(self, node: Node, operands: list[Any]) -> list[Any]:
-        """The outputs of a node by the nodes of the function that defines its op."""
+        """Inline the function that defines the op of a node."""
         wrapped = [narrow(o, form) for o, form in zip(operands, node.formats, strict=True)]
         function = self._definition(node.proto, wrapped)
         if function is None or not hasattr(function, "node"):
@@ -242,7 +242,7 @@ def _with_attributes(proto: Any, given: Mapping[str, Any]) -> Any:
 
 
 def _type_proto(onnx: Any, operand: Any) -> Any:
-    """Type of an operand, as the standard's function definitions take it."""
+    """The TypeProto of an operand, for the standard's function definitions."""
     from_dtype = onnx.helper.np_dtype_to_tensor_dtype
     if operand is None:
         return onnx.TypeProto()
@@ -258,7 +258,7 @@ def _type_proto(onnx: Any, operand: Any) -> Any:
 
 
 def folded(value: Any, operands: Sequence[Any]) -> Any:
-    """The value as a constant, if all that it is computed of are constants and it has few elements.
+    """The value, folded to a constant if it is small and all of its operands are constants.
 
     Weights in 8 bits stay so: the optimizer multiplies them as integers.
     """
@@ -288,7 +288,7 @@ def _is_closed(value: Variable) -> bool:
 
 
 def _on_elements(node: Node, operands: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Arithmetic of vectors whose elements are known one by one, element by element; None for all else."""
+    """Arithmetic on vectors of known elements, element by element; None for other nodes."""
     if node.op not in _ELEMENTWISE or not 1 <= len(operands) <= 2 or all(isinstance(o, Constant) for o in operands):
         return None
     every = [elements(o) for o in operands]

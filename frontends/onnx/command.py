@@ -26,7 +26,7 @@ RUNS = 5
 
 
 def main(options: argparse.Namespace) -> int:
-    """Tells what a model consists of and does what the options ask for; the exit code."""
+    """Print the contents of a model, run the options, and return the exit code."""
     try:
         shapes = dict(map(_shape, options.shape or ()))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""If, Loop, Scan: subgraphs as branches and loops of the graph, or unrolled where the number of turns is known."""
+"""If, Loop, Scan: subgraphs as branches and loops, unrolled where the iteration count is known."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _is_true(value: Any) -> bool:
 
 
 def _unrolled(node: Node, turns: int, going: bool, initial: Sequence[Any], scanned: int) -> tuple[Any, ...] | None:
-    """The loop turn by turn; None if only the run tells when it ends."""
+    """The unrolled loop; None if its iteration count is unknown before the run."""
     state, rows = list(initial), [[] for _ in range(scanned)]  # type: list[Any], list[list[Any]]
     for k in range(turns):
         if not going:
@@ -110,7 +110,7 @@ def scan_(node: Node, *operands: Any) -> Any:
 
 
 def _scan_by_example(node: Node, operands: Sequence[Any], count: int) -> tuple[Any, ...]:
-    """Version 8: a first axis of examples; the number of them must be known."""
+    """Scan of version 8: the first axis is a batch of known length."""
     _, *given = operands
     examples = given[0].type.shape[0]
     if examples is None or operands[0] is not None:

@@ -136,7 +136,7 @@ def cast(node: Node, x: Any, like_this: Any = None) -> Any:
 
 
 def _rounding(node: Node) -> tuple[bool, str]:
-    """Whether numbers beyond the largest become that one, and where powers of two are rounded to."""
+    """The cast's attributes: whether it saturates, and the rounding direction of powers of two."""
     mode = node.attr("round_mode", "up")
     if mode not in ("up", "down", "nearest"):
         raise node.error(f"the round_mode is {mode!r}, expected up, down or nearest")

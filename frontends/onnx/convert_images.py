@@ -57,14 +57,14 @@ def _scales(node: Node, x: Any, axes: Sequence[int], scales: Any, sizes: Any) ->
 
 
 def _is_new(node: Node) -> bool:
-    """Whether it is of the form with coordinate modes."""
+    """Whether the op set has coordinate modes (version 11 on)."""
     return node.op == "Resize" and node.version >= 11
 
 
 def _coordinates(
     node: Node, own: int, scale: float, length: int, corner: tuple[float, float] | None
 ) -> np.ndarray:
-    """Where each new position stands among the old ones."""
+    """The source coordinate of each output position."""
     how = node.attr("coordinate_transformation_mode", "half_pixel" if _is_new(node) else "asymmetric")
     k: Any = np.arange(length, dtype=np.float64)
     return np.asarray(_transformed(node, how, k, own, scale, length, corner))
@@ -198,7 +198,7 @@ def _sample_weight(d: Any, mode: str) -> Any:
 
 
 def _gathered(x: Any, places: Sequence[Any], border: str, corners: bool) -> Any:
-    """The elements of x at whole places; what lies outside follows the border."""
+    """The elements of x at integer coordinates; coordinates outside follow the padding mode."""
     own = own_lengths(x)[2:]
     inside: Any = None
     found = []

@@ -82,7 +82,7 @@ def _written(node: Node, x: Any, places: tuple[Any, ...], updates: Any) -> Any:
 
 
 def _combined(x: Any, places: tuple[Any, ...], updates: Any, how: str) -> Any:
-    """Products and extrema: the elements of each place are brought together by sorting, then folded one by one."""
+    """Combine updates by product or extremum: sort them by position, then fold each group."""
     function = {"mul": T.mul, "max": T.maximum, "min": T.minimum}[how]
     counts = list(updates.type.shape)
     if None in counts:

@@ -80,7 +80,7 @@ MOST_NEIGHBOURS = 1 << 10
 
 @converter("LRN")
 def lrn(node: Node, x: Any) -> Any:
-    """Each element divided by what its neighbours among the channels are together."""
+    """Local response normalization: divide each element by a power of its channel neighbours' square sum."""
     size, channels = node.need("size"), x.type.shape[1]
     if not 1 <= size <= (MOST_NEIGHBOURS if channels is None else 1 << 62):
         raise node.error(f"the size is {size}, expected 1 to {MOST_NEIGHBOURS}")

@@ -1,4 +1,4 @@
-"""Eight bits: quantization, products and convolutions of quantized numbers, by their exact meaning."""
+"""Quantization, and products and convolutions of 8-bit quantized numbers, computed exactly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .values import dtype_of
 
 
 def _along(v: Any, x: Variable, node: Node, default: int = 1) -> Any:
-    """Scales or zero points beside x: one number, one a position of an axis, or one a block."""
+    """Scales or zero points broadcast to x: one in all, one for each position of an axis, or one for each block."""
     if v is None or v.ndim == 0 or (v.ndim == 1 and v.type.shape[0] == 1):
         return v if v is None or v.ndim == 0 else T.reshape(v, ())
     axis = node.attr("axis", default) % x.ndim

@@ -99,7 +99,7 @@ class _Layer:
 
 
 def _bias(b: Any, d: int, gates: int, hidden: int) -> tuple[list[Any], list[Any]]:
-    """The biases of the input and of the state, gate by gate; zeros are left out as 0."""
+    """The biases of input and state for each gate; 0 where the node has none."""
     if b is None:
         return [0] * gates, [0] * gates
     row = b[d]

@@ -1,4 +1,4 @@
-"""Reductions, positions of extrema, cumulative sums, softmax."""
+"""Reductions, argmax and argmin, cumulative sums, softmax."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _reduction(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _over_computed(node: Node, function: Callable[..., Any], x: Any, axes: Any) -> Any:
-    """The reduction along axes that the run decides, one after the other."""
+    """The reduction along axes known at run time, one axis after the other."""
     if node.op not in _IDENTITIES or not node.attr("keepdims", 1):
         raise node.error("the vector of axes must be a constant; it is computed when the model runs")
     every = T.eq(T.size(axes), 0) if not node.attr("noop_with_empty_axes", 0) else constant(np.array(False))

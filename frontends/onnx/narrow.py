@@ -139,7 +139,7 @@ def _number(value: float) -> Any:
 
 
 def _nearest(size: Any, digits: int, least: int) -> Any:
-    """float64 `size` >= 0 with `digits` stored digits; below 2**least steps stay as they are there.
+    """float64 `size` >= 0 rounded to `digits` stored digits; below 2**least the step size stays constant.
 
     A shift of 2**(52 - digits) times the number has the last digit of the sum where the last digit of the result is.
     Of the shift only 26 digits are kept, so it is an even number of such steps and ties go to even.
@@ -169,7 +169,7 @@ NUMBER_OF_FORMAT = {f: number for number, f in FORMATS.items()}
 
 @cache
 def _table(form: Any) -> np.ndarray:
-    """The number of each pattern of bits."""
+    """The decoded number of each bit pattern."""
     return form.decoded().astype(form.wide)  # type: ignore[no-any-return]
 
 

@@ -11,7 +11,7 @@ from .values import array_of
 
 
 class OnnxError(ValueError):
-    """A model that cannot be read: the message names the node, the operand, what was expected and what came."""
+    """Error for an unreadable model: the message names node, operand, expected and actual value."""
 
 
 class ModelLine(SourceLine):
@@ -24,7 +24,7 @@ class ModelLine(SourceLine):
 
 
 def line_of(proto: Any, number: int) -> ModelLine:
-    """The place of a node in its model, which profiles and errors name."""
+    """The location of a node in its model, for profiles and errors."""
     name = proto.name or "-> " + ", ".join(filter(None, proto.output))
     return ModelLine(f"{proto.op_type} {name}", number)
 
@@ -82,7 +82,7 @@ class Node:
         return [value_of(v) for v in values]
 
     def check(self, operands: Sequence[Any], schema: Any) -> None:
-        """Raise OnnxError for operands whose number or dtypes the standard does not allow for this op."""
+        """Raise OnnxError if the standard forbids this number of operands or their dtypes."""
         if schema is not None:
             self._check_count(operands, schema)
             self._check_dtypes(operands, schema)
@@ -119,7 +119,7 @@ class Node:
         return f"{reason.get(type(error), error)}\n  operands: {types}{attributes}"
 
     def error(self, problem: str) -> OnnxError:
-        """An error in the name of this node."""
+        """An OnnxError that names this node."""
         return OnnxError(f"{self}: {problem}")
 
     def __str__(self) -> str:

@@ -102,7 +102,7 @@ def _session(model: Any, threads: int | None, providers: Sequence[str], optimize
 
 
 class _Signature:
-    """A node with all that decides whether the runtime takes it: op, types, small constants."""
+    """Cache key of a trial: the op, types and small constants of a node."""
 
     def __init__(self, node: Apply) -> None:
         self.node = node

@@ -1,4 +1,4 @@
-"""Nodes that ONNX Runtime computes otherwise than NumPy, each with its reason: the engine refuses them.
+"""Nodes whose ONNX Runtime results differ from NumPy's, each with the reason: the engine refuses them.
 
 Found by comparing each op with NumPy on special values, on a dense sample of values, and on empty arrays
 (tests/test_partition_values.py).

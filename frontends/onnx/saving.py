@@ -72,7 +72,7 @@ def model_of(name: str, graph: FunctionGraph) -> Any:
 
 
 def _graph_of(source: Any, inputs: Sequence[Variable] | None) -> tuple[str, FunctionGraph, Sequence[str]]:
-    """The name of what is written, its graph, and the names of its outputs."""
+    """The name of the model, its graph, and the names of its outputs."""
     if isinstance(source, EdgeFunction) or (isinstance(source, OnnxModel) and source.is_wide):
         raise OnnxError("to_onnx: models with sequences or dtypes of few bits cannot be written")
     if isinstance(source, OnnxModel):
@@ -116,13 +116,13 @@ def _refuse_complex(variable: Variable) -> None:
 
 
 class _Axes:
-    """Names for lengths that are not known: one for each length of an input, and for outputs that equal one."""
+    """Names of unknown lengths: one for each length of an input, reused by outputs of equal length."""
 
     def __init__(self) -> None:
         self._names: dict[Symbol, str | int] = {}
 
     def know(self, variable: Variable, shape: Sequence[int]) -> None:
-        """Take the lengths of an initializer for those of a variable."""
+        """Record the lengths of an initializer as those of its variable."""
         self._names.update((dim, n) for dim, n in zip(dims_of(variable), shape) if isinstance(dim, Symbol))
 
     def of_input(self, variable: Variable, name: str) -> list[Any]:

@@ -160,7 +160,7 @@ def reduce(w: Writer, node: Apply) -> str:
 
 
 def _counted(w: Writer, name: str, axes: list[int], of_all: bool) -> str:
-    """Whether any holds, by the number of those that do; all hold if none does not."""
+    """`any` by counting the true elements; `all` by counting the false ones."""
     flags = w.cast(w.op("Not", name) if of_all else name, "bool", "int64")
     found = w.cast(w.op("ReduceSum", flags, w.const(axes), keepdims=0), "int64", "bool")
     return w.op("Not", found) if of_all else found
@@ -178,7 +178,7 @@ def arg_reduce(w: Writer, node: Apply) -> str:
 
 @writes(SumTo)
 def sum_to(w: Writer, node: Apply) -> str:
-    """The axes where the target has length 1 are summed; which ones those are is computed."""
+    """Sum the axes of length 1 in the target; the run computes which axes those are."""
     x, like = node.inputs
     target = w.shape(w.value(like))
     added = x.ndim - like.ndim
@@ -213,7 +213,7 @@ def running_product(op: Any, x: Variable) -> Any:
 
 @means(Top)
 def top(op: Any, x: Variable) -> Any:
-    """The largest number that is not NaN."""
+    """The maximum, ignoring NaN."""
     return T.max(T.switch(T.isnan(x), T.constant(-math.inf, x.dtype), x), axis=op.axis)
 
 

@@ -32,7 +32,7 @@ def _branch(w: Writer, graph: FunctionGraph, names: Sequence[str]) -> Any:
 
 @writes(Scan)
 def scan(w: Writer, node: Apply) -> list[str]:
-    """A Loop; each turn takes its slices of the sequences by the number of the turn."""
+    """A Loop whose iterations read their slices of the sequences by the loop counter."""
     op: Any = node.op
     n, sequences, states, others = op.parts(node)
     endless = getattr(n, "data", 0) >= ENDLESS
@@ -48,7 +48,7 @@ def scan(w: Writer, node: Apply) -> list[str]:
 
 
 def _rows_like(w: Writer, rows: str, state: str) -> str:
-    """The rows of a state with its lengths, which a Loop of no turns leaves open."""
+    """The rows of a state reshaped to its lengths, which a Loop without iterations leaves open."""
     lengths = w.op("Concat", w.op("Shape", rows, start=0, end=1), w.op("Shape", state), axis=0)
     return w.op("Reshape", rows, lengths, allowzero=1)
 

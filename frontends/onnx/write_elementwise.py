@@ -60,7 +60,7 @@ def elementwise(w: Writer, node: Apply) -> str:
 
 
 def _cast(w: Writer, node: Apply, taken: tuple[str, ...]) -> list[str]:
-    """The operands in the dtypes in which NumPy computes."""
+    """The operands cast to NumPy's computation dtypes."""
     return [w.cast(w.value(i), i.dtype, d) for i, d in zip(node.inputs, taken, strict=True)]
 
 
@@ -83,7 +83,7 @@ def cast(w: Writer, node: Apply) -> str:
 
 @writes("floor_div", "mod", "fmod")
 def divided(w: Writer, node: Apply) -> str:
-    """Floats by the remainder; integers without a division by 0 or by -1, which end processes."""
+    """Floor division: floats by the remainder, integers without division by 0 or -1, which can crash."""
     taken, result = node.op.loop(tuple(i.dtype for i in node.inputs))  # type: ignore[attr-defined]
     work = WIDE.get(taken[0], taken[0])
     a, b = (w.cast(v, taken[0], work) for v in _cast(w, node, taken))
@@ -154,7 +154,7 @@ LN2, LN10 = math.log(2), math.log(10)
 
 
 def _wide(op: Any, operands: tuple[Any, ...]) -> list[Any]:
-    """The operands in the dtypes in which NumPy computes."""
+    """The operands cast to NumPy's computation dtypes."""
     taken, _ = op.loop(tuple(i.dtype for i in operands))
     return [T.cast(i, d) for i, d in zip(operands, taken, strict=True)]
 
@@ -271,7 +271,7 @@ def compared(op: Any, a: Any, b: Any) -> Any:
 
 @means("isnan", "isinf")
 def never(op: Any, x: Any) -> Any:
-    """No integer is NaN or infinite."""
+    """False: integers are never NaN or infinite."""
     return None if x.type.kind == "f" else T.zeros_like(x, dtype="bool")
 
 

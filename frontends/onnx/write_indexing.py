@@ -62,7 +62,7 @@ def _read(w: Writer, name: str, ndim: int, spec: Spec, indices: Sequence[Variabl
 
 
 def _gathered(w: Writer, name: str, ndim: int, spec: Spec, pointers: dict[int, Variable]) -> str:
-    """Several arrays: their axes in front, GatherND, and the joint axes where NumPy puts them."""
+    """Several index arrays: move their axes to the front, GatherND, move the joint axes as NumPy does."""
     rest = [k for k in range(ndim) if k not in pointers]
     front = w.op("Transpose", name, perm=[*pointers, *rest])
     joint = max(v.ndim for v in pointers.values())

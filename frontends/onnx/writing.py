@@ -58,7 +58,7 @@ class Writer:
 
     # --- names and values
     def name(self, wanted: str) -> str:
-        """A name that nothing has: the one wanted, or that with a number."""
+        """An unused name: the wanted one, with a number if it is taken."""
         found, number = wanted, 1
         while found in self._taken:
             found, number = f"{wanted}_{number}", number + 1
@@ -66,7 +66,7 @@ class Writer:
         return found
 
     def value(self, variable: Variable) -> str:
-        """The name of a value, whose nodes are added if they are not there yet."""
+        """The name of a value; add its nodes if they are missing."""
         if variable not in self.names:
             for node in toposort([variable], stop_at=self.names.keys()):
                 self._write(node)
@@ -116,7 +116,7 @@ class Writer:
         return name if given == wanted else self.op("Cast", name, to=NUMBER_OF[wanted])
 
     def where(self, condition: str, a: str, b: str, dtype: str) -> str:
-        """A choice; dtypes that runtimes do not choose among are chosen in others, which hold the same bits."""
+        """A Where; dtypes that runtimes lack there are cast to others that hold the same values."""
         work = CHOSEN_AS.get(dtype, dtype)
         a, b = self.cast(a, dtype, work), self.cast(b, dtype, work)
         return self.cast(self.op("Where", condition, a, b), work, dtype)
@@ -163,7 +163,7 @@ class Writer:
     # --- subgraphs
     @contextmanager
     def body(self) -> Iterator[list[Any]]:
-        """Nodes added inside belong to a subgraph, and so do the values that they compute."""
+        """Context in which added nodes and their values belong to a subgraph."""
         outer, names = self.nodes, dict(self.names)
         self.nodes = []
         try:

@@ -1,4 +1,4 @@
-"""Values that several tensors hold: sparse matrices, lists of tensors.
+"""Values stored as several tensors: sparse matrices, lists of tensors.
 
 A `BundleVariable` is a bundle of tensor variables, its parts, and a `BundleType` packs a value into arrays for them and
 back.  Expressions are built of the parts by the core's ops; `theano.function` spreads bundles over its inputs,

@@ -60,7 +60,7 @@ def _number(value: float, like: Any) -> Any:
 
 
 def _states(x: Any, labels: Any) -> tuple[Any, Any, Any]:
-    """The classes of the states, their logarithms of probability in each step, and what moves over a blank adds.
+    """The classes of the states, their log-probabilities in each step, and the score of skipping a blank.
 
     The states are the labels with blanks before, between and after them.
     """
@@ -76,7 +76,7 @@ def _states(x: Any, labels: Any) -> tuple[Any, Any, Any]:
 
 
 def _step(emitted: Any, time: Any, alpha: Any, skips: Any, lengths: Any) -> Any:
-    """The logarithms of the probabilities of the states after a step; those of examples that ended stay."""
+    """The log-probabilities of the states after a step; finished examples keep theirs."""
     a = alpha.core
     never = T.add(T.zeros_like(a[:, :2]), _number(NEVER, a))
     one = T.concatenate([never[:, :1], a[:, :-1]], axis=1)

@@ -110,7 +110,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def exported(function: Callable[..., Any]) -> Callable[..., Any]:
-    """List a function among those of the namespace."""
+    """Add a function to the namespace."""
     FUNCTIONS[function.__name__] = function
     return function
 

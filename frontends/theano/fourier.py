@@ -36,7 +36,7 @@ class RFFTOp(Op):
         output_storage[0][0] = np.stack([found.real, found.imag], -1).astype(a.dtype)
 
     def grad(self, inputs: Any, output_grads: Any) -> Any:
-        """Half of each frequency that stands for two, transformed back."""
+        """The inverse transform, with frequencies that represent a pair halved."""
         (g,), s = output_grads, inputs[1]
         return [irfft_op(_doubled(g, s, 0.5), s), DisconnectedType()()]
 
@@ -61,7 +61,7 @@ class IRFFTOp(Op):
         output_storage[0][0] = (found * s.prod()).astype(a.dtype)
 
     def grad(self, inputs: Any, output_grads: Any) -> Any:
-        """The transform, twice for each frequency that stands for two."""
+        """The transform, with frequencies that represent a pair doubled."""
         (g,), s = output_grads, inputs[1]
         return [_doubled(rfft_op(g, s), s, 2), DisconnectedType()()]
 
@@ -83,7 +83,7 @@ def _lengths(s: Any) -> Any:
 
 
 def _doubled(frequencies: Any, s: Any, factor: float) -> Any:
-    """The frequencies with those multiplied that stand for a negative one as well."""
+    """The frequencies, scaled where one also represents its negative frequency."""
     last = as_tensor_variable(s)[-1].core
     middle = (*[slice(None)] * (frequencies.ndim - 2), slice(1, last // 2 + last % 2))
     part: Any = frequencies.core[middle]

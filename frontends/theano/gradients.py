@@ -131,7 +131,7 @@ def _costs(cost: Any, known: Mapping[Any, Any]) -> list[Any]:
 
 
 def _connected(variable: Any, found: Any, disconnected: str, wanted: str, cost: Any) -> Any:
-    """The derivative, or what stands for it where no path leads from the cost to the variable."""
+    """The derivative, or its replacement if no path connects the cost to the variable."""
     if found is not None:
         return wrap(found, variable, cost)
     integral = _reads(cost, variable) and (variable.dtype in DISCRETE or cost.dtype in DISCRETE)

@@ -16,7 +16,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def ancestors(variable_list: Iterable[Any], blockers: Iterable[Any] | None = None) -> list[Any]:
-    """All values that some are computed from, these included; nothing beyond `blockers`."""
+    """The given values and all values they depend on; `blockers` stop the traversal."""
     stops, found = set(blockers or ()), {}  # type: set[Any], dict[Any, None]
     waiting = list(variable_list)  # the last one first, as Theano goes
     while waiting:
@@ -139,7 +139,7 @@ def clone(
 
 
 def clone_get_equiv(i: Sequence[Any], o: Sequence[Any], copy_inputs: bool = True, **options: Any) -> dict[Any, Any]:
-    """From values of a graph to those of a copy, of inputs and outputs."""
+    """A mapping from the values of a graph to those of its copy."""
     known = {v: v.clone() if copy_inputs else v for v in i}
     found = clone(list(o), known)
     return {**known, **dict(zip(o, found, strict=True))}

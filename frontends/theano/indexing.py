@@ -21,7 +21,7 @@ def _write(name: str, x: Any, y: Any) -> Any:
 
 @exported
 def set_subtensor(x: Any, y: Any, inplace: bool = False, tolerate_inplace_aliasing: bool = False) -> Any:
-    """The tensor of which `x` is a part, with `y` there."""
+    """The tensor that `x` was sliced from, with `y` written to that slice."""
     return _write("set_subtensor", x, y)
 
 
@@ -29,7 +29,7 @@ def set_subtensor(x: Any, y: Any, inplace: bool = False, tolerate_inplace_aliasi
 def inc_subtensor(
     x: Any, y: Any, inplace: bool = False, set_instead_of_inc: bool = False, tolerate_inplace_aliasing: bool = False
 ) -> Any:
-    """The tensor of which `x` is a part, with `y` added there."""
+    """The tensor that `x` was sliced from, with `y` added to that slice."""
     return _write("set_subtensor" if set_instead_of_inc else "inc_subtensor", x, y)
 
 
@@ -190,7 +190,7 @@ def bincount(x: Any, weights: Any = None, minlength: Any = None, assert_nonneg: 
 
 
 def searchsorted(x: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    """Where elements of `v` would stand in `x`, which is in order."""
+    """The insertion positions of `v` in the sorted `x`."""
     x, v = as_tensor_variable(x), as_tensor_variable(v)
     return wrap(T.searchsorted(x.core, v.core, side, None if sorter is None else as_tensor_variable(sorter).core), x, v)
 

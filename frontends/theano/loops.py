@@ -123,7 +123,7 @@ def scan(
     name: str | None = None, profile: bool = False, allow_gc: Any = None, strict: bool = False,
     return_list: bool = False, options: Any = None,
 ) -> tuple[Any, OrderedUpdates]:  # fmt: skip
-    """`(outputs, updates)`: what `fn` gives step after step.
+    """`(outputs, updates)` of the loop that calls `fn` in each step.
 
     The arguments of `fn` are the parts of the sequences, the earlier outputs, and the non-sequences.  It returns
     outputs, updates, `until(condition)`, in Theano's forms.  `mode`, `profile` and `allow_gc` have no effect: a loop is

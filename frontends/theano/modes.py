@@ -74,12 +74,12 @@ def get_mode(mode: Any = None) -> Any:
 
 
 def get_default_mode() -> Any:
-    """The mode of functions that name none."""
+    """The default mode of functions."""
     return get_mode(None)
 
 
 def _included(mode: CoreMode) -> CoreMode:
-    """The mode with what the configuration includes and excludes."""
+    """The mode with the tags that the configuration includes and excludes."""
     for flag, change in (("optimizer_including", "including"), ("optimizer_excluding", "excluding")):
         names = [name for name in getattr(config, flag).split(":") if name]
         if names and mode.optimizer is not None:

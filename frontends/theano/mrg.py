@@ -110,7 +110,7 @@ def _next(columns: Sequence[Any]) -> list[Any]:
 
 
 def _draw(columns: Sequence[Any], dtype: str) -> Any:
-    """The number between 0 and 1 that a state stands for."""
+    """The uniform number between 0 and 1 of a state."""
     difference = T.sub(columns[0], columns[3])
     positive = T.switch(T.le(difference, 0), T.add(difference, M1), difference)
     if dtype == "float16":

@@ -18,7 +18,7 @@ from .windows import conv2d
 
 
 class FunctionOp:
-    """An op that a function of this front end stands for: `GradClip(-1, 1)(x)` is `grad_clip(x, -1, 1)`."""
+    """A function of this front end as an op: `GradClip(-1, 1)(x)` is `grad_clip(x, -1, 1)`."""
 
     function: Callable[..., Any]
     first = False
@@ -66,7 +66,7 @@ class ViewOp(Op):
 
 
 class AdvancedIndexingError(TypeError):
-    """An index that is none of the simple ones."""
+    """Error for an index that is not basic (integers, slices)."""
 
 
 class AdvancedBooleanIndexingError(TypeError):

@@ -116,7 +116,7 @@ def shape_padaxis(t: Any, axis: int) -> Any:
 
 @exported
 def addbroadcast(x: Any, *axes: int) -> Any:
-    """`x`, of which these axes have length 1; the function raises where they have not."""
+    """`x` with these axes promised to have length 1; a call raises if they do not."""
     x = as_tensor_variable(x)
     chosen = {int(n) % x.ndim for n in axes}
     known = tuple(1 if n in chosen else m for n, m in enumerate(x.core.type.shape))
@@ -145,7 +145,7 @@ def patternbroadcast(x: Any, broadcastable: Sequence[bool]) -> Any:
 
 @exported
 def specify_shape(x: Any, shape: Any) -> Any:
-    """`x`, of which the lengths are these; the function raises where they are not."""
+    """`x` with these lengths promised; a call raises if they differ."""
     x = as_tensor_variable(x)
     return wrap(T.specify_shape(x.core, lengths(shape)), x)
 
@@ -212,7 +212,7 @@ def split(x: Any, splits_size: Any, n_splits: int, axis: int = 0) -> list[Any]:
 
 @exported
 def roll(x: Any, shift: Any, axis: int | None = None) -> Any:
-    """Elements moved along an axis; those that leave it come back at its other end."""
+    """Elements shifted cyclically along an axis."""
     x = as_tensor_variable(x)
     return wrap(T.roll(x.core, lower(shift), axis), x)
 

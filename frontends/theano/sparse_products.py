@@ -39,7 +39,7 @@ def structured_dot(x: Any, y: Any) -> Any:
 
 
 def dot(x: Any, y: Any) -> Any:
-    """The product of two matrices of which one is sparse or both are, dense."""
+    """The dense product of two matrices, at least one of them sparse."""
     if not (is_sparse(x) or is_sparse(y)):
         raise TypeError("theano.sparse.dot: one operand is sparse or both are; use T.dot(x, y)")
     return structured_dot(x, dense_from_sparse(y)) if is_sparse(x) and is_sparse(y) else structured_dot(x, y)

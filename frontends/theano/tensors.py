@@ -53,7 +53,7 @@ def get_scalar_constant_value(v: Any, elemwise: bool = True, only_process_consta
 
 
 def _leaves(core: Any) -> list[Any]:
-    """The leaves of a value; a length that is known is none."""
+    """The leaves of a value, without known lengths."""
     found, waiting, seen = [], [core], set()  # type: list[Any], list[Any], set[Any]
     while waiting:
         v = waiting.pop()

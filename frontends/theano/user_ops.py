@@ -270,7 +270,7 @@ class OpFromGraph:
 
 
 class _Overridden(Op):
-    """An expression whose derivatives a program gives; NumPy computes it."""
+    """An expression with user-defined derivatives; NumPy computes it."""
 
     __props__ = ("graph",)
 

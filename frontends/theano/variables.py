@@ -67,7 +67,7 @@ class Apply:
         return output
 
     def default_output(self) -> Any:
-        """The output that stands for the node."""
+        """The output returned by calling the op."""
         number = getattr(self.op, "default_output", None)
         return self.outputs[number or 0]
 

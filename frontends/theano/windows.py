@@ -22,7 +22,7 @@ LETTERS = {1: "conv1d", 2: "conv2d", 3: "conv3d"}
 
 
 def _numbers(value: Any, axes: int, what: str) -> tuple[int, ...]:
-    """One integer an axis; those that read shared variables alone are computed.  Raises TypeError for others."""
+    """One integer for each axis, computed now if it reads only shared variables.  Raises TypeError for others."""
     value = _now(value)
     if isinstance(value, (int, np.integer)):
         value = (value,) * axes
@@ -45,7 +45,7 @@ def _now(value: Any) -> Any:
 
 
 def _held(x: Any, *given: tuple[Any, tuple[int, ...], str]) -> Any:
-    """`x`; a call raises once shared variables say other numbers than those that the graph was built with.
+    """`x`; a call raises if shared variables have changed since the graph was built.
 
     `given`: what the program wrote, the numbers that it was at that time, and the name of the argument.
     """
@@ -308,7 +308,7 @@ def _windows(x: Any, kernel: Any, steps: Any, around: Any, ignore: bool, mode: s
 
 
 def _hanging(x: Any, axis: int, kernel: int, step: int) -> Any:
-    """How far the last window hangs over the end, every number being in a window that begins before the end."""
+    """The overhang of the last window beyond the end, if windows cover every element."""
     known = x.type.shape[axis]
     if known is not None:
         return max(_count(known, kernel, step) * step - step + kernel - known, 0)
