@@ -119,7 +119,7 @@ def endless(tallies: Sequence[Tally], failures: Failures) -> Rule | None:
     if most is None or most.rule is None or 2 * most.created < sum(tally.created for tally in tallies):
         return None
     made = f"it made {most.created} new nodes in {most.fired} steps, from {most.first!r} on"
-    text = f"{most.rule} comes to no end: {made}; it is left out"
+    text = f"{most.rule} does not terminate: {made}; it is left out"
     failures.record(most.name, repr(most.first), Divergence(text, (most.name,)))
     return most.rule
 

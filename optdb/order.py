@@ -45,9 +45,9 @@ class _Order:
         return runs
 
     def _complaint(self, entry: Entry, what: str) -> str:
-        text = f"{_where(entry)} requires {what!r}, which nothing that the query takes before it provides"
+        text = f"{_where(entry)} requires {what!r}, but no earlier entry of the query provides it"
         able = [e for e in self.everything if what == e.name or what in e.provides]
-        return f"{text}; {_where(able[0])} does" if able else f"{text}, nor anything else here"
+        return f"{text}; {_where(able[0])} does" if able else f"{text}; register an entry that provides it"
 
 
 def _where(entry: Entry) -> str:

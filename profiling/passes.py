@@ -215,7 +215,7 @@ class FusionProfile(OptimizerProfile):
 
 @record(kw_only=True, repr=False)
 class GemmProfile(OptimizerProfile):
-    """Profile of BLAS calls: sums of scaled matrix products become `gemm`."""
+    """Profile of the pass that makes BLAS calls of sums of scaled matrix products."""
 
     nb_iter: int = 0
     nb_replacement: int = 0

@@ -104,7 +104,7 @@ def _of_region(s: StepProfile) -> str:
 
 
 def _roof(cost: Cost, roofline: Roofline | None) -> str:
-    """The fraction of the roofline reached; empty for nodes that move too few bytes to be measured."""
+    """The fraction of the roofline reached; empty for nodes that move too few bytes for it to mean anything."""
     if roofline is None or cost.bytes < SMALL * cost.calls:
         return ""
     reached = cost.of_roofline(roofline)

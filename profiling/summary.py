@@ -68,7 +68,7 @@ def idle_rules(profile: OptimizerProfile) -> list[RuleProfile]:
 
 
 def excluding(profile: OptimizerProfile) -> str:
-    """The expression `mode.excluding(...)` with the rules that never applied; empty if there are none."""
+    """The expression `mode.excluding(...)` with the rules that only cost time; empty if there are none."""
     names = ", ".join(f'"{row.name}"' for row in idle_rules(profile)[:TOP])
     return f"mode.excluding({names})" if names else ""
 

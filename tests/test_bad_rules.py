@@ -62,7 +62,7 @@ BAD = {
     "what is no output": (on_sin("bad", lambda node: {node.inputs[0]: 1}), ["bad", "sin(x)", "not an output"]),
     "no end": (
         on_sin("bad", lambda node: identity(T.sin(identity(node.inputs[0])))),
-        ["bad", "comes to no end", "from sin(x) on"],
+        ["bad", "does not terminate", "from sin(x) on"],
     ),
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Quantization, and products and convolutions of 8-bit quantized numbers, computed exactly."""
+"""Quantization, and products and convolutions of quantized 8-bit numbers by their integer meaning."""
 
 from __future__ import annotations
 
