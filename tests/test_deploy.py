@@ -30,6 +30,8 @@ GROUPS = {
         "integers": n // 3, "wrapped": bits * bits + 1, "shifted": bits >> 3, "argmax": T.argmax(x, axis=1),
         "where": T.where(x > 0, x, 0.5)[::2, ::-1], "joined": T.concatenate([v, v[::-1]]), "extremum": fx.max(1),
         "with NaN": T.where(fx > 1, np.float32(np.nan), fx).max(1), "least": x.min(), "nanmax": T.nanmax(T.log(x)),
+        "position of NaN": T.argmin(T.where(fx > 1, np.float32(np.nan), fx), axis=1),
+        "rows with NaN": T.isnan(T.nn.softmax(T.where(fx > 2, np.float32(np.nan), fx))),
         "casts": T.cast(v, "int8"), "pool": T.nn.max_pool2d(image, 2), "bins": T.bincount(abs(bits) % 7, minlength=7),
     },
     "elementwise": {

@@ -173,7 +173,7 @@ def _with_builtins(loop: For) -> Body:
 
 
 def _by_builtin(s: Statement, sign: str) -> Statement:
-    """`total = new > total ? new : total` as a call of a builtin; a total is never NaN."""
+    """`total = new > total ? new : total` as a call of a builtin; see helpers_float.py on NaN."""
     value = s.value if isinstance(s, Assign) else None
     if not isinstance(s, Assign) or not isinstance(value, ScalarOp) or value.name != "switch":
         return s
@@ -246,7 +246,8 @@ def kernel_c(kernel: Kernel) -> str:
 def helpers(kernel: Kernel) -> tuple[str, ...]:
     """The helpers that a kernel uses, directly or by other helpers, in order of definition."""
     declared = (_STRUCTS.get(s.dtype, "") for s in all_statements(kernel.body) if isinstance(s, Declare))
-    own = (expr for s in all_statements(kernel.body) for expr in operations_in(s))
+    printed = (p for s in all_statements(kernel.body) for p in (s, *(_with_builtins(s) if isinstance(s, For) else ())))
+    own = (expr for s in printed for expr in operations_in(s))
     return in_order({*_names_in(own), *itertools.chain.from_iterable(map(_named_in, declared))})
 
 

@@ -54,6 +54,39 @@ static inline {T} ag_minimum_{T}({T} a, {T} b)
 """,
 )
 
+# Steps of a reduction that clang vectorizes.  WebAssembly has an instruction for maximum, not for maximumnum, of which
+# clang takes vectors apart.  A total that becomes NaN by it stands beside a flag for NaN, or is the largest number of a
+# row of a softmax, of which a NaN makes all results NaN.
+_MAX_NUMBER = Helper(
+    "ag_max_number_{T}",
+    """\
+/* The greater one of a and of a total, which is b or NaN where a is NaN. */
+static inline {T} ag_max_number_{T}({T} a, {T} b)
+{
+#if defined(__wasm__)
+    return __builtin_elementwise_maximum(a, b);
+#else
+    return __builtin_elementwise_maximumnum(a, b);
+#endif
+}
+""",
+)
+
+_MIN_NUMBER = Helper(
+    "ag_min_number_{T}",
+    """\
+/* The lesser one of a and of a total, which is b or NaN where a is NaN. */
+static inline {T} ag_min_number_{T}({T} a, {T} b)
+{
+#if defined(__wasm__)
+    return __builtin_elementwise_minimum(a, b);
+#else
+    return __builtin_elementwise_minimumnum(a, b);
+#endif
+}
+""",
+)
+
 # NumPy's npy_divmod (numpy/_core/src/npymath/npy_math_internal.h.src): the quotient is rounded down, the remainder has
 # the sign of b.
 _FLOOR_DIV = Helper(
@@ -88,7 +121,7 @@ static inline {T} ag_mod_{T}({T} a, {T} b)
 """,
 )
 
-_PATTERNS = (_SIGN, _MAXIMUM, _MINIMUM, _FLOOR_DIV, _MOD)
+_PATTERNS = (_SIGN, _MAXIMUM, _MINIMUM, _MAX_NUMBER, _MIN_NUMBER, _FLOOR_DIV, _MOD)
 
 PROTOTYPES = [h for pattern in _prototypes() for h in instances(pattern, FLOATS)]
 FLOAT = [*(h for pattern in _PATTERNS for h in instances(pattern, FLOATS)), *GAMMA]

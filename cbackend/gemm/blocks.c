@@ -5,7 +5,7 @@
 
        for each task, of at most SIDE rows and columns of c
            for each WIDTH columns and DEPTH rows of b:  pack them into panels of COLUMNS columns, for the level 2 cache
-               for each ROWS rows of a and c:  pack those of a, if their numbers are no neighbours
+               for each ROWS rows of a and c:  pack those of a, if their numbers are no neighbours or COLUMN_VECTORS
                    for each panel:  multiply
                    after the last rows of b:  what follows the product, on these rows of c, which are still in the cache
 
@@ -123,7 +123,7 @@ static void multiply_rows(const block *work, i64 i, i64 m, i64 next)
     REAL right[(1 + COMPLEX) * COLUMNS * DEPTH] __attribute__((aligned(VECTOR_BYTES)));
     left_panel panel;
     lines ahead = {.at_once = 0};
-    if (COMPLEX || (work->width > REUSED * COLUMNS && x->a1 != 1)) {
+    if (COMPLEX || (work->width > REUSED * COLUMNS && (COLUMN_VECTORS || x->a1 != 1))) {
         pack_rows(m, k, a, x->a0, x->a1, left);
         panel = packed_rows(left);
         if (next > 0) ahead = rows_to_pack(work, i + m, next);

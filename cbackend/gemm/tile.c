@@ -7,6 +7,9 @@
    multiplications are few enough, and sizes that are multiples of 8 leave no rest.  AVX2 has 16 registers: 12 sums, 2
    of b, 1 of a.
 
+   wasmtime has 16 registers on x86-64: 8 sums, 2 vectors of b, and a column of a in one vector (two of
+   float64).  A number of a is broadcast by one shuffle from there; from memory it takes wasmtime three instructions.
+
    The loop counts down to need one general register less: with 15 there is none to spare, and a pointer that is kept
    in a vector register instead costs 6 %. */
 
@@ -16,8 +19,17 @@ enum { VECTOR_BYTES = 64, ROWS = 8 };
 enum { VECTOR_BYTES = 32, ROWS = 6 };
 #elif defined(__aarch64__)
 enum { VECTOR_BYTES = 16, ROWS = 8 };
+#elif defined(__wasm__)
+enum { VECTOR_BYTES = 16, ROWS = 4 };
 #else
 enum { VECTOR_BYTES = 16, ROWS = 6 };
+#endif
+
+/* Whether rows of a are packed wherever many panels use them, neighbours or not: tiles read columns of a as vectors. */
+#if defined(__wasm__) && !COMPLEX
+#define COLUMN_VECTORS 1
+#else
+#define COLUMN_VECTORS 0
 #endif
 
 enum { FETCHED_ROWS = 32 }; /* of b, asked for ahead for a single row of a */
@@ -78,8 +90,28 @@ static void store_tile(const target *to, const REAL *tile, i64 width)
 #define KEEP(vector) (void)0
 #endif
 
-/* sums = the product of `rows` rows of a, whose k columns are `step` apart, and `vectors` vectors of columns of b,
-   whose rows are b_step apart. */
+#if COLUMN_VECTORS
+/* sums += the product of the first `rows` rows of packed a and `vectors` vectors of columns of b. */
+INLINE void add_packed(const int rows, const int vectors, i64 k, const REAL *a, const REAL *b, i64 b_step,
+                       vector sums[][2])
+{
+#pragma GCC unroll 1
+    for (; k > 0; k--, a += ROWS, b += b_step) {
+        vector right[2], left[ROWS / LANES];
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++) right[v] = *(const unaligned *)(b + v * LANES);
+#pragma GCC unroll 2
+        for (int i = 0; i < ROWS / LANES; i++) left[i] = *(const unaligned *)(a + i * LANES);
+#pragma GCC unroll 4
+        for (int i = 0; i < rows; i++)
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; v++) sums[i][v] += left[i / LANES][i % LANES] * right[v];
+    }
+}
+#endif
+
+/* sums = the product of the first `rows` of ROWS rows of a, whose k columns are `step` apart, and `vectors` vectors of
+   columns of b, whose rows are b_step apart. */
 INLINE void sum_tile(const int rows, const int vectors, i64 k, const REAL *const *row, i64 step, const REAL *b,
                      i64 b_step, vector sums[][2])
 {
@@ -87,6 +119,12 @@ INLINE void sum_tile(const int rows, const int vectors, i64 k, const REAL *const
     for (int i = 0; i < rows; i++)
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++) sums[i][v] = (vector){0};
+#if COLUMN_VECTORS
+    if (step == ROWS && row[ROWS - 1] == row[0] + (ROWS - 1)) {
+        add_packed(rows, vectors, k, row[0], b, b_step, sums);
+        return;
+    }
+#endif
 #pragma GCC unroll 1
     for (i64 at = 0; k > 0; k--, at += step, b += b_step) {
         vector right[2];
@@ -114,7 +152,7 @@ INLINE void multiply_tile(const int rows, const int vectors, i64 k, const left_p
     vector sums[ROWS][2];
     const REAL *row[ROWS];
 #pragma GCC unroll 8
-    for (int i = 0; i < rows; i++) row[i] = a->rows[i];
+    for (int i = 0; i < ROWS; i++) row[i] = a->rows[i];
     sum_tile(rows, vectors, k, row, a->step, b, b_step, sums);
     if (!COMPLEX && to->m == rows && to->n == vectors * LANES && to->alpha == 1 && (to->beta == 0 || to->beta == 1)) {
         REAL *c = (REAL *)to->c;
