@@ -78,7 +78,7 @@ from .byte_tables import ByteSoftmax, LookUp
 from .attention import Attention
 from .nibbles import NibbleProduct
 from .quantized import Dequantize, Quantize, dequantize, dynamic_quantize, quantize
-from .fixed_point import requantize
+from .fixed_point import Requantize, requantize
 from .not_a_number import (
     nan_to_num, nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin, nanprod, nanstd, nansum, nanvar,
 )  # fmt: skip
@@ -174,9 +174,10 @@ __all__ = [
     "FromBlocks", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Inverse", "Join",
     "KernelGradient", "LogSoftmax", "LogSumExp", "LookUp", "MakeVector", "MaskedShape", "MatMul", "MaxPool",
     "MaxPoolGradient", "NibbleProduct", "Nonzero", "OrderStatistics", "PackedBfloatDot", "PackedDot", "Pipeline",
-    "Pointwise", "PseudoInverse", "Quantize", "Reduce", "RepeatedPositions", "Reshape", "Scan", "SearchSorted",
-    "Shape", "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort",
-    "SparseColumns", "SparseDot", "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp",
+    "Pointwise", "PseudoInverse", "Quantize", "Reduce", "RepeatedPositions", "Requantize", "Reshape", "Scan",
+    "SearchSorted", "Shape", "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve",
+    "SolveTriangular", "Sort", "SparseColumns", "SparseDot", "SpecifyShape", "Subtensor", "SumPool", "SumTo",
+    "TensorConstant", "TensorOp",
     "TensorVariable", "ToBlocks", "Top", "Triangle", "TwoOfFour", "Unique", "UniqueParts", "While", "absolute", "acos",
     "acosh", "all", "allclose", "alloc", "amax", "amin", "and_", "any", "append", "arange", "argmax", "argmin",
     "argsort", "argwhere", "around", "as_tensor", "asin", "asinh", "assume", "astype", "atan", "atan2", "atanh",

@@ -6,6 +6,7 @@
         s = start + sums                                           int32
         f = s * scale + bias                                       float32
         q = minimum(maximum(rint(f + more * more_scale) + zero, low), high)        int8, uint8
+    q = minimum(maximum(round(s * scale * 2^(bias - 31)) + zero, low), high)   int8, uint8, if `fixed`
 
 Sums of integers wrap around, as NumPy's do.  The ops come from the rules of optdb/rules/byte_sums.py, which take
 quantization apart: with x = (q - z) s the product of x and weights is s times that of q, less z times the sums of the
@@ -27,6 +28,7 @@ from .blocked import FromBlocks, Pads, ToBlocks, in_blocks, of_blocks
 from .checks import describe, require_count
 from .convolution import Convolution
 from .elementwise import cast
+from .fixed_point import scale_by
 from .pointwise import broadcast_shapes
 from .shape import DimShuffle
 from .tensor import TensorOp, as_tensor, constant
@@ -78,7 +80,8 @@ class ByteConvolution(Windowed):
 
     x: images, channels, rows, columns, of int8 or uint8, or in blocks of a multiple of 4 channels; `around` lies beyond
     its borders.  w: int8 kernels, or, where `weights` is their shape, a vector in the order of `packed`.  start, totals
-    (the sums of each output's weights): int32; scale, bias: float32; where weights are laid out they fill whole blocks.
+    (the sums of each output's weights): int32; scale, bias: float32, or int32 if `fixed`: multipliers and shifts, which
+    `requantize` applies (see fixed_point.py).  Where weights are laid out they fill whole blocks.
     `more`: numbers of int8, uint8 or float32 like the result.  The result is of `out`; it is in blocks of `size` where
     that is not 0.  `own`: each channel has one kernel.  `panel`: blocks of outputs whose weights lie side by side.
     """
@@ -93,6 +96,7 @@ class ByteConvolution(Windowed):
     low: int = 0
     high: int = 255
     more_scale: float = 0.0
+    fixed: bool = False
     size: int = 0
     panel: int = 1
     weights: Numbers = ()
@@ -107,7 +111,8 @@ class ByteConvolution(Windowed):
             raise TypeError(f"{self.name} takes 6 inputs, or 7 with more, got {len(inputs)}")
         x, w, *numbers = inputs
         dtypes = [v.dtype for v in numbers[:4]]
-        if x.dtype not in BYTES or w.dtype != "int8" or dtypes != ["int32", "int32", "float32", "float32"]:
+        ending = "int32" if self.fixed else "float32"
+        if x.dtype not in BYTES or w.dtype != "int8" or dtypes != ["int32", "int32", ending, ending]:
             raise TypeError(f"{self.name} takes bytes, weights and sums, got {', '.join(map(describe, inputs))}")
         if x.ndim not in (4, 5) or w.ndim != (1 if self.weights else 4) or (x.ndim == 5) != bool(self.size):
             raise TypeError(f"{self.name} takes images and kernels, got {describe(x)} and {describe(w)}")
@@ -152,6 +157,9 @@ class ByteConvolution(Windowed):
         whole: np.ndarray = (sums + start[along]).astype("int32")
         if self.out == "int32":
             return whole
+        if self.fixed:
+            scaled = scale_by(whole, scale[along].astype("int64"), bias[along].astype("int64"))
+            return np.clip(scaled + self.zero, self.low, self.high).astype(self.out)  # type: ignore[no-any-return]
         f = whole.astype("float32") * scale[along] + bias[along]
         if self.out == "float32":
             return f  # type: ignore[no-any-return]
@@ -174,6 +182,11 @@ class ByteConvolution(Windowed):
         around = T.pad(x, ((0, 0), (0, 0), *self.padding), constant_values=number)
         plain = Convolution(self.stride, self.dilation, channels if self.own else 1)
         y = T.add(plain(cast(around, "int32"), cast(w, "int32")), _along(start, outputs))
+        if self.fixed:
+            numbers = (cast(_along(v, outputs), "int64") for v in (scale, bias))
+            y = T.Requantize(self.out)(y, *numbers, constant(self.zero, self.out))
+            y = T.clip(y, constant(self.low, self.out), constant(self.high, self.out))
+            return ToBlocks(self.size)(y) if self.size else y
         if self.out != "int32":
             y = T.add(T.mul(cast(y, "float32"), _along(scale, outputs)), _along(bias, outputs))
         if self.out in BYTES:

@@ -10,14 +10,17 @@ Warden, fixedpoint.h (`SaturatingRoundingDoublingHighMul`, `RoundingDivideByPOT`
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import ops as T
-from ..graph import Constant
+from ..graph import Apply, Constant, TensorType, Variable
 from ..graph.types import dtype_name
-from .checks import describe, normalize_axis
+from ..record import record
+from .checks import describe, normalize_axis, require_count
+from .pointwise import Broadcasting, broadcast_shapes
 from .quantized import _zeros
 from .tensor import TensorVariable, as_tensor, constant
 from .typing import DTypeLike, TensorLike
@@ -32,6 +35,63 @@ def fixed_point(scale: float) -> tuple[int, int]:
     if multiplier == 1 << BITS:
         multiplier, shift = multiplier >> 1, shift + 1
     return (0, 0) if shift < -BITS else (multiplier, shift)
+
+
+def scale_by(x: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """Sums in int32 times a multiplier and a power of two, by the formula above: int64."""
+    right = np.maximum(-shift, 0)
+    wide = (x.astype("int64") << np.maximum(shift, 0)).astype("int32").astype("int64")
+    high = (wide * multiplier + (1 << (BITS - 1))) >> BITS
+    mask = (np.int64(1) << right) - 1
+    scaled: np.ndarray = (high >> right) + ((high & mask) > (mask >> 1) + (high < 0))
+    return scaled
+
+
+@record(repr=False)
+class Requantize(Broadcasting):
+    """`requantize{dtype}(sums, multiplier, shift, zero_point)`: int32, two of int64, and integers of `dtype`."""
+
+    dtype: str
+    name = "requantize"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 4)
+        if [v.dtype for v in inputs] != ["int32", "int64", "int64", self.dtype]:
+            said = ", ".join(map(describe, inputs))
+            raise TypeError(f"requantize takes int32, two of int64 and zero points of {self.dtype}, got {said}")
+        return (TensorType(self.dtype, broadcast_shapes([i.type.shape for i in inputs])),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        x, multiplier, shift, zero = values
+        ends = np.iinfo(self.dtype)
+        return (np.clip(scale_by(x, multiplier, shift) + zero, ends.min, ends.max).astype(self.dtype),)
+
+    def expand(self, inputs: Sequence[Variable]) -> Variable:
+        """The same by elementwise ops."""
+        x, multiplier, shift, zero = inputs
+        none, ends = constant(0, "int64"), np.iinfo(self.dtype)
+        scaled = _divided(_high(x, multiplier, T.maximum(shift, none)), T.maximum(T.neg(shift), none))
+        whole = T.add(scaled, T.cast(zero, "int64"))
+        return T.cast(T.clip(whole, constant(ends.min, "int64"), constant(ends.max, "int64")), self.dtype)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return [None] * 4
+
+
+def _high(x: Any, multiplier: Any, left: Any) -> Any:
+    """x * 2^left, in int32, times the multiplier, over 2^31, rounded."""
+    wide = T.cast(T.cast(T.left_shift(T.cast(x, "int64"), left), "int32"), "int64")
+    product = T.add(T.mul(wide, multiplier), constant(1 << (BITS - 1), "int64"))
+    return T.right_shift(product, constant(BITS, "int64"))
+
+
+def _divided(x: Any, right: Any) -> Any:
+    """x over 2^right, halves away from 0."""
+    one = constant(1, "int64")
+    mask = T.sub(T.left_shift(one, right), one)
+    threshold = T.add(T.right_shift(mask, one), T.cast(T.lt(x, 0), "int64"))
+    above = T.gt(T.bitwise_and(x, mask), threshold)
+    return T.add(T.right_shift(x, right), T.cast(above, "int64"))
 
 
 def requantize(
@@ -58,11 +118,8 @@ def requantize(
     given = np.asarray(scale.data if isinstance(scale, Constant) else scale, "float64")
     if not ((given > 0) & (given < 2.0**30)).all():
         raise ValueError(f"requantize: scale must be positive and below 2^30, got {given}")
-    multiplier, shift = _along(given, sums, axis)
-    scaled = _divided(_high(sums, multiplier, np.maximum(shift, 0)), np.maximum(-shift, 0))
-    ends = np.iinfo(name)
-    zero = T.cast(_zeros("requantize", zero_point, name), "int64")
-    return T.cast(T.clip(T.add(scaled, zero), constant(ends.min, "int64"), constant(ends.max, "int64")), name)
+    multiplier, shift = map(constant, _along(given, sums, axis))
+    return Requantize(name)(sums, multiplier, shift, _zeros("requantize", zero_point, name))
 
 
 def _along(scale: np.ndarray, sums: TensorVariable, axis: int | None) -> tuple[np.ndarray, np.ndarray]:
@@ -77,21 +134,3 @@ def _along(scale: np.ndarray, sums: TensorVariable, axis: int | None) -> tuple[n
         raise ValueError(f"requantize: scale has {len(scale)} numbers, but axis {axis} of {describe(sums)} differs")
     shape = [-1 if k == axis else 1 for k in range(sums.ndim)]
     return pairs[:, 0].reshape(shape), pairs[:, 1].reshape(shape)
-
-
-def _high(x: Any, multiplier: np.ndarray, left: np.ndarray) -> Any:
-    """x * 2^left, in int32, times the multiplier, over 2^31: rounded, cut off towards 0."""
-    wide = T.cast(T.cast(T.left_shift(T.cast(x, "int64"), constant(left)), "int32"), "int64")
-    product = T.mul(wide, constant(multiplier))
-    half = constant(1 << (BITS - 1), "int64")
-    nudged = T.add(product, T.switch(T.ge(product, 0), half, T.sub(constant(1, "int64"), half)))
-    size = T.right_shift(T.abs(nudged), constant(BITS, "int64"))
-    return T.switch(T.lt(nudged, 0), T.neg(size), size)
-
-
-def _divided(x: Any, right: np.ndarray) -> Any:
-    """x over 2^right, halves away from 0."""
-    mask = (np.int64(1) << right) - 1
-    threshold = T.add(constant(mask >> 1), T.cast(T.lt(x, 0), "int64"))
-    above = T.gt(T.bitwise_and(x, constant(mask)), threshold)
-    return T.add(T.right_shift(x, constant(right)), T.cast(above, "int64"))

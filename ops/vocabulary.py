@@ -28,6 +28,7 @@ from .determinants import Det, SlogDet
 from .diagonals import Diagonal, DiagonalMatrix, Triangle
 from .elementwise import ELEMENTWISE, Cast, user_ops
 from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
+from .fixed_point import Requantize
 from .fused import Fused, InPlace
 from .fused_product import FusedProduct
 from .indexing import IncSubtensor, Subtensor
@@ -68,8 +69,8 @@ _WITH_FIELDS = (
     BlockedKernelGradient, BlockedPool, ByteConvolution, ByteSoftmax, Cast, ChannelSums, CheckLengths, Cond,
     Convolution, ConvolutionPair, DimShuffle, Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join,
     KernelGradient, LogSoftmax, LogSumExp, MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedBfloatDot,
-    PackedDot, Pipeline, Quantize, Region, Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular, Sort,
-    SparseColumns, SparseDot, SpecifyShape, Subtensor, SumPool, ToBlocks, Top, Triangle, TwoOfFour, Unique,
+    PackedDot, Pipeline, Quantize, Region, Requantize, Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular,
+    Sort, SparseColumns, SparseDot, SpecifyShape, Subtensor, SumPool, ToBlocks, Top, Triangle, TwoOfFour, Unique,
     UniqueParts, While,
 )  # fmt: skip
 

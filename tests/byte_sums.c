@@ -41,9 +41,18 @@ static i32 number(const ag_byte_sums *of, i64 image, i64 c, i64 row, i64 column)
 
 enum { OUT_BLOCK = 16 };
 
+/* MultiplyByQuantizedMultiplier of TensorFlow Lite, as its reference has it. */
+static i32 requantized(i32 sum, i32 multiplier, i32 shift)
+{
+    const i32 right = shift < 0 ? -shift : 0, x = (i32)((unsigned)sum << (shift > 0 ? shift : 0));
+    const i64 product = (i64)x * multiplier, nudged = product + (product >= 0 ? 1 << 30 : 1 - (1 << 30));
+    const i32 high = (i32)(nudged / (1ll << 31)), mask = (i32)((1ll << right) - 1);
+    return (high >> right) + ((high & mask) > (mask >> 1) + (high < 0));
+}
+
 static int convolutions_differ(const ag_runtime *rt, const ag_byte_table *table)
 {
-    const i32 own = below(3) == 0, kind = (i32)below(3);
+    const i32 own = below(3) == 0, kind = (i32)below(4);
     const i64 block = own ? OUT_BLOCK : 4 * (1 + below(5)), in_blocks = 1 + below(3), blocks = own ? in_blocks : 1 + below(6);
     const i64 outputs = blocks * OUT_BLOCK, depth = own ? 1 : in_blocks * block;
     ag_byte_sums of = {.images = 1 + below(2), .in_blocks = in_blocks, .block = block, .blocks = blocks,
@@ -82,9 +91,15 @@ static int convolutions_differ(const ag_runtime *rt, const ag_byte_table *table)
     for (i64 o = 0; o < outputs; o++) {
         start[o] = (i32)below(2000) - 1000, totals[o] = 0;
         scale[o] = (float)(1 + below(1000)) * 1e-5f, bias[o] = (float)(below(2000) - 1000) * 0.01f;
+        if (kind == AG_FIXED) {
+            const i32 ends[] = {(i32)(1u << 31), (i32)(~0u >> 1), 0, start[o]}, shift = (i32)below(63) - 31;
+            const i32 multiplier = below(8) ? (i32)((1 << 30) + below(1 << 30)) : below(2) ? (i32)(~0u >> 1) : 0;
+            start[o] = ends[below(4)];
+            memcpy(scale + o, &multiplier, 4), memcpy(bias + o, &shift, 4);
+        }
         for (i64 k = 0; k < depth * positions; k++) totals[o] += w[o * depth * positions + k];
     }
-    const i64 count = of.images * outputs * total, item = kind == AG_BYTES ? 1 : 4;
+    const i64 count = of.images * outputs * total, item = kind == AG_BYTES || kind == AG_FIXED ? 1 : 4;
     byte *const y = malloc((unsigned long)(count * item)), *const more = some_bytes(count);
     of.x = x, of.w = packed, of.start = start, of.totals = totals, of.scale = scale, of.bias = bias, of.y = y;
     if (kind == AG_BYTES && below(3) == 0) of.more = more, of.more_kind = below(2), of.more_scale = 0.37f;
@@ -101,6 +116,13 @@ static int convolutions_differ(const ag_runtime *rt, const ag_byte_table *table)
                                       at / of.counts[1] * of.stride[0] - of.before[0] + p / of.kernel[1] * of.dilation[0],
                                       at % of.counts[1] * of.stride[1] - of.before[1] + p % of.kernel[1] * of.dilation[1]);
                 const i64 place = ((image * blocks + o / OUT_BLOCK) * total + at) * OUT_BLOCK + o % OUT_BLOCK;
+                if (kind == AG_FIXED) {
+                    i32 multiplier, shift;
+                    memcpy(&multiplier, scale + o, 4), memcpy(&shift, bias + o, 4);
+                    const i64 whole = requantized(sum, multiplier, shift) + of.zero;
+                    differs += (byte)(whole < of.low ? of.low : whole > of.high ? of.high : whole) != y[place];
+                    continue;
+                }
                 float f = (float)sum * scale[o] + bias[o];
                 if (kind == AG_SUMS) differs += memcmp(y + 4 * place, &sum, 4) != 0;
                 else if (kind == AG_FLOATS) differs += memcmp(y + 4 * place, &f, 4) != 0;

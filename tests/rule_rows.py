@@ -23,6 +23,7 @@ f = T.vector("f", dtype="float32")
 
 small = T.tensor("small", "int8", (None,))
 bytes_of_x = T.quantize(x, 0.5, 3)
+scaled_sums = T.requantize(T.tensor("sums", "int32", (3, 4)), 0.3, 5)
 
 
 def _expanded(v):
@@ -116,6 +117,7 @@ ARITHMETIC = [
     ("local_pow_half", x**0.5, T.sqrt(x)),
     ("local_quantize_of_dequantize", T.quantize(T.dequantize(bytes_of_x, 0.25, 7), 0.25, 7), bytes_of_x),
     ("local_quantize_elementwise", bytes_of_x, _expanded(bytes_of_x)),
+    ("local_requantize_elementwise", scaled_sums, _expanded(scaled_sums)),
     ("local_dequantize_elementwise", T.dequantize(small, 0.5, 3), _expanded(T.dequantize(small, 0.5, 3))),
     ("local_pow_quarter", x**0.25, T.sqrt(T.sqrt(x))),
     ("local_pow_three_quarters", x**0.75, T.sqrt(x) * T.sqrt(T.sqrt(x))),

@@ -117,6 +117,14 @@ def whole(v=q, padding=NONE, around=3, plus=0):
     return made(v, T.constant(narrow), start, others[0], *beside)
 
 
+def fixed(multiplier, shift, low=0, high=255):
+    """Sums with the ending of `requantize`."""
+    x, w, start, totals, *_ = whole().owner.inputs
+    op = ByteConvolution((1, 1), (1, 1), NONE, 3, out="uint8", zero=9, low=low, high=high, fixed=True)
+    ending = (np.broadcast_to(np.asarray(v, "int32"), OUTPUTS).copy() for v in (multiplier, shift))
+    return op(x, w, start, totals, *map(T.constant, ending))
+
+
 column = T.tensor("column", "uint8", (7, OUTPUTS, 1, 1))
 
 
@@ -224,6 +232,11 @@ ROWS = [
             T.constant(np.zeros(3, "float32")),
         ),
     ),
+    ("local_requantize_bytes", T.requantize(whole(), 0.4, 9, "uint8"), fixed(1717986918, -1)),
+    ("local_requantize_bytes", T.requantize(whole(), [0.25, 0.5, 1.0], 9, "uint8", axis=1), fixed(2**30, [-1, 0, 1])),
+    ("local_clip_of_bytes", T.clip(fixed(2**30, 0), *map(T.constant, np.array([7, 255], "uint8"))), fixed(2**30, 0, 7)),
+    ("local_clip_of_bytes", T.maximum(fixed(2**30, 0), T.constant(np.uint8(7))), fixed(2**30, 0, 7)),
+    ("local_clip_of_bytes", T.minimum(fixed(2**30, 0, 7), T.constant(np.uint8(40))), fixed(2**30, 0, 7, 40)),
     ("local_bytes_in_blocks", summed(), laid()),
     ("local_fold_weights", kernels, T.constant(narrow * steps.reshape(-1, 1, 1, 1))),
 ]  # fmt: skip
@@ -234,6 +247,9 @@ UNCHANGED = [
     ("local_integer_convolution", plain(T.dequantize(q, 0.5, 3), T.constant(narrow.astype("float32")))),
     ("local_scale_of_bytes", summed() * T.constant(np.ones((1, 1, 5, 4), "float32"))),
     ("local_quantize_bytes", T.quantize(T.exp(summed()), 0.5, 3)),
+    ("local_requantize_bytes", T.requantize(whole(), 0.5, 9, "int16")),
+    ("local_requantize_bytes", T.requantize(whole(), [0.5, 0.25, 1, 2], 9, "uint8", axis=3)),
+    ("local_clip_of_bytes", T.maximum(narrowed(q, 0), T.constant(np.uint8(7)))),
     ("local_byte_table", T.quantize(T.maximum(dequantized(), 0), 0.25, 7)),
     ("local_byte_table", T.quantize(T.sigmoid(dequantized() + dequantized(q + 1)), 0.25, 7)),
     ("local_byte_table", T.quantize(T.sigmoid(dequantized() + np.arange(5, dtype="float32")), 0.25, 7)),

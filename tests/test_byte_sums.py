@@ -73,6 +73,35 @@ def test_convolutions_equal_their_meaning(seed):
         np.testing.assert_array_equal(f(given_x, *values[1:]), expected, strict=True)
 
 
+EXTREMES = [-(2**31), 2**31 - 1, -(2**30), 2**30, -(2**24) - 1, -1, 0, 1]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("out", BYTES)
+def test_fixed_point_endings_equal_their_meaning(out, own, threads):
+    """All shifts, sums at the ends of int32, multipliers of 31 bits, and bounds: bit for bit."""
+    rng = np.random.default_rng(8)
+    shifts = np.arange(-31, 32)
+    outputs, ends = 2 * len(shifts), np.iinfo(out)
+    multiplier = np.where(rng.random(outputs) < 0.3, 2**31 - 1, rng.integers(2**30, 2**31, outputs))
+    multiplier[::9] = 0
+    w = bytes_of(rng, "int8", (outputs, 1 if own else 8, 1, 1))
+    w[::2] = 0
+    start = np.where(rng.random(outputs) < 0.5, rng.choice(EXTREMES, outputs), rng.integers(-9999, 9999, outputs))
+    numbers = (start, w.reshape(outputs, -1).sum(1), multiplier, np.tile(shifts, 2))
+    weights = w, *(v.astype("int32") for v in numbers)
+    for zero, low, high in ((ends.min + 5, ends.min, ends.max), (ends.max, ends.min + 9, ends.max - 7)):
+        op = ByteConvolution((1, 1), (1, 1), ((0, 0), (0, 0)), 0, own, out, int(zero), int(low), int(high), fixed=True)
+        x = T.tensor("x", "uint8", (None, outputs if own else 8, None, None))
+        f = function([x], op(x, *map(T.constant, weights)), threads=threads)
+        assert any(getattr(n.op, "weights", ()) for n in f.graph.order)
+        value = bytes_of(rng, "uint8", (2, outputs if own else 8, 7, 19))
+        np.testing.assert_array_equal(f(value), op.evaluate(value, *weights)[0], strict=True)
+        slow = op.expand([T.constant(v) for v in (value, *weights)]).eval()
+        np.testing.assert_array_equal(slow, f(value), strict=True)
+
+
 def test_results_do_not_depend_on_threads():
     rng = np.random.default_rng(1)
     x = T.tensor("x", "uint8", (1, 32, None, None))

@@ -65,6 +65,43 @@ def test_a_product_of_bytes_in_integers_alone():
     np.testing.assert_array_equal(f(u, v), [[reference(int(s), 0.01, 5, 0, 255) for s in row] for row in sums])
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("along", [False, True])
+def test_the_ending_of_a_product_stays_in_registers(along, dtype, threads):
+    """A bias at the ends of int32, scales of every shift, bounds: one call, bit for bit the reference."""
+    rng = np.random.default_rng(5)
+    outputs, low, high = 61, 3, 100
+    w = rng.integers(-128, 128, (40, outputs)).astype("int8")
+    w[:, ::2] = 0
+    bias = np.where(np.arange(outputs) % 4 == 0, rng.choice([-(2**31), 2**31 - 1], outputs), 77).astype("int32")
+    scale = 1.7 * 2.0 ** np.arange(-32, 29) if along else np.float64(0.0117)
+    a = T.matrix("a", "uint8")
+    sums = T.matmul(a, T.constant(w), out_dtype="int32") + bias
+    y = T.clip(T.requantize(sums, scale, 5, dtype, axis=1 if along else None), low, high)
+    f = ag.function([a], y, threads=threads)
+    assert "fused" not in [n.op.name for n in f.graph.order]
+    assert [n.op.fixed for n in f.graph.order if n.op.name == "byte_convolution"] == [True]
+    value = rng.integers(0, 256, (29, 40)).astype("uint8")
+    whole = (value.astype("int64") @ w + bias + 2**31) % 2**32 - 2**31
+    scales = np.broadcast_to(scale, outputs)
+    expected = [[reference(int(v), float(s), 5, low, high) for v, s in zip(row, scales, strict=True)] for row in whole]
+    np.testing.assert_array_equal(f(value), np.array(expected, dtype), strict=True)
+
+
+def test_the_ending_of_a_convolution_stays_in_registers():
+    rng = np.random.default_rng(6)
+    w, scale = rng.integers(-128, 128, (20, 8, 3, 3)).astype("int8"), np.geomspace(1e-5, 1e-2, 20)
+    bias = rng.integers(-9999, 9999, (20, 1, 1)).astype("int32")
+    x = T.tensor("x", "uint8", (None, 8, None, None))
+    y = T.requantize(T.nn.conv2d(x, w, out_dtype="int32") + bias, scale, -7, "int8", axis=1)
+    f = ag.function([x], T.maximum(y, -7))
+    assert [n.op.fixed for n in f.graph.order if n.op.name == "byte_convolution"] == [True]
+    assert "fused" not in [n.op.name for n in f.graph.order]
+    value = rng.integers(0, 256, (2, 8, 9, 11)).astype("uint8")
+    np.testing.assert_array_equal(f(value), ag.function([x], T.maximum(y, -7), mode="NUMPY")(value), strict=True)
+
+
 def test_bad_input():
     x = T.tensor("x", "int32", (3, 4))
     with pytest.raises(ValueError, match=r"scale must be positive and below 2\^30, got 0.0"):

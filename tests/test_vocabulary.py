@@ -72,6 +72,7 @@ ZOO = [
     T.constant(np.zeros((0, 3))) + X[0, :3], T.constant(np.arange(40.0)) * A, T.constant(1 + 2j) * A, ~(X > 0),
     T.quantize(X, 0.5, 3, "int8"),
     T.dequantize(T.quantize(X, 0.5), 0.25),
+    T.requantize(T.cast(X, "int32"), 0.5, 3, "int8"),
     T.FromBlocks(3)(T.ToBlocks(4)(X[None, None])),
     T.BlockedPool((2, 2), (1, 1), (1, 1), ((0, 0), (0, 0)))(T.ToBlocks(4)(X[None, None])),
     T.ChannelSums(3, 1, 1)(T.ToBlocks(4)(X[None, None])),

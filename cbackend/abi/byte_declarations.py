@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 BYTE_DECLARATIONS = """\
-enum { AG_SUMS, AG_FLOATS, AG_BYTES };
+enum { AG_SUMS, AG_FLOATS, AG_BYTES, AG_FIXED };
 enum { AG_UNSIGNED, AG_SIGNED, AG_REAL };
 
 /* Sums of products of bytes; see gemm/bytes.c.  x: images, `in_blocks`, rows, columns, `block` channels side by side, a
@@ -14,11 +14,11 @@ typedef struct ag_byte_sums {
     i64 panel;                                          /* the most blocks of outputs whose weights lie side by side */
     i64 own;                                            /* each channel has a kernel of its own */
     i64 is_signed, around;                              /* x has a sign; the number, as x has it */
-    i64 kind, zero, low, high;                          /* of AG_BYTES: the zero point; where y is cut off */
+    i64 kind, zero, low, high;                          /* of bytes: the zero point; where y is cut off */
     i64 lengths[2], kernel[2], stride[2], dilation[2], before[2], counts[2]; /* rows, columns; counts: of windows */
     const void *x, *w;
     const i32 *start, *totals, *shifts;                 /* totals: sums of weights; shifts: NULL, or one a position */
-    const float *scale, *bias;                          /* of each output */
+    const float *scale, *bias;                          /* of each output; AG_FIXED: multipliers and shifts, i32 */
     const void *more;                                   /* NULL, or numbers like y that are added to it ... */
     i64 more_kind;                                      /* ... bytes without a sign or with one, or floats ... */
     float more_scale;                                   /* ... times this */

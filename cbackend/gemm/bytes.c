@@ -459,6 +459,62 @@ INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 at, i6
     }
 }
 
+/* The products, in 64 bits, of the numbers in the lower halves of words. */
+typedef long long longs __attribute__((vector_size(VECTOR_BYTES)));
+typedef unsigned long long unsigned_longs __attribute__((vector_size(VECTOR_BYTES)));
+#if defined(__AVX2__) && (!defined(__AVX512F__) || defined(__AVX512VNNI__))
+INLINE unsigned_longs lower_products(unsigned_longs a, unsigned_longs b)
+{
+    unsigned_longs products;
+    __asm__("vpmuldq %2, %1, %0" : "=v"(products) : "v"(a), "v"(b));
+    return products;
+}
+#else
+INLINE unsigned_longs lower_products(unsigned_longs a, unsigned_longs b)
+{
+    return (unsigned_longs)(((longs)(a << 32) >> 32) * ((longs)(b << 32) >> 32));
+}
+#endif
+
+/* SaturatingRoundingDoublingHighMul of gemmlowp for multipliers that are not negative: x * multiplier / 2^31, rounded.
+   Even and odd numbers are multiplied apart. */
+INLINE vector high_products(vector x, vector multiplier)
+{
+    const unsigned_longs a = (unsigned_longs)x, b = (unsigned_longs)multiplier;
+    const unsigned_longs half = (1ull << 30) - (unsigned_longs){0}, lower = 0xffffffffull - (unsigned_longs){0};
+    const unsigned_longs even = lower_products(a, b) + half, odd = lower_products(a >> 32, b >> 32) + half;
+    return (vector)((even >> 31 & lower) | (odd << 1 & ~lower));
+}
+
+/* RoundingDivideByPOT of gemmlowp: x / 2^right, halves away from 0. */
+INLINE vector divided(vector x, vector right, vector mask)
+{
+    return (x >> right) - ((x & mask) > (mask >> 1) - (x < 0));
+}
+
+INLINE vector held_between(vector x, vector low, vector high)
+{
+    const vector below = x < low, above = x > high;
+    return (below & low) | (above & high) | (~(below | above) & x);
+}
+
+/* AG_FIXED: sum * multiplier * 2^(shift - 31), rounded twice, + zero, held between low and high. */
+static void store_fixed(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 apart, const vector *sums)
+{
+    const ag_byte_sums *all = work->of;
+    const i64 step = all->y_strides[2];
+    const vector none = {0}, shift = (vector)of->bias, multiplier = (vector)of->scale;
+    const vector left = held_between(shift, none, 31 - none), right = held_between(-shift, none, 31 - none);
+    const vector mask = ((1 - none) << right) - 1;
+    const vector low = (i32)(all->low - all->zero) - none, high = (i32)(all->high - all->zero) - none;
+    byte *y = (byte *)all->y + of->place + at * step;
+    for (i64 p = 0; p < columns; p++, y += step, sums += apart) {
+        const vector scaled = divided(high_products((*sums + of->start) << left, multiplier), right, mask);
+        const bytes narrow = __builtin_convertvector(held_between(scaled, low, high) + work->zero, bytes);
+        STORE(unaligned_bytes, y, narrow, of->count)
+    }
+}
+
 #if defined(__AVX512BW__) && defined(__AVX512VNNI__)
 typedef short shorts __attribute__((vector_size(VECTOR_BYTES)));
 #define TWO(name, instruction, kind) \
@@ -718,6 +774,7 @@ typedef void byte_finish(const byte_work *, const byte_column *, i64 image, i64 
 #define SHIFTS work->of->shifts ? work->of->shifts + image * work->total + at : 0
 FINISH(finish_sums, EACH store_sums(work, of + v, at, columns, vectors, sums + v, SHIFTS))
 FINISH(finish_floats, EACH store_floats(work, of + v, at, columns, vectors, sums + v))
+FINISH(finish_fixed, EACH store_fixed(work, of + v, at, columns, vectors, sums + v))
 FINISH(finish_bytes, store_bytes(work, of, at, columns, vectors, sums, 0))
 FINISH(finish_more_bytes, store_bytes(work, of, at, columns, vectors, sums, 1))
 FINISH(finish_more_floats, store_bytes(work, of, at, columns, vectors, sums, 4))
@@ -726,6 +783,7 @@ static byte_finish *finish_of(const ag_byte_sums *of)
 {
     if (of->kind == AG_SUMS) return finish_sums;
     if (of->kind == AG_FLOATS) return finish_floats;
+    if (of->kind == AG_FIXED) return finish_fixed;
     return !of->more ? finish_bytes : of->more_kind == AG_REAL ? finish_more_floats : finish_more_bytes;
 }
 

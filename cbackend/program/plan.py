@@ -47,6 +47,7 @@ from ...ops.determinants import Det, SlogDet
 from ...ops.diagonals import Diagonal, DiagonalMatrix, Triangle
 from ...ops.elementwise import Pointwise
 from ...ops.factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
+from ...ops.fixed_point import Requantize
 from ...ops.fused import Fused, InPlace
 from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor, Subtensor
@@ -365,6 +366,7 @@ _PLANS: dict[type[Op], Plan] = {
     SumPool: plan_windows.plan_pool,
     Quantize: plan_scaled,
     Dequantize: plan_scaled,
+    Requantize: plan_scaled,
     Assume: plan_matrices.plan_assume,
     ByPhase: plan_matrices.plan_assume,
     Diagonal: plan_matrices.plan_diagonal,

@@ -24,6 +24,8 @@ TABLE = "int8"
 """The dtype under which the runtime has them."""
 KINDS = {dtype: max(k, 0) for dtype, k in zip(RESULTS, (0, 1, 2, 2), strict=True)}
 """AG_SUMS, AG_FLOATS or AG_BYTES of the runtime."""
+FIXED = 3
+"""AG_FIXED of the runtime."""
 
 MORE = {"uint8": 0, "int8": 1, "float32": 2}
 """AG_UNSIGNED, AG_SIGNED or AG_REAL of the runtime."""
@@ -63,9 +65,10 @@ def plan_byte_convolution(p: Planner, node: Apply) -> None:
             p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
     result = p.result(node.out, lengths)
     image, step = p.strides(lengths)[:2]
+    kind = FIXED if op.fixed else KINDS[op.out]
     numbers = (
         x.lengths[0], x.lengths[1], block, blocks, op.size, blocks * op.size, op.panel, int(op.own),
-        int(x.dtype == "int8"), op.around, KINDS[op.out], op.zero, op.low, op.high, *x.lengths[2:4], *op.weights[2:],
+        int(x.dtype == "int8"), op.around, kind, op.zero, op.low, op.high, *x.lengths[2:4], *op.weights[2:],
         *op.stride, *op.dilation, *(pair[0] for pair in op.padding), *counts,
         MORE["uint8" if more is None else more.dtype], int(np.float32(op.more_scale).view("int32")),
     )  # fmt: skip

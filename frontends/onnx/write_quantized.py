@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Apply, Constant, Variable
+from ...ops.fixed_point import Requantize
 from ...ops.quantized import NIBBLES, Dequantize, Quantize
 from .writing import Writer, means, writes
 
@@ -46,6 +47,11 @@ def by_arithmetic(op: Any, x: Variable, scale: Variable, zero: Variable) -> Any:
     integer = op.dtype if isinstance(op, Quantize) else x.dtype
     taken = integer in BYTES and scale.dtype in NUMBERS and _is_taken(x, scale, zero)
     return None if taken else op.expand((x, scale, zero))
+
+
+@means(Requantize)
+def in_integers(op: Any, *inputs: Variable) -> Any:
+    return op.expand(inputs)
 
 
 @writes(Quantize, Dequantize)

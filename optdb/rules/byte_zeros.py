@@ -18,7 +18,8 @@ from ...graph import Constant, Variable
 from ...ops.blas import Dot, MatMul
 from ...ops.byte_sums import BYTES, ByteConvolution, ByteProduct
 from ...ops.convolution import Convolution
-from ...ops.elementwise import Cast, add, cast, sub
+from ...ops.elementwise import Cast, add, cast, clip, maximum, minimum, sub
+from ...ops.fixed_point import Requantize
 from ...ops.indexing import IncSubtensor
 from ...ops.lengths import lengths_of
 from ...ops.shape import reshape
@@ -203,6 +204,45 @@ def in_floats(node: Node, users: Users) -> Variable | None:
     return replace(made.op, out="float32")(*made.inputs)  # type: ignore[no-any-return]
 
 
+def requantized(node: Node, users: Users) -> Variable | None:
+    """Sums in 32 bits as bytes, by a constant multiplier and shift, one for all or one an output."""
+    made, dtype = _plain_sums(node.inputs[0], users), node.op.dtype
+    zero = number_of(node.inputs[3])
+    if made is None or dtype not in BYTES or zero is None or node.out.type.shape != made.out.type.shape:
+        return None
+    scales = [_an_output(v, made.inputs[2].data.size) for v in node.inputs[1:3]]
+    if any(v is None for v in scales):
+        return None
+    ends = np.iinfo(dtype)
+    op = replace(made.op, out=dtype, fixed=True, zero=int(zero), low=int(ends.min), high=int(ends.max))
+    return op(*made.inputs[:4], *map(_wrapped, scales))  # type: ignore[no-any-return, arg-type]
+
+
+def _an_output(v: Variable, outputs: int) -> np.ndarray | None:
+    """Constant integers as one for each output; None if they differ along another axis."""
+    if not isinstance(v, Constant):
+        return None
+    shape = (1,) * (4 - v.data.ndim) + v.data.shape
+    if any(shape[axis] != 1 for axis in (0, 2, 3)) or shape[1] not in (1, outputs):
+        return None
+    return np.broadcast_to(v.data.reshape(-1), (outputs,))
+
+
+def cut_off(node: Node, users: Users) -> Variable | None:
+    """Requantized bytes between two constants, which join the ends."""
+    value, *bounds = sorted(node.inputs, key=lambda i: isinstance(i, Constant)) if node.op != clip else node.inputs
+    made = producer(value, ByteConvolution)
+    numbers = [number_of(b) for b in bounds]
+    if made is None or not made.op.fixed or made.op.size or len(users(value)) > 1 or None in numbers:
+        return None
+    if value.type != node.out.type:
+        return None
+    found = [int(n) for n in numbers]  # type: ignore[arg-type]
+    low, high = found if node.op == clip else (max(found), 255) if node.op == maximum else (-128, min(found))
+    ends = (min(max(n, low), high) for n in (made.op.low, made.op.high))
+    return replace(made.op, **dict(zip(("low", "high"), ends, strict=True)))(*made.inputs)  # type: ignore[no-any-return]
+
+
 BYTE_ZEROS: list[Rule] = [
     node_rule("local_product_of_bytes", (Dot, MatMul), product_less_zeros, having=(sub, Cast),
               formula="dot(cast{int32}(a) - z, cast{int32}(b) - y) -> byte_product(a, b) - z sum(b) - y sum(a) + kzy"),
@@ -212,4 +252,8 @@ BYTE_ZEROS: list[Rule] = [
               formula="byte_convolution{int32}(x, w, s) + c -> byte_convolution{int32}(x, w, s + c)  for constant c"),
     node_rule("local_floats_of_bytes", Cast, in_floats, having=ByteConvolution, uses=True,
               formula="cast{float32}(byte_convolution{int32}(...)) -> byte_convolution{float32}(...)"),
+    node_rule("local_requantize_bytes", Requantize, requantized, having=ByteConvolution, uses=True,
+              formula="requantize(byte_convolution{int32}(...), m, k, z) -> byte_convolution{fixed, zero}(..., m, k)"),
+    node_rule("local_clip_of_bytes", (clip, maximum, minimum), cut_off, having=ByteConvolution, uses=True,
+              formula="clip(byte_convolution{fixed, low, high}(...), a, b) -> byte_convolution{fixed, a, b}(...)"),
 ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...graph import Constant, Variable
+from ...ops.fixed_point import Requantize
 from ...ops.quantized import Dequantize, Quantize
 from ..rule import Rule, node_rule
 from .facts import Node, producer
@@ -49,4 +50,6 @@ EXPANDED: list[Rule] = [
               formula="quantize(x, s, z) -> cast(minimum(maximum(rint(x / s) + z, least), largest))"),
     node_rule("local_dequantize_elementwise", Dequantize, elementwise, having=(),
               formula="dequantize(q, s, z) -> (q - z) * s"),
+    node_rule("local_requantize_elementwise", Requantize, elementwise, having=(),
+              formula="requantize(x, m, k, z) -> cast(clip(round(round(x 2^max(k, 0) m / 2^31) / 2^max(-k, 0)) + z))"),
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from ...ops.blas import Dot22
 from ...ops.byte_sums import ByteConvolution
 from ...ops.convolution import Convolution
 from ...ops.elementwise import Pointwise
+from ...ops.fixed_point import Requantize
 from ...ops.lengths import dim_to_tensor
 from ...ops.quantized import Dequantize, Quantize
 from ...ops.shape import DimShuffle, Reshape
@@ -156,7 +157,7 @@ def of_convolution(node: Node, users: Users) -> Variable | None:
 
 
 def of_bytes(node: Node, users: Users) -> Variable | None:
-    return reshaped_later(node, users, ByteConvolution, Pointwise, Quantize)
+    return reshaped_later(node, users, ByteConvolution, Pointwise, Quantize, Requantize)
 
 
 OF_PRODUCTS: list[Rule] = [
@@ -170,6 +171,6 @@ OF_CONVOLUTIONS: list[Rule] = [
               formula="f(reshape(convolution(x, w), n)) -> reshape(f(convolution(x, w)), n)"),
 ]  # fmt: skip
 OF_BYTES: list[Rule] = [
-    node_rule("local_reshape_after_bytes", (Pointwise, Quantize), of_bytes, having=Reshape, uses=True,
+    node_rule("local_reshape_after_bytes", (Pointwise, Quantize, Requantize), of_bytes, having=Reshape, uses=True,
               formula="f(reshape(byte_convolution(...), n), b) -> reshape(f(byte_convolution(...), b), n)"),
 ]  # fmt: skip
