@@ -47,6 +47,11 @@ class Limits:
     pooled: int = 4
     """Positions of a window whose largest number one kernel finds; more are pooled axis by axis.  9 of 64x56x56 float32
     take 229 us at once and 55 us so."""
+    pool_positions: int = 25
+    """Positions of a window up to which a pool of blocks reads them all, not the largest of each column first."""
+    pooled_products: int = 64
+    """Products of a number up to which a convolution is computed with the pool that reads it, strip by strip; rows that
+    two strips share are computed twice."""
     panel_registers: int = 8
     """Vector registers for each block of outputs of a convolution whose weights lie side by side."""
     widened_rows: int = 4

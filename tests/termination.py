@@ -109,7 +109,7 @@ GONE = {
     "ne": words("local_ne_with_itself"),
     "dequantize": words("local_dequantize_elementwise"),
     "quantize": words("local_quantize_elementwise"),
-    "requantize": words("local_requantize_bytes local_requantize_elementwise"),
+    "requantize": words("local_requantize_elementwise"),
     "pow": words("""
         local_one_pow local_pow_minus_half local_pow_quarter local_pow_three_quarters
         local_pow_minus_two local_pow_to_nested_squaring local_pow_zero

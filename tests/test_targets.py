@@ -73,6 +73,7 @@ BOUNDS = {
     # Axes; and the order of weights, which the C knows.
     "ops/blocked.py": {"IN_BLOCKS", "IN_TURN", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},
     "ops/bfloats.py": {"ALL_ZERO"},
+    "optdb/rules/layout.py": {"IMAGE_CHANNELS"},
     "ops/nibbles.py": {"LEAST", "MOST", "OCTET", "TILE"},
     "ops/sparse_columns.py": {"DEPTH"},
     "ops/two_of_four.py": {"BLOCK", "GROUP", "KEPT"},
@@ -85,7 +86,10 @@ BOUNDS = {
     "cbackend/lowering/lower_planes.py": {"ROWS"},
     "cbackend/lowering/lower_reduce.py": {"ROWS"},
     "cbackend/lowering/lower_short_rows.py": {"BLOCK", "VECTORS"},
+    "ops/blocked_gradient.py": {"PANEL", "PORTIONED"},
     # Room in the structures of our own runtime, and columns of its tables.
+    "cbackend/program/plan_blocks.py": {"LARGEST", "PLAIN_DEPTH", "SUMS"},
+    "cbackend/program/plan_bytes.py": {"FIXED"},
     "cbackend/driver/driver.py": {"CALLS_BETWEEN_LOOKS"},
     "cbackend/driver/steps.py": {"DETAIL"},
     "cbackend/program/accounts.py": {"COLUMNS", "TOTALS", "PLANNED", "ROW_ADDITIONS", "ROW_LENGTHS"},

@@ -202,10 +202,6 @@ def pool_in_blocks(node: Node) -> Variable | None:
     return made.op(of_lanes(made.inputs[0]))  # type: ignore[no-any-return]
 
 
-MOST_POSITIONS = 25
-"""The most positions of a window that are taken one by one, and not the largest of each column first."""
-
-
 def pool_of_blocks(node: Node, users: Users) -> Variable | None:
     """Windows of one lane, perhaps amid what they never take, which is not written then."""
     op, (x,), sums = node.op, node.inputs, isinstance(node.op, SumPool)
@@ -228,7 +224,7 @@ def _numbers(op: Any) -> tuple[Any, ...]:
 def _is_first_axis(first: BlockedPool, second: MaxPool) -> bool:
     """Whether the largest of rows is taken first, then that of columns, of few positions."""
     apart = not first.sums and first.kernel[1] == first.stride[1] == second.kernel[0] == second.stride[0] == 1
-    return apart and first.kernel[0] * second.kernel[1] <= MOST_POSITIONS
+    return apart and first.kernel[0] * second.kernel[1] <= current().limits.pool_positions
 
 
 def reduction_in_blocks(node: Node) -> Variable | None:

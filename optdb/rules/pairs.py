@@ -12,12 +12,10 @@ from ...ops.blocked import BlockedConvolution
 from ...ops.blocked_pool import BlockedPool
 from ...ops.convolution_pair import ConvolutionPair, bounds_of
 from ...ops.fused_product import FusedProduct
+from ...targets.current import current
 from ..patterns import Users
 from ..rule import Rule, node_rule
 from .facts import Node, producer
-
-MOST_SUMMED = 64
-"""The most products of a number that a pool reads: more take longer for rows that two strips meet than a copy does."""
 
 
 def paired(node: Node, users: Users) -> Variable | None:
@@ -28,7 +26,7 @@ def paired(node: Node, users: Users) -> Variable | None:
     op, size = _convolution(first), node.out.type.shape[4]
     if not isinstance(op, BlockedConvolution) or op.own or op.tile or op.groups > 1 or op.size != size:
         return None
-    if isinstance(second, BlockedPool) and math.prod(op.weights[1:]) > MOST_SUMMED:
+    if isinstance(second, BlockedPool) and math.prod(op.weights[1:]) > current().limits.pooled_products:
         return None
     inputs = (*first.inputs, *node.inputs[1:])
     return Apply(ConvolutionPair(first.op, node.op, len(first.inputs)), inputs).out
