@@ -294,6 +294,8 @@ ROWS = [
      BlockedKernelGradient((1, 1), (1, 1), NONE, (N, N, 1, 1))(blocks, blocks)),
     ("local_gradient_input_in_blocks", BlockedKernelGradient((1, 1), (1, 1), NONE, (N, N, 4, 2))(padded(x), blocks),
      BlockedKernelGradient((1, 1), (1, 1), AROUND, (N, N, 4, 2))(blocks, blocks)),
+    ("local_gradient_input_in_blocks", BlockedKernelGradient((1, 1), (1, 1), NONE, (N, N, 1, 1))(x, blocks),
+     BlockedKernelGradient((1, 1), (1, 1), NONE, (N, N, 1, 1))(blocks, blocks)),
     ("local_blocks_of_blocks", in_blocks(x), blocks),
     (
         "local_winograd",
