@@ -135,7 +135,7 @@ def convolution(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     more_scale = float(np.float32(rng.random()))
     op = ByteConvolution(
         stride, dilation, padding, around, own, out, int(rng.integers(low, high, endpoint=True)), low, high,
-        more_scale, form.lanes, form.panel, (outputs, 1 if own else channels, *kernel),
+        more_scale, False, form.lanes, form.panel, (outputs, 1 if own else channels, *kernel),
     )
     x = numbers(rng, dtype, (int(rng.integers(1, 3)), channels, *sizes))
     w = numbers(rng, "int8", op.weights)
