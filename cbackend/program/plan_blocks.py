@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...graph import Apply, Constant, Variable
 from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from ...ops.blocked_gradient import BlockedKernelGradient
@@ -159,8 +161,13 @@ def _pooled(p: Planner, node: Apply) -> tuple[Array, Lengths]:
     """The input of a pool, channels of a block side by side, and the lengths of its result."""
     op, x = node.op, side_by_side(p, p.arrays[node.inputs[0]])
     assert isinstance(op, BlockedPool)
+    return x, (*x.lengths[:2], *_counts(p, op, x, op.kernel), x.lengths[4])
+
+
+def _counts(p: Planner, op: Any, x: Array, kernel: Any) -> Lengths:
+    """The numbers of windows along rows and columns of x with the padding of the op."""
     around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
-    return x, (*x.lengths[:2], *window_counts(p, op, around, op.kernel), x.lengths[4])
+    return window_counts(p, op, around, kernel)
 
 
 def plan_to_blocks(p: Planner, node: Apply) -> None:
@@ -211,8 +218,7 @@ def _found(p: Planner, node: Apply) -> _Found:
     if in_blocks:
         x = side_by_side(p, x)
     p.guard("equal", x.lengths[1], -(-channels // op.size) if in_blocks else channels, failure=Outcome.LENGTHS, axis=1)
-    around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
-    counts = window_counts(p, op, around, weights[2:])
+    counts = _counts(p, op, x, weights[2:])
     return _Found(x, counts, (x.lengths[0], -(-weights[0] // op.size), *counts, op.size))
 
 
@@ -263,8 +269,7 @@ def plan_kernel_gradient(p: Planner, node: Apply) -> None:
     (outputs, channels, *kernel), size = op.weights, node.inputs[1].type.shape[4] or 1
     block = (node.inputs[0].type.shape[4] or 1) if len(x.lengths) == 5 else 1
     x = x if len(x.lengths) == 4 else side_by_side(p, x)
-    around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
-    counts, blocks = window_counts(p, op, around, op.weights[2:]), -(-outputs // size)
+    counts, blocks = _counts(p, op, x, op.weights[2:]), -(-outputs // size)
     p.guard("equal", x.lengths[1], -(-channels // block), failure=Outcome.LENGTHS, axis=1)
     for axis, (have, want) in enumerate(zip(g.lengths, (x.lengths[0], blocks, *counts, size), strict=True)):
         p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
