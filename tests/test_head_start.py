@@ -78,6 +78,26 @@ def test_what_was_begun_is_used_once(cache, compiled):
     assert found.toolchain == Toolchain.find(cache)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_of_fork_compiles_what_its_parent_began(cache):
+    ahead = HeadStart(cache, None, returning(4))
+    toolchain = ahead.search().toolchain
+    if toolchain is None:
+        pytest.skip("needs a C compiler")
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            (library,) = build_all([returning(4)], toolchain, cache)
+            code = library.lib.ag_entry(ffi.NULL)
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 4
+    (library,) = build_all([returning(4)], toolchain, cache)
+    assert library.lib.ag_entry(ffi.NULL) == 4
+    assert not at_work(cache)
+
+
 def test_a_known_compiler_needs_no_head_start(cache):
     if Toolchain.find(cache) is None:
         pytest.skip("needs a C compiler")

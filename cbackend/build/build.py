@@ -6,6 +6,7 @@ neither waits long. Within a process equal text is loaded once, for as long as s
 
 from __future__ import annotations
 
+import os
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -61,6 +62,8 @@ _images: weakref.WeakValueDictionary[bytes, Image] = weakref.WeakValueDictionary
 
 _begun: dict[bytes, tuple[Job, Callable[[], Any]]] = {}
 """Compilations that nobody has asked for yet, by what they will be asked for as; see headstart.py."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begun.clear)  # they are the parent's: a child compiles on its own
 
 
 def expect(text: str, toolchain: Toolchain, job: Job, end: Callable[[], Any]) -> None:

@@ -65,8 +65,10 @@ static inline {T} ag_max_number_{T}({T} a, {T} b)
 {
 #if defined(__wasm__)
     return __builtin_elementwise_maximum(a, b);
-#else
+#elif __has_builtin(__builtin_elementwise_maximumnum)
     return __builtin_elementwise_maximumnum(a, b);
+#else
+    return a > b || b != b ? a : b;
 #endif
 }
 """,
@@ -80,8 +82,10 @@ static inline {T} ag_min_number_{T}({T} a, {T} b)
 {
 #if defined(__wasm__)
     return __builtin_elementwise_minimum(a, b);
-#else
+#elif __has_builtin(__builtin_elementwise_minimumnum)
     return __builtin_elementwise_minimumnum(a, b);
+#else
+    return a < b || b != b ? a : b;
 #endif
 }
 """,
