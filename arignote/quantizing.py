@@ -28,7 +28,7 @@ from .ops.elementwise import add
 from .ops.indexing import IncSubtensor
 from .ops.tensor import constant
 from .optdb.rules.facts import is_number
-from .optdb.rules.layout import is_padding
+from .optdb.rules.layout_parts import is_padding
 from .quantized_layers import LayerRow, Layers
 from .record import record
 from .record.cached import cached_property

@@ -41,8 +41,8 @@ from .windows import Lengths, Numbers, Windowed
 IN_BLOCKS = (0, 1, 3, 4, 2)
 """The axes of split channels in the order of blocks; `OF_BLOCKS` is the way back."""
 OF_BLOCKS = (0, 1, 4, 2, 3)
-IN_TURN = (0, 2, 1, 3, 4)
-"""The axes of channels in groups, one channel of each group in turn."""
+SWAP_GROUPS = (0, 2, 1, 3, 4)
+"""Order of axes that transposes groups and channels within a group: the shuffle of ShuffleNet."""
 MOST_LISTED = 2048
 """The most channels of a convolution by groups: the number of that name in gemm/grouped.c."""
 POSITIONS = (2, 3)
@@ -132,7 +132,7 @@ class FromBlocks(TensorOp):
         if self.shuffle == 1:
             return found
         groups = reshape(found, (n, self.shuffle, self.channels // self.shuffle, *positions))
-        return reshape(DimShuffle(IN_TURN)(groups), (n, self.channels, *positions))
+        return reshape(DimShuffle(SWAP_GROUPS)(groups), (n, self.channels, *positions))
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, [self.expand(node.inputs[0])], cotangents)

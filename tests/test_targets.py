@@ -71,7 +71,7 @@ BOUNDS = {
     "ops/special.py": {"_BERNOULLI", "_LARGE", "_P", "_Q", "_ROOT", "_TERMS", "_TURNS", "_Y"},
     "ops/windows.py": {"MOST"},
     # Axes; and the order of weights, which the C knows.
-    "ops/blocked.py": {"IN_BLOCKS", "IN_TURN", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},
+    "ops/blocked.py": {"IN_BLOCKS", "SWAP_GROUPS", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},
     "ops/bfloats.py": {"ALL_ZERO"},
     "optdb/rules/layout.py": {"IMAGE_CHANNELS"},
     "ops/nibbles.py": {"LEAST", "MOST", "OCTET", "TILE"},
@@ -88,7 +88,8 @@ BOUNDS = {
     "cbackend/lowering/lower_short_rows.py": {"BLOCK", "VECTORS"},
     "ops/blocked_gradient.py": {"PANEL", "PORTIONED"},
     # Room in the structures of our own runtime, and columns of its tables.
-    "cbackend/program/plan_blocks.py": {"LARGEST", "PLAIN_DEPTH", "SUMS"},
+    "cbackend/program/plan_block_pools.py": {"LARGEST", "SUMS"},
+    "cbackend/program/plan_blocks.py": {"PLAIN_DEPTH"},
     "cbackend/program/plan_bytes.py": {"FIXED"},
     "cbackend/driver/driver.py": {"CALLS_BETWEEN_LOOKS"},
     "cbackend/driver/steps.py": {"DETAIL"},

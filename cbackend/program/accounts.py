@@ -49,7 +49,7 @@ from ...ops.pooling import SumPool
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.solving import Inverse, Solve, SolveTriangular
 from ...targets.current import current
-from .plan_blocks import SUMS
+from .plan_block_pools import SUMS
 from .program import (
     Allocate,
     Array,

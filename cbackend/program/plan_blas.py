@@ -27,9 +27,9 @@ SUMMED = -1
 
 @record(slots=True)
 class Multiplication:
-    """A product of matrices that another step follows: the function, its arguments up to the place of the result.
+    """Call of a product of matrices without its last arguments: the result and the epilogue.
 
-    `writes`: what it writes beside the result.
+    `writes` holds the arrays that the call writes besides the result.
     """
 
     function: str
@@ -41,7 +41,7 @@ class Multiplication:
 
 
 def multiplication(p: Planner, node: Apply) -> Multiplication:
-    """That of `Dot` and `Dot22` of matrices, `Dot22Scalar` and `MatMul`."""
+    """Return the call of `Dot` or `Dot22` of matrices, of `Dot22Scalar` or of `MatMul`."""
     a, b, *scalar = p.inputs_of(node)
     p.guard("equal", a.lengths[-1], b.lengths[-2], failure=Outcome.LENGTHS, axis=SUMMED)
     batch = batch_of(p, node, a, b)
@@ -54,7 +54,7 @@ def multiplication(p: Planner, node: Apply) -> Multiplication:
 
 
 def of_panels(p: Planner, node: Apply) -> Multiplication:
-    """That of `PackedDot`."""
+    """Return the call of `PackedDot`."""
     x, panels = p.inputs_of(node)
     op = node.op
     assert isinstance(op, PackedDot)
@@ -64,12 +64,17 @@ def of_panels(p: Planner, node: Apply) -> Multiplication:
     return Multiplication("panels_then", (x.lengths[0], op.columns), arguments, (x, panels))
 
 
-def plan_packed_dot(p: Planner, node: Apply) -> None:
-    """One call, which nothing follows."""
-    found = of_panels(p, node)
-    result = p.result(node.out, found.lengths)
+def plan_multiplication(p: Planner, product: Multiplication, out: Variable) -> None:
+    """Plan one call that computes `out` and has no epilogue."""
+    result = p.result(out, product.lengths)
     p.products[result.dtype] = None
-    p.call(found.function, (*found.arguments, result, 0, 0, 0, 0), (result,), found.reads)
+    epilogue = (0, 0, 0, 0)
+    arguments, writes = (*product.arguments, result, *epilogue), (*product.writes, result)
+    p.call(product.function, arguments, writes, product.reads, product.fallible)
+
+
+def plan_packed_dot(p: Planner, node: Apply) -> None:
+    plan_multiplication(p, of_panels(p, node), node.out)
 
 
 def plan_dot(p: Planner, node: Apply) -> None:

@@ -26,7 +26,8 @@ from ...ops.tensor import TensorVariable
 from ..ir.kernel import Kernel
 from .launches import is_launched
 from .plan_blas import Multiplication, multiplication, of_panels
-from .plan_blocks import convolved_blocks, has_call, plan_cut_off, pooled_blocks, summed_channels
+from .plan_block_pools import pooled_blocks, summed_channels
+from .plan_blocks import convolved_blocks, has_call, plan_cut_off
 from .plan_windows import MOST_LOOPS, convolved, has_own_kernels, own_kernels, plan_as
 from .planner import Planner, has_all_loops
 from .program import After, Array, Lengths, Quantity

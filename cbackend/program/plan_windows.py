@@ -24,7 +24,7 @@ from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
 from ...targets.current import current
 from .outcome import Outcome
-from .plan_blas import Multiplication
+from .plan_blas import Multiplication, plan_multiplication
 from .plan_creation import fill_with_zeros
 from .plan_views import slice_of
 from .planner import Planner
@@ -43,7 +43,7 @@ def plan_convolution(p: Planner, node: Apply) -> None:
         out = TensorVariable(node.out.type)
         plan_as(p, node, own_kernels(p, node, FunctionGraph([out], [out]), ()))
     else:
-        _plan_product(p, node, convolved(p, node))
+        plan_multiplication(p, convolved(p, node), node.out)
 
 
 def convolved(p: Planner, node: Apply) -> Multiplication:
@@ -107,7 +107,8 @@ def plan_kernel_gradient(p: Planner, node: Apply) -> None:
     rows = ((x.lengths[0], *counts), (x.strides[0], *between))
     columns = ((group, *kernel), (x.strides[1], *within))
     lengths = (g.lengths[1], group, *kernel)
-    _plan_product(p, node, _product(lengths, (op.groups,), each, (packed, left), (x, right), rows, columns))
+    product = _product(lengths, (op.groups,), each, (packed, left), (x, right), rows, columns)
+    plan_multiplication(p, product, node.out)
 
 
 Axes = tuple[Lengths, Lengths]
@@ -127,13 +128,6 @@ def _product(
         arguments += [len(along), Vector(along), Vector(steps)]
     arguments.append(Number(dtype, 0))
     return Multiplication("multiply_windows", lengths, tuple(arguments), (a[0], b[0]), fallible=True)
-
-
-def _plan_product(p: Planner, node: Apply, product: Multiplication) -> None:
-    result = p.result(node.out, product.lengths)
-    p.products[result.dtype] = None
-    nothing = (0, 0, 0, 0)  # follows
-    p.call(product.function, (*product.arguments, result, *nothing), (result,), product.reads, product.fallible)
 
 
 def _plan_sum(p: Planner, node: Apply) -> None:

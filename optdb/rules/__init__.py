@@ -24,6 +24,7 @@ Rules on matrices and networks:
     pooling, cropping                      windows axis by axis, parts of convolutions and of padded arrays
     attention                              a softmax of products times values as one op
     layout, winograd, pairs                channels of images in blocks, their convolutions by tiles and two at a time
+    layout_parts, layout_pools             padding, slices and pools of channels in blocks
     layout_gradients                       gradients of convolutions and pools on channels in blocks
     neighbours                             sums of channels and those beside them
     storage, quantization                  weights in 16 bits, numbers in few bits
@@ -86,6 +87,7 @@ from . import (
     joins,
     layout,
     layout_gradients,
+    layout_pools,
     logic,
     neighbours,
     nibbles,
@@ -316,7 +318,7 @@ def layout_db() -> SequenceDB:
     blocks = (layout.LAYOUT, layout_gradients.GRADIENTS, neighbours.NEIGHBOURS, byte_blocks.IN_BLOCKS)
     rules = (*blocks, dimshuffles.COMPOSED, shapes.LENGTHS)
     db.register("channels_in_blocks", equilibrium(rules), "fast_run", "layout", position=0)
-    db.register("pools_of_blocks", filled(TopoDB(), (layout.POOLS,)), "fast_run", "layout", position=0.1)
+    db.register("pools_of_blocks", filled(TopoDB(), (layout_pools.POOLS,)), "fast_run", "layout", position=0.1)
     parts = equilibrium((pooling.BY_PARTS, shapes.LENGTHS))
     db.register("pools_by_parts", parts, "fast_run", "layout", position=0.2)
     tiles = TopoDB()
