@@ -16,7 +16,7 @@ VERSION = 1
 """Part of every cache key: raise it when a layout below changes its meaning without changing its text."""
 
 C_TYPES = "typedef __INT32_TYPE__ i32;\ntypedef __INT64_TYPE__ i64;\n"
-"""Prelude of the declarations; C11 allows the same typedef twice, so a preamble may repeat it."""
+"""Prelude of the declarations; C11 allows a typedef to be repeated, so a preamble may contain it again."""
 
 _FIRST_DECLARATIONS = """\
 struct ag_runtime;

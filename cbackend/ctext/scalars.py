@@ -65,12 +65,12 @@ _NARROW = ("int8", "int16", "uint8", "uint16")
 
 
 def kind_of(dtype: str) -> str:
-    """The key of a dtype in the table of C forms: NumPy's kind, `e` for float16, `p` for a pairwise sum."""
+    """Return the key of a dtype in the table of C forms: NumPy's kind, `e` for float16, `p` for a pairwise sum."""
     return _KINDS.get(dtype) or numpy_dtype(dtype).kind
 
 
 def form_of(op: ScalarOp) -> Form:
-    """The C of an operation, with gaps for its operands.  Raises KeyError for what has no row."""
+    """Return the C of an operation, with gaps for its operands.  Raises KeyError for an operation without a row."""
     return _form(op.name, op.dtype, tuple(a.dtype for a in op.args))
 
 
@@ -99,11 +99,11 @@ def _mixed(name: str, kinds: str) -> Form:
 
 
 def _integer_reciprocal(dtype: str) -> Form:
-    """NumPy divides 1.0 by the integer and converts back."""
+    """Return the reciprocal as NumPy computes it: 1.0 divided by the integer, converted back."""
     back = cast_form("float64", dtype)
     return Form(back.text.replace("{0}", "1.0 / (f64){0}"), back.binding, (Binding.ATOM,))
 
 
 def _narrowed(form: Form, dtype: str) -> Form:
-    """C computes in int: the result is cut to its own width."""
+    """Return the C with its result truncated to the operands' width: C computes in int."""
     return Form(f"({C_TYPES[dtype]})({form.text})", Binding.UNARY, form.operands)

@@ -20,24 +20,25 @@ class ScheduleError(ValueError):
 
 @record
 class Schedule:
-    """The choices for one kernel.  All give the same bits, but sums of floats may be added up in another order; see
-    `exact_as`.
+    """The choices for one kernel.
+
+    All give the same bits, but sums of floats may be added in another order; see `exact_as`.
     """
 
     order: tuple[int, ...] | None = None
     """The loops, outermost first; None: kept loops, then reduced ones, but the last axis innermost."""
     tiles: tuple[tuple[int, int], ...] = ()
-    """(loop, steps): loops that run in pieces of so many steps, all others inside of each piece."""
+    """(loop, steps) of each tiled loop: tiles of so many steps, with all other loops inside."""
     unroll: int = 1
     """Unroll-and-jam factor of the loop around the innermost one: 1, 2, 4, 8 or 16."""
     vector: int | None = None
-    """Numbers in a vector; 1: no vectors; None: as many as the compiler finds best."""
+    """Vector length in elements; 1: no vectors; None: the compiler's choice."""
     parallel: bool = True
-    """Whether large kernels are shared out among threads."""
+    """Whether large kernels are shared among threads."""
     grain: int = 40
-    """Microseconds of estimated work that a thread takes at a time; below 2.5 times that, one thread does all of it."""
+    """Microseconds of estimated work per chunk of a thread; below 2.5 times that, one thread does all of it."""
     block: int | None = None
-    """Elements, or rows where the last axis is kept, that are added up before their sum is combined with others."""
+    """Elements (or rows where the last axis is kept) per partial sum."""
 
     def __post_init__(self) -> None:
         tiles = self.tiles.items() if isinstance(self.tiles, Mapping) else self.tiles
@@ -57,21 +58,21 @@ class Schedule:
             raise ScheduleError(f"tiles name a loop twice: {self.tiles}")
 
     def tile(self, loop: int) -> int | None:
-        """The steps of a piece of a loop; None if it does not run in pieces."""
+        """Return the tile size of a loop; None if it is not tiled."""
         return dict(self.tiles).get(loop)
 
     @property
     def rearranges(self) -> bool:
-        """Whether loops run otherwise than the lowering would have them."""
+        """Whether the order of the loops differs from the default."""
         return self.order is not None or bool(self.tiles) or self.unroll > 1
 
     def exact_as(self, other: Schedule) -> bool:
-        """Whether sums are rounded as under the other one."""
+        """Whether sums are rounded in the same way as under the other schedule."""
         mine, its = ((s.order, s.vector, s.parallel, s.grain, s.block) for s in (self, other))
         return mine == its
 
     def changed(self, **choices: Any) -> Schedule:
-        """This schedule with other choices.  Raises ScheduleError for those that there are not."""
+        """Return this schedule with other choices.  Raises ScheduleError for unknown choices."""
         known = [f.name for f in fields(self)]
         for name in choices:
             if name not in known:
@@ -120,7 +121,7 @@ def check(schedule: Schedule, rank: int, reduced: frozenset[int], movable: bool)
 
 
 def _blocks(order: Sequence[int], reduced: frozenset[int]) -> list[bool]:
-    """Alternating blocks of loops, True for reduced ones; the first block is kept loops, perhaps none."""
+    """Return a bool per block of consecutive kept or reduced loops: whether it is reduced; the first is False."""
     blocks = [False]
     for loop in order:
         if (loop in reduced) != blocks[-1]:

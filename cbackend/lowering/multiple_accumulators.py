@@ -1,4 +1,4 @@
-"""Multiple accumulators for extrema: a single one waits four cycles for each comparison.
+"""Multiple accumulators for extrema: a single accumulator waits four cycles for each comparison.
 
     for (i = a; i < b; i++) best = x[i] > best ? x[i] : best;
     -->
@@ -50,11 +50,11 @@ from .nest import specialized
 from .strips import is_costly
 
 Accumulator = tuple[Lane, str, Expr]
-"""A lane, the name of the local that it accumulates in, and what feeds it."""
+"""A lane, the local that it accumulates in, and the expression that feeds it."""
 
 
 def with_accumulators(general: For, accumulators: Sequence[Accumulator]) -> Body:
-    """Split a long loop over contiguous operands into streams; keep any other loop as it is."""
+    """Split a long loop over contiguous operands among several accumulators; keep any other loop as it is."""
     only = specialized(general)
     if not _may_use_several(general, accumulators):
         return (only,)
@@ -99,7 +99,7 @@ def _accumulated(general: For, accumulators: Sequence[Accumulator], count: Expr,
 
 
 def _joined(accumulator: Accumulator, steps: Sequence[dict[str, Expr]]) -> Iterator[Statement]:
-    """Combine the values of the streams for one accumulator pairwise."""
+    """Combine the partial results of one accumulator pairwise."""
     lane, name, fed = accumulator
     values: list[Expr] = [substitute(fed, step) for step in steps]
     if lane.sign == "|":

@@ -39,7 +39,7 @@ _COMBINED = {
 
 
 def work_items(node: Apply) -> WorkItems:
-    """The device kernel of a node.
+    """Return the device kernel of a node.
 
     Raises TypeError, with the reason, for a node that has none.
     """
@@ -60,7 +60,7 @@ def work_items(node: Apply) -> WorkItems:
 
 
 def _supported(node: Apply) -> Group:
-    """The group of a node whose results share their loops, of dtypes that devices have."""
+    """Return the group of a node whose results share their loops, of dtypes that devices have."""
     if isinstance(node.op, Fused) and is_row_graph(node.op.graph):
         raise TypeError("it passes along rows more than once")
     group = _group(node)
@@ -101,14 +101,14 @@ def _fold(output: int, result: Result) -> Fold:
 
 
 def combining(fold: str, dtype: str) -> str:
-    """The scalar operation of a reduction."""
+    """Return the scalar operation of a reduction."""
     if dtype == "bool":
         return "both" if fold in ("all", "min", "prod") else "either"
     return _COMBINED[fold]
 
 
 def identity(fold: str, dtype: str) -> bool | int | float:
-    """The value that changes nothing."""
+    """Return the identity element."""
     if fold in ("sum", "any"):
         return False if dtype == "bool" else 0
     if fold in ("prod", "all"):
@@ -122,7 +122,7 @@ def identity(fold: str, dtype: str) -> bool | int | float:
 
 
 def gather_items(kernel: Kernel) -> WorkItems:
-    """The kernel of a gather whose items compute an element each.
+    """Return the kernel of a gather whose work items compute an element each.
 
     An index out of range is told through `said`, and 0 is read in its place.
     """
@@ -131,7 +131,7 @@ def gather_items(kernel: Kernel) -> WorkItems:
 
 
 def _opened(body: Body) -> Iterator[Statement]:
-    """The statements inside of all loops, which are those of an item."""
+    """Return the statements inside all loops, which are those of a work item."""
     for s in body:
         if isinstance(s, For):
             yield from _opened(s.body)

@@ -1,4 +1,4 @@
-"""Products of matrices: calls of the runtime's BLAS, which takes transposed operands by their strides.
+"""Matrix products: calls of the runtime's BLAS, which takes transposed operands by their strides.
 
 Integers, bools and float16 have no BLAS: they are a fused product and sum, which is a kernel like any other.  Sums of
 small integers are kept in 64 bits and cut off at the end, which gives the same bits as NumPy's wrapping sums.
@@ -22,7 +22,7 @@ from .planner import Planner
 from .program import Argument, Array, Lengths, Number, Quantity, Table, Vector
 
 SUMMED = -1
-"""Axis number in messages about summed axes of unequal lengths."""
+"""Axis number in error messages about summed axes of unequal lengths."""
 
 
 @record(slots=True)
@@ -78,7 +78,7 @@ def plan_packed_dot(p: Planner, node: Apply) -> None:
 
 
 def plan_dot(p: Planner, node: Apply) -> None:
-    """`Dot` and `Dot22`: dot, gemv or gemm by the ranks of the operands."""
+    """Plan `Dot` or `Dot22`: dot, gemv or gemm by the ranks of the operands."""
     a, b = p.inputs_of(node)
     p.guard("equal", a.lengths[-1], b.lengths[0], failure=Outcome.LENGTHS, axis=SUMMED)
     if node.out.dtype not in BLAS_DTYPES:
@@ -96,7 +96,7 @@ def plan_dot(p: Planner, node: Apply) -> None:
 
 
 def plan_matmul(p: Planner, node: Apply) -> None:
-    """`MatMul`: one gemm for each place of the joint leading axes."""
+    """Plan `MatMul`: one gemm for each index of the joint leading axes."""
     a, b = p.inputs_of(node)
     p.guard("equal", a.lengths[-1], b.lengths[-2], failure=Outcome.LENGTHS, axis=SUMMED)
     if node.out.dtype not in BLAS_DTYPES:
@@ -112,7 +112,7 @@ def plan_matmul(p: Planner, node: Apply) -> None:
 
 
 def batch_of(p: Planner, node: Apply, a: Array, b: Array) -> Lengths:
-    """The joint lengths of the axes in front of the matrices."""
+    """Return the joint lengths of the axes before the matrices."""
     rank = node.out.ndim - 2
     return tuple(
         p.join([x.lengths[k - rank - 2] for x in (a, b) if rank - k <= len(x.lengths) - 2], k) for k in range(rank)
@@ -120,7 +120,7 @@ def batch_of(p: Planner, node: Apply, a: Array, b: Array) -> Lengths:
 
 
 def batch_strides(p: Planner, x: Array, batch: Lengths) -> Lengths:
-    """The strides of `x` along all axes of the product: 0 along those that it lacks or is broadcast along."""
+    """Return the strides of `x` along all axes of the product: 0 along axes that it lacks or is broadcast along."""
     own = len(x.lengths) - 2
     added = len(batch) - own
     along = (p.along(n, m, s) for n, m, s in zip(x.lengths[:own], batch[added:], x.strides[:own], strict=True))
@@ -154,7 +154,7 @@ def plan_ger(p: Planner, node: Apply) -> None:
 
 
 def _target(p: Planner, node: Apply, z: Array, product: Lengths) -> Array:
-    """The matrix that is added to: `z` itself if it may be overwritten, else a copy; of the product's shape."""
+    """Return the matrix to add to, of the product's shape: `z` itself if it may be overwritten, else a copy."""
     for axis, (have, want) in enumerate(zip(z.lengths, product, strict=True)):
         p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
     return p.modifiable(node, 0)
@@ -195,7 +195,7 @@ def transposed(a: Array) -> Array:
 # --- dtypes without BLAS
 
 Loops = tuple[tuple[int | str, ...], tuple[int | str, ...], int]
-"""The axes of both operands in the nest of the product, and the axis that is summed over."""
+"""The axes of both operands in the nest of the product, and the summed axis."""
 
 
 def _loops_of_dot(a: Variable, b: Variable) -> Loops:
@@ -211,7 +211,7 @@ def _loops_of_matmul(a: Variable, b: Variable) -> Loops:
 
 
 def sum_of_products(node: Apply, left: tuple[int | str, ...], right: tuple[int | str, ...], axis: int) -> Variable:
-    """sum(a * b, axis) of the node's operands with their axes in the order given, as one fused node, in their dtype."""
+    """Return sum(a * b, axis) of the node's operands with transposed axes, as one fused node in their dtype."""
     a, b = node.inputs
     times, total = (logical_and, logical_or) if a.dtype == "bool" else (mul, plus)
     inner = [TensorVariable(v.type) for v in (a, b)]

@@ -149,7 +149,7 @@ class Printer:
                 yield f"{word} {_list(names)}"
 
     def own_lines(self) -> Iterator[tuple[Step, str]]:
-        """Each step with its line, as the text has it."""
+        """Yield each step with its line."""
         list(self._declarations())
         for step in self.program.steps:
             yield step, self.step(step)
@@ -173,7 +173,7 @@ class Printer:
     # --- operands
 
     def _bare(self, array: Array) -> str:
-        """An array by its address, with its lengths, and its strides if they do not follow."""
+        """Return an array by its address, with its lengths, and its strides if they do not follow."""
         follows = array.dense and self.names.strides(array.lengths) == array.strides
         if follows and not array.lengths:
             return memory_name(array.base)
@@ -181,7 +181,7 @@ class Printer:
         return f"{memory_name(array.base)}[{' '.join([_list(array.lengths), *words])}]"
 
     def array(self, array: Array) -> str:
-        """An array, with its dtype and memory where lines above do not tell them."""
+        """Return an array, with its dtype and memory unless earlier lines declare them."""
         text, place = self._bare(array), self.names.place(array.base)
         if place is None or place.dtype != array.dtype:
             text += f":{array.dtype}"
