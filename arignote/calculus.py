@@ -1,4 +1,4 @@
-"""Derivatives of expressions, graph to graph: what `ag.grad` and its kin build is an expression like any other.
+"""Derivatives of expressions: `ag.grad` and its relatives return ordinary expressions.
 
 The sweep itself is `ops/backward.py`; here arguments are checked, and what no path leads to is told apart from what
 is zero.
@@ -22,7 +22,7 @@ from .ops.tensor import TensorVariable
 from .scanned import require_unpacked
 
 Derivatives = Union[TensorVariable, list[TensorVariable], tuple[TensorVariable, ...]]
-"""One variable, a list or a tuple: as the variables are given that derivatives are taken by."""
+"""One variable, a list or a tuple, in the form in which the variables are given."""
 Var = TypeVar("Var", bound=Variable)
 
 
@@ -228,7 +228,7 @@ def _as_list(given: Any, role: str, what: str) -> list[Variable]:
 
 
 def _like(given: Any, results: Sequence[Any]) -> Derivatives:
-    """The results as one variable, a tuple or a list: whichever `given` is."""
+    """Return the results in the form of `given`: one variable, a tuple or a list."""
     if isinstance(given, list):
         return list(results)
     return tuple(results) if isinstance(given, tuple) else results[0]
@@ -237,7 +237,7 @@ def _like(given: Any, results: Sequence[Any]) -> Derivatives:
 def _with_zeros(
     found: Sequence[Variable | None], variables: Sequence[Variable], outputs: Sequence[Variable]
 ) -> list[Variable]:
-    """The cotangent of each variable; zeros of its shape for None."""
+    """Return the cotangent of each variable; zeros of its shape for None."""
     return [T.zeros_like(v, _dtype(v, outputs[0])) if g is None else g for v, g in zip(variables, found, strict=True)]
 
 
@@ -281,7 +281,7 @@ def _built_at(variable: Variable) -> str:
 
 
 def _matched(given: Any, like: Any, variables: Sequence[Variable], what: str) -> list[Variable]:
-    """One variable for each of `variables`, of its rank and dtype.  Raises TypeError or ValueError otherwise."""
+    """Return one variable for each of `variables`, of its rank and dtype.  Raises TypeError or ValueError otherwise."""
     several = list(given) if isinstance(like, (list, tuple)) else [given]
     if len(several) != len(variables):
         raise ValueError(f"{what}: expected {len(variables)} values, got {len(several)}")

@@ -1,4 +1,4 @@
-"""`f.remarks`: what was not done, why, and what would help.
+"""`f.remarks`: missed optimizations, their reasons and fixes.
 
     not fused        two kernels that could have been one, and what kept them apart
     BLAS not used    a product of matrices that no BLAS takes
@@ -37,13 +37,13 @@ from .replay import word
 from .targets.current import current
 
 SHOWN = 40
-"""Remarks that `str` shows."""
+"""Most remarks that `str` shows."""
 KINDS = ("not fused", "BLAS not used", "not in place", "not vectorized", "on one thread", "in Python")
 
 
 @record
 class Remark:
-    """One missed chance: `what` it is about, the `reason`, what would help, and the user's lines."""
+    """One missed optimization: `what` it concerns, the `reason`, the fix, and the user's lines."""
 
     kind: str
     what: str
@@ -66,10 +66,10 @@ class Remark:
 
 
 class Remarks(Sequence[Remark]):
-    """The remarks about one function, in the order of its nodes."""
+    """The remarks on one function, in the order of its nodes."""
 
     def __init__(self, remarks: Sequence[Remark], none: str = "") -> None:
-        """`none`: the text of no remarks."""
+        """`none`: the text if there are no remarks."""
         self._remarks = tuple(remarks)
         self._none = none or "nothing to remark: all that could be fused, vectorized and done in place was"
 
@@ -80,7 +80,7 @@ class Remarks(Sequence[Remark]):
         return Remarks(self._remarks[which]) if isinstance(which, slice) else self._remarks[which]
 
     def of(self, kind: str) -> Remarks:
-        """The remarks of one kind, such as "not fused".  Raises ValueError for a kind that there is not."""
+        """Return the remarks of one kind, such as "not fused".  Raises ValueError for an unknown kind."""
         if kind not in KINDS:
             raise ValueError(f"no remark is {kind!r}; expected one of {', '.join(map(repr, KINDS))}")
         return Remarks([r for r in self._remarks if r.kind == kind])
@@ -122,7 +122,7 @@ def remarks_on(graph: FunctionGraph, ran: Collection[str], program: Any) -> Rema
 
 
 def remarks_on_host(hosted: Sequence[tuple[Apply, str]], backend: str) -> Remarks:
-    """A remark for each node of a device's function that NumPy runs on the host, with the reason of the engine."""
+    """Yield a remark for each node of a device's function that NumPy runs on the host, with the engine's reason."""
     where = f"run on the host by NumPy, not by {title(backend)}"
     found = [
         Remark("in Python", f"{node.op.name}, {where}", reason, lines=tuple(map(str, node.origin)))
@@ -132,7 +132,7 @@ def remarks_on_host(hosted: Sequence[tuple[Apply, str]], backend: str) -> Remark
 
 
 def remarks_without_c(graph: FunctionGraph, executable: Any, asked: str) -> Remarks:
-    """The remark on a function that NumPy runs node by node, so that nothing of it is fused or vectorized.
+    """Yield the remark on a function that NumPy runs node by node, without fusion or vectors.
 
     `executable`: runs it; of engines other than NumPy nothing is known but the nodes that they leave to the host.
     `asked`: the engine that the mode asks for; if another runs it, no C compiler works, or it refuses the C.
@@ -149,7 +149,7 @@ def remarks_without_c(graph: FunctionGraph, executable: Any, asked: str) -> Rema
 
 
 class _Texts:
-    """Names of nodes: those of the driver, as in its comments and in the run profile."""
+    """Names of nodes: those of the driver, as in the C comments and in the run profile."""
 
     def __init__(self, graph: FunctionGraph, program: Any) -> None:
         nodes = [site.node for site in program.sites]
@@ -185,7 +185,7 @@ class _Texts:
 
 
 def _fusion(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iterator[Remark]:
-    """One remark a pair of neighbouring kernels."""
+    """Yield one remark per pair of neighbouring kernels."""
     excluded = "elemwise_fusion" not in ran
     for node in graph.order:
         if not _is_loop(node):
@@ -198,7 +198,7 @@ def _fusion(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iterat
 
 
 def _readers(graph: FunctionGraph, value: Variable) -> Iterator[Apply]:
-    """The nodes that read a value, directly or through axes moved."""
+    """Return the nodes that read a value, directly or through a dimshuffle."""
     stack = [value]
     while stack:
         for reader, _ in graph.uses.get(stack.pop(), ()):
@@ -209,7 +209,7 @@ def _readers(graph: FunctionGraph, value: Variable) -> Iterator[Apply]:
 
 
 def _is_loop(node: Apply) -> bool:
-    """Whether the node is a nest of loops that could hold others."""
+    """Whether the node is a loop nest that could hold others."""
     op = unmarked(node.op)
     return isinstance(op, (Pointwise, Fused, Reduce)) and any(v.ndim for v in (*node.inputs, *node.outputs))
 
@@ -247,12 +247,12 @@ def _why_apart(node: Apply, reader: Apply, graph: FunctionGraph, excluded: bool)
 
 
 def _space(node: Apply) -> tuple[Any, ...]:
-    """The lengths of the loops of a node: of its largest operand or result."""
+    """Return the lengths of the loops of a node: of its largest operand or result."""
     return dims_of(max((*node.outputs, *node.inputs), key=lambda v: v.ndim))
 
 
 def _between(node: Apply, reader: Apply, graph: FunctionGraph) -> Apply | None:
-    """A node that reads the first and that the second reads, so that they cannot be one."""
+    """Return a node that reads the first and that the second reads, which prevents their fusion."""
     below = {r for o in node.outputs for r, _ in graph.uses.get(o, ()) if r is not None and r is not reader}
     return next((i.owner for i in reader.inputs if i.owner in below), None)
 
@@ -262,7 +262,7 @@ def _size(op: Any) -> int:
 
 
 def _reduced(op: Any) -> set[int]:
-    """The outputs of an op that are known only when its loops are over."""
+    """Return the outputs of an op that are complete only after its loops."""
     if isinstance(op, Fused):
         return set(reduced_outputs(op))
     return {0} if isinstance(op, Reduce) else set()
@@ -286,7 +286,7 @@ def _products(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
 
 
 def _is_product(op: Fused) -> bool:
-    """Whether a group sums a product over axes that both factors have, while each has axes of its own."""
+    """Whether a group sums a product over common axes of both factors, each of which has other axes too."""
     for node in op.graph.order:
         if isinstance(node.op, Reduce) and node.op.name == "sum" and node.inputs[0].owner is not None:
             factors = node.inputs[0].owner
@@ -303,7 +303,7 @@ MAY_OVERWRITE = (Pointwise, Fused, Gemm, Gemv, Ger, IncSubtensor)
 
 
 def _in_place(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iterator[Remark]:
-    """Nodes that got memory of their own although an operand has the size and dtype of the result."""
+    """Yield remarks on nodes with memory of their own although an operand has the size and dtype of the result."""
     last = {i: node for node in execution_order(graph) for i in node.inputs}
     for node in graph.order:
         if isinstance(node.op, InPlace) or not isinstance(node.op, MAY_OVERWRITE):
@@ -323,7 +323,7 @@ def _in_place(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iter
 def _why_kept(
     operand: Variable, node: Apply, graph: FunctionGraph, last: dict[Variable, Apply], texts: _Texts
 ) -> str:
-    """The reason why an operand was not overwritten; empty if that is no missed chance.  Arguments are the caller's."""
+    """Return why an operand was not overwritten; empty if that is no missed optimization, as for arguments."""
     name = texts.of(operand)
     if operand in graph.inputs:
         return f"{name} is still read after this, or its update is something else"

@@ -101,7 +101,7 @@ def _extent(v: Variable) -> int:
 
 
 def _number(after: Any, before: Variable, how: Conform) -> Variable:
-    """The number in the dtype of `before`.  Raises ReplacementRefused for anything else."""
+    """Return the number in the dtype of `before`.  Raises ReplacementRefused for anything else."""
     try:
         return how.constant(after, before.dtype)
     except (TypeError, ValueError, OverflowError) as error:

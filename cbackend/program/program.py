@@ -222,11 +222,7 @@ class Pack:
 
 @record(slots=True)
 class Call:
-    """A call of a kernel or an intrinsic.
-
-    `reads` and `writes` are the arrays among the arguments.  `fallible`: the function returns an outcome (a kernel: a
-    Status).
-    """
+    """A call of a kernel or an intrinsic; one that is `fallible` returns a Status or an Outcome."""
 
     site: int
     function: str
