@@ -1,4 +1,4 @@
-"""NumPy's further ways to lay out tensors: higher ranks, columns and rows, turns, grids, positions in triangles."""
+"""NumPy's functions on layout: higher ranks, columns and rows, rotations, grids, triangle indices."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def column_stack(arrays: Sequence[TensorLike]) -> TensorVariable:
 
 
 def dstack(arrays: Sequence[TensorLike]) -> TensorVariable:
-    """The arrays behind one another, along the third axis; see `atleast_3d`."""
+    """The arrays concatenated along the third axis; see `atleast_3d`."""
     return concatenate([atleast_3d(x) for x in several("dstack", arrays)], axis=2)
 
 
@@ -107,7 +107,7 @@ def flipud(x: TensorLike) -> TensorVariable:
 
 
 def rot90(x: TensorLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> TensorVariable:
-    """`x` turned `k` times by a right angle, from the first of `axes` to the second."""
+    """`x` rotated `k` times by 90 degrees, from the first of `axes` towards the second."""
     x = as_tensor(x)
     a, b = normalize_axes(axes, x.ndim, "rot90")
     if k % 2 == 0:
@@ -128,7 +128,7 @@ concat = concatenate
 
 
 def meshgrid(*vectors: TensorLike, indexing: str = "xy", sparse: bool = False) -> tuple[TensorVariable, ...]:
-    """The coordinates of a grid: of vectors of lengths m and n, matrices (n, m), or (m, n) with the indexing "ij".
+    """The coordinates of a grid over vectors of lengths m and n: matrices (n, m), or (m, n) for the indexing "ij".
 
     `sparse`: with axes of length 1 where a coordinate does not change.
     """

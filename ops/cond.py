@@ -86,7 +86,7 @@ class Cond(TensorOp):
 
 
 def _joint(a: Variable, b: Variable) -> TensorType:
-    """The type of a value that comes from either branch.  Raises TypeError if there is none."""
+    """Return the type of a value from either branch.  Raises TypeError if there is none."""
     if a.dtype != b.dtype or a.ndim != b.ndim:
         raise TypeError(f"cond: {describe(a)} or {describe(b)}: expected one dtype and one rank")
     return a.type.with_shape(tuple(m if m == n else None for m, n in zip(a.type.shape, b.type.shape, strict=True)))

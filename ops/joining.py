@@ -21,7 +21,7 @@ from .typing import DTypeLike, ShapeLike, TensorLike
 
 @record(repr=False)
 class Join(TensorOp):
-    """Tensors of one dtype and rank laid one after the other along `axis`; their other lengths are the same."""
+    """Tensors of one dtype and rank concatenated along `axis`; their other lengths are equal."""
 
     axis: int
     name = "join"
@@ -39,7 +39,7 @@ class Join(TensorOp):
         return (first.type.with_shape(shape),)
 
     def _joint(self, axis: int, inputs: Sequence[Variable]) -> int | None:
-        """The static length of one axis of the result.  Raises ValueError where the inputs differ."""
+        """Return the static length of one axis of the result.  Raises ValueError if the inputs differ."""
         lengths = [i.type.shape[axis] for i in inputs]
         if axis == self.axis:
             return None if None in lengths else sum(n or 0 for n in lengths)
@@ -71,7 +71,7 @@ class Join(TensorOp):
 
 
 def _cut(x: Variable, lengths: Sequence[Variable], axis: int) -> list[Variable]:
-    """Pieces of `x` of these lengths, one after the other along `axis`."""
+    """Return pieces of `x` of these lengths, one after the other along `axis`."""
     pieces: list[Variable] = []
     start: Variable | None = None
     for length in lengths:
@@ -255,7 +255,7 @@ def _only(counts: Any) -> Any:
 
 
 def _positions(x: Variable, axis: int, counts: Any) -> TensorVariable:
-    """The source indices along `axis`, each repeated `counts` times; a vector."""
+    """Return the source indices along `axis`, each repeated `counts` times, as a vector."""
     length, given = x.type.shape[axis], counts.type.shape[0]
     if None not in (length, given) and length != given:
         raise ValueError(f"repeat: {given} counts for axis {axis} of {describe(x)}, whose length is {length}")

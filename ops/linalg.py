@@ -226,7 +226,7 @@ def lstsq(
 
 
 def _precision(a: Any) -> TensorVariable:
-    """As many units in the last place of 1 as the matrices have rows, or columns if these are more."""
+    """Return eps times the number of rows or columns of the matrices, whichever is larger."""
     rows, columns = T.lengths_of(a)[-2:]
     eps = float(np.finfo(real_dtype(a.dtype)).eps)
     return T.cast(T.maximum(rows, columns) * eps, real_dtype(a.dtype))

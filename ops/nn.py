@@ -70,7 +70,7 @@ class AlongAxis(TensorOp):
 
 
 def _finite_top(x: np.ndarray, axis: int) -> np.ndarray:
-    """The largest number along `axis`, which is kept; an infinite one is cut to the largest or least number."""
+    """Return the maximum along `axis`, which is kept; an infinite one is replaced by the largest finite number."""
     largest = np.finfo(x.dtype).max
     return np.asarray(np.clip(x.max(axis=axis, keepdims=True, initial=-np.inf), -largest, largest))
 
@@ -156,7 +156,7 @@ def log_softmax(x: TensorLike, axis: int | Sequence[int] | None = -1) -> TensorV
 
 
 def _along(what: str, kind: type[AlongAxis], x: Any, axis: Any) -> TensorVariable:
-    """The op along one axis; along several made one, the last, and then laid out as `x` is."""
+    """Return the op along one axis; several axes are merged into the last one and restored afterwards."""
     axes = tuple(range(x.ndim)) if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, what)))
     if len(axes) == 1:
         return kind(axes[0])(x)
@@ -341,7 +341,7 @@ def _crossentropy(name: str, given: Variable, logs: Variable, targets: Variable)
 
 
 def _picked(x: Any, labels: Variable) -> Any:
-    """The element of the last axis of `x` that the label names, for each label."""
+    """Return the element of the last axis of `x` at each label."""
     if x.ndim == 1:
         return x[labels]
     if x.ndim == 2:

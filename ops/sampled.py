@@ -1,4 +1,4 @@
-"""Functions given by samples, polynomials by coefficients: differences, integrals, values between, convolutions."""
+"""Functions given by samples, and polynomials: differences, integrals, interpolation, convolutions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def diff(
 
 
 def _as_end(end: Any, x: Any, axis: int) -> TensorVariable:
-    """A scalar broadcast to the shape of `x` but for one element along `axis`."""
+    """Return a scalar `end` broadcast to the shape of `x` with length 1 along `axis`; others unchanged."""
     lengths = [1 if k == axis else n for k, n in enumerate(lengths_of(x))]
     return end if end.ndim else T.broadcast_to(end, lengths)
 
@@ -68,7 +68,7 @@ def gradient(f: TensorLike, *spacing: Any, axis: Axis = None) -> TensorVariable 
 
 
 def _slopes(f: Any, step: Any, axis: int) -> TensorVariable:
-    """The slopes along the last axis, which is put in the place of `axis`."""
+    """Return the slopes along the last axis, moved to `axis`."""
     rise = f[..., 1:] - f[..., :-1]
     if step.ndim:
         h = step[1:] - step[:-1]

@@ -46,11 +46,11 @@ class System(MatrixOp):
         return ((*broadcast_dims([a[:-2], b[:-2]]), b[-2], b[-1]),)
 
     def adjoint_system(self, a: Variable, g: Variable) -> TensorVariable:
-        """x with a^H @ x = g."""
+        """Return x with a^H @ x = g."""
         raise NotImplementedError
 
     def read(self, g: Variable) -> Variable:
-        """The part of a cotangent of `a` that belongs to elements that are read."""
+        """Return the part of a cotangent of `a` that belongs to elements which are read."""
         return g
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:

@@ -80,7 +80,7 @@ class ArgSort(Sorting):
 
 @record(repr=False)
 class OrderStatistics(TensorOp):
-    """`order_statistics(x, k)`: the elements that sorting the last axis would put at its places `k`, an int64 vector.
+    """`order_statistics(x, k)`: the elements at positions `k`, an int64 vector, of the sorted last axis.
 
     In the order of `k`, as the last axis; NaNs are last.  Selection finds them, x is not sorted.  Raises IndexError for
     a place that the axis lacks.
@@ -208,7 +208,7 @@ class Unique(TensorOp):
 
 
 def _distinct(ascending: np.ndarray) -> np.ndarray:
-    """The elements that differ from the one before them; the first one of the NaNs at the end."""
+    """Return the elements that differ from the one before them; of several NaNs at the end, the first."""
     if not ascending.size:
         return ascending
     new = np.empty(ascending.shape, np.bool_)

@@ -135,7 +135,7 @@ def conflict(kind: TensorType, promised: TensorType) -> str:
 
 
 def as_promised(value: Variable, promised: TensorType, subject: str) -> TensorVariable:
-    """`value` of dtype and rank as promised, with a check of each promised length that it does not know."""
+    """Return `value` in the promised dtype and rank, with checks of the promised lengths that it does not know."""
     if value.type.refines(promised):
         return value  # type: ignore[return-value]  # see as_tensor
     own = lengths_of(value)

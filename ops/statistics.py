@@ -15,7 +15,7 @@ from .tensor import TensorVariable, as_tensor
 from .typing import Axis, DTypeLike, LengthLike, TensorLike
 
 _ACCUMULATOR = {"float16": "float32"}
-"""Where sums are divided in a wider dtype, and means are summed in it."""
+"""Accumulator dtypes: sums are divided, and means summed, in a wider dtype."""
 
 
 def mean(

@@ -37,7 +37,7 @@ _FLOATS = ("float16", "float32", "float64")
 _FACTS = ("commutative", "associative", "idempotent", "unit", "zero", "involution")
 
 class _UserOp(ElementwiseRecord):
-    """The part that all ops from outside share."""
+    """The part that all users' ops share."""
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         (result,) = super().evaluate(*values)
@@ -114,7 +114,7 @@ def elementwise_op(
 
 
 def _with_symbol(op: ElementwiseRecord, loops: Sequence[Loop]) -> ElementwiseRecord:
-    """The op with the symbol that tells its C and its meaning from those of others."""
+    """Return the op with a symbol that identifies its C and its meaning."""
     facts = [(f.name, getattr(op, f.name)) for f in fields(op) if f.name in (*_FACTS, "cost", "arity")]
     meaning = code_digest(op.function)
     said = repr((op.name, loops, facts, op.source, meaning))
