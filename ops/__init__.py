@@ -31,6 +31,7 @@ Computation:
     blas, packed_dot, sparse_dot, products, einsum, linalg   products of matrices, NumPy's names for them
     attention                                    a softmax of products times values, as one op
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
+    fourier, fft                                 Fourier transforms, NumPy's names for them
     convolution, pooling, weights, nn, convolution_pair, channel_sums   networks
     blocked, blocked_gradient, blocked_pool      networks with channels in blocks
     phases, quantized, byte_sums, byte_tables, nibbles    values that differ in training and inference; few bits
@@ -87,7 +88,7 @@ from . import typed
 from .typed import *  # noqa: F403  (the typed forms, all of them: fvector, dmatrix, lscalar, ...)
 
 # Shapes, indexing, products, networks
-from . import linalg, nn, random
+from . import fft, linalg, nn, random
 from .arranging import (
     append, argwhere, atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, column_stack, compress, concat,
     diag_indices, dstack, extract, fliplr, flipud, hsplit, matrix_transpose, meshgrid, permute_dims, rot90,
@@ -112,6 +113,7 @@ from .determinants import Det, SlogDet
 from .diagonals import Diagonal, DiagonalMatrix, Triangle, diag, diagonal, kron, trace, tri, tril, triu
 from .einsum import einsum
 from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
+from .fourier import Fourier
 from .fused import Fused, InPlace
 from .channel_sums import ChannelSums
 from .convolution_pair import ConvolutionPair
@@ -157,7 +159,7 @@ with_numpys_keywords(globals(), "")
 if not _TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        owner = next((m for m in (nn, linalg, random) if name in m.__all__), None)
+        owner = next((m for m in (nn, linalg, fft, random) if name in m.__all__), None)
         if owner is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         said = f"module {__name__!r} has no attribute {name!r}; it is T.{owner.__name__.rpartition('.')[2]}.{name}"
@@ -170,7 +172,7 @@ __all__ = [
     "BlockedKernelGradient", "BlockedPool", "BroadcastTo", "ByPhase", "ByteConvolution", "ByteProduct", "ByteSoftmax",
     "Cast", "ChannelSums", "CheckLengths",
     "Cholesky", "Cond", "Container", "Convolution", "ConvolutionPair", "Cumulative", "Dequantize", "Det", "Diagonal",
-    "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar", "Eigh", "Eigvalsh", "Elementwise", "Eye",
+    "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar", "Eigh", "Eigvalsh", "Elementwise", "Eye", "Fourier",
     "FromBlocks", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Inverse", "Join",
     "KernelGradient", "LogSoftmax", "LogSumExp", "LookUp", "MakeVector", "MaskedShape", "MatMul", "MaxPool",
     "MaxPoolGradient", "NibbleProduct", "Nonzero", "OrderStatistics", "PackedBfloatDot", "PackedDot", "Pipeline",
@@ -187,7 +189,7 @@ __all__ = [
     "convolve", "corrcoef", "correlate", "count_nonzero", "cov", "cross", "cumprod", "cumsum", "degrees", "dequantize",
     "diag", "diag_indices", "diagonal", "diff", "digitize", "dim_to_tensor", "dimshuffle", "div", "divide", "divmod",
     "dot", "dstack", "dynamic_quantize", "einsum", "empty", "empty_like", "equal", "evaluate", "expand_dims", "expit",
-    "extract", "eye", "fabs", "fix", "flatnonzero", "flatten", "flip", "fliplr", "flipud", "float_power",
+    "extract", "eye", "fabs", "fft", "fix", "flatnonzero", "flatten", "flip", "fliplr", "flipud", "float_power",
     "floor_divide", "fmax", "fmin", "full", "full_like", "gelu", "geomspace", "getitem", "gradient", "greater",
     "greater_equal", "heaviside", "histogram", "hsplit", "hstack", "identity", "inc_subtensor", "inner", "interp",
     "interpret", "inv", "invert", "isclose", "isin", "isneginf", "isposinf", "join", "kron", "lengths_of", "less",

@@ -36,6 +36,7 @@ from .creation import Alloc, Arange, Eye
 from .cumulative import Cumulative
 from .diagonals import Diagonal, DiagonalMatrix, Triangle
 from .examples import Examples, Flags, Rule, aligned, all_broadcast, carried_by, moved, require_shared
+from .fourier import Fourier
 from .fused import Fused, InPlace
 from .fused_product import FusedProduct
 from .indexing import IncSubtensor, Subtensor, entries
@@ -289,6 +290,7 @@ _RULES: dict[type[Op], Rule] = {
     MatMul: _aligned_op,
     System: _aligned_op,
     MatrixOp: _batched_op,
+    Fourier: _batched_op,
     Assume: _batched_op,
     ByPhase: _by_phase,
     Convolution: convolution,

@@ -59,13 +59,16 @@ _NAMES = (FIRST, SECOND)
 
 OPTIONS = _table({
     "out": """
-        all amax amin any argmax argmin around clip compress concat concatenate cumprod cumsum dot einsum isneginf
+        all amax amin any argmax argmin around clip compress concat concatenate cumprod cumsum dot einsum
+        fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft fft.irfft fft.irfft2 fft.irfftn
+        fft.rfft fft.rfft2 fft.rfftn isneginf
         isposinf linalg.multi_dot max mean median min nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod
         nanstd nansum nanvar outer percentile prod ptp quantile round stack std sum take trace var
     """,
     "order": "argsort empty empty_like eye full full_like ones ones_like ravel reshape sort unravel_index zeros "
              "zeros_like",
-    "device": "arange astype empty empty_like eye full full_like linspace ones ones_like zeros zeros_like",
+    "device": "arange astype empty empty_like eye fft.fftfreq fft.rfftfreq full full_like linspace ones ones_like "
+              "zeros zeros_like",
     "like": "arange empty eye full identity ones tri zeros",
     "subok": "broadcast_arrays broadcast_to empty_like full_like ones_like zeros_like",
     "copy": "astype meshgrid nan_to_num reshape",
@@ -117,7 +120,8 @@ def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
             arguments, keywords = placed(name, arguments, names, own, keywords)
         return function(*arguments, **keywords)
 
-    _call.__module__ = __package__ + ".linalg" * name.startswith("linalg.")  # where pickle finds it by its name
+    space = name.rpartition(".")[0]
+    _call.__module__ = f"{__package__}.{space}".rstrip(".")  # where pickle finds it by its name
     return _call
 
 

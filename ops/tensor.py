@@ -273,7 +273,7 @@ class TensorVariable(Variable):
         return function(*inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        namespace = {"numpy": T, "numpy.linalg": T.linalg}.get(function.__module__)
+        namespace = {"numpy": T, "numpy.linalg": T.linalg, "numpy.fft": T.fft}.get(function.__module__)
         ours = getattr(namespace, function.__name__, None)
         if ours is None:
             name = f"{function.__module__}.{function.__name__}"

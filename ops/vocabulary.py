@@ -29,6 +29,7 @@ from .diagonals import Diagonal, DiagonalMatrix, Triangle
 from .elementwise import ELEMENTWISE, Cast, user_ops
 from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
 from .fixed_point import Requantize
+from .fourier import Fourier
 from .fused import Fused, InPlace
 from .fused_product import FusedProduct
 from .indexing import IncSubtensor, Subtensor
@@ -67,8 +68,8 @@ _WITHOUT_FIELDS = (
 _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Attention, BlockedConvolution,
     BlockedKernelGradient, BlockedPool, ByteConvolution, ByteSoftmax, Cast, ChannelSums, CheckLengths, Cond,
-    Convolution, ConvolutionPair, DimShuffle, Eye, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor, Join,
-    KernelGradient, LogSoftmax, LogSumExp, MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedBfloatDot,
+    Convolution, ConvolutionPair, DimShuffle, Eye, Fourier, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor,
+    Join, KernelGradient, LogSoftmax, LogSumExp, MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedBfloatDot,
     PackedDot, Pipeline, Quantize, Region, Requantize, Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular,
     Sort, SparseColumns, SparseDot, SpecifyShape, Subtensor, SumPool, ToBlocks, Top, Triangle, TwoOfFour, Unique,
     UniqueParts, While,

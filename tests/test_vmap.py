@@ -91,6 +91,7 @@ CASES = {
     "eigvalsh": (T.linalg.eigvalsh, [(M, (3, 3))]),
     "svdvals": (T.linalg.svdvals, [(F, (3, 2))]),
     "qr": (lambda x: T.matmul(*T.linalg.qr(x)), [(F, (3, 3))]),
+    "fft": (lambda x: T.fft.irfft(T.fft.rfft(x, axis=0) * 2, axis=0), [(F, (5, 2))]),
     "median": (T.median, [(F, (6,))]),
     "quantiles": (lambda x: T.quantile(x, [0.3, 0.9], axis=0), [(F, (5, 2))]),
     "assume": (lambda x: T.assume(x, "symmetric") @ x, [(M, (3, 3))]),

@@ -62,6 +62,7 @@ ZOO = [
     T.diag(X), T.diag(V), T.tril(X, -1), T.triu(X, K), T.assume(X, "diagonal"), T.ByPhase()(X, Y), T.linalg.cholesky(X),
     T.linalg.solve(X, Y), T.Solve("positive_definite")(X, Y), T.SolveTriangular(lower=True, unit=True)(X, Y),
     T.linalg.inv(X), T.linalg.pinv(X), T.linalg.det(X), *T.linalg.slogdet(X), *T.linalg.eigh(X), T.linalg.eigvalsh(X),
+    T.fft.fft(X), T.fft.irfft(X, 4, norm="ortho"),
     *T.linalg.svd(X, full_matrices=False), T.linalg.svdvals(X), *T.linalg.qr(X), T.QR("r")(X), T.sort(X),
     T.argsort(X, 0, stable=True), *T.nonzero(X), T.searchsorted(V, X, side="right"), T.Unique()(V),
     *T.Unique(True, True, True)(V), T.OrderStatistics()(X, [0, 1]),

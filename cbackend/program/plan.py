@@ -49,6 +49,7 @@ from ...ops.diagonals import Diagonal, DiagonalMatrix, Triangle
 from ...ops.elementwise import Pointwise
 from ...ops.factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
 from ...ops.fixed_point import Requantize
+from ...ops.fourier import Fourier
 from ...ops.fused import Fused, InPlace
 from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor, Subtensor
@@ -385,7 +386,7 @@ _PLANS: dict[type[Op], Plan] = {
 for _kind, _plan in _PLANS.items():
     _default = of_kernels if _kind in KERNEL_OPS else no_operations
     register(_kind, planner=_plan, work=COUNTS.get(_kind, _default))
-_HOST_STEPS = (ArgSort, Eigh, Eigvalsh, Nonzero, OrderStatistics, PseudoInverse, QR, RepeatedPositions, SVD,
+_HOST_STEPS = (ArgSort, Eigh, Eigvalsh, Fourier, Nonzero, OrderStatistics, PseudoInverse, QR, RepeatedPositions, SVD,
                SearchSorted, SingularValues, Sort, Unique, UniqueParts)  # fmt: skip
 for _kind in (*_HOST_STEPS, InPlace):
     _why = "it is planned as the op that it marks" if _kind is InPlace else "NumPy computes it, as a host step"
