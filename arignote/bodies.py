@@ -114,7 +114,7 @@ def _as_updates(given: Any) -> dict[SharedVariable, Any]:
     found: dict[SharedVariable, Any] = {}
     for v, new in given.items() if isinstance(given, Mapping) else given:
         if not isinstance(v, SharedVariable):
-            raise TypeError(f"scan: updates are of shared variables, got one of {shown(v)}")
+            raise TypeError(f"scan: updates must be of shared variables, got one of {shown(v)}")
         if v in found:
             raise ValueError(f"scan: fn gives two updates of {describe(v)}; expected one")
         found[v] = as_tensor(new)

@@ -186,7 +186,7 @@ def jacobian(expression: Variable, wrt: Variable | Sequence[Variable], disconnec
         _require_no_constant(v, "jacobian: wrt")
     if not isinstance(expression, Variable) or expression.type.kind != "f":
         what = describe(expression) if isinstance(expression, Variable) else repr(expression)
-        raise TypeError(f"jacobian: the expression is a real floating-point tensor, got {what}")
+        raise TypeError(f"jacobian: the expression must be a real floating-point tensor, got {what}")
     found = later.vectorizing.jacobian_of(expression, variables)
     if disconnected == "raise":
         _require_connected(variables, found, [expression], "jacobian")
@@ -216,14 +216,14 @@ def hessian(cost: Variable, wrt: Variable | Sequence[Variable], disconnected: st
 
 def _require_choice(disconnected: str, what: str) -> None:
     if disconnected not in ("raise", "zero"):
-        raise ValueError(f'{what}: disconnected is "raise" or "zero", got {disconnected!r}')
+        raise ValueError(f'{what}: disconnected must be "raise" or "zero", got {disconnected!r}')
 
 
 def _as_list(given: Any, role: str, what: str) -> list[Variable]:
     several = list(given) if isinstance(given, (list, tuple)) else [given]
     for v in several:
         if not isinstance(v, Variable):
-            raise TypeError(f"{what}: {role} is a variable or a list of them, got {v!r}")
+            raise TypeError(f"{what}: {role} must be a variable or a list of them, got {v!r}")
     return several
 
 
@@ -265,14 +265,14 @@ def _checked_cost(cost: Any, has_known: bool) -> list[Variable]:
         return []
     require_unpacked(cost, "the cost of grad")
     if not isinstance(cost, Variable):
-        raise TypeError(f"grad: the cost is a scalar variable, got {cost!r}")
+        raise TypeError(f"grad: the cost must be a scalar variable, got {cost!r}")
     if cost.ndim:
         raise TypeError(
-            f"grad: the cost is a scalar, got {describe(cost)}; reduce it, as in cost.sum() or cost.mean(), "
+            f"grad: the cost must be a scalar, got {describe(cost)}; reduce it, as in cost.sum() or cost.mean(), "
             f"or use ag.vjp with a cotangent of its shape{_built_at(cost)}"
         )
     if cost.type.kind != "f":
-        raise TypeError(f"grad: the cost is a real floating-point scalar, got {describe(cost)}{_built_at(cost)}")
+        raise TypeError(f"grad: the cost must be a real floating-point scalar, got {describe(cost)}{_built_at(cost)}")
     return [cost]
 
 

@@ -226,7 +226,7 @@ class Function:
             subject: "partition" for the engines that run parts of the function, and the estimates that led to them.
         """
         if subject not in ("", "partition"):
-            raise ValueError(f'explain: subject is {subject!r}; expected "partition", or nothing for the whole way')
+            raise ValueError(f'explain: subject is {subject!r}; expected "partition", or None for all stages')
         return Text("\n".join(later.partition.lines(self) if subject else later.explain.explanation(self)))
 
     @cached_property

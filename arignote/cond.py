@@ -34,7 +34,7 @@ def cond(condition: Any, then: Any, otherwise: Any) -> Any:
     """
     test = as_tensor(condition)
     if test.ndim:
-        raise TypeError(f"cond: the condition is a scalar, got {describe(test)}; T.where chooses by element")
+        raise TypeError(f"cond: the condition must be a scalar, got {describe(test)}; T.where chooses by element")
     test = test if test.dtype == "bool" else T.ne(test, 0)
     one, other = _Branch(then), _Branch(otherwise)
     try:

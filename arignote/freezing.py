@@ -90,7 +90,7 @@ def _storing(storage: Any, mode: Any) -> Mode:
     own: Mode = default_mode() if mode is None else as_mode(mode)
     if own.optimizer is None or own.check:
         why = "runs no optimizer" if own.optimizer is None else "compares each call with unrounded weights"
-        raise ValueError(f"freeze: storage={storage!r} is the work of a pass, and the mode {own.name or own} {why}")
+        raise ValueError(f"freeze: storage={storage!r} needs a pass, but the mode {own.name or own} {why}")
     return own.including(f"store_{storage}")
 
 

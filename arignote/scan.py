@@ -56,7 +56,7 @@ def scan(
     short and a state that changes its shape.  Source of the conventions: `theano.scan`.
     """
     if not callable(fn):
-        raise TypeError(f"scan: fn is a function of variables, got {shown(fn)}")
+        raise TypeError(f"scan: fn must be a function of variables, got {shown(fn)}")
     along = _sequences(_listed(sequences), go_backwards)
     steps = _steps(n_steps, along)
     infos = [_info(k, i) for k, i in enumerate(_listed(outputs_info))] or None
@@ -129,7 +129,7 @@ def _sequences(given: Sequence[Any], go_backwards: bool) -> list[_Along]:
         source, taps = _with_taps(one, "input", what, [0])
         x = as_tensor(source)
         if not x.ndim:
-            raise TypeError(f"{what}, {describe(x)}, has no axis to go along")
+            raise TypeError(f"{what}, {describe(x)}, has no axis to iterate over")
         low, high = min(0, *taps), max(0, *taps)
         length: Any = lengths_of(x)[0]
         rows = [x if low == high else x[tap - low : T.maximum(length + tap - high, 0)] for tap in taps]
@@ -153,9 +153,9 @@ def _with_taps(given: Any, key: str, what: str, default: list[int]) -> tuple[Any
     try:
         found = default if taps is None else [operator.index(t) for t in _listed(taps)]
     except TypeError:
-        raise TypeError(f"{what}: taps are integers, got {shown(taps)}") from None
+        raise TypeError(f"{what}: taps must be integers, got {shown(taps)}") from None
     if not found or len(set(found)) < len(found):
-        raise ValueError(f"{what}: taps are distinct integers, at least one; got {shown(taps)}")
+        raise ValueError(f"{what}: taps must be distinct integers, at least one; got {shown(taps)}")
     return given[key], found
 
 
@@ -164,12 +164,12 @@ def _steps(n_steps: Any, along: Sequence[_Along]) -> Any:
     if n_steps is None:
         lengths = [lengths_of(r)[0] for one in along for r in one.rows]
         if not lengths:
-            raise ValueError("scan: nothing says how many steps there are; give sequences or n_steps")
+            raise ValueError("scan: the number of steps is unknown; give sequences or n_steps")
         return reduce(lambda a, b: a if a is b else T.minimum(a, b), lengths)
     steps = as_length(n_steps, "scan: n_steps")
     known = known_length(steps)
     if known is not None and known < 0:
-        raise ValueError(f"scan: n_steps is {known}; expected 0 or more (go_backwards=True turns round)")
+        raise ValueError(f"scan: n_steps is {known}; expected 0 or more (go_backwards=True reverses the sequences)")
     return steps
 
 
@@ -198,7 +198,7 @@ def _info(k: int, given: Any) -> _Info | None:
     if initial is None:
         return None
     if max(taps) >= 0:
-        raise ValueError(f"{what}: taps of outputs are negative, got {taps}")
+        raise ValueError(f"{what}: taps of outputs must be negative, got {taps}")
     first = as_tensor(initial)
     depth = -min(taps)
     if taps == [-1]:
@@ -258,7 +258,7 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
     """
     for f, role in ((condition, "condition"), (body, "body")):
         if not callable(f):
-            raise TypeError(f"while_loop: {role} is a function of the state, got {shown(f)}")
+            raise TypeError(f"while_loop: {role} must be a function of the state, got {shown(f)}")
     found: list[Any] = []
     form = flatten(initial, found)
     firsts = [as_tensor(v) for v in found]

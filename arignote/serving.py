@@ -63,7 +63,7 @@ def batched(source: Any, *, max_batch: int = 32, max_delay: float = 0.002, max_w
     if not isinstance(source, Function):
         raise TypeError(f"batched: expected a function that ag.function made, got {shown(source)}")
     if source.unoptimized_graph.updates:
-        raise TypeError(f"batched: {source.name} updates shared variables, and the order of callers is none of theirs")
+        raise TypeError(f"batched: {source.name} updates shared variables; a batch does not keep the order of calls")
     if not source.inputs or not source.unoptimized_graph.outputs:
         raise TypeError(f"batched: {source.name} has no {'outputs' if source.inputs else 'inputs'}")
     most = 16 * max_batch if max_waiting is None and isinstance(max_batch, int) else max_waiting

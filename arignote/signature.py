@@ -99,7 +99,7 @@ def _outputs(outputs: Any) -> tuple[str, tuple[str, ...], list[Variable]]:
         keys = list(map(str, outputs))
         for position, key in enumerate(keys):
             if key in keys[:position]:
-                raise ValueError(f"function: outputs has the key {key!r} twice, keys being text; expected it once")
+                raise ValueError(f"function: two keys of outputs have the text {key!r}; expected distinct texts")
         return "dict", tuple(map(str, outputs)), [_output(v, repr(k)) for k, v in outputs.items()]
     if isinstance(outputs, (list, tuple)):
         return "list", (), [_output(v, str(n)) for n, v in enumerate(outputs)]

@@ -145,7 +145,7 @@ class Trace(Sequence[Rewrite]):
     def graph(self, position: int) -> FunctionGraph:
         """Return the graph after the first `position` rewrites: 0 is the user's, `len(f.trace)` the last."""
         if not 0 <= position <= len(self.journal):
-            raise IndexError(f"there are {len(self.journal)} rewrites; no state is number {position}")
+            raise IndexError(f"there are {len(self.journal)} rewrites; there is no state number {position}")
         replay = Replay(self._graph, self.journal)
         replay.goto(position)
         return replay.graph()
@@ -253,7 +253,7 @@ class Stepper:
     def goto(self, position: int) -> Stepper:
         """Go to the state after `position` rewrites.  Raises IndexError if there are not so many."""
         if not 0 <= position <= len(self.journal):
-            raise IndexError(f"there are {len(self.journal)} rewrites; no state is number {position}")
+            raise IndexError(f"there are {len(self.journal)} rewrites; there is no state number {position}")
         if position < self.position:
             self._replay = Replay(self._start, self.journal)
         self._replay.goto(position)

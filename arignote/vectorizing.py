@@ -123,7 +123,7 @@ def _require_many(variable: Variable, value: Variable, what: str) -> None:
     fits = value.dtype == variable.dtype and value.ndim == variable.ndim + 1
     if not fits or any(None not in (n, m) and n != m for n, m in zip(shape, variable.type.shape, strict=True)):
         raise TypeError(
-            f"{what}: {describe(value)} does not stand for many of {describe(variable)}: "
+            f"{what}: {describe(value)} does not fit {describe(variable)}: "
             f"expected {variable.dtype} of {variable.ndim + 1} axes"
         )
 

@@ -133,7 +133,7 @@ def meshgrid(*vectors: TensorLike, indexing: str = "xy", sparse: bool = False) -
     `sparse`: with axes of length 1 where a coordinate does not change.
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(f'meshgrid: indexing is "xy" or "ij", got {indexing!r}')
+        raise ValueError(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}')
     rank, found = len(vectors), []
     for k, x in enumerate(vectors):
         place = 1 - k if indexing == "xy" and k < 2 <= rank else k
@@ -171,7 +171,7 @@ def unravel_index(indices: TensorLike, shape: ShapeLike) -> tuple[TensorVariable
     """
     rest, found = as_tensor(indices), []
     if rest.type.kind not in "iu":
-        raise TypeError(f"unravel_index: indices are integers, got {describe(rest)}")
+        raise TypeError(f"unravel_index: indices must be integers, got {describe(rest)}")
     rest = T.cast(rest, "int64")
     for length in reversed(as_lengths(shape, "unravel_index")):
         found.append(rest % length)
@@ -193,5 +193,5 @@ def compress(condition: TensorLike, x: TensorLike, axis: int | None = None) -> T
     """The parts of `x` along `axis` (of the flattened x for None) where the vector `condition` is not zero."""
     condition = as_tensor(condition)
     if condition.ndim != 1:
-        raise ValueError(f"compress: condition is a vector, got {describe(condition)}")
+        raise ValueError(f"compress: condition must be a vector, got {describe(condition)}")
     return T.take(x, T.nonzero(condition)[0], axis)

@@ -35,7 +35,7 @@ class ChannelSums(TensorOp):
 
     def __post_init__(self) -> None:
         if min(self.before, self.behind) < 0 or self.channels < 1:
-            raise ValueError(f"{self.name}: counts of channels are not negative, got {self.parameters()}")
+            raise ValueError(f"{self.name}: counts of channels must not be negative, got {self.parameters()}")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)

@@ -70,7 +70,7 @@ def normalize_axis(axis: Any, ndim: int, what: str) -> int:
     try:
         number = operator.index(unpacked(axis))
     except TypeError:
-        raise TypeError(f"{what}: an axis is an integer known when the graph is built, got {axis!r}") from None
+        raise TypeError(f"{what}: an axis must be an integer known when the graph is built, got {axis!r}") from None
     if not -ndim <= number < ndim:
         accepted = f"expected an axis from {-ndim} to {ndim - 1}" if ndim else "a scalar has no axes"
         raise np.exceptions.AxisError(f"{what}: axis {number} is out of bounds for rank {ndim}; {accepted}")
@@ -116,6 +116,6 @@ def one_or_several(arguments: tuple[Any, ...]) -> Any:
 def named(x: Named, name: Any) -> Named:
     """Return `x`, which is new, with this name.  Raises TypeError for a name that is no text."""
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"the name of a variable is a str, got {shown(name)}")
+        raise TypeError(f"the name of a variable must be a str, got {shown(name)}")
     x.name = name
     return x

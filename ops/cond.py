@@ -38,9 +38,9 @@ class Cond(TensorOp):
                 raise TypeError(f"cond takes {len(graph.inputs) + 1} inputs, got {len(inputs)}")
             for given, inner in zip(inputs[1:], graph.inputs, strict=True):
                 if not given.type.refines(inner.type):
-                    raise TypeError(f"cond: a branch takes {inner.type} where it is given {describe(given)}")
+                    raise TypeError(f"cond: a branch expects {inner.type}, got {describe(given)}")
         if inputs[0].ndim or inputs[0].dtype != "bool":
-            raise TypeError(f"cond: the condition is a bool scalar, got {describe(inputs[0])}")
+            raise TypeError(f"cond: the condition must be a bool scalar, got {describe(inputs[0])}")
         if len(self.then.outputs) != len(self.otherwise.outputs):
             raise TypeError(f"cond: {len(self.then.outputs)} values or {len(self.otherwise.outputs)}")
         return tuple(_joint(a, b) for a, b in zip(self.then.outputs, self.otherwise.outputs, strict=True))

@@ -46,7 +46,7 @@ class Convolving(Windowed):
             raise ValueError(f"{self.name} takes a stride and a dilation an axis, got {self.stride}, {self.dilation}")
         numbers = (*self.stride, *self.dilation, self.groups)
         if min(numbers) < 1 or max(numbers) > MOST:
-            raise ValueError(f"{self.name}: stride, dilation and groups are 1 to {MOST}, got {self.parameters()}")
+            raise ValueError(f"{self.name}: stride, dilation and groups must be 1 to {MOST}, got {self.parameters()}")
 
     def check(self, inputs: Sequence[Variable]) -> tuple[Variable, Variable]:
         """Return the first two inputs.  Raises TypeError for another rank or dtype."""
@@ -354,7 +354,7 @@ def _around(name: str, padding: Any, w: Variable, stride: Numbers, dilation: Num
     axes = len(stride)
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
-            raise ValueError(f'{name}: padding is a number, pairs, "same" or "valid", got {padding!r}')
+            raise ValueError(f'{name}: padding must be a number, pairs, "same" or "valid", got {padding!r}')
         if padding == "valid":
             return [(0, 0)] * axes
         if max(stride) > 1:
@@ -381,7 +381,7 @@ def _halves(total: Variable) -> tuple[Any, Any]:
 def _as_bias(name: str, bias: Variable, w: Variable) -> TensorVariable:
     n, outputs = bias.type.shape[0] if bias.ndim == 1 else -1, w.type.shape[0]
     if bias.ndim != 1:
-        raise TypeError(f"{name}: bias is a vector, a number for each output, got {describe(bias)}")
+        raise TypeError(f"{name}: bias must be a vector, a number for each output, got {describe(bias)}")
     if n is not None and outputs is not None and n != outputs:
         raise ValueError(f"{name}: bias has {n} elements, expected {outputs}, one an output of {describe(w)}")
     return DimShuffle((0, *"x" * (w.ndim - 2)))(bias)

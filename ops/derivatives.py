@@ -33,7 +33,7 @@ TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 def refuse_order(n: Any) -> Any:
     if _counts(n):
         return None
-    raise NoGradient(f"polygamma has no derivative by its order, {describe(n)}, which counts; make it an integer")
+    raise NoGradient(f"polygamma has no derivative by its order, {describe(n)}, which is discrete; make it an integer")
 
 
 def _counts(n: Any) -> bool:

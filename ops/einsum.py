@@ -60,7 +60,7 @@ def einsum(subscripts: str, *operands: TensorLike, optimize: Any = True) -> Tens
     Raises ValueError for subscripts that do not fit the operands.
     """
     if not isinstance(subscripts, str):
-        raise TypeError(f'einsum: subscripts are text as in "ij,jk->ik", got {subscripts!r}')
+        raise TypeError(f'einsum: subscripts must be text as in "ij,jk->ik", got {subscripts!r}')
     values = in_joint_dtype(operands)
     left, right = _parsed(subscripts, values)
     named = [Term(v, letters) for v, letters in zip(values, left, strict=True)]

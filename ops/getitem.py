@@ -238,10 +238,10 @@ def take(x: TensorLike, indices: TensorLike, axis: int | None = None, mode: str 
         x, axis = x if x.ndim == 1 else flatten(x), 0
     axis = normalize_axis(axis, x.ndim, "take")
     if mode not in (None, "raise", "clip", "wrap"):
-        raise ValueError(f'take: mode is "raise", "clip" or "wrap", got {mode!r}')
+        raise ValueError(f'take: mode must be "raise", "clip" or "wrap", got {mode!r}')
     positions = as_tensor(indices)
     if positions.type.kind not in "biu" and not _is_empty_list(indices):
-        raise TypeError(f"take: indices are integers, got {describe(positions)}")
+        raise TypeError(f"take: indices must be integers, got {describe(positions)}")
     positions = with_dtype(positions, "int64")
     if mode not in (None, "raise"):
         n = lengths_of(x)[axis]

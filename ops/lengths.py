@@ -123,7 +123,7 @@ def as_lengths(shape: ShapeLike, what: str, ndim: int | None = None, role: str =
     known (the rank would not be).
     """
     if ndim is not None and (isinstance(ndim, bool) or not isinstance(ndim, (int, np.integer)) or ndim < 0):
-        raise TypeError(f"{what}: ndim is the number of lengths, an int, got {ndim!r}")
+        raise TypeError(f"{what}: ndim must be the number of lengths, an int, got {ndim!r}")
     if isinstance(shape, Variable) and shape.ndim == 1:
         found = tuple(as_length(n, what) for n in _elements(shape, what, ndim))
     else:

@@ -267,7 +267,7 @@ def _by_channel(
     given = {"gamma": gamma, "beta": beta, "mean": mean, "variance": variance}
     for name, v in given.items():
         if as_tensor(v).ndim != 1:
-            raise TypeError(f"batch_norm: {name} is a vector, an element a channel, got {describe(as_tensor(v))}")
+            raise TypeError(f"batch_norm: {name} must be a vector, an element a channel, got {describe(as_tensor(v))}")
     scale, shift, centre, spread = (DimShuffle(order)(as_tensor(v)) for v in given.values())
     return _normalized(x, scale, shift, centre, spread, eps)
 
@@ -302,7 +302,7 @@ def embedding(indices: TensorLike, weights: TensorLike) -> TensorVariable:
     """
     indices, weights = as_tensor(indices), as_tensor(weights)
     if indices.type.kind not in "iu":
-        raise TypeError(f"embedding: the indices are integers, got {describe(indices)}")
+        raise TypeError(f"embedding: the indices must be integers, got {describe(indices)}")
     return weights[indices]
 
 
@@ -334,7 +334,7 @@ def _crossentropy(name: str, given: Variable, logs: Variable, targets: Variable)
         return T.neg(T.sum(T.mul(_target(targets, logs), logs), axis=-1))
     if targets.ndim != logs.ndim - 1 or targets.type.kind not in "iu":
         raise TypeError(
-            f"{name}: targets are integer labels of rank {logs.ndim - 1} or a distribution of rank {logs.ndim} "
+            f"{name}: targets must be integer labels of rank {logs.ndim - 1} or a distribution of rank {logs.ndim} "
             f"for {describe(given)}, got {describe(targets)}"
         )
     return T.neg(_picked(logs, targets))

@@ -75,18 +75,18 @@ def _option_of(mode: Any, options: Mapping[str, Any]) -> str:
     modes = ", ".join(map(repr, _OPTIONS))
     if callable(mode):
         raise TypeError(
-            f"pad: mode is one of {modes}, got the function {getattr(mode, '__name__', mode)!s}, which fills an array "
+            f"pad: mode must be one of {modes}, got the function {getattr(mode, '__name__', mode)!s}, which writes "
             "in place; T.concatenate of parts makes any border"
         )
     if not isinstance(mode, str) or mode not in _OPTIONS:
-        raise ValueError(f"pad: mode is one of {modes}, got {mode!r}")
+        raise ValueError(f"pad: mode must be one of {modes}, got {mode!r}")
     option = _OPTIONS[mode]
     for name in options:
         if name != option:
             takes = f"takes {option}" if option else "takes no option"
             raise (ValueError if name in _OPTIONS.values() else TypeError)(f"pad: mode {mode!r} {takes}, got {name}")
     if options.get("reflect_type", "even") not in ("even", "odd"):
-        raise ValueError(f'pad: reflect_type is "even" or "odd", got {options["reflect_type"]!r}')
+        raise ValueError(f'pad: reflect_type must be "even" or "odd", got {options["reflect_type"]!r}')
     return option
 
 
@@ -116,7 +116,7 @@ def _pairs(name: str, given: Any, ndim: int) -> list[Pair]:
     pairs = [tuple(row) * (2 if len(row) == 1 else 1) if isinstance(row, list) else (row, row) for row in rows]
     if len(pairs) not in (1, ndim) or any(len(pair) != 2 or isinstance(pair[0], list) for pair in pairs):
         raise ValueError(
-            f"pad: {name} is a number, a pair (before, after) or a pair for each of {ndim} axes, got {shown(given)}"
+            f"pad: {name} must be a number, a pair (before, after) or {ndim} such pairs, got {shown(given)}"
         )
     return pairs * ndim if len(pairs) == 1 else pairs
 
@@ -133,7 +133,7 @@ def _unpacked(given: Any) -> Any:
 def _width(n: Any) -> Variable:
     width = as_length(n, "pad")
     if isinstance(width, Constant) and width.data < 0:
-        raise ValueError(f"pad: pad_width is not negative, got {int(width.data)}")
+        raise ValueError(f"pad: pad_width must not be negative, got {int(width.data)}")
     return width
 
 
@@ -196,7 +196,7 @@ def _with_statistics(x: Any, axis: int, width: Width, mode: str, counts: Pair) -
             continue
         length = as_length(count, "pad")
         if isinstance(length, Constant) and length.data < (mode in ("maximum", "minimum")):
-            raise ValueError(f"pad: stat_length is positive for mode {mode!r}, got {shown(count)}")
+            raise ValueError(f"pad: stat_length must be positive for mode {mode!r}, got {shown(count)}")
         chunks[side] = _part(x, axis, T.maximum(T.sub(n, length), 0), None) if side else _part(x, axis, None, length)
     found = [getattr(T, _STATISTICS[mode])(chunk, axis=axis, keepdims=True) for chunk in chunks]
     if x.type.kind in "iu":

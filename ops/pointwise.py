@@ -64,7 +64,7 @@ class Broadcasting(TensorOp):
         except (TypeError, ValueError):
             pass
         self._check(inputs)  # the same again, slowly, for a message that names the operands
-        raise AssertionError(f"{self} is refused without a reason")
+        raise AssertionError(f"{self} refuses an operand without a reason")
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (broadcast_dims(inputs),)

@@ -41,7 +41,7 @@ class Pool(Windowed):
             raise ValueError(f"{self.name}: kernel, stride, dilation have a number an axis, got {self.parameters()}")
         numbers = (*self.kernel, *self.stride, *self.dilation)
         if min(numbers) < 1 or max(numbers) > MOST:
-            raise ValueError(f"{self.name}: kernel, stride and dilation are 1 to {MOST}, got {self.parameters()}")
+            raise ValueError(f"{self.name}: kernel, stride and dilation must be 1 to {MOST}, got {self.parameters()}")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -240,7 +240,7 @@ class _Window:
         x = as_tensor(x)
         if x.ndim != 4 or x.type.kind not in "iuf":
             form = "real numbers of rank 4, (images, channels, height, width)"
-            raise TypeError(f"{name}: x is {form}, got {describe(x)}")
+            raise TypeError(f"{name}: x must be {form}, got {describe(x)}")
         self.x, self.name = x, name
         self.kernel = numbers_an_axis(kernel, 2, name, "kernel")
         self.stride = self.kernel if stride is None else numbers_an_axis(stride, 2, name, "stride")
@@ -248,7 +248,8 @@ class _Window:
         self.dilation = numbers_an_axis(dilation, 2, name, "dilation")
         for k, p in zip(self.kernel, self.padding, strict=True):
             if 2 * p > k:
-                raise ValueError(f"{name}: padding is at most half of the kernel, got {self.padding} for {self.kernel}")
+                given = f"got {self.padding} for {self.kernel}"
+                raise ValueError(f"{name}: padding must be at most half of the kernel, {given}")
         self.extents = tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilation, strict=True))
         self.behind = [self._behind(axis) if ceil_mode else p for axis, p in enumerate(self.padding)]
         """Padding after the last position of each axis."""

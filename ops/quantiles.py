@@ -82,11 +82,11 @@ def percentile(
 def _quantile(what: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool, whole: int) -> TensorVariable:
     require_keepdims(keepdims, what)
     if method not in _METHODS:
-        raise ValueError(f"{what}: method is one of {', '.join(_METHODS)}, got {method!r}")
+        raise ValueError(f"{what}: method must be one of {', '.join(_METHODS)}, got {method!r}")
     weak = isinstance(q, (int, float))
     share = as_tensor(q)
     if isinstance(share, Constant) and not ((share.data >= 0) & (share.data <= whole)).all():
-        raise ValueError(f"{what}: q is from 0 to {whole}, got {q!r}")
+        raise ValueError(f"{what}: q must be from 0 to {whole}, got {q!r}")
     if x.type.kind not in "iuf":
         raise TypeError(f"{what} takes real numbers, got {describe(x)}")
     lines, restored = as_lines(what, x, axis, keepdims)

@@ -258,7 +258,7 @@ def _zeros(what: str, zero: Any, dtype: str) -> TensorVariable:
 def _pair(what: str, scale: TensorVariable, zero: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
     """Return scale and zero point.  Raises ValueError for vectors of different known lengths."""
     if scale.ndim == zero.ndim == 1 and None not in (n := scale.type.shape[0], m := zero.type.shape[0]) and n != m:
-        raise ValueError(f"{what}: scale has {n} numbers and zero_point has {m}; expected as many of both")
+        raise ValueError(f"{what}: scale has {n} numbers and zero_point has {m}; expected equal numbers of both")
     return scale, zero
 
 

@@ -48,7 +48,7 @@ class Reduce(TensorOp):
         if self.scalar not in _NAMES:
             raise TypeError(f"no reduction folds {self.scalar}; expected one of {', '.join(op.name for op in _NAMES)}")
         if tuple(sorted(set(self.axis))) != self.axis or builtins.any(a < 0 for a in self.axis):
-            raise ValueError(f"{self.name}: axes are sorted, not negative and given once, got {self.axis}")
+            raise ValueError(f"{self.name}: axes must be sorted, not negative and given once, got {self.axis}")
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -302,7 +302,7 @@ def _with_initial(what: str, x: Any, axis: Any, initial: Any, where: Any) -> Any
     """Return `x` with `initial` as a further element along each axis, and where `where` does not hold."""
     if initial is None:
         if where is not True:
-            raise ValueError(f"{what}: where needs an initial value, for where no element counts")
+            raise ValueError(f"{what}: where needs an initial value, for rows without a selected element")
         return x
     x = as_tensor(x)
     initial = _first(initial, x.dtype)

@@ -76,10 +76,10 @@ class Scan(TensorOp):
             kind = given.type
             if k < self.sequences:
                 if not kind.shape:
-                    raise TypeError(f"{self.name}: sequence {k}, {describe(given)}, has no axis to go along")
+                    raise TypeError(f"{self.name}: sequence {k}, {describe(given)}, has no axis to iterate over")
                 kind = kind.with_shape(kind.shape[1:])
             if not kind.refines(inner.type):
-                raise TypeError(f"{self.name}: the body takes {inner.type} where it is given {describe(given)}")
+                raise TypeError(f"{self.name}: the body expects {inner.type}, got {describe(given)}")
         for state, new in zip(body.inputs[self.states], body.outputs, strict=False):
             if not new.type.refines(state.type):
                 raise TypeError(f"{self.name}: the state {_called(state)} becomes {new.type} in a step")
@@ -172,7 +172,7 @@ class While(Scan):
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         raise NoGradient(
-            "a while_loop keeps no states to go back through. Use ag.scan with n_steps, and ag.until for a condition"
+            "a while_loop keeps no states for a backward pass. Use ag.scan with n_steps, and ag.until for a condition"
         )
 
 

@@ -318,7 +318,7 @@ def flatten(x: TensorLike, ndim: int = 1) -> TensorVariable:
     """`x` with its last axes made one, so that `ndim` axes are left (Theano's `flatten`; NumPy's for ndim=1)."""
     x = as_tensor(x)
     if not isinstance(ndim, (int, np.integer)) or isinstance(ndim, bool):
-        raise TypeError(f"flatten: ndim is the number of axes that are left, an int, got {ndim!r}")
+        raise TypeError(f"flatten: ndim must be the number of axes that are left, an int, got {ndim!r}")
     if ndim < 1 or ndim > max(x.ndim, 1):
         raise ValueError(f"flatten: {describe(x)} cannot be given {ndim} axes")
     return reshape(x, (-1,)) if ndim == 1 else as_tensor(axes_made_one(x, range(int(ndim) - 1, x.ndim)))

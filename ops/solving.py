@@ -184,7 +184,7 @@ class PseudoInverse(MatrixOp):
         a, rcond = inputs
         self.matrices((a,))
         if rcond.ndim or rcond.type.kind != "f":
-            raise TypeError(f"pinv: rcond is a real scalar, got {rcond.type}")
+            raise TypeError(f"pinv: rcond must be a real scalar, got {rcond.type}")
         *batch, m, n = a.type.shape
         return (a.type.with_shape((*batch, n, m)),)
 

@@ -54,7 +54,7 @@ class SpecifyShape(FirstOperand):
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, *lengths = inputs
         if len(lengths) != x.ndim:
-            raise TypeError(f"{self.name}: {describe(x)} has {x.ndim} axes, {len(lengths)} lengths are given")
+            raise TypeError(f"{self.name}: {describe(x)} has {x.ndim} axes, got {len(lengths)} lengths")
         for n in lengths:
             require_index_scalar(self.name, n, "a length")
         # No error for lengths that are known to differ: a rewrite may learn them, and the run raises.

@@ -195,7 +195,7 @@ def _by_loops(loops: tuple[Loop, ...], dtypes: tuple[Operand, ...]) -> Loop:
     for operands, result in loops:
         if all(np.can_cast(have, want) for have, want in zip(given, operands, strict=True)):  # type: ignore[arg-type]
             return operands, result
-    raise TypeError(f"expected what fits {' or '.join(', '.join(operands) for operands, _ in loops)}")
+    raise TypeError(f"expected operands that fit {' or '.join(', '.join(operands) for operands, _ in loops)}")
 
 
 def _row(name: str, derivative: Derivative | None, arity: int) -> Row | None:

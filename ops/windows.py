@@ -79,10 +79,10 @@ def numbers_an_axis(value: Any, axes: int, name: str, role: str, least: int = 1)
         found = tuple(map(operator.index, several))
     except TypeError:
         kinds = "an integer" if axes == 1 else f"an integer or {axes} of them"
-        raise TypeError(f"{name}: {role} is {kinds}, known when the graph is built, got {shown(value)}") from None
+        raise TypeError(f"{name}: {role} must be {kinds}, known when the graph is built, got {shown(value)}") from None
     if len(found) != axes:
         raise ValueError(f"{name}: {role} has one number for each of {axes} axes, got {shown(value)}")
     if min(found) < least or max(found) > MOST:
         bound = f"{least} or more" if min(found) < least else f"at most {MOST}"
-        raise ValueError(f"{name}: {role} is {bound}, got {shown(value)}")
+        raise ValueError(f"{name}: {role} must be {bound}, got {shown(value)}")
     return found

@@ -188,7 +188,7 @@ class Database:
         if not found:
             raise unknown(name, {e.name for e in self.entries()}, f"entry of {self._label()}")
         if any(e.object is not found[0].object for e in found):
-            raise KeyError(f"{name!r} is several things: {', '.join(e.path for e in found)}; use one of these paths")
+            raise KeyError(f"{name!r} names several entries; use one of {', '.join(e.path for e in found)}")
         return found[0].object
 
     def __contains__(self, name: object) -> bool:
@@ -337,7 +337,7 @@ class Database:
         entries = self._entries()
         self._check(query, entries)
         if query.extra and not self.has_positions:
-            raise ValueError(f"{self._label()}: the query brings along optimizers, and there are no positions here")
+            raise ValueError(f"{self._label()}: the query has extra optimizers, but this database has no positions")
         return with_extra(entries, query, self._label()) if query.extra else entries
 
     # --- checks

@@ -260,7 +260,7 @@ _MARKS = frozenset("+-&,:()<")
 
 def _checked(name: str) -> str:
     if name.split() != [name] or not _MARKS.isdisjoint(name):
-        raise ValueError(f"{name!r} cannot name a rule: a query could not spell it")
+        raise ValueError(f"{name!r} cannot name a rule, since no query can contain it")
     return name
 
 

@@ -72,7 +72,7 @@ def builder_for(target: Target, compiler: str | None = None) -> Builder:
     if compiler is None and ziglang() is None:
         raise TargetError(f"no C compiler for {machine}: {_remedy(machine)}")
     if compiler is None and triple is None:
-        raise TargetError(f"zig has no name for {machine}: name a compiler, compiler='...'")
+        raise TargetError(f"zig does not support {machine}; give a compiler, as in compiler='...'")
     alone = target.arch == "wasm32"
     if compiler is None:
         command: tuple[str, ...] = (ZIG_COMMAND, "cc", "-target", str(triple))

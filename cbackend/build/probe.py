@@ -111,7 +111,7 @@ class _Trial:
         try:
             (self.folder / "probe").unlink(missing_ok=True)
         except OSError as error:
-            raise CompileError(f"a program that was tried cannot be removed: {error.strerror}") from None
+            raise CompileError(f"a test program cannot be removed: {error.strerror}") from None
         argv = _argv(self.command, groups)
         return self.defect(run(argv, self.folder, _TIMEOUT, extra=self.extra))
 

@@ -111,7 +111,7 @@ def _inputs(given: Sequence[Parameter], shared: Sequence[Any], arguments: Sequen
         if isinstance(argument, np.ndarray) and not _is_same(array, argument):
             mend = "copy()" if argument.dtype == parameter.type.numpy else f"astype({parameter.type.dtype!r})"
             raise TypeError(
-                f"{parameter}: an array that is bound is read where it lies at every call, and this one, of dtype "
+                f"{parameter}: each call reads a bound array in place, and this one, of dtype "
                 f"{argument.dtype}, would have to be copied; bind {parameter.word}.{mend}"
             )
         found.append(array)

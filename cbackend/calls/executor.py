@@ -190,7 +190,7 @@ def recalled_graph(
             planned = plan(optimized(), Choices(found.schedules))
             text = c_text(planned)
         if library_key(text, toolchain) != library.key:
-            raise RuntimeError(f"{name}: its graph gives other C now than the cache has; remove {library.path}")
+            raise RuntimeError(f"{name}: its graph now generates other C than the cached one; remove {library.path}")
         return planned
 
     runtime = runtime_with(interface.products, toolchain, cache, interface.solvers)

@@ -21,7 +21,7 @@ from .helper import C_TYPES, suffix
 from .user_forms import user_form
 
 _ROWS: dict[str, dict[str, Form]] = {
-    # operations that lowering alone makes: conditions of branches, streams, parts of arrays (helpers_tile.py), sums of
+    # operations that lowering alone makes: conditions of branches, segments, parts of arrays (helpers_tile.py), sums of
     # blocks (helpers_reduce.py)
     "complex": {"f": call("ag_make_{C}", 2)},
     "both": {"b": BOTH},
@@ -29,7 +29,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     "max_number": {"f": call("ag_max_number_{T}", 2)},
     "min_number": {"f": call("ag_min_number_{T}", 2)},
     **{f"{name}_near": {"f": call(f"ag_{name}_near_{{T}}")} for name in ("sin", "cos", "tan")},
-    "stream_length": {"i": Form("({0} + {1}) / {2} * {3}", Binding.PRODUCT, (Binding.SUM, *(Binding.ATOM,) * 3))},
+    "segment_length": {"i": Form("({0} + {1}) / {2} * {3}", Binding.PRODUCT, (Binding.SUM, *(Binding.ATOM,) * 3))},
     "is_turned": {"i": call("ag_is_turned", 2)},
     "tile_rows": {"i": call("ag_tile_rows", 2)},
     "run_in": {"biufce": call("ag_run_in_{T}", 5)},

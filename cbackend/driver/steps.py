@@ -154,15 +154,15 @@ class StepText(StepAccounts):
             nest = f"&{argument.kernel}_nest, (const i64[]){{{', '.join(extents)}}}"
             return f"{nest}, (void *[]){{{', '.join(data)}}}, (const i64[]){{{', '.join(strides)}}}"
         if isinstance(argument, Stages):
-            stages = ",\n    ".join(map(self._stage, argument.stages))
-            return f"rt, {len(argument.stages)}, (const ag_stage[]){{\n    {stages}}}, {argument.rings}, call->detail"
+            stages, count = ",\n    ".join(map(self._stage, argument.stages)), len(argument.stages)
+            return f"rt, {count}, (const ag_stage[]){{\n    {stages}}}, {argument.line_buffers}, call->detail"
         if isinstance(argument, Said):
             return "call->detail"
         return self.q(argument)
 
     def _stage(self, stage: Stage) -> str:
         extents, data, strides = self._places(stage.arguments, self.launched[stage.kernel])
-        rows = ", ".join(f"{{{r.ring}, {self.q(r.row)}, {self.q(r.element)}}}" for r in stage.rows)
+        rows = ", ".join(f"{{{r.line_buffer}, {self.q(r.row)}, {self.q(r.element)}}}" for r in stage.rows)
         return (
             f"{{&{stage.kernel}_nest, (const i64[]){{{', '.join(extents)}}}, (void *[]){{{', '.join(data)}}},\n"
             f"        (const i64[]){{{', '.join(strides)}}},\n        (const ag_rows[]){{{rows}}}}}"

@@ -55,7 +55,7 @@ class Schedule:
         if self.block is not None:
             _whole("block", self.block)
         if len(dict(self.tiles)) < len(self.tiles):
-            raise ScheduleError(f"tiles name a loop twice: {self.tiles}")
+            raise ScheduleError(f"tiles are {self.tiles}; expected each loop at most once")
 
     def tile(self, loop: int) -> int | None:
         """Return the tile size of a loop; None if it is not tiled."""
@@ -103,16 +103,16 @@ def check(schedule: Schedule, rank: int, reduced: frozenset[int], movable: bool)
     `reduced`: the loops that are reduced; `movable`: whether its loops may be rearranged at all.
     """
     if schedule.rearranges and not movable:
-        raise ScheduleError(f"{schedule}: this kernel's loops run as they must; vector, parallel and grain are free")
+        raise ScheduleError(f"{schedule}: this kernel has fixed loops; set only vector, parallel and grain")
     if schedule.order is not None and sorted(schedule.order) != list(range(rank)):
         raise ScheduleError(f"order is {schedule.order}; expected the loops 0 to {rank - 1}, each once")
     for loop, _ in schedule.tiles:
         if loop >= rank:
             raise ScheduleError(f"tiles name loop {loop}; the kernel has {_loops(range(rank))}")
         if loop in reduced:
-            raise ScheduleError(f"tiles name loop {loop}, which is reduced; `block` says how its sums are made")
+            raise ScheduleError(f"tiles name loop {loop}, which is reduced; set `block` for its partial sums")
     if schedule.block is not None and not reduced:
-        raise ScheduleError(f"block is {schedule.block}; the kernel has no sums that are made of blocks")
+        raise ScheduleError(f"block is {schedule.block}; the kernel has no blocked sums")
     if schedule.unroll > 1 and rank < 2:
         raise ScheduleError(f"unroll is {schedule.unroll}; the kernel has no loop around its innermost one")
     if schedule.order is not None and len(_blocks(schedule.order, reduced)) > 3:

@@ -91,7 +91,7 @@ def _pieces(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> _Piece
     check(schedule, 0, frozenset(), movable=False)
     if in_rows:
         if aliases:
-            raise ValueError("a kernel that reads rows again cannot overwrite them")
+            raise ValueError("a kernel that reads rows more than once cannot overwrite them")
         return _row_kernel(node)
     if isinstance(node.op, Pool):
         return pool_kernel(node)

@@ -62,17 +62,17 @@ def work_items(node: Apply) -> WorkItems:
 def _supported(node: Apply) -> Group:
     """Return the group of a node whose results share their loops, of dtypes that devices have."""
     if isinstance(node.op, Fused) and is_row_graph(node.op.graph):
-        raise TypeError("it passes along rows more than once")
+        raise TypeError("it reads rows more than once")
     group = _group(node)
     first = group.results[0]
     if any((r.loops, r.reduced) != (first.loops, first.reduced) for r in group.results):
         raise TypeError("its results have different loops")
     if any(r.fold not in (None, *_COMBINED) for r in group.results):
-        raise TypeError("it searches for positions")
+        raise TypeError("it is an argmax or argmin")
     if any((r.fold is None) != (not first.reduced) for r in group.results):
         raise TypeError("some of its results are reduced")
     if len(first.loops) != group.rank:
-        raise TypeError("it has loops along which no result moves")
+        raise TypeError("some of its loops belong to no axis of a result")
     lacking = sorted({v.dtype for v in (*node.inputs, *node.outputs)} - DTYPES)
     if lacking:
         raise TypeError(f"kernels on devices have no {lacking[0]}")
@@ -91,7 +91,7 @@ def require_known(body: Body) -> None:
         if expr.dtype not in DTYPES:
             raise TypeError(f"kernels on devices have no {expr.dtype}")
         if isinstance(expr, ScalarOp) and user_op(expr.name) is not None:
-            raise TypeError(f"the C of {expr.name} is the user's, for this processor")
+            raise TypeError(f"{expr.name} has C of the user for this processor only")
 
 
 def _fold(output: int, result: Result) -> Fold:

@@ -184,10 +184,10 @@ class OperandParser:
         while not self.r.sees_number():
             stages.append(self._stage())
             self.r.expect(";")
-        rings = self.r.integer()
-        self.r.expect("rings")
+        line_buffers = self.r.integer()
+        self.r.expect("line_buffers")
         self.r.expect("}")
-        return Stages(tuple(stages), rings)
+        return Stages(tuple(stages), line_buffers)
 
     def _stage(self) -> Stage:
         kernel, arguments = self.kernel(), self.arguments()
@@ -201,9 +201,9 @@ class OperandParser:
     def _rows(self) -> Rows:
         if self.r.accept("memory"):
             return Rows(-1, 0, 0)
-        self.r.expect("ring")
-        ring = self.r.integer()
+        self.r.expect("line_buffer")
+        line_buffer = self.r.integer()
         self.r.expect("row")
         row = self.quantity()
         self.r.expect("+")
-        return Rows(ring, row, self.quantity())
+        return Rows(line_buffer, row, self.quantity())

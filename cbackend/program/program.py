@@ -103,9 +103,9 @@ class After:
 
 @record(slots=True)
 class Rows:
-    """Address of an array of a stage: `element` elements into a row of a line buffer; ring -1: in memory."""
+    """Address of an array of a stage: `element` elements into a row of a line buffer; -1: in memory."""
 
-    ring: int
+    line_buffer: int
     row: Quantity
     element: Quantity
 
@@ -126,7 +126,7 @@ class Stages:
     """The stages of a pipeline as arguments, and the number of line buffers between them."""
 
     stages: tuple[Stage, ...]
-    rings: int
+    line_buffers: int
 
 
 @record(slots=True)

@@ -95,7 +95,7 @@ class EdgeFunction:
             return [_widened(value, form)]
         if not isinstance(value, Sequence) or len(value) != len(variables):
             got = f"{len(value)} arrays" if isinstance(value, Sequence) else type(value).__name__
-            raise TypeError(f"{self.function.name}: {name} is a sequence of {len(variables)} arrays, got {got}")
+            raise TypeError(f"{self.function.name}: {name} must be a sequence of {len(variables)} arrays, got {got}")
         return [_widened(v, form) for v in value]
 
 

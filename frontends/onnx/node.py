@@ -108,7 +108,7 @@ class Node:
             raise self.error(f"has {len(operands)} operands, expected {expected}: {', '.join(names)}")
         for name, operand, given in zip(names, schema.inputs, operands, strict=False):
             if given is None and operand.option == operand.option.Single and self.proto.input:
-                raise self.error(f"its operand {name} is left out, and there must be one")
+                raise self.error(f"its required operand {name} is missing")
 
     def told(self, error: Exception, operands: Sequence[Any]) -> str:
         """The message of an error in a converter: the reason, the operands and the attributes."""
