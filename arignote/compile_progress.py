@@ -3,7 +3,7 @@
     arignote: compiling step: optimizing: canonicalize, 6 of 27 0.7 s
     arignote: compiling step: compiling 840 lines of C 3.1 s
 
-Nothing is said where nobody looks (neither a terminal nor a notebook's cell), nor under ARIGNOTE_PROGRESS=0.
+Nothing is shown without a terminal or a notebook's cell, nor under ARIGNOTE_PROGRESS=0.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _in_terminal(stream: TextIO) -> Show:
         try:
             stream.write(line.ljust(width) + "\r")
             stream.flush()
-        except (OSError, ValueError):  # closed, or a pipe that nobody reads any more
+        except (OSError, ValueError):  # closed, or a pipe without a reader
             return
         width = len(line)
 

@@ -27,7 +27,7 @@ class Optimization:
     """A graph on its way through the optimizers of a mode.
 
     Optimizing is a matter of the graph, the mode and the database alone.  So a function that the cache knows runs
-    before its graph is optimized, and whoever asks for the optimized graph, the profile or the journal later gets what
+    before its graph is optimized, and a later request for the optimized graph, the profile or the journal gets what
     would have been there; a database that was edited meanwhile is not asked then.
     """
 

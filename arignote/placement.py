@@ -1,6 +1,6 @@
 """The engines of one function for the pass `partition`: supported nodes, costs of nodes and copies.
 
-Prices are estimates (engines/estimates.py) until somebody has measured a node with the same op and types here
+Prices are estimates (engines/estimates.py) until a node with the same op and types was measured here
 (engine_times.py).
 """
 

@@ -51,7 +51,7 @@ class DividedEngine(Around):
     def recall(
         self, graph: FunctionGraph, request: Request, optimized: Callable[[], FunctionGraph]
     ) -> Executable | None:
-        return None  # what measured times decide is not kept
+        return None  # a division by measured times is not stored
 
     def compile(self, graph: FunctionGraph, request: Request) -> Executable:
         regions = regions_of(graph)

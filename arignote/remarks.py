@@ -7,7 +7,7 @@
     on one thread    a kernel that cannot be cut into parts
     in Python        a step that has no C and is run by NumPy
 
-Remarks are read off the optimized graph and the program, when somebody asks: compiling pays nothing for them.
+Remarks are read off the optimized graph and the program, on demand: they add nothing to compile time.
 """
 
 from __future__ import annotations

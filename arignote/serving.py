@@ -203,7 +203,7 @@ class _Queue:
         )  # fmt: skip
         try:
             results = self.together(batch) if len(batch) > 1 else [self.source(*batch[0].values)]
-        except BaseException:  # whatever ends a call must not end the worker, for which callers wait
+        except BaseException:  # no exception of a call may end the worker, for which callers wait
             for request in batch:
                 self.alone(request)
             return

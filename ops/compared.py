@@ -40,7 +40,7 @@ class Compared:
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = __len__ = __iter__ = _refuse
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):  # what Python and NumPy ask of any object
+        if name.startswith("__"):  # names that Python and NumPy look up on any object
             raise AttributeError(name)
         raise AttributeError(f"a truth value has no {name}: {self._message()}")
 

@@ -169,7 +169,7 @@ def _path(letters: Sequence[str], right: str, terms: Sequence[Term]) -> list[tup
 
 
 def _reduced(term: Term, right: str, others: Sequence[Term]) -> Term:
-    """The operand without what it has alone: repeated letters, letters nobody else has, axes of 1 that broadcast."""
+    """Return the operand without repeated letters, letters of no other term, and axes of 1 that broadcast."""
     value, letters = term.value, term.letters
     for c in dict.fromkeys(letters):
         while letters.count(c) > 1:

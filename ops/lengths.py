@@ -201,7 +201,7 @@ def tensor_to_dim(scalar: Variable, depth: int = _DEPTH) -> Dim:
     if name == "floor_div" and isinstance(divisor := tensor_to_dim(node.inputs[1], 0), int) and divisor > 0:
         return dims.floordiv(tensor_to_dim(node.inputs[0], depth - 1), divisor)
     if name == "right_shift" and isinstance(places := tensor_to_dim(node.inputs[1], 0), int) and 0 <= places < 63:
-        return dims.floordiv(tensor_to_dim(node.inputs[0], depth - 1), 1 << places)  # what rules make of a division
+        return dims.floordiv(tensor_to_dim(node.inputs[0], depth - 1), 1 << places)  # as rules write a division
     combine = _SEEN_THROUGH.get(name)
     if combine is None:
         return dims.value(scalar)

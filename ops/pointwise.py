@@ -216,7 +216,7 @@ class ElementwiseRecord(Broadcasting):
     def __post_init__(self) -> None:
         object.__setattr__(self, "symbol", self.symbol or self.name)
         call = self.usage or usage(self.name, self.operands, self.arity)
-        object.__setattr__(self, "__doc__", f"{call}\n\n{self.meaning or self.function.__doc__}")  # what `help` shows
+        object.__setattr__(self, "__doc__", f"{call}\n\n{self.meaning or self.function.__doc__}")  # for `help`
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         return _loop(self, dtypes)

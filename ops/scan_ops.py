@@ -5,7 +5,7 @@
 The body takes one slice of each sequence (along its first axis), the states, and what is the same in every step; it
 gives the next states, values of the step, and, for a loop `until` a condition, a bool scalar that ends it.  What the op
 gives is, for each state, all that it became (a trace, along a new first axis) or only the last of it, and each value of
-the step along a new first axis.  `while_loop` is a scan without traces whose number of steps nobody knows before.
+the step along a new first axis.  `while_loop` is a scan without traces whose number of steps is unknown before.
 """
 
 from __future__ import annotations

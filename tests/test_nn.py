@@ -163,7 +163,7 @@ def test_labels_out_of_range_and_of_other_ranks():
     with pytest.raises(IndexError, match="index 4 is out of bounds for axis 1 with size 4"):
         T.categorical_crossentropy(p, t).eval({p: np.ones((2, 4)), t: [0, 4]})
     for wrong in (T.vector("t"), T.lscalar("t"), T.tensor3("t")):
-        with pytest.raises(TypeError, match=r"targets must be integer labels of rank 1 or a distribution of rank 2 for"):
+        with pytest.raises(TypeError, match=r"targets must be .*rank 1 or a distribution of rank 2 for p"):
             T.categorical_crossentropy(p, wrong)
 
 

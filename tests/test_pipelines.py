@@ -155,10 +155,10 @@ def test_rows_mean_what_they_do_in_numpy(name, rows, columns):
     "outputs",
     [
         (T.nn.softmax(X).sum(0),),  # columns end with the last row
-        (s := T.nn.softmax(X), s * Y),  # what is asked for is kept whole
+        (s := T.nn.softmax(X), s * Y),  # an output is kept whole
         (X.sum(1) * Y,),  # there are no rows between
         (along(X),),
-        (b := along(X), down(b)),  # what is asked for is kept whole
+        (b := along(X), down(b)),  # an output is kept whole
         (down(b), T.exp(b).sum()),  # as is what somebody else reads
         (T.dot(b[1:], Y),),
         (T.exp(b)[::2] + T.exp(b)[1::2],),  # rows that do not follow one another

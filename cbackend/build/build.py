@@ -1,7 +1,7 @@
 """C text -> a loaded library: found in the cache, or compiled, checked and published there.
 
 Two processes that need the same library at the same moment share one compilation if the first is done in time;
-neither waits long. Within a process equal text is loaded once, for as long as somebody holds it.
+neither waits long. Within a process equal text is loaded once, for as long as it is referenced.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def ended() -> Iterator[None]:
 
 def _check_not_ending() -> None:
     if _ending.is_set():
-        raise SystemExit  # no error: nobody waits for it any more, and all that is left to do is to clean up
+        raise SystemExit  # no error: there is no waiting caller, and only the clean-up is left
 
 
 class Running:
@@ -113,7 +113,7 @@ class Running:
     def feed(self, text: bytes) -> bool:
         """Write its whole input, if it was started `fed`; return False if it does not accept the input.
 
-        This waits for nobody: the pipe is made as long as the text.
+        This never blocks: the pipe is made as long as the text.
         """
         assert self._process.stdin is not None
         try:

@@ -1,7 +1,7 @@
 """Verified bytes -> code in this process.
 
 The bytes that were checked are the bytes that are loaded: they are copied into sealed memory and mapped from there,
-so nobody can exchange the file in between, and a folder mounted without leave to execute does not matter.  It is also
+so no one can exchange the file in between, and a folder mounted without leave to execute does not matter.  It is also
 faster than `dlopen` of a file (27 us against 53 us).
 """
 

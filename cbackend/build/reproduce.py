@@ -1,6 +1,6 @@
 """Check that cached libraries are reproducible: compile each again from the text beside it and compare.
 
-The text is for people and nobody vouches for it; but an entry's key is a digest of text and toolchain, so a text that
+The text is for people and is not verified; but an entry's key is a digest of text and toolchain, so a text that
 belongs to an entry is known by that.
 """
 

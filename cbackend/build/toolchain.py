@@ -49,10 +49,10 @@ class Toolchain:
     flags: tuple[str, ...]
     link_flags: tuple[str, ...]
     dropped: tuple[tuple[str, str], ...]  # optional flags it refused, and what it said
-    features: tuple[str, ...]  # what -march=native stands for on this processor
+    features: tuple[str, ...]  # the features that -march=native enables on this processor
     files: tuple[tuple[str, int, int], ...]
     bare_link: tuple[str, ...] = ()  # links a library that needs no start files, nor the C library that is there anyway
-    linker: tuple[str, ...] = ()  # what the compiler starts to link, and what it tells it of this system; () if unknown
+    linker: tuple[str, ...] = ()  # linker and options that the compiler starts on this system; () if unknown
     libraries: tuple[str, ...] = ()  # how the linker finds what C text may call, the C library apart
     target_flags: tuple[str, ...] = ()  # of a target other than this machine, in the place of -march=native
 

@@ -88,7 +88,7 @@ def _content(descriptor: int, size: int) -> bytes:
     content = os.read(descriptor, size + 1)
     if len(content) == size:
         return content
-    with open(descriptor, "rb", buffering=0, closefd=False) as file:  # it came in parts, or somebody writes to it
+    with open(descriptor, "rb", buffering=0, closefd=False) as file:  # it came in parts, or is being written
         return content + file.readall()
 
 

@@ -1,6 +1,6 @@
 """Private work folders, removed even if their owner was killed.
 
-A folder is locked by its owner for as long as the owner lives.  Whoever makes the next one removes those whose lock
+A folder is locked by its owner for as long as the owner lives.  The maker of the next one removes those whose lock
 is free: their owners are dead.  The lock is the system's, so that neither process ids nor clocks nor containers can
 mislead us.
 """

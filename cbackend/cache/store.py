@@ -195,7 +195,7 @@ class Cache:
             yield
         finally:
             if held:
-                with suppress(OSError):  # whoever comes next takes the lock of the same file
+                with suppress(OSError):  # the next process takes the lock of the same file
                     self._lock_path(key).unlink(missing_ok=True)
             os.close(descriptor)
 
@@ -233,7 +233,7 @@ class Cache:
     def _set_aside(self, path: Path, reason: str) -> None:
         self._warn(f"{path.name}: {reason}; it was moved aside and is compiled anew", once=False)
         bad = path.parent.parent / BAD
-        with suppress(OSError):  # a later store replaces it, or nobody can
+        with suppress(OSError):  # a later store replaces it, if that is possible
             os.replace(path, bad / f"{path.name}-{os.urandom(4).hex()}")
             for old in sorted(bad.iterdir(), key=lambda item: item.lstat().st_mtime)[:-_BAD_KEPT]:
                 old.unlink() if not old.is_dir() or old.is_symlink() else remove_tree(old)

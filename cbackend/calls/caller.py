@@ -216,7 +216,7 @@ class Caller:
     def _again(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
         """Repeat a call that Ctrl-C ended although the handler of SIGINT raised nothing.
 
-        With Python's own handler nobody comes here: it raises as soon as the C returns.
+        Python's own handler never leads here: it raises as soon as the C returns.
         """
         if self.host.any:
             self.host.release(frame[0])

@@ -1,6 +1,6 @@
 """Executable: a compiled graph as a callable; arrays in, arrays out, one C call.
 
-plan -> c_file -> build_program -> Caller          each step's result is kept for whoever wants to look at it
+plan -> c_file -> build_program -> Caller          each step's result is kept for inspection
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def recalled_graph(
     """Return the executable that was stored under `key`, a digest of all it was made from; None if there is none.
 
     `graph` is the one that the user built, of which `optimized` gives what `compile_graph` was given: it is asked for
-    when a call fails, or somebody looks at the program.  Else as for `compile_graph`.
+    when a call fails, or the program is inspected.  Else as for `compile_graph`.
     """
     start = time.perf_counter()
     toolchain = toolchain.under(target)

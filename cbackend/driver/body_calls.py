@@ -227,7 +227,7 @@ static i32 ag_step(ag_call *call, ag_call *inner, const ag_loop *l, i64 t, i64 n
     if (outcome > {int(Outcome.OTHER_OUTPUTS)})
         outcome = ag_fail(call, outcome, inner->step, inner->operand, 64, inner->detail);
     else if (outcome) outcome = ag_settle(call, l, t, n);
-    if (l->body.calls_back) call->host(inner, -1, 0, 0, 0); /* what Python holds for this step */
+    if (l->body.calls_back) call->host(inner, -1, 0, 0, 0); /* release Python's results of this step */
     return outcome;
 }}
 

@@ -211,7 +211,7 @@ def _pruned(body: Body, used: set[str]) -> Body:
         if isinstance(s, (Let, ElementPointer)):
             if s.name not in used:
                 continue
-            used.discard(s.name)  # what stands before it means another one of this name
+            used.discard(s.name)  # earlier statements refer to another local of this name
         if isinstance(s, For):
             s = replace(s, body=_pruned(s.body, used))
         elif isinstance(s, If):

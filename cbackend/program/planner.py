@@ -242,7 +242,7 @@ class Planner:
 
     def is_overwritable(self, array: Array) -> bool:
         """Whether an array belongs to the program, and no two elements share memory."""
-        if array.base == "":  # nobody reads its values, and it has none
+        if array.base == "":  # its values have no reader
             return False
         own = all(isinstance(m, Buffer) or m in self.mutable or self.locals[m][0] != POINTER for m in array.memory)
         return own and array.dense and self.shared.isdisjoint(array.memory)

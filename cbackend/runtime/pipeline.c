@@ -5,8 +5,8 @@
 
    Each task takes a part of the last stage's rows, with line buffers of its own, and recomputes the rows that its
    neighbours have above and below; parts are long, so these are few.  A row stays in the cache between the stages.
-   A line buffer is circular: row r lies in place r modulo its capacity.  If all intermediate results are small, rows are
-   very long, or lengths broadcast so that rows are not adjacent, each stage runs whole. */
+   A line buffer is circular: row r lies in place r modulo its capacity.  If all intermediate results are small, rows
+   are very long, or lengths broadcast so that rows are not adjacent, each stage runs whole. */
 
 enum {
     MOST_STAGES = 16, MOST_LINE_BUFFERS = 32,

@@ -39,7 +39,7 @@ class Node:
         self.op: str = proto.op_type
         self.attributes = {a.name: a for a in proto.attribute}
         self.wanted = [bool(name) for name in proto.output]
-        """For each output whether somebody may read it."""
+        """For each output whether it may have a reader."""
         self.formats = list(formats)
         """The narrow dtype of each operand, None for all others."""
         self.results: list[Any] | None = None

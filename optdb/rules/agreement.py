@@ -43,7 +43,7 @@ class Agreement:
         self._known_as: dict[Symbol, Dim] = {}
         nodes = [node for node in graph.order if type(node.op) in _DEMANDING and node not in besides]
         demands = dict.fromkeys(chain.from_iterable(map(demanded, nodes)))
-        # What one demand says of the parts of a joint length may let an earlier one say more.
+        # One demand on the parts of a joint length may make an earlier one more informative.
         for _ in range(2):
             for a, b in demands:
                 self._agree(self.canonical(a), self.canonical(b))

@@ -25,7 +25,7 @@ def one_cast(node: Apply, x: Variable, outer: Cast, inner: Cast) -> Value | None
     """Return the outer cast alone if the inner one loses no information that the outer one keeps."""
     through_float = _is_integer(outer.dtype) and "float" in inner.dtype and x.dtype != inner.dtype
     if through_float and not preserves(x.dtype, outer.dtype):
-        return None  # what NaN and what is out of range become depends on the dtype that it is cast from
+        return None  # casts of NaN and out-of-range values depend on the source dtype
     keeps_all = preserves(x.dtype, inner.dtype)
     wraps = all(_is_integer(dtype) for dtype in (x.dtype, inner.dtype, outer.dtype))
     if not keeps_all and not (wraps and _bits(outer.dtype) <= _bits(inner.dtype)):

@@ -5,7 +5,7 @@
           a = p[: len(a)], b = q[: len(b)]
 
 A dense block (Huang et al. 2017) joins what all its layers made before each layer: the copies grow with the square of
-their number.  The writes are done in place, since whoever reads a join runs before the next part is there.  Linear in
+their number.  The writes are done in place, since all readers of a join run before the next part is there.  Linear in
 the size of the graph and the parts of its joins.
 """
 

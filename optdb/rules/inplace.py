@@ -33,7 +33,7 @@ Candidates = Callable[[Apply, Liveness], Iterable[tuple[int, int]]]
 def elementwise_candidates(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
     """Return every elementwise output with every operand read along the same axes; updates come first."""
     if isinstance(node.op, Fused) and is_row_graph(node.op.graph):
-        return  # what it reads again must stand
+        return  # it reads its operand again, which must stay
     if isinstance(node.op, Fused):
         moved, reduced = moved_inputs(node.op), set(reduced_outputs(node.op))
         fixed = {v for v, i in zip(node.inputs, node.op.graph.inputs, strict=True) if i in moved}

@@ -53,7 +53,7 @@ class SaveMemory(Optimizer):
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         found = graph
-        while (smaller := _slimmed(found)) is not found:  # what one loop no longer reads another need not keep
+        while (smaller := _slimmed(found)) is not found:  # a value that one loop no longer reads, another need not keep
             found = smaller
         return admitted(graph, found, self.name, editor), OptimizerProfile()
 
