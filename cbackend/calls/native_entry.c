@@ -45,7 +45,7 @@ static ag_python py;
 
 static i64 floor_divided(i64 a, i64 b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
 
-/* Return the length that a postfix program of (operation, operand) pairs computes from `lengths`; -1 if there is none. */
+/* Return the length that a postfix program of (operation, operand) pairs computes from `lengths`; -1: none. */
 static i64 evaluated(const i64 *program, i64 count, const i64 *lengths)
 {
     i64 stack[STACK], top = -1;

@@ -68,7 +68,7 @@ def _supported(node: Apply) -> Group:
     if any((r.loops, r.reduced) != (first.loops, first.reduced) for r in group.results):
         raise TypeError("its results have different loops")
     if any(r.fold not in (None, *_COMBINED) for r in group.results):
-        raise TypeError("it is an argmax or argmin")
+        raise TypeError("it searches for positions (argmax, argmin)")
     if any((r.fold is None) != (not first.reduced) for r in group.results):
         raise TypeError("some of its results are reduced")
     if len(first.loops) != group.rank:

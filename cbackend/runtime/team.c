@@ -10,7 +10,7 @@
 
    A child of fork has no threads but its own; its team is a new one. */
 
-enum { MOST_SHARES = 16, COUNTER_STRIDE = 64 / sizeof(i64) }; /* COUNTER_STRIDE: counters, so that each has a line of the cache */
+enum { MOST_SHARES = 16, COUNTER_STRIDE = 64 / sizeof(i64) }; /* each counter has a cache line of its own */
 enum { SPINS = 100, AWAKE_NS = 300000, MOST_THREADS = 256, STACK_BYTES = 1 << 20, LOG_COLUMNS = 3, LOG_ROOM = 1 << 14 };
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -25,7 +25,7 @@ typedef struct job {
     void (*task)(void *context, i64 index);
     void *context;
     i64 tasks, shares;
-    i64 *next;       /* of each share, COUNTER_STRIDE from each other: the first unclaimed task */
+    i64 *next;       /* of each share, COUNTER_STRIDE apart: the first unclaimed task */
     i32 threads;     /* how many may work on it */
     i32 helpers;     /* how many do beside the caller; changed under the lock */
     i32 stoppable;   /* it belongs to a call that listens to Ctrl-C */
@@ -104,7 +104,7 @@ static job *job_to_help(void)
     return NULL;
 }
 
-/* Whether a number that was `seen` changes: spin for some microseconds, then for `ns` while yielding to other threads. */
+/* Whether a number that was `seen` changes: spin for some microseconds, then yield to other threads for `ns`. */
 static i32 watch(const i32 *number, i32 seen, i64 ns)
 {
     for (i32 k = 0; k < SPINS && READ(*number) == seen; k++) PAUSE();
