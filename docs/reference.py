@@ -118,7 +118,10 @@ def _op_pages() -> Iterator[Page]:
 
 
 def _module_pages() -> Iterator[Page]:
-    for name, title in (("linalg", "Linear algebra"), ("nn", "Neural networks"), ("random", "Random numbers")):
+    for name, title in (
+        ("linalg", "Linear algebra"), ("fft", "Fourier transforms"), ("nn", "Neural networks"),
+        ("random", "Random numbers"),
+    ):  # fmt: skip
         module = getattr(T, name)
         entries = [(f"T.{name}.{entry}", getattr(module, entry)) for entry in sorted(module.__all__)]
         yield Page(f"ops-{name}", title, _prose(_doc(module)), [e for e in entries if not _is_listed_elsewhere(e[1])])

@@ -21,13 +21,15 @@ Shapes and parts:
 
     lengths, shape, specify, slices              lengths as values, axes and reshapes, promised lengths, slices
     creation, joining, padding, arranging        new arrays, concatenation, borders, NumPy's further layouts
+    editing                                      parts put in and left out, blocks
     indexing, advanced_indexing, getitem         slices and integers, arrays of integers, `x[...]`
     diagonals, windows                           diagonals and triangles, windows over axes
 
 Computation:
 
     reduce, unbroadcasting, statistics, cumulative, counting, quantiles, not_a_number, sampled    reductions
-    sorting, selection                           order and search
+    sorting, selection, sets                     order and search, sets of numbers
+    polynomials, signal_windows                  polynomials by coefficients, windows of signals
     blas, packed_dot, sparse_dot, products, einsum, linalg   products of matrices, NumPy's names for them
     attention                                    a softmax of products times values, as one op
     matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
@@ -60,13 +62,16 @@ from .elementwise_arithmetic import *  # noqa: F403
 from .elementwise_exponential import *  # noqa: F403
 from .elementwise_logic import *  # noqa: F403
 from .elementwise_parts import *  # noqa: F403
-from .cumulative import CUMULATIVE, Cumulative, cumprod, cumsum
+from .cumulative import (
+    CUMULATIVE, Cumulative, cumprod, cumsum, cumulative_prod, cumulative_sum,
+)  # fmt: skip
 from .functions import (
     absolute, acos, acosh, allclose, and_, around, asin, asinh, astype, atan, atan2, atanh, bitwise_invert,
-    bitwise_left_shift, bitwise_right_shift, conjugate, degrees, div, divide, divmod, equal, expit, fabs, fix,
-    float_power, floor_divide, fmax, fmin, greater, greater_equal, heaviside, inv, invert, isclose, isin, isneginf,
-    isposinf, less, less_equal, lgamma, logaddexp2, multiply, negative, not_equal, or_, positive, power, psi, radians,
-    relu, remainder, round, select, sgn, sinc, sqr, subtract, true_divide, where, xor,
+    bitwise_left_shift, bitwise_right_shift, choose, conjugate, copy, degrees, div, divide, divmod, equal, expit,
+    fabs, fix, float_power, floor_divide, fmax, fmin, greater, greater_equal, heaviside, inv, invert, isclose,
+    iscomplex, isin, isneginf, isposinf, isreal, less, less_equal, lgamma, logaddexp2, modf, multiply, ndim,
+    negative, not_equal, or_, packbits, piecewise, positive, power, psi, radians, relu, remainder, round, select,
+    sgn, sinc, sqr, subtract, true_divide, unpackbits, where, xor,
 )  # fmt: skip
 from .interpret import evaluate, interpret
 from .reduce import REDUCTIONS, ArgReduce, Reduce, all, amax, amin, any, argmax, argmin, max, min, prod, ptp, sum
@@ -81,7 +86,8 @@ from .nibbles import NibbleProduct
 from .quantized import Dequantize, Quantize, dequantize, dynamic_quantize, quantize
 from .fixed_point import Requantize, requantize
 from .not_a_number import (
-    nan_to_num, nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin, nanprod, nanstd, nansum, nanvar,
+    nan_to_num, nanargmax, nanargmin, nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin, nanpercentile,
+    nanprod, nanquantile, nanstd, nansum, nanvar,
 )  # fmt: skip
 from .variables import col, matrix, row, scalar, tensor, tensor3, tensor4, tensor5, vector
 from . import typed
@@ -91,8 +97,9 @@ from .typed import *  # noqa: F403  (the typed forms, all of them: fvector, dmat
 from . import fft, linalg, nn, random
 from .arranging import (
     append, argwhere, atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, column_stack, compress, concat,
-    diag_indices, dstack, extract, fliplr, flipud, hsplit, matrix_transpose, meshgrid, permute_dims, rot90,
-    tril_indices, triu_indices, unravel_index, unstack, vsplit,
+    diag_indices, dstack, extract, fliplr, flipud, hsplit, indices, ix_, matrix_transpose, meshgrid, permute_dims,
+    ravel_multi_index, rollaxis, rot90, tril_indices, tril_indices_from, triu_indices, triu_indices_from,
+    unravel_index, unstack, vsplit,
 )  # fmt: skip
 from .assembled import Assembled
 from .assumptions import Assume, assume
@@ -104,13 +111,18 @@ from .blocked_pool import BlockedPool
 from .blocked import BlockedConvolution, FromBlocks, ToBlocks
 from .blocked_gradient import BlockedKernelGradient
 from .convolution import Convolution, KernelGradient
-from .counting import bincount, count_nonzero, digitize, histogram
+from .counting import (
+    bincount, count_nonzero, digitize, histogram, histogram2d, histogram_bin_edges, histogramdd,
+)  # fmt: skip
 from .creation import (
     Alloc, Arange, Eye, alloc, arange, empty, empty_like, eye, full, full_like, geomspace, identity, linspace, logspace,
     ones, ones_like, zeros, zeros_like,
 )  # fmt: skip
 from .determinants import Det, SlogDet
-from .diagonals import Diagonal, DiagonalMatrix, Triangle, diag, diagonal, kron, trace, tri, tril, triu
+from .diagonals import (
+    Diagonal, DiagonalMatrix, Triangle, diag, diagflat, diagonal, kron, trace, tri, tril, triu,
+)  # fmt: skip
+from .editing import array_split, block, delete, dsplit, insert, resize
 from .einsum import einsum
 from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
 from .fourier import Fourier
@@ -130,24 +142,31 @@ from .nn import (
     one_hot, sigmoid_crossentropy, silu, softmax, softmax_crossentropy,
 )  # fmt: skip
 from .padding import pad
+from .polynomials import polyadd, polyder, polyfit, polyint, polysub
 from .phases import ByPhase
 from .packed_dot import PackedDot
 from .pipeline import Pipeline
 from .pooling import MaxPool, MaxPoolGradient, SumPool
 from .products import dot, inner, matmul, matvec, outer, tensordot, vdot, vecdot, vecmat
+from .sets import (
+    intersect1d, setdiff1d, setxor1d, union1d, unique_all, unique_counts, unique_inverse, unique_values,
+)  # fmt: skip
 from .shape import (
     BroadcastTo, DimShuffle, MakeVector, Reshape, Shape, ShapeI, broadcast_to, dim_to_tensor, dimshuffle,
     expand_dims, flatten, moveaxis, ravel, reshape, shape, squeeze, swapaxes, tensor_to_dim, transpose,
 )  # fmt: skip
 from .row_passes import Top
-from .sampled import convolve, correlate, cross, diff, gradient, interp, polyval, trapezoid, vander
+from .sampled import (
+    convolve, correlate, cross, diff, ediff1d, gradient, interp, polyval, trapezoid, unwrap, vander,
+)  # fmt: skip
+from .signal_windows import bartlett, blackman, hamming, hanning, kaiser
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from .sparse_columns import SparseColumns
 from .sparse_dot import SparseDot
 from .specify import CheckLengths, MaskedShape, SpecifyShape, specify_shape
 from .sorting import (
-    ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts, argsort, flatnonzero, nonzero,
-    searchsorted, sort, unique,
+    ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts, argpartition, argsort, flatnonzero,
+    lexsort, nonzero, partition, searchsorted, sort, sort_complex, unique,
 )  # fmt: skip
 from .two_of_four import TwoOfFour
 
@@ -170,41 +189,47 @@ __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
     "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "Attention", "BfloatDot", "BlockedConvolution",
     "BlockedKernelGradient", "BlockedPool", "BroadcastTo", "ByPhase", "ByteConvolution", "ByteProduct", "ByteSoftmax",
-    "Cast", "ChannelSums", "CheckLengths",
-    "Cholesky", "Cond", "Container", "Convolution", "ConvolutionPair", "Cumulative", "Dequantize", "Det", "Diagonal",
-    "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar", "Eigh", "Eigvalsh", "Elementwise", "Eye", "Fourier",
-    "FromBlocks", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger", "InPlace", "IncSubtensor", "Inverse", "Join",
-    "KernelGradient", "LogSoftmax", "LogSumExp", "LookUp", "MakeVector", "MaskedShape", "MatMul", "MaxPool",
-    "MaxPoolGradient", "NibbleProduct", "Nonzero", "OrderStatistics", "PackedBfloatDot", "PackedDot", "Pipeline",
-    "Pointwise", "PseudoInverse", "Quantize", "Reduce", "RepeatedPositions", "Requantize", "Reshape", "Scan",
-    "SearchSorted", "Shape", "ShapeI", "SharedVariable", "SingularValues", "SlogDet", "Softmax", "Solve",
-    "SolveTriangular", "Sort", "SparseColumns", "SparseDot", "SpecifyShape", "Subtensor", "SumPool", "SumTo",
-    "TensorConstant", "TensorOp",
-    "TensorVariable", "ToBlocks", "Top", "Triangle", "TwoOfFour", "Unique", "UniqueParts", "While", "absolute", "acos",
-    "acosh", "all", "allclose", "alloc", "amax", "amin", "and_", "any", "append", "arange", "argmax", "argmin",
-    "argsort", "argwhere", "around", "as_tensor", "asin", "asinh", "assume", "astype", "atan", "atan2", "atanh",
-    "atleast_1d", "atleast_2d", "atleast_3d", "average", "binary_crossentropy", "bincount", "bitwise_invert",
-    "bitwise_left_shift", "bitwise_right_shift", "broadcast_arrays", "broadcast_to", "cast",
-    "categorical_crossentropy", "col", "column_stack", "compress", "concat", "concatenate", "conjugate", "constant",
-    "convolve", "corrcoef", "correlate", "count_nonzero", "cov", "cross", "cumprod", "cumsum", "degrees", "dequantize",
-    "diag", "diag_indices", "diagonal", "diff", "digitize", "dim_to_tensor", "dimshuffle", "div", "divide", "divmod",
-    "dot", "dstack", "dynamic_quantize", "einsum", "empty", "empty_like", "equal", "evaluate", "expand_dims", "expit",
-    "extract", "eye", "fabs", "fft", "fix", "flatnonzero", "flatten", "flip", "fliplr", "flipud", "float_power",
-    "floor_divide", "fmax", "fmin", "full", "full_like", "gelu", "geomspace", "getitem", "gradient", "greater",
-    "greater_equal", "heaviside", "histogram", "hsplit", "hstack", "identity", "inc_subtensor", "inner", "interp",
-    "interpret", "inv", "invert", "isclose", "isin", "isneginf", "isposinf", "join", "kron", "lengths_of", "less",
-    "less_equal", "lgamma", "linalg", "linspace", "log_softmax", "logaddexp2", "logspace", "logsumexp", "matmul",
-    "matrix", "matrix_transpose", "matvec", "max", "mean", "median", "meshgrid", "min", "moveaxis", "multiply",
-    "nan_to_num", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanprod", "nanstd", "nansum",
-    "nanvar", "negative", "nn", "nonzero", "not_equal", "one_hot", "ones", "ones_like", "or_", "outer", "pad",
-    "percentile", "permute_dims", "polyval", "positive", "power", "prod", "psi", "ptp", "quantile", "quantize",
-    "radians", "random", "ravel", "relu", "remainder", "repeat", "requantize", "reshape", "roll", "rot90", "round",
-    "row", "scalar", "scatter_add", "searchsorted", "select", "set_subtensor", "sgn", "shape", "shared",
-    "sigmoid_crossentropy", "silu", "sinc", "size", "softmax", "softmax_crossentropy", "sort", "specify_shape",
-    "split", "sqr", "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "take", "take_along_axis", "tensor",
-    "tensor3", "tensor4", "tensor5", "tensor_to_dim", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri",
-    "tril", "tril_indices", "triu", "triu_indices", "true_divide", "unbroadcast", "unique", "unravel_index", "unstack",
-    "vander", "var", "vdot", "vecdot", "vecmat", "vector", "vsplit", "vstack", "where", "xor", "zeros", "zeros_like",
+    "Cast", "ChannelSums", "CheckLengths", "Cholesky", "Cond", "Container", "Convolution", "ConvolutionPair",
+    "Cumulative", "Dequantize", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
+    "Eigh", "Eigvalsh", "Elementwise", "Eye", "Fourier", "FromBlocks", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger",
+    "InPlace", "IncSubtensor", "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "LookUp", "MakeVector",
+    "MaskedShape", "MatMul", "MaxPool", "MaxPoolGradient", "NibbleProduct", "Nonzero", "OrderStatistics",
+    "PackedBfloatDot", "PackedDot", "Pipeline", "Pointwise", "PseudoInverse", "Quantize", "Reduce",
+    "RepeatedPositions", "Requantize", "Reshape", "Scan", "SearchSorted", "Shape", "ShapeI", "SharedVariable",
+    "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "SparseColumns", "SparseDot",
+    "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "ToBlocks",
+    "Top", "Triangle", "TwoOfFour", "Unique", "UniqueParts", "While", "absolute", "acos", "acosh", "all", "allclose",
+    "alloc", "amax", "amin", "and_", "any", "append", "arange", "argmax", "argmin", "argpartition", "argsort",
+    "argwhere", "around", "array_split", "as_tensor", "asin", "asinh", "assume", "astype", "atan", "atan2", "atanh",
+    "atleast_1d", "atleast_2d", "atleast_3d", "average", "bartlett", "binary_crossentropy", "bincount",
+    "bitwise_invert", "bitwise_left_shift", "bitwise_right_shift", "blackman", "block", "broadcast_arrays",
+    "broadcast_to", "cast", "categorical_crossentropy", "choose", "col", "column_stack", "compress", "concat",
+    "concatenate", "conjugate", "constant", "convolve", "copy", "corrcoef", "correlate", "count_nonzero", "cov",
+    "cross", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "degrees", "delete", "dequantize", "diag",
+    "diag_indices", "diagflat", "diagonal", "diff", "digitize", "dim_to_tensor", "dimshuffle", "div", "divide",
+    "divmod", "dot", "dsplit", "dstack", "dynamic_quantize", "ediff1d", "einsum", "empty", "empty_like", "equal",
+    "evaluate", "expand_dims", "expit", "extract", "eye", "fabs", "fft", "fix", "flatnonzero", "flatten", "flip",
+    "fliplr", "flipud", "float_power", "floor_divide", "fmax", "fmin", "full", "full_like", "gelu", "geomspace",
+    "getitem", "gradient", "greater", "greater_equal", "hamming", "hanning", "heaviside", "histogram", "histogram2d",
+    "histogram_bin_edges", "histogramdd", "hsplit", "hstack", "identity", "inc_subtensor", "indices", "inner",
+    "insert", "interp", "interpret", "intersect1d", "inv", "invert", "isclose", "iscomplex", "isin", "isneginf",
+    "isposinf", "isreal", "ix_", "join", "kaiser", "kron", "lengths_of", "less", "less_equal", "lexsort", "lgamma",
+    "linalg", "linspace", "log_softmax", "logaddexp2", "logspace", "logsumexp", "matmul", "matrix",
+    "matrix_transpose", "matvec", "max", "mean", "median", "meshgrid", "min", "modf", "moveaxis", "multiply",
+    "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin",
+    "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndim", "negative", "nn", "nonzero",
+    "not_equal", "one_hot", "ones", "ones_like", "or_", "outer", "packbits", "pad", "partition", "percentile",
+    "permute_dims", "piecewise", "polyadd", "polyder", "polyfit", "polyint", "polysub", "polyval", "positive",
+    "power", "prod", "psi", "ptp", "quantile", "quantize", "radians", "random", "ravel", "ravel_multi_index", "relu",
+    "remainder", "repeat", "requantize", "reshape", "resize", "roll", "rollaxis", "rot90", "round", "row", "scalar",
+    "scatter_add", "searchsorted", "select", "set_subtensor", "setdiff1d", "setxor1d", "sgn", "shape", "shared",
+    "sigmoid_crossentropy", "silu", "sinc", "size", "softmax", "softmax_crossentropy", "sort", "sort_complex",
+    "specify_shape", "split", "sqr", "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "take",
+    "take_along_axis", "tensor", "tensor3", "tensor4", "tensor5", "tensor_to_dim", "tensordot", "tile", "trace",
+    "transpose", "trapezoid", "tri", "tril", "tril_indices", "tril_indices_from", "triu", "triu_indices",
+    "triu_indices_from", "true_divide", "unbroadcast", "union1d", "unique", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "unpackbits", "unravel_index", "unstack", "unwrap", "vander", "var", "vdot",
+    "vecdot", "vecmat", "vector", "vsplit", "vstack", "where", "xor", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += typed.__all__
 __all__ += elementwise_angles.__all__

@@ -14,7 +14,7 @@ from .lengths import as_lengths
 from .operands import several
 from .shape import DimShuffle, expand_dims, flatten, ravel, reshape, swapaxes, transpose
 from .tensor import TensorVariable, as_tensor, constant
-from .typing import LengthLike, ShapeLike, TensorLike
+from .typing import DTypeLike, LengthLike, ShapeLike, TensorLike
 
 # --- ranks
 
@@ -177,6 +177,71 @@ def unravel_index(indices: TensorLike, shape: ShapeLike) -> tuple[TensorVariable
         found.append(rest % length)
         rest = rest // length
     return tuple(reversed(found))
+
+
+def ravel_multi_index(multi_index: Sequence[TensorLike], dims: ShapeLike) -> TensorVariable:
+    """The positions in the flattened tensor of shape `dims` of the elements at `multi_index`, integers an axis.
+
+    Indices out of range are not told.
+    """
+    indices, lengths = [as_tensor(i) for i in multi_index], as_lengths(dims, "ravel_multi_index")
+    if len(indices) != len(lengths) or not indices:
+        raise ValueError(f"ravel_multi_index: {len(indices)} arrays of indices for {len(lengths)} axes")
+    for index in indices:
+        if index.type.kind not in "iu":
+            raise TypeError(f"ravel_multi_index: indices are integers, got {describe(index)}")
+    found = T.cast(indices[0], "int64")
+    for index, length in zip(indices[1:], lengths[1:], strict=True):
+        found = found * length + T.cast(index, "int64")
+    return found
+
+
+def indices(dimensions: ShapeLike, dtype: DTypeLike = "int64", sparse: bool = False) -> Any:
+    """The coordinates of each element of a tensor of shape `dimensions`: stacked along a new first axis.
+
+    `sparse`: a tuple with one array an axis, of length 1 along all others.
+    """
+    lengths = as_lengths(dimensions, "indices")
+    if not lengths:
+        return () if sparse else T.zeros((0,), dtype)
+    found = meshgrid(*(T.arange(n, dtype=dtype) for n in lengths), indexing="ij", sparse=sparse)
+    return found if sparse else T.stack(found)
+
+
+def ix_(*vectors: TensorLike) -> tuple[TensorVariable, ...]:
+    """Vectors of indices, or of bools, so that x[ix_(a, b)] are the elements in rows `a` and columns `b`."""
+    found = []
+    for x in map(as_tensor, vectors):
+        if x.ndim != 1:
+            raise ValueError(f"ix_ takes vectors, got {describe(x)}")
+        found.append(T.nonzero(x)[0] if x.dtype == "bool" else x)
+    return meshgrid(*found, indexing="ij", sparse=True)
+
+
+def tril_indices_from(arr: TensorLike, k: LengthLike = 0) -> tuple[TensorVariable, ...]:
+    """`tril_indices` of the shape of the matrix `arr`."""
+    return tril_indices(*_of_matrix("tril_indices_from", arr, k))
+
+
+def triu_indices_from(arr: TensorLike, k: LengthLike = 0) -> tuple[TensorVariable, ...]:
+    """`triu_indices` of the shape of the matrix `arr`."""
+    return triu_indices(*_of_matrix("triu_indices_from", arr, k))
+
+
+def _of_matrix(what: str, x: TensorLike, k: LengthLike) -> tuple[Any, Any, Any]:
+    x = as_tensor(x)
+    if x.ndim != 2:
+        raise ValueError(f"{what} takes a matrix, got {describe(x)}")
+    n, m = x.shape[0], x.shape[1]
+    return n, k, m
+
+
+def rollaxis(x: TensorLike, axis: int, start: int = 0) -> TensorVariable:
+    """`x` with `axis` moved to stand before the axis `start`."""
+    x = as_tensor(x)
+    place = normalize_axis(axis, x.ndim, f"rollaxis of {describe(x)}")
+    before = start if start == x.ndim else normalize_axis(start, x.ndim, f"rollaxis of {describe(x)}")
+    return T.moveaxis(x, place, before - (place < before))
 
 
 def argwhere(x: TensorLike) -> TensorVariable:

@@ -68,6 +68,91 @@ def histogram(
     return counts, edges
 
 
+def histogram_bin_edges(
+    x: TensorLike, bins: TensorLike = 10, range: Any = None, weights: TensorLike | None = None
+) -> TensorVariable:
+    """The edges of the intervals of `histogram`."""
+    return histogram(x, bins, range, weights)[1]
+
+
+def histogram2d(
+    x: TensorLike, y: TensorLike, bins: Any = 10, range: Any = None, density: bool | None = None,
+    weights: TensorLike | None = None,
+) -> tuple[TensorVariable, TensorVariable, TensorVariable]:  # fmt: skip
+    """(counts, edges of x, edges of y): `histogramdd` of the vectors `x` and `y`.
+
+    `bins`: a number or a vector of edges, for both, or a list of two such.
+    """
+    both = bins if isinstance(bins, (list, tuple)) and len(bins) == 2 else [bins, bins]
+    counts, (first, second) = histogramdd([as_tensor(x), as_tensor(y)], both, range, density, weights)
+    return counts, first, second
+
+
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: TensorLike | None = None
+) -> tuple[TensorVariable, list[TensorVariable]]:
+    """(counts, edges): how many points are in each box of a grid, float64; the last box of an axis holds its end.
+
+    `sample`: a matrix with a row for each point, or a list of vectors, one an axis.  `bins`: a number of equal
+    intervals, or a list with, for each axis, such a number or a vector of ascending edges.  `range`: for each axis the
+    two ends or None; by default the smallest and the largest coordinate.
+    """
+    axes = _coordinates(sample)
+    each = [bins] * len(axes) if isinstance(unpacked(bins), int) else list(bins)
+    ends = [None] * len(axes) if range is None else list(range)
+    if len(each) != len(axes) or len(ends) != len(axes):
+        raise ValueError(f"histogramdd: {len(each)} bins and {len(ends)} ranges for {len(axes)} axes")
+    edges = [_edges(x, b, r) for x, b, r in zip(axes, each, ends, strict=True)]
+    box: Any = T.constant(0, "int64")
+    inside: Any = T.constant(True)
+    counts: list[Any] = []
+    for x, edge in zip(axes, edges, strict=True):
+        count: Any = T.lengths_of(edge)[0] - 1
+        place = T.searchsorted(edge, x, side="right") - 1 - cast(T.eq(x, edge[-1]), "int64")
+        inside = T.and_(inside, T.and_(T.ge(place, 0), T.lt(place, count)))
+        box, counts = box * count + place, [*counts, count]
+    total: Any = counts[0]
+    for count in counts[1:]:
+        total = total * count
+    one = T.constant(1.0) if weights is None else cast(as_tensor(weights), "float64")
+    found = T.inc_subtensor(T.zeros((total + 1,))[T.switch(inside, box, total)], one)[:total]
+    found = T.reshape(found, counts)
+    if density:
+        all_of_them = T.sum(found)
+        for k, edge in enumerate(edges):
+            width = T.reshape(edge[1:] - edge[:-1], [-1 if k == axis else 1 for axis, _ in enumerate(edges)])
+            found = found / width
+        found = found / all_of_them
+    return found, edges
+
+
+def _coordinates(sample: Any) -> list[Any]:
+    """A vector for each axis."""
+    if isinstance(sample, (list, tuple)):
+        return [as_tensor(x) for x in sample]
+    points: Any = as_tensor(sample)
+    if points.ndim == 1:
+        return [points]
+    if points.ndim != 2 or points.type.shape[1] is None:
+        raise ValueError(
+            f"histogramdd takes a matrix whose number of columns is known, or a list of vectors, got {describe(points)}"
+        )
+    return [points[:, k] for k, _ in enumerate([None] * points.type.shape[1])]
+
+
+def _edges(x: Any, bins: Any, ends: Any) -> Any:
+    """The ascending edges along an axis."""
+    number = bins if isinstance(bins, Variable) else unpacked(bins)
+    if not isinstance(number, int):
+        return as_tensor(bins)
+    if number < 1:
+        raise ValueError(f"histogramdd: bins is positive, got {number}")
+    low, high = (T.min(x), T.max(x)) if ends is None else map(as_tensor, ends)
+    low, high = (v if v.type.kind == "f" else cast(v, "float64") for v in (low, high))
+    half = cast(T.switch(T.eq(low, high), 0.5, 0.0), low.dtype)
+    return T.linspace(low - half, high + half, number + 1)
+
+
 def _between(x: Any, edges: Any, weights: Any) -> TensorVariable:
     """The number of elements, or the sum of their weights, between ascending edges."""
     order = None if weights is None else T.argsort(x)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,3 +109,31 @@ def cumsum(x: TensorLike, axis: int | None = None, dtype: DTypeLike = None) -> T
 def cumprod(x: TensorLike, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
     """The running products along `axis`; see `cumsum`."""
     return _cumulative("cumprod", x, axis, dtype)
+
+
+def cumulative_sum(
+    x: TensorLike, axis: int | None = None, dtype: DTypeLike = None, include_initial: bool = False
+) -> TensorVariable:
+    """`cumsum` along `axis`, which only a vector may leave out; with `include_initial` after a 0."""
+    return _standard("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial)
+
+
+def cumulative_prod(
+    x: TensorLike, axis: int | None = None, dtype: DTypeLike = None, include_initial: bool = False
+) -> TensorVariable:
+    """`cumprod` along `axis`, which only a vector may leave out; with `include_initial` after a 1."""
+    return _standard("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial)
+
+
+def _standard(
+    what: str, function: Callable[..., TensorVariable], first: int, x: Any, axis: Any, dtype: Any, initial: bool
+) -> TensorVariable:
+    x = as_tensor(x)
+    if axis is None and x.ndim != 1:
+        raise ValueError(f"{what}: axis is needed for {describe(x)}")
+    place = 0 if axis is None else normalize_axis(axis, x.ndim, f"{what} of {describe(x)}")
+    found = function(x, place, dtype)
+    if not initial:
+        return found
+    lengths = [1 if k == place else n for k, n in enumerate(T.lengths_of(x))]
+    return T.concatenate([T.full(lengths, first, found.dtype), found], axis=place)

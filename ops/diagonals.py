@@ -183,6 +183,11 @@ def tri(n: LengthLike, m: LengthLike | None = None, k: LengthLike = 0, dtype: DT
     return tril(T.ones((n, n if m is None else m), dtype), k)
 
 
+def diagflat(v: TensorLike, k: int = 0) -> TensorVariable:
+    """The matrix with the flattened `v` on its diagonal `k` and zeros elsewhere."""
+    return diag(T.ravel(as_tensor(v)), k)
+
+
 def kron(a: TensorLike, b: TensorLike) -> TensorVariable:
     """NumPy's `kron`: blocks of `b`, each times one element of `a`; the lower rank gets axes of length 1 in front."""
     a, b = in_joint_dtype((a, b))

@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from .. import ops as T  # the namespace; read when a function is called
 from . import elementwise as e
-from .checks import describe
+from .checks import describe, normalize_axis
 from .operands import several
-from .tensor import TensorVariable, as_tensor
+from .tensor import TensorVariable, as_tensor, constant
 from .typing import DTypeLike, TensorLike
 
 if TYPE_CHECKING:
@@ -235,3 +237,132 @@ def sinc(x: TensorLike) -> TensorVariable:
     x = _as_float(x)
     turned = e.mul(e.switch(e.eq(x, 0), e.cast(1e-20 if x.dtype != "float16" else 1e-7, x.dtype), x), math.pi)
     return e.true_div(e.sin(turned), turned)
+
+
+# --- parts of numbers, choices
+
+
+def modf(x: TensorLike) -> tuple[TensorVariable, TensorVariable]:
+    """(fraction, whole): the two parts of `x`, both with its sign; the fraction of an infinity is 0."""
+    (x, _) = _as_float_loop("modf", e.copysign, x, x)
+    whole = e.trunc(x)
+    return e.copysign(e.switch(e.isinf(x), e.cast(0, x.dtype), e.sub(x, whole)), x), whole
+
+
+def isreal(x: TensorLike) -> TensorVariable:
+    """True where the imaginary part of `x` is 0."""
+    return e.eq(e.imag(as_tensor(x)), 0)
+
+
+def iscomplex(x: TensorLike) -> TensorVariable:
+    """True where the imaginary part of `x` is not 0."""
+    return e.ne(e.imag(as_tensor(x)), 0)
+
+
+def choose(a: TensorLike, choices: Sequence[TensorLike], *, mode: str | None = "raise") -> TensorVariable:
+    """The elements of `choices[i]` where `a`, broadcast against all choices, is i.
+
+    `mode`, for integers that name no choice: "raise" lets a run raise IndexError, "wrap" takes the remainder, "clip"
+    the first or last choice.
+    """
+    a = as_tensor(a)
+    if a.type.kind not in "iub":
+        raise TypeError(f"choose: a has integers, got {describe(a)}")
+    mode = mode or "raise"
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f'choose: mode is "raise", "wrap" or "clip", got {mode!r}')
+    several_choices = [as_tensor(c) for c in several("choose", choices)]
+    if not several_choices:
+        raise ValueError("choose: at least one choice is needed")
+    a, *laid_out = T.broadcast_arrays(e.cast(a, "int64"), *several_choices)
+    count = len(laid_out)
+    known = {
+        "raise": lambda: e.switch(e.lt(a, 0), count, a), "wrap": lambda: e.mod(a, count),
+        "clip": lambda: e.clip(a, 0, count - 1),
+    }[mode]()  # fmt: skip
+    return T.take_along_axis(T.stack(laid_out), T.expand_dims(known, 0), 0)[0]  # type: ignore[no-any-return]
+
+
+def piecewise(
+    x: TensorLike, condlist: Any, funclist: Sequence[Any], *arguments: Any, **keywords: Any
+) -> TensorVariable:
+    """The last of `funclist` whose condition holds, applied to `x`; 0 where none does, in x's dtype.
+
+    `condlist`: a condition or a list of them.  `funclist`: for each a number, or a function, called with x and the
+    further arguments; one more than there are conditions is for elements of which none holds.  All are computed.
+    """
+    x = as_tensor(x)
+    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    functions = list(several("piecewise", funclist))
+    if len(functions) not in (len(conditions), len(conditions) + 1):
+        raise ValueError(f"piecewise: {len(functions)} functions for {len(conditions)} conditions")
+    values = [
+        e.cast(f(x, *arguments, **keywords), x.dtype) if callable(f)
+        else constant(f, x.dtype) if isinstance(f, int) else e.cast(f, x.dtype)
+        for f in functions
+    ]  # fmt: skip
+    result: Any = values.pop() if len(values) > len(conditions) else T.zeros_like(x)
+    for condition, value in zip(conditions, values, strict=True):
+        result = e.switch(condition, value, result)
+    return T.fill(x, result)
+
+
+def copy(a: TensorLike) -> TensorVariable:
+    """`a` as another variable of the same value."""
+    return e.identity(a)
+
+
+def ndim(a: TensorLike) -> int:
+    """The number of axes of `a`, known when the graph is built."""
+    return as_tensor(a).ndim
+
+
+# --- bits
+
+
+def unpackbits(
+    a: TensorLike, axis: int | None = None, count: int | None = None, bitorder: str = "big"
+) -> TensorVariable:
+    """The bits of the uint8 numbers `a` along `axis` (of the flattened a for None), as uint8.
+
+    `count`: how many bits to keep; a negative one drops bits from the end.  `bitorder`: "big" puts the highest bit of a
+    number first, "little" the lowest.
+    """
+    x, place = _bits("unpackbits", as_tensor(a), axis, bitorder, "uint8")
+    bits = e.bitwise_and(e.right_shift(T.expand_dims(x, place + 1), _shifts(bitorder, x.ndim - place - 1)), _byte(1))
+    lengths = T.lengths_of(x)
+    found: Any = T.reshape(bits, (*lengths[:place], lengths[place] * 8, *lengths[place + 1 :]))
+    return found[(*(slice(None),) * place, slice(count))]  # type: ignore[no-any-return]
+
+
+def packbits(a: TensorLike, axis: int | None = None, bitorder: str = "big") -> TensorVariable:
+    """Eight bools, or integers that are 0 or not, along `axis` (of the flattened a for None) as one uint8 each.
+
+    The last ones are filled up with zeros; see `unpackbits`.
+    """
+    x, place = _bits("packbits", as_tensor(a), axis, bitorder, "")
+    lengths: Any = T.lengths_of(x)
+    count = (lengths[place] + 7) // 8
+    missing = [count * 8 - n if k == place else n for k, n in enumerate(lengths)]
+    whole = T.concatenate([e.cast(e.ne(x, 0), "uint8"), T.zeros(missing, "uint8")], axis=place)
+    bits = T.reshape(whole, (*lengths[:place], count, 8, *lengths[place + 1 :]))
+    return T.sum(e.left_shift(bits, _shifts(bitorder, x.ndim - place - 1)), axis=place + 1, dtype="uint8")
+
+
+def _bits(what: str, x: Any, axis: int | None, bitorder: str, dtype: str) -> tuple[Any, int]:
+    """The tensor whose bits are packed or unpacked, and its axis."""
+    if bitorder not in ("big", "little"):
+        raise ValueError(f'{what}: bitorder is "big" or "little", got {bitorder!r}')
+    if x.dtype != dtype if dtype else x.type.kind not in "biu":
+        raise TypeError(f"{what} takes {dtype or 'bools or integers'}, got {describe(x)}")
+    return (T.ravel(x), 0) if axis is None else (x, normalize_axis(axis, x.ndim, f"{what} of {describe(x)}"))
+
+
+def _shifts(bitorder: str, behind: int) -> TensorVariable:
+    """How far each of eight bits is shifted, with `behind` axes of length 1 behind them."""
+    shifts = np.arange(8, dtype="uint8")
+    return as_tensor((shifts[::-1] if bitorder == "big" else shifts).reshape(8, *(1,) * behind))
+
+
+def _byte(number: int) -> TensorVariable:
+    return as_tensor(np.uint8(number))

@@ -27,16 +27,16 @@ def _table(rows: Mapping[str, str]) -> dict[str, list[str]]:
 
 FIRST = _table({
     "a": """
-        all amax amin any argmax argmin argsort argwhere around average clip count_nonzero cumprod cumsum
-        diagonal diff expand_dims flatnonzero full_like histogram linalg.matrix_norm max mean median min moveaxis
-        nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar nonzero ones_like percentile
-        permute_dims prod ptp quantile ravel repeat reshape roll round shape size sort squeeze std sum swapaxes take
-        trace transpose var zeros_like
+        all amax amin any argmax argmin argpartition argsort argwhere around average clip count_nonzero cumprod cumsum
+        diagonal diff expand_dims flatnonzero full_like histogram histogram_bin_edges linalg.matrix_norm max mean median
+        min moveaxis nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod
+        nanquantile nanstd nansum nanvar nonzero ones_like partition percentile permute_dims prod ptp quantile ravel
+        repeat reshape roll rollaxis round shape size sort squeeze std sum swapaxes take trace transpose var zeros_like
     """,
     "m": "flip fliplr flipud rot90 tril triu",
     "arr": "append take_along_axis",
     "array": "broadcast_to pad",
-    "ary": "hsplit split vsplit",
+    "ary": "array_split dsplit hsplit split vsplit",
     "tup": "column_stack dstack hstack vstack",
     "ar": "unique",
     "v": "diag",
@@ -59,23 +59,28 @@ _NAMES = (FIRST, SECOND)
 
 OPTIONS = _table({
     "out": """
-        all amax amin any argmax argmin around clip compress concat concatenate cumprod cumsum dot einsum
-        fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft fft.irfft fft.irfft2 fft.irfftn
-        fft.rfft fft.rfft2 fft.rfftn isneginf
-        isposinf linalg.multi_dot max mean median min nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod
-        nanstd nansum nanvar outer percentile prod ptp quantile round stack std sum take trace var
+        all amax amin any argmax argmin around choose clip compress concat concatenate cumprod cumsum
+        cumulative_prod cumulative_sum dot einsum fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2
+        fft.ifftn fft.ihfft fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn isneginf isposinf
+        linalg.multi_dot max mean median min nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian
+        nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar outer percentile prod ptp quantile round
+        stack std sum take trace var
     """,
-    "order": "argsort empty empty_like eye full full_like ones ones_like ravel reshape sort unravel_index zeros "
-             "zeros_like",
+    "order": "argpartition argsort copy empty empty_like eye full full_like ones ones_like partition ravel "
+             "ravel_multi_index reshape sort unravel_index zeros zeros_like",
     "device": "arange astype empty empty_like eye fft.fftfreq fft.rfftfreq full full_like linspace ones ones_like "
               "zeros zeros_like",
     "like": "arange empty eye full identity ones tri zeros",
-    "subok": "broadcast_arrays broadcast_to empty_like full_like ones_like zeros_like",
+    "subok": "broadcast_arrays broadcast_to copy empty_like full_like ones_like zeros_like",
     "copy": "astype meshgrid nan_to_num reshape",
-    "overwrite_input": "median nanmedian percentile quantile",
+    "overwrite_input": "median nanmedian nanpercentile nanquantile percentile quantile",
     "assume_unique": "isin",
-    "kind": "isin",
-    "weights": "percentile quantile",
+    "kind": "argpartition isin partition",
+    "full": "polyfit",
+    "cov": "polyfit",
+    "mode": "ravel_multi_index",
+    "return_indices": "intersect1d",
+    "weights": "nanpercentile nanquantile percentile quantile",
     "fweights": "cov",
     "aweights": "cov",
     "period": "interp",
@@ -84,7 +89,8 @@ OPTIONS = _table({
 })  # fmt: skip
 ACCEPTED: dict[str, tuple[Any, ...]] = {
     "order": (None, "C", "K", "A"), "device": (None, "cpu"), "subok": (True, False), "copy": (None, True, False),
-    "overwrite_input": (True, False), "assume_unique": (True, False), "kind": (None, "sort", "table"),
+    "overwrite_input": (True, False), "assume_unique": (True, False), "kind": (None, "sort", "table", "introselect"),
+    "full": (False,), "cov": (False,), "mode": (None, "raise"), "return_indices": (False,),
     "edge_order": (1,), "hermitian": (False,),
 }  # fmt: skip
 """The values of an option that a graph accepts without effect; only None where there is no entry."""
@@ -92,7 +98,7 @@ _INSTEAD = {"out": "a graph has no memory to write to; assign the result"}
 UFUNC = {"out": (None,), "where": (True,), "casting": ("no", "equiv", "safe", "same_kind", "unsafe"),
          "order": ACCEPTED["order"], "dtype": (None,), "subok": (True, False)}  # fmt: skip
 """The options of NumPy's elementwise functions."""
-UFUNCS = frozenset(["fabs", "positive", *(name for name in FIRST if FIRST[name] == ["x1"] and "." not in name)])
+UFUNCS = frozenset(["fabs", "modf", "positive", *(name for name in FIRST if FIRST[name] == ["x1"] and "." not in name)])
 """Functions of ours that are elementwise functions of NumPy."""
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from .. import ops as T  # the namespace; read when a function is called
 from .checks import describe, require_keepdims
 from .operands import with_dtype
-from .quantiles import as_lines, middle
+from .quantiles import as_lines, middle, quantile_without_nan
 from .statistics import degrees, divided, require_inexact, squared_modulus
 from .tensor import TensorVariable, as_tensor
 from .typing import Axis, DTypeLike, TensorLike
@@ -145,3 +145,34 @@ def nanmedian(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tenso
     ordered, n = T.sort(lines, axis=-1), _count(lines, -1, keepdims=True)
     low, high = (T.take_along_axis(ordered, T.maximum(k, 0), -1)[..., 0] for k in (T.floor_div(n - 1, 2), n // 2))
     return restored(T.switch(T.eq(n[..., 0] % 2, 1), low, middle(low, high)))
+
+
+def nanargmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> TensorVariable:
+    """The position along `axis` of the first largest element that is not NaN; -1 where all are, NumPy raises there."""
+    return _place_of_extreme(T.argmax, -np.inf, as_tensor(x), axis, keepdims)
+
+
+def nanargmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> TensorVariable:
+    """The position along `axis` of the first smallest element that is not NaN; -1 where all are, NumPy raises there."""
+    return _place_of_extreme(T.argmin, np.inf, as_tensor(x), axis, keepdims)
+
+
+def _place_of_extreme(
+    search: Callable[..., TensorVariable], least: float, x: Any, axis: Any, keepdims: bool
+) -> TensorVariable:
+    found = search(_replaced(x, least), axis, keepdims)
+    return T.switch(T.all(T.isnan(x), axis, keepdims), -1, found) if x.type.kind in "fc" else found
+
+
+def nanquantile(
+    x: TensorLike, q: TensorLike, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> TensorVariable:
+    """`quantile` of the elements along `axis` that are not NaN; NaN where there are none."""
+    return quantile_without_nan("nanquantile", as_tensor(x), q, axis, method, keepdims, 1)
+
+
+def nanpercentile(
+    x: TensorLike, q: TensorLike, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> TensorVariable:
+    """`nanquantile` of q / 100."""
+    return quantile_without_nan("nanpercentile", as_tensor(x), q, axis, method, keepdims, 100)

@@ -80,6 +80,43 @@ def percentile(
 
 
 def _quantile(what: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool, whole: int) -> TensorVariable:
+    share, dtype = _checked(what, x, q, method, keepdims, whole)
+    lines, restored = as_lines(what, x, axis, keepdims)
+    last = T.sub(T.lengths_of(lines)[-1], 1)
+    place = cast(cast(share, "float64") / whole * last, "float64")
+    count = share.ndim
+
+    def at(places: Any) -> Any:
+        return _elements_at(lines, places)
+
+    def beside(between: Any, elements: Any) -> Any:
+        return T.reshape(between, (*T.lengths_of(share), *(1,) * (elements.ndim - count)))
+
+    found = _between(place, at, beside, method, x.type.kind, dtype)
+    if found.type.kind == "f":
+        found = T.switch(T.any(T.isnan(lines), axis=-1), with_dtype(as_tensor(math.nan), found.dtype), found)
+    return restored(found)
+
+
+def quantile_without_nan(
+    what: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool, whole: int
+) -> TensorVariable:
+    """`quantile`, or `percentile` for the whole 100, of the elements that are not NaN; NaN where there are none."""
+    share, dtype = _checked(what, x, q, method, keepdims, whole)
+    if x.type.kind != "f":
+        return _quantile(what, x, q, axis, method, keepdims, whole)
+    lines, restored = as_lines(what, x, axis, keepdims)
+    ordered: Any = T.sort(lines, axis=-1)
+    last = T.sum(T.logical_not(T.isnan(lines)), axis=-1) - 1
+    shares = T.reshape(cast(share, "float64"), (-1,)) / whole
+    place = T.maximum(shares * T.expand_dims(last, -1), 0)  # an element for each share, along the last axis
+    found = _between(place, lambda p: T.take_along_axis(ordered, p, -1), lambda b, _: b, method, "f", dtype)
+    found = T.moveaxis(found, -1, 0)
+    return restored(T.reshape(found, (*T.lengths_of(share), *T.lengths_of(found)[1:])))
+
+
+def _checked(what: str, x: Any, q: Any, method: str, keepdims: bool, whole: int) -> tuple[Any, str]:
+    """The shares as a tensor, and the dtype of the result."""
     require_keepdims(keepdims, what)
     if method not in _METHODS:
         raise ValueError(f"{what}: method must be one of {', '.join(_METHODS)}, got {method!r}")
@@ -89,21 +126,22 @@ def _quantile(what: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool,
         raise ValueError(f"{what}: q must be from 0 to {whole}, got {q!r}")
     if x.type.kind not in "iuf":
         raise TypeError(f"{what} takes real numbers, got {describe(x)}")
-    lines, restored = as_lines(what, x, axis, keepdims)
-    dtype = x.dtype if weak and x.type.kind == "f" else result_type([x.dtype, share.dtype, "float64"])
-    last = T.sub(T.lengths_of(lines)[-1], 1)
-    place = cast(cast(share, "float64") / whole * last, "float64")
+    return share, x.dtype if weak and x.type.kind == "f" else result_type([x.dtype, share.dtype, "float64"])
+
+
+def _between(
+    place: Any, at: Callable[[Any], Any], beside: Callable[[Any, Any], Any], method: str, kind: str, dtype: str
+) -> Any:
+    """The quantile at `place` among the sorted elements: between two of them where that is a fraction.
+
+    `at`: the elements at some places.  `beside`: numbers laid out as the elements are.
+    """
     below, above = cast(T.floor(place), "int64"), cast(T.ceil(place), "int64")
     if method in ("lower", "higher", "nearest"):
-        chosen = {"lower": below, "higher": above, "nearest": cast(T.rint(place), "int64")}[method]
-        found = _elements_at(lines, chosen)
-    else:
-        low, high = (v if x.type.kind == "f" else cast(v, dtype) for v in _elements_at(lines, T.stack([below, above])))
-        between = T.reshape(place - T.floor(place), (*T.lengths_of(share), *(1,) * (low.ndim - share.ndim)))
-        if method == "midpoint":
-            between = T.switch(T.gt(between, 0), 0.5, between)
-        t, rise = cast(between, dtype), cast(high - low, dtype)
-        found = T.switch(T.lt(t, 0.5), cast(low, dtype) + rise * t, cast(high, dtype) - rise * (1 - t))
-    if found.type.kind == "f":
-        found = T.switch(T.any(T.isnan(lines), axis=-1), with_dtype(as_tensor(math.nan), found.dtype), found)
-    return restored(found)
+        return at({"lower": below, "higher": above, "nearest": cast(T.rint(place), "int64")}[method])
+    low, high = (v if kind == "f" else cast(v, dtype) for v in (at(below), at(above)))
+    between = beside(place - T.floor(place), low)
+    if method == "midpoint":
+        between = T.switch(T.gt(between, 0), 0.5, between)
+    t, rise = cast(between, dtype), cast(high - low, dtype)
+    return T.switch(T.lt(t, 0.5), cast(low, dtype) + rise * t, cast(high, dtype) - rise * (1 - t))

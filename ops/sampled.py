@@ -51,6 +51,42 @@ def _as_end(end: Any, x: Any, axis: int) -> TensorVariable:
     return end if end.ndim else T.broadcast_to(end, lengths)
 
 
+def ediff1d(
+    ary: TensorLike, to_end: TensorLike | None = None, to_begin: TensorLike | None = None
+) -> TensorVariable:
+    """Each element of the flattened `ary` less the one before it, between `to_begin` and `to_end`."""
+    x = T.ravel(as_tensor(ary))
+    ends = [None if v is None else T.ravel(T.cast(v, x.dtype)) for v in (to_begin, to_end)]
+    parts = [v for v in (ends[0], x[1:] - x[:-1], ends[1]) if v is not None]
+    return T.concatenate(parts) if len(parts) > 1 else parts[0]  # type: ignore[no-any-return]
+
+
+def unwrap(p: TensorLike, discont: float | None = None, axis: int = -1, *, period: float = 2 * np.pi) -> TensorVariable:
+    """Phases without jumps: whole periods are added where neighbours along `axis` differ by half of one or more.
+
+    `discont`: the least difference that counts as a jump, half a period or more.
+    """
+    x = as_tensor(p)
+    place = normalize_axis(axis, x.ndim, f"unwrap of {describe(x)}")
+    front = (slice(None),) * place
+    step: Any = diff(x, axis=place)
+    dtype = result_type([step.dtype, type(period)])
+    whole = T.as_tensor(np.asarray(period, dtype))
+    if np.dtype(dtype).kind == "i":
+        half, ambiguous = np.asarray(period // 2, dtype), period % 2 == 0
+    else:
+        half, ambiguous = np.asarray(period / 2, dtype), True
+    wrapped = T.mod(step + half, whole) - half
+    if ambiguous:
+        wrapped = T.switch(T.and_(T.eq(wrapped, -half), T.gt(step, 0)), half, wrapped)
+    correction = wrapped - step
+    smallest = period / 2 if discont is None else discont
+    correction = T.switch(T.lt(T.abs(step), smallest), T.zeros_like(correction), correction)
+    x = T.cast(x, dtype)
+    moved = x[(*front, slice(1, None))] + T.cumsum(correction, place)
+    return T.concatenate([x[(*front, slice(None, 1))], T.cast(moved, dtype)], axis=place)
+
+
 def gradient(f: TensorLike, *spacing: Any, axis: Axis = None) -> TensorVariable | list[TensorVariable]:
     """The slopes of samples `f` along `axis` (a list of them for several axes; all for None).
 

@@ -287,6 +287,39 @@ def _is_stable(what: str, kind: str | None, stable: bool | None) -> bool:
     return bool(stable) or kind in ("mergesort", "stable")
 
 
+def partition(x: TensorLike, kth: Any, axis: int | None = -1) -> TensorVariable:
+    """`x` in an order in which the elements at `kth` are those of the sorted x, smaller ones before: the sorted x."""
+    return sort(x, axis)
+
+
+def argpartition(x: TensorLike, kth: Any, axis: int | None = -1) -> TensorVariable:
+    """The positions (int64) of the elements in an order that `partition` allows: those of `argsort`."""
+    return argsort(x, axis)
+
+
+def lexsort(keys: Any, axis: int = -1) -> TensorVariable:
+    """The positions (int64) that sort by the last of `keys`, where those are equal by the one before, and so on.
+
+    `keys`: a sequence of tensors of one shape, or one tensor of them along the first axis.
+    """
+    given = list(T.unstack(keys)) if isinstance(keys, Variable) else [as_tensor(key) for key in keys]
+    if not given:
+        raise TypeError("lexsort: at least one key is needed")
+    place = normalize_axis(axis, given[0].ndim, f"lexsort by {describe(given[0])}")
+    order: Any = ArgSort(place, stable=True)(given[0])
+    for key in given[1:]:
+        again = ArgSort(place, stable=True)(take_along_axis(key, order, place))
+        order = take_along_axis(order, again, place)
+    return order  # type: ignore[no-any-return]
+
+
+def sort_complex(a: TensorLike) -> TensorVariable:
+    """The elements in ascending order along the last axis, by real and then imaginary part, as complex numbers."""
+    found = sort(a)
+    narrow = found.dtype in ("int8", "uint8", "int16", "uint16")
+    return found if found.type.kind == "c" else T.cast(found, "complex64" if narrow else "complex128")
+
+
 def nonzero(x: TensorLike) -> tuple[TensorVariable, ...]:
     """The positions of the elements that are not zero: an int64 vector an axis, so that x[nonzero(x)] are these."""
     found = Nonzero()(as_tensor(x))

@@ -18,7 +18,7 @@ ROUNDING = {"float16": 4e-3, "float32": 3e-6, "complex64": 3e-6}  # NumPy scales
 
 def like(name, x, *arguments, rtol=1e-13):
     """`T.fft.name` of `x` is `np.fft.name` of it."""
-    ours, numpys = (lambda v, f=getattr(of.fft, name): f(v, *arguments) for of in (T, np))
+    ours, numpys = (lambda v, of=of: getattr(of.fft, name)(v, *arguments) for of in (T, np))
     assert_like_numpy(ours, numpys, x, rtol=rtol)
 
 

@@ -63,6 +63,18 @@ OF = {
     "unique": {"ar": np.round(M)}, "nan_to_num": {"x": M}, "diff": {"a": M}, "swapaxes": {}, "ptp": {"a": M},
     "concat": {}, "arange": {"start_or_stop": 5}, "linalg.matrix_rank": {"A": S}, "linalg.svd": {"a": M},
     **{f"linalg.{name}": {"a": S} for name in ("cholesky", "inv", "det", "slogdet", "eigh", "eigvalsh", "qr")},
+    "choose": {"a": COUNTS % 2, "choices": [V, V + 10]}, "piecewise": {"condlist": [M > 1], "funclist": [1.0, -1.0]},
+    "unpackbits": {"a": np.arange(12, dtype="uint8").reshape(3, 4)}, "packbits": {"a": M > 1},
+    "polyfit": {"x": V, "y": V, "deg": 1},
+    "ravel_multi_index": {"multi_index": (COUNTS, COUNTS), "dims": (4, 5)}, "indices": {"dimensions": (2, 3)},
+    "histogram2d": {"x": V, "y": V}, "histogramdd": {"sample": M.T}, "lexsort": {"keys": (V, COUNTS)},
+    "block": {"arrays": [[M, M]]}, "insert": {"arr": M, "values": 2.0}, "delete": {"arr": M},
+    "resize": {"a": M, "new_shape": (2, 7)}, "array_split": {"indices_or_sections": 3},
+    "dsplit": {"ary": M[..., None], "indices_or_sections": 1},
+    **{name: {"p": V} for name in ("polyder", "polyint")},
+    **{name: {"a1": V, "a2": V[1:]} for name in ("polyadd", "polysub")},
+    **{name: {"ar1": np.round(M), "ar2": V} for name in ("union1d", "intersect1d", "setdiff1d", "setxor1d")},
+    **{name: {"M": 5} for name in ("bartlett", "blackman", "hamming", "hanning")}, "kaiser": {"M": 5, "beta": 2.0},
     **{name: {"x": np.arange(12).reshape(3, 4)} for name in ("bitwise_not", "invert", "bitwise_invert")},
     **{name: {"x1": np.arange(12).reshape(3, 4), "x2": COUNTS} for name in (
         "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "bitwise_left_shift",
@@ -91,19 +103,19 @@ VALUES: dict[str, Sequence[Any]] = {
 }  # fmt: skip
 """Values of an option, by its name, beside its default and None."""
 
-OTHER_MEANINGS = {"matrix", "random", "test", "dtype", "shape"}
-"""Names of NumPy for something else; `x.shape` is a vector, not a tuple."""
+OTHER_MEANINGS = {"matrix", "random", "test", "dtype", "shape", "partition", "argpartition"}
+"""Names of NumPy for something else; `x.shape` is a vector, not a tuple.  Partitions are sorted here."""
 REFUSED: dict[str, set[str]] = {
     "*": {"out", "order", "casting", "like", "device"},
     "astype": {"dtype"}, "interp": {"period"}, "unique": {"axis", "equal_nan"}, "linspace": {"axis", "retstep"},
     "geomspace": {"axis"}, "logspace": {"axis", "base"}, "gradient": {"edge_order"}, "argmax": {"axis"},
-    "argmin": {"axis"},
+    "argmin": {"axis"}, "nanargmax": {"axis"}, "nanargmin": {"axis"}, "indices": {"dtype"},
     "cov": {"fweights", "aweights"}, "std": {"dtype"}, "var": {"dtype"}, "linalg.eigh": {"UPLO"},
     "concat": {"axis"}, "concatenate": {"axis"}, "linalg.cross": {"axis"}, "quantile": {"weights"},
     "percentile": {"weights"},
 }  # fmt: skip
-"""Options for which a graph takes the default and refuses the rest; of `argmax` it takes more than NumPy.  NumPy makes
-what nobody asks for of variances in integers; the signs of eigenvectors are nobody's promise.
+"""Options for which a graph takes the default and refuses the rest; `argmax` and `nanargmax` take more than in NumPy.
+NumPy makes what nobody asks for of variances in integers; the signs of eigenvectors are nobody's promise.
 """
 ABSENT = {
     "where", "mean", "correction", "prepend", "append", "default", "bias", "keepdims", "min", "max", "subok", "initial",
@@ -114,7 +126,7 @@ DTYPES = ("int8", "float32", "bool", "uint8", "int64", "float16")
 """Further dtypes of the arrays in the plainest calls; the first two at any size."""
 OF_BOOLS = {"gradient", "std", "var", "nanstd", "nanvar"}
 """Functions that take bools for numbers here."""
-LENGTHS_KNOWN = {"unstack"}
+LENGTHS_KNOWN = {"histogramdd", "unstack"}
 """Functions that need to know lengths when the graph is built."""
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 2e-6}
 
