@@ -51,7 +51,7 @@ def explanation(f: Function) -> Iterator[str]:
 
 
 def stages(trace: Trace) -> Iterator[tuple[str, list[int]]]:
-    """Return the optimizers that changed something, in order, with the numbers of their rewrites."""
+    """Yield the optimizers that changed something, in order, with the numbers of their rewrites."""
     names = trace.stages()
     for stage, group in groupby(enumerate(names), key=lambda pair: pair[1]):
         yield stage, [number for number, _ in group]

@@ -119,7 +119,7 @@ def variable_of(name: str) -> str:
 
 
 def unknown_variables(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Return names with the prefix of options that are none, each with the likely option, or nothing."""
+    """Yield names with the prefix of options that are none, each with the likely option, or nothing."""
     known = {f.name: variable_of(f.name) for f in fields(Options)}
     for name in sorted(names):
         if name.startswith(PREFIX) and name not in known.values():

@@ -104,7 +104,7 @@ def _box(box: pages.boxes.Box, title: str) -> dict[str, Any]:
 
 
 def lines_of(function: Function) -> Iterator[SourceLine]:
-    """Return the user's lines that occur in a record of a function."""
+    """Yield the user's lines that occur in a record of a function."""
     for graph in (function.unoptimized_graph, function.graph):
         for node in graph.order:
             yield from node.origin

@@ -122,7 +122,7 @@ def remarks_on(graph: FunctionGraph, ran: Collection[str], program: Any) -> Rema
 
 
 def remarks_on_host(hosted: Sequence[tuple[Apply, str]], backend: str) -> Remarks:
-    """Yield a remark for each node of a device's function that NumPy runs on the host, with the engine's reason."""
+    """Return a remark for each node of a device's function that NumPy runs on the host, with the engine's reason."""
     where = f"run on the host by NumPy, not by {title(backend)}"
     found = [
         Remark("in Python", f"{node.op.name}, {where}", reason, lines=tuple(map(str, node.origin)))
@@ -132,7 +132,7 @@ def remarks_on_host(hosted: Sequence[tuple[Apply, str]], backend: str) -> Remark
 
 
 def remarks_without_c(graph: FunctionGraph, executable: Any, asked: str) -> Remarks:
-    """Yield the remark on a function that NumPy runs node by node, without fusion or vectors.
+    """Return the remark on a function that NumPy runs node by node, without fusion or vectors.
 
     `executable`: runs it; of engines other than NumPy nothing is known but the nodes that they leave to the host.
     `asked`: the engine that the mode asks for; if another runs it, no C compiler works, or it refuses the C.
@@ -141,8 +141,8 @@ def remarks_without_c(graph: FunctionGraph, executable: Any, asked: str) -> Rema
     if hosted is not None:
         return remarks_on_host(hosted, backend)
     if backend != "numpy":
-        return Remarks([], f"nothing to remark: {title(backend)} says nothing of what it does not do")
-    reason = "its mode asks for NumPy" if wanted else "there is no C of it"
+        return Remarks([], f"nothing to remark: {title(backend)} reports no missed optimizations")
+    reason = "its mode asks for NumPy" if wanted else "no C could be compiled"
     mend = 'mode="FAST_RUN"' if wanted else "`python -m arignote doctor`, which says what a compiler lacks"
     nodes = f"{len(graph):,} node{'s' * (len(graph) != 1)}"
     return Remarks([Remark("in Python", f"{nodes}, run one by one by NumPy", reason, mend)] if len(graph) else [])
@@ -198,7 +198,7 @@ def _fusion(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iterat
 
 
 def _readers(graph: FunctionGraph, value: Variable) -> Iterator[Apply]:
-    """Return the nodes that read a value, directly or through a dimshuffle."""
+    """Yield the nodes that read a value, directly or through a dimshuffle."""
     stack = [value]
     while stack:
         for reader, _ in graph.uses.get(stack.pop(), ()):
@@ -232,7 +232,7 @@ def _why_apart(node: Apply, reader: Apply, graph: FunctionGraph, excluded: bool)
     space = _space(reader)
     if value.ndim < len(space) or any(n == 1 and m != 1 for n, m in zip(dims_of(value), space, strict=False)):
         return (
-            "the result is smaller than the loops of what reads it: it would be computed again for each element there",
+            "the result is smaller than the loops of its reader, which would compute it again for each element",
             "",
         )
     if [str(d) for d in dims_of(value)] != [str(d) for d in space]:
@@ -242,7 +242,7 @@ def _why_apart(node: Apply, reader: Apply, graph: FunctionGraph, excluded: bool)
         )
     between = _between(node, reader, graph)
     if between is not None:
-        return f"{word(unmarked(between.op))} stands between them and needs the whole of the first", ""
+        return f"{word(unmarked(between.op))} between them needs the whole result of the first", ""
     return "", ""
 
 
@@ -280,7 +280,7 @@ def _products(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
             )  # fmt: skip
         elif isinstance(op, Fused) and _is_product(op):
             yield texts.remark(
-                "BLAS not used", node, "a product of two arrays that is summed is written as * and sum",
+                "BLAS not used", node, "a summed product of two arrays is written as * and sum",
                 "write it as a @ b, T.tensordot or T.dot",
             )  # fmt: skip
 
@@ -326,7 +326,7 @@ def _why_kept(
     """Return why an operand was not overwritten; empty if that is no missed optimization, as for arguments."""
     name = texts.of(operand)
     if operand in graph.inputs:
-        return f"{name} is still read after this, or its update is something else"
+        return f"{name} is still read after this, or its update is another value"
     if operand in graph.outputs:
         return f"{name} is an output as well"
     if last.get(operand) is not node:
@@ -352,7 +352,7 @@ def _why_scalar(node: Apply) -> tuple[str, str]:
     dtypes = {v.dtype for v in (*node.inputs, *node.outputs)}
     inside = [n.op for n in op.graph.order] if isinstance(op, Fused) else [op]
     if isinstance(op, ArgReduce):
-        return "the position of an extremum depends on each element before it", ""
+        return "argmax and argmin depend on all earlier elements", ""
     if "float16" in dtypes:
         return "float16 is converted element by element", "compute in float32"
     if any(d.startswith("complex") for d in dtypes):
@@ -376,7 +376,7 @@ def _why_whole(op: Op) -> str:
         return "each element needs the one before it"
     if isinstance(op, AdvancedIncSubtensor):
         return "indices may name one element several times, and the order of writing counts"
-    return "what one element gives is needed for the next one"
+    return "each element needs the result of the one before it"
 
 
 def _host(program: Any, texts: _Texts) -> Iterator[Remark]:

@@ -168,7 +168,7 @@ class Replay:
             self._advance(telling=False)
 
     def _others(self, entry: Replacement, before: Value, after: Value) -> Iterator[tuple[Value, Value]]:
-        """Return further replacements: equal nodes that become one, and other outputs of an op."""
+        """Yield further replacements: equal nodes that become one, and other outputs of an op."""
         if before is after and before.node is not None:  # a merge, of nodes that only the engine can tell apart
             for equal in list(self._equal.get(before.node.key, ())):
                 yield equal.outputs[before.index], after

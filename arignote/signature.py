@@ -217,7 +217,7 @@ def _kept(givens: Mapping[Variable, Variable]) -> dict[Variable, Variable]:
 def _promises(
     givens: Mapping[Variable, Variable], results: Sequence[Variable], variables: Sequence[Variable]
 ) -> list[tuple[Variable, TensorType, str]]:
-    """Yield the promises of replaced variables: (replacement, promised type, name).
+    """Return the promises of replaced variables: (replacement, promised type, name).
 
     An expression may rely on a length without reading the variable, so these count as well, unless the replacement is
     computed from what the function does not have.

@@ -186,7 +186,7 @@ class Trace(Sequence[Rewrite]):
         return "\n".join([*lines, "", *shown])
 
     def _long(self) -> Iterator[str]:
-        """Return the lines of a trace that is too long to replay: counts, and the first rewrites."""
+        """Yield the lines of a trace that is too long to replay: counts, and the first rewrites."""
         yield f"{len(self):,} rewrites"
         counts = Counter(zip(self.stages(), (entry.rule for entry in self.journal), strict=True))
         yield from (f"  {stage}: {n:,} x {rule}" for (stage, rule), n in counts.most_common(SHOWN))

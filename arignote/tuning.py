@@ -271,7 +271,7 @@ class _Race:
     def _times(
         self, one: Mapping[str, Schedule], other: Mapping[str, Schedule], rounds: int
     ) -> Iterator[tuple[float, float]]:
-        """Return seconds per call of both, round by round, in alternating order: the second finds warmer caches."""
+        """Yield seconds per call of both, round by round, in alternating order: the second finds warmer caches."""
         forms = self._form(one), self._form(other)
         rounds = rounds if time.perf_counter() < self.end else min(rounds, _FEWEST_ROUNDS)
         calls = max(1, int(_ROUND_SECONDS / max(*(f.seconds(self._arrays, 1) for f in forms), 1e-7)))

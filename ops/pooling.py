@@ -63,12 +63,12 @@ class Pool(Windowed):
         return tuple(range(-2 * rank, -rank))
 
     def taps(self, x: Any) -> Iterator[tuple[TensorVariable, tuple[slice, ...]]]:
-        """Return for each position in a window its slice of x, and its index text."""
+        """Yield for each position in a window its slice of x, and its index text."""
         for place in self.places(lengths_of(self(x))):
             yield x[place], place
 
     def places(self, lengths: Sequence[Any]) -> Iterator[tuple[slice, ...]]:
-        """Return for each position in a window the index of x; `lengths`: those of the result of pooling."""
+        """Yield for each position in a window the index of x; `lengths`: those of the result of pooling."""
         front = (slice(None),) * (len(lengths) - len(self.kernel))
         counts = lengths[len(front) :]
         for position in itertools.product(*map(range, self.kernel)):

@@ -199,7 +199,7 @@ def _is_row(value: Variable, rank: int) -> bool:
 
 
 def _in_row(value: Variable, rank: int) -> Iterator[Variable]:
-    """Return the operands of `value` that are whole rows of the same length."""
+    """Yield the operands of `value` that are whole rows of the same length."""
     if value.owner is not None and isinstance(value.owner.op, Pointwise):
         yield from (i for i in value.owner.inputs if i.owner is not None and _is_row(i, rank))
 
@@ -207,7 +207,7 @@ def _in_row(value: Variable, rank: int) -> Iterator[Variable]:
 def _read_again(
     graph: FunctionGraph, rank: int, folded: Sequence[Sequence[Variable]], written: Sequence[Sequence[int]]
 ) -> Iterator[tuple[Variable, int, int]]:
-    """Return (value, first pass, last pass) of costly rows that a later pass reads."""
+    """Yield (value, first pass, last pass) of costly rows that a later pass reads."""
     costly, enough = set[Variable](), current().costs.again_byte
     for node in graph.order:
         is_costly = work(node) >= enough or any(i in costly for i in _in_row(node.out, rank))
@@ -234,7 +234,7 @@ def _read_again(
 def _placed(
     graph: FunctionGraph, written: Sequence[Sequence[int]], values: Sequence[tuple[Variable, int, int]]
 ) -> Iterator[Waiting]:
-    """Return each value with the output whose memory holds it: itself, or one that is written later."""
+    """Yield each value with the output whose memory holds it: itself, or one that is written later."""
     final = {k: p for p, outputs in enumerate(written) for k in outputs}
     taken: dict[int, list[tuple[int, int]]] = {}
     for value, since, until in sorted(values, key=lambda v: (v[1], v[2])):

@@ -34,7 +34,7 @@ def panels_of(blocks: int, panel: int) -> list[int]:
 
 
 def _parts(shape: Numbers, size: int, panel: int, in_blocks: bool) -> Iterator[tuple[slice, slice]]:
-    """Return the outputs and the channels of each part of the weights, in their order."""
+    """Yield the outputs and the channels of each part of the weights, in their order."""
     outputs, channels = shape[:2]
     block, first = size if in_blocks else 1, 0
     whole = channels // block * block
@@ -101,7 +101,7 @@ def unpack_groups(w: np.ndarray, shape: Numbers, groups: int, size: int, panel: 
 
 
 def _lanes(outputs: int, groups: int, size: int, panel: int) -> Iterator[tuple[slice, int, int]]:
-    """Return the outputs of each panel of each listed group, the lane of the first one, and all lanes of the panel."""
+    """Yield the outputs of each panel of each listed group, the lane of the first one, and all lanes of the panel."""
     for begin in range(0, outputs, outputs // groups):
         end = begin + outputs // groups
         first, touched = begin // size, -(-end // size) - begin // size
@@ -142,7 +142,7 @@ DEPTH = 448
 
 
 def _panels(rows: int, columns: int, lanes: int) -> Iterator[tuple[slice, slice, int]]:
-    """Return rows and columns of each panel, and its width: two vectors, or one if that holds the last columns."""
+    """Yield rows and columns of each panel, and its width: two vectors, or one if that holds the last columns."""
     depth = -(-rows // -(-rows // DEPTH)) if rows else 1
     for row in range(0, rows, depth):
         for column in range(0, columns, 2 * lanes):

@@ -188,7 +188,7 @@ def run(
 
 
 def find_programs(name: str) -> Iterator[str]:
-    """Return the programs that `name` may mean: itself if it is an absolute path, else those on PATH, in order."""
+    """Yield the programs that `name` may mean: itself if it is an absolute path, else those on PATH, in order."""
     if os.path.dirname(name):
         places = [name]
     else:

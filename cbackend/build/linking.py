@@ -41,7 +41,7 @@ def linking(said: str, flags: Sequence[str]) -> tuple[tuple[str, ...], tuple[str
 
 
 def _linkers(said: str) -> Iterator[str]:
-    """Return the linkers that gcc would start, in the order in which it looks for them."""
+    """Yield the linkers that gcc would start, in the order in which it looks for them."""
     folders = re.search(r"(?m)^COMPILER_PATH=(.*)", said)
     for folder in folders[1].split(":") if folders else ():
         yield from find_programs(os.path.join(os.path.abspath(folder), "ld"))

@@ -266,7 +266,7 @@ def _commands(output: str) -> Iterator[list[str]]:
 
 
 def _features(words: list[str]) -> Iterator[str]:
-    """Return processor features as gcc (`-mavx2`, `l2-cache-size=1024`) or clang (`znver4`, `+avx2`) writes them."""
+    """Yield processor features as gcc (`-mavx2`, `l2-cache-size=1024`) or clang (`znver4`, `+avx2`) writes them."""
     for word, following in zip(words, [*words[1:], ""]):
         if word in ("-target-cpu", "-target-feature", "--param"):
             yield following

@@ -175,7 +175,7 @@ def missing(compiler: str | None = None) -> tuple[Attempt, ...]:
 
 
 def candidates(compiler: str | None = None) -> Iterator[tuple[str, ...]]:
-    """Return the commands to try, each program as an absolute path, without duplicates under other names."""
+    """Yield the commands to try, each program as an absolute path, without duplicates under other names."""
     if os.name != "posix":
         return
     seen = set()

@@ -211,7 +211,7 @@ class Bundle:
         return self._named("web.js").replace("AG_TYPES", json.dumps(tables)).replace("AG_RANK", str(self._rank))
 
     def _tables(self) -> Iterator[str]:
-        """Return the C tables of arrays, of the addresses of results, and of messages."""
+        """Yield the C tables of arrays, of the addresses of results, and of messages."""
         name, interface, first = self.name, self.interface, len(self._given)
         own, updated = interface.own_outputs, {o: i for i, o in interface.updates}
         results = range(len(interface.outputs))
@@ -262,7 +262,7 @@ def _entry(name: str, type_: TensorType) -> dict[str, Any]:
 
 
 def _declared(what: str, dtypes: Sequence[str], arguments: str) -> Iterator[str]:
-    """Return the declarations of the functions that install the products or solvers of each dtype."""
+    """Yield the declarations of the functions that install the products or solvers of each dtype."""
     for dtype in dtypes:
         table = arguments.replace("ag_blas", "ag_byte_table") if dtype == BYTES else arguments
         yield f"void ag_install_{what}_{MEMBERS[dtype]}({table});"

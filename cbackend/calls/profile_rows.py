@@ -56,7 +56,7 @@ def rows(program: Program) -> list[StepProfile]:
 
 
 def functions(step: Step, program: Program) -> Iterator[str]:
-    """Return the functions that a step runs; for a loop or a choice, those of its bodies."""
+    """Yield the functions that a step runs; for a loop or a choice, those of its bodies."""
     stack = [(step, program)]
     while stack:
         step, program = stack.pop()

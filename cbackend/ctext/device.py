@@ -180,7 +180,7 @@ def _elementwise(found: WorkItems, dialect: Dialect) -> Iterator[str]:
 
 
 def _indices(loops: tuple[int, ...], places: tuple[str, str, str], bounded: bool) -> Iterator[str]:
-    """Return the lines that compute loop indices from the grid: one axis each for two loops, one for the others."""
+    """Yield the lines that compute loop indices from the grid: one axis each for two loops, one for the others."""
     for axis, loop in enumerate(loops[:-3:-1]):
         yield f"const i64 i{loop} = {places[axis]};"
         if bounded:
@@ -198,7 +198,7 @@ def _indices(loops: tuple[int, ...], places: tuple[str, str, str], bounded: bool
 
 
 def _reducing(found: WorkItems, dialect: Dialect, width: int) -> Iterator[str]:
-    """Return the body of a reduction: each item folds every `width`-th value, then a tree in local memory."""
+    """Yield the body of a reduction: each item folds every `width`-th value, then a tree in local memory."""
     yield from _indices(found.kept, dialect.group, bounded=False)
     yield f"const i64 item = {dialect.item};"
     for fold in found.folds:
@@ -250,7 +250,7 @@ def _place(found: WorkItems, output: int) -> str:
 
 
 def _lines(body: Body, dialect: Dialect) -> Iterator[str]:
-    """Return the statements of an element, with address spaces in front of the pointers into arrays."""
+    """Yield the statements of an element, with address spaces in front of the pointers into arrays."""
     for statement in body:
         qualifier = dialect.pointer if isinstance(statement, ElementPointer) else ""
         yield from (qualifier + line for line in statements([statement], 0))

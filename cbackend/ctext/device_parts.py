@@ -51,7 +51,7 @@ def _for_clang(text: str) -> str:
 
 
 def _entry(kernel: Kernel) -> Iterator[str]:
-    """Return the function that a device starts."""
+    """Yield the function that a device starts."""
     parameters = [_parameter(p.name, p.dtype, p.is_pointer, p.const) for p in _passed(kernel)]
     own = ["i64 cut", *(f"i64 y{k}_apart" for k in range(len(kernel.outputs))), "__global i64 *status"]
     yield f"__kernel void {parts_name(kernel)}({', '.join((*parameters, *own))})"
@@ -86,7 +86,7 @@ def _parameter(name: str, dtype: str, is_pointer: bool, const: bool) -> str:
 
 
 def _share(kernel: Kernel, loop: int) -> Iterator[str]:
-    """Return the statements that select one chunk of a loop."""
+    """Yield the statements that select one chunk of a loop."""
     moving = [a for a in kernel.arguments if isinstance(a, Stride) and a.loop == loop]
     yield f"if (cut == {loop}) {{"
     yield f"{INDENT}const i64 first = n{loop} * part / parts;"

@@ -60,7 +60,7 @@ def tiled_source(dtype: str, dialect: Dialect) -> str:
 
 
 def _registers() -> Iterator[str]:
-    """Return the statements of a tile in registers."""
+    """Yield the statements of a tile in registers."""
     for r in range(ROWS):
         yield f"__global const {{T}} *a{r} = a + ai[first + {r} < m ? first + {r} : m - 1];"
         yield f"VECTOR c{r} = 0, d{r} = 0;"

@@ -67,7 +67,7 @@ def emptied(text: StepText, lives: Lives) -> Iterator[str]:
 
 
 def closed(lives: Lives, program: Program, profile: bool) -> Iterator[str]:
-    """Return the line that frees the block; a call without results does not update the expected sizes."""
+    """Yield the line that frees the block; a call without results does not update the expected sizes."""
     if lives:
         planned = f"call->profile[{memory_at(program) + PLANNED}] = " if profile else ""
         yield f"{planned}rt->close(&plan, &f->arena, !outcome);"

@@ -43,7 +43,7 @@ def loop_lines(
 def choice_lines(
     program: Program, base: int, step: Choice, quote: Quote, address: Callable[[Array], str], new: Callable[[str], str]
 ) -> Iterator[str]:
-    """Return the lines that run one of two bodies, as a loop of one step."""
+    """Yield the lines that run one of two bodies, as a loop of one step."""
     number = step.site
     kinds = [GROWN if m else ALL for m in step.made]
     inputs = [a.lengths for a in step.operands]
@@ -69,7 +69,7 @@ def _tables(
     number: int, arrays: Sequence[Array], inputs: Sequence[tuple[int | str, ...]], kept: Sequence[tuple[Length, ...]],
     results: Sequence[Array], made: Sequence[bool], quote: Quote, address: Callable[[Array], str],
 ) -> Iterator[str]:  # fmt: skip
-    """Return the tables of the body's operands and of the addresses of its results."""
+    """Yield the tables of the body's operands and of the addresses of its results."""
     data = [*map(address, arrays), *("0" for _ in results), "0"]
     known = ["0" if n is None else quote(n) for row in kept for n in row]
     yield f"char *data{number}[] = {{{', '.join(data)}}};"
@@ -83,7 +83,7 @@ def _rest(
     number: int, counts: str, states: int, results: Sequence[Array], kinds: Sequence[str],
     kept: Sequence[tuple[Length, ...]], rows: Sequence[str],
 ) -> Iterator[str]:  # fmt: skip
-    """Return the fields of an ag_loop after its body and its site."""
+    """Yield the fields of an ag_loop after its body and its site."""
     many = len(results) + 1
     ranks = ", ".join([*(str(len(row)) for row in kept), "0"])
     known = ", ".join([*(str(int(None not in row)) for row in kept), "0"])
@@ -100,7 +100,7 @@ def _told(
     number: int, results: Sequence[Array], made: Sequence[bool], kept: Sequence[tuple[Length, ...]],
     address: Callable[[Array], str], new: Callable[[str], str], added: int,
 ) -> Iterator[str]:  # fmt: skip
-    """Return the lines that hand the results of the loop to the driver and define their lengths."""
+    """Yield the lines that hand the results of the loop to the driver and define their lengths."""
     for k, (array, is_made) in enumerate(zip(results, made, strict=True)):
         if is_made:
             yield f"{address(array)} = results{number}[{k}];"

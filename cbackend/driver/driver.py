@@ -109,7 +109,7 @@ class _Printed:
 
 
 def _drivers(program: Program, profile: bool, body: str = "", base: int = 0) -> Iterator[_Driver]:
-    """Return the driver of a program after those of its bodies."""
+    """Yield the driver of a program after those of its bodies."""
     for number, inner in enumerate(program.bodies):
         yield from _drivers(inner, False, body_name(program, base, number), program.body_base(base, number))
     yield _Driver(program, profile, body, base)
@@ -136,7 +136,7 @@ class _Driver:
         """The helpers that the lines so far call."""
 
     def lines(self) -> Iterator[Line]:
-        """Return the lines of the driver.  `helpers` is complete once they are all produced."""
+        """Yield the lines of the driver.  `helpers` is complete once they are all produced."""
         yield from self._frame()
         for number, sites in enumerate(self.parts):
             printed = list(self._part(number, sites))
@@ -149,7 +149,7 @@ class _Driver:
         yield ""
 
     def _printed(self, lines: Iterable[Line], defined: str = "") -> Iterator[_Printed]:
-        """Return each line with the facts that `text` noted while it was printed."""
+        """Yield each line with the facts that `text` noted while it was printed."""
         source = iter(lines)
         while True:
             self.text.begin_line()
@@ -175,7 +175,7 @@ class _Driver:
         yield ""
 
     def _declarations(self) -> Iterator[tuple[str, str]]:
-        """Return the declarations: of arrays on the stack and, with a frame, of all locals by name."""
+        """Yield the declarations: of arrays on the stack and, with a frame, of all locals by name."""
         for name, (kind, count) in self.program.locals.items():
             if kind not in (INTEGER, POINTER):
                 yield name, f"    {storage_type(kind)} {name}[{max(count, 1)}];"
@@ -214,7 +214,7 @@ class _Driver:
         yield "    (void)rt;"
 
     def _inputs(self) -> Iterator[_Printed]:
-        """Return the lines that read the arguments of the call; an unusable address or length ends the call."""
+        """Yield the lines that read the arguments of the call; an unusable address or length ends the call."""
         at = 0
         for k, array in enumerate(self.program.inputs):
             yield from self._printed(self._address(f"in{k}", f"call->data[{k}]"))
@@ -226,11 +226,11 @@ class _Driver:
         yield from self._printed(self._overlaps())
 
     def _address(self, name: str, value: str) -> Iterator[Line]:
-        """Return the declaration of an argument of the call."""
+        """Yield the declaration of an argument of the call."""
         yield f"    {self.text.new(name)} = {value};"
 
     def _look(self, site: int) -> Iterator[Line]:
-        """Return the check for Ctrl-C."""
+        """Yield the check for Ctrl-C."""
         yield f"    if (rt->stopped()) {self.text.interrupted(site)}"
 
     def _stride(self, array: Array, axis: int, at: int) -> Iterator[Line]:
@@ -239,7 +239,7 @@ class _Driver:
         yield f"    {stride} = call->strides ? call->strides[{at + axis}] : {packed};"
 
     def _overlaps(self) -> Iterator[Line]:
-        """Return the checks that overwritten inputs overlap no other input."""
+        """Yield the checks that overwritten inputs overlap no other input."""
         if not self.program.in_place:
             return
         arrays = self.program.inputs

@@ -56,7 +56,7 @@ def folds_of(kernels: Iterable[Kernel]) -> tuple[str, tuple[str, ...]]:
 
 
 def nest_lines(kernels: Iterable[Kernel]) -> Iterator[str]:
-    """Return the functions that run chunks, and the nests, of the kernels that the runtime launches."""
+    """Yield the functions that run chunks, and the nests, of the kernels that the runtime launches."""
     for kernel, cutting in _launched(kernels):
         yield from _part(kernel)
         yield from _nest(kernel, cutting)
@@ -90,7 +90,7 @@ def _comparisons(fold: str, dtype: str) -> tuple[Expr, Expr]:
 
 
 def _pick(fold: str, dtype: str, better: Expr, worse: Expr) -> Iterator[str]:
-    """Return the C that keeps the position of the better extremum, and of equal ones the lower position."""
+    """Yield the C that keeps the position of the better extremum, and of equal ones the lower position."""
     yield f"static void {_fold_name(fold, dtype)}(i64 *into, const i64 *from, const void *best, const void *other)"
     yield "{"
     yield f"    const {storage_type(dtype)} *const x = best, *const y = other;"

@@ -90,7 +90,7 @@ class StepText(StepAccounts):
             at += o.ndim
 
     def lines(self, step: Step, count: int = 1) -> Iterator[str]:
-        """Return the C of a step; with a `count`, of as many equal steps on consecutive slots."""
+        """Yield the C of a step; with a `count`, of as many equal steps on consecutive slots."""
         if count == 1:
             yield from _PRINTERS[type(step)](self, step)
             return
@@ -294,7 +294,7 @@ class StepText(StepAccounts):
         return f"return {self.helper('ag_fail')}(call, {status}, {self.base + site}, 0, 0, 0);"
 
     def _launch(self, step: Call, kernel: Kernel, alone: str) -> Iterator[str]:
-        """Return a plain call of the kernel if there is little work, else a launch, which may split it into chunks."""
+        """Yield a plain call of the kernel if there is little work, else a launch, which may split it into chunks."""
         extents, data, strides = self._places(step.arguments, kernel)
         launch = [
             f"rt->launch(rt, &{kernel.name}_nest, (const i64[]){{{', '.join(extents)}}},",

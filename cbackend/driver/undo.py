@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def noted(text: StepText, step: Restore) -> Iterator[str]:
-    """Return the C of a step: the note of one part."""
+    """Yield the C of a step: the note of one part."""
     slot = _slot(text.program, step)
     quantities = step.array.lengths + step.array.strides + step.kept.strides
     yield from (f"f->shape{slot}[{k}] = {text.q(n)};" for k, n in enumerate(quantities))
@@ -33,7 +33,7 @@ def fields(program: Program) -> Iterator[str]:
 
 
 def restored(text: StepText) -> Iterator[str]:
-    """Return the copies that restore the parts, the last one first."""
+    """Yield the copies that restore the parts, the last one first."""
     for step in reversed(_steps(text.program)):
         slot, rank = _slot(text.program, step), len(step.array.lengths)
         item, shape = numpy_dtype(step.array.dtype).itemsize, f"f->shape{slot}"

@@ -102,7 +102,7 @@ def _reading(expr: Expr, arrays: Mapping[str, str]) -> Expr:
 
 
 def all_statements(body: Iterable[Statement], outlined: bool = True) -> Iterator[Statement]:
-    """Return every statement of `body` in order, nested ones included.
+    """Yield every statement of `body` in order, nested ones included.
 
     `outlined`: whether the bodies of outlined functions are among them.
     """
@@ -126,7 +126,7 @@ def _inside(s: Statement) -> Body:
 
 
 def own_names_in(body: Iterable[Statement]) -> Iterator[str]:
-    """Return the locals and arrays that `body` reads or writes through; of outlined functions only the arguments."""
+    """Yield the locals and arrays that `body` reads or writes through; of outlined functions only the arguments."""
     for s in own_statements(body):
         yield from names_read(s)
 
@@ -137,7 +137,7 @@ def outlined_in(body: Iterable[Statement]) -> Iterator[Outlined]:
 
 
 def operations_in(s: Statement) -> Iterator[ScalarOp | Const]:
-    """Return the operations and constants of the expressions of a statement, without those of its own body."""
+    """Yield the operations and constants of the expressions of a statement, without those of its own body."""
     for expr in _expressions(s):
         yield from _operations(expr)
 
@@ -166,7 +166,7 @@ def names_in(expr: Expr) -> Iterator[str]:
 
 
 def names_read(s: Statement) -> Iterator[str]:
-    """Return the locals and arrays that a statement reads, without those read in its own body."""
+    """Yield the locals and arrays that a statement reads, without those read in its own body."""
     if isinstance(s, Store):
         yield s.array
     if isinstance(s, ElementPointer) and isinstance(s.array, str):

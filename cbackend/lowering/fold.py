@@ -20,7 +20,7 @@ LONG = 512
 
 
 def folded_loops(order: Sequence[int], operands: Operands, reduced: frozenset[int]) -> Iterator[Statement]:
-    """Return a prologue that collapses adjacent loops, outermost first, if both are kept or both reduced."""
+    """Yield a prologue that collapses adjacent loops, outermost first, if both are kept or both reduced."""
     for outer, inner in itertools.pairwise(order):
         if outer + 1 == inner and (outer in reduced) == (inner in reduced):
             pairs = _strides(operands, outer, inner)

@@ -108,7 +108,7 @@ def _over_lanes(body: Body) -> For:
 
 
 def _stored(body: Body, arrays: dict[str, str], elements: dict[str, Load], lane: Local) -> Iterator[Statement]:
-    """Return the statements that store into the accumulators of this lane."""
+    """Yield the statements that store into the accumulators of this lane."""
     for s in substituted(body, elements):
         yield Store(arrays[s.name], lane, s.value) if isinstance(s, Assign) else s
 

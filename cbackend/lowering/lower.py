@@ -246,7 +246,7 @@ def _element(nest: Nest, result: Result) -> Expr:
 
 
 def _guards(results: Iterable[Result]) -> Iterator[Statement]:
-    """Return the checks that refuse the extremum of an empty array."""
+    """Yield the checks that refuse the extremum of an empty array."""
     checked: set[int] = set()
     for r in results:
         if r.fold in ORDER_OF:

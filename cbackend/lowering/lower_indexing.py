@@ -147,7 +147,7 @@ def _step(array: str, l: int) -> Expr:
 
 
 def _positions(indexing: Indexing, opened: int) -> Iterator[Statement]:
-    """Return the indices that depend on loop `opened` (-1: on none) as the last one, checked and made non-negative."""
+    """Yield the indices that depend on loop `opened` (-1: on none) as the last one, checked and made non-negative."""
     for k, loops in enumerate(indexing.loops_of):
         if (loops[-1] if loops else -1) != opened:
             continue

@@ -186,7 +186,7 @@ def slot_of(waiting: Waiting) -> int:
 
 
 def _inner(nest: Nest, folding: Sequence[Reducing], stores: Sequence[Statement]) -> Iterator[Statement]:
-    """Return the loop along the row."""
+    """Yield the loop along the row."""
     slots = [s for r in folding for s in r.slots]
     updates = [Assign(register(s), s.lane.step(Local(s.lane.dtype, register(s)), s.fed)) for s in slots]
     signs = [(s.lane.sign, register(s)) for s in slots if s.lane.sign is not None]

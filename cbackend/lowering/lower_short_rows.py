@@ -263,7 +263,7 @@ class _Passes(_Turned):
             self._known[reduction, result.place[:-1]] = fold.recipe.result(totals)
 
     def _accumulated(self, nest: Nest, folding: Sequence[Reducing], stores: Sequence[Statement]) -> Iterator[Statement]:
-        """Return the loops over the elements of the tile."""
+        """Yield the loops over the elements of the tile."""
         slots = [s for r in folding for s in r.slots]
         blocked = [s for s in slots if s.pairwise]
         updates = [self._added(s, s.part if s.pairwise else s.total, s.fed) for s in slots]
@@ -286,7 +286,7 @@ class _Passes(_Turned):
         yield For(begin.name, ZERO, elements.stop, body, step=BLOCK)
 
     def _started(self, arrays: Sequence[tuple[str, Slot]]) -> Iterator[Statement]:
-        """Return arrays of accumulators with their initial values."""
+        """Yield arrays of accumulators with their initial values."""
         yield from (Declare(name, slot.total_dtype, self.tiles.size) for name, slot in arrays)
         if arrays:
             starts = [Store(name, self._row, start(slot)) for name, slot in arrays]

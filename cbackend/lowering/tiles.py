@@ -103,7 +103,7 @@ class _Tile:
         return self._arguments.get(name, name)
 
     def _told(self, k: int) -> Iterator[tuple[str, str]]:
-        """Return the parameters of an operand, and the arguments of a tile's loops for them."""
+        """Yield the parameters of an operand, and the arguments of a tile's loops for them."""
         name, loops = self.nest.operands.array(k), self.nest.operands[k].loops
         yield name, f"{name}_t" if k in self.operands else self.base(k)
         for along in self.nest.order:
@@ -136,7 +136,7 @@ class _Tile:
         )  # fmt: skip
 
     def opening(self) -> Iterator[Statement]:
-        """Return the statements before the loops: copies, and the size of a tile."""
+        """Yield the statements before the loops: copies, and the size of a tile."""
         operands, n = self.nest.operands, index(f"n{self.inner}")
         yield Let("whole", every([equal(operands.stride(k, self.inner), ONE) for k in self.moving]))
         for k in self.moving:
@@ -173,7 +173,7 @@ class _Tile:
         return "tile_in_twos" if len(self.moving) >= self.limits.tile_pairs else "tile_in"
 
     def pointed(self, k: int, strides: dict[str, Expr]) -> Iterator[Statement]:
-        """Return the pointer to an operand's part of a tile; add its strides to `strides`."""
+        """Yield the pointer to an operand's part of a tile; add its strides to `strides`."""
         operand, name = self.nest.operands[k], self.nest.operands.array(k)
         is_output = k < len(self.nest.operands.outputs)
         if self.inner not in operand.loops:

@@ -131,7 +131,7 @@ def gather_items(kernel: Kernel) -> WorkItems:
 
 
 def _opened(body: Body) -> Iterator[Statement]:
-    """Return the statements inside all loops, which are those of a work item."""
+    """Yield the statements inside all loops, which are those of a work item."""
     for s in body:
         if isinstance(s, For):
             yield from _opened(s.body)

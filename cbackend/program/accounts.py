@@ -319,7 +319,7 @@ def held(program: Program, step: Step) -> tuple[int, Array | None] | None:
 
 
 def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple[Array, bool]]:
-    """Return the arrays that a node overwrites instead of allocating its own, and whether they are inputs."""
+    """Yield the arrays that a node overwrites instead of allocating its own, and whether they are inputs."""
     if site >= len(program.sites) or not isinstance(program.sites[site].node.op, InPlace):
         return
     written = [a for s in steps if isinstance(s, Call) for a in s.writes]

@@ -69,7 +69,7 @@ def overwritten_for_good(steps: Sequence[Step], mutable: Collection[str]) -> set
 
 
 def _overwrites(steps: Sequence[Step], mutable: Collection[str]) -> Iterator[tuple[int, Memory]]:
-    """Return the numbers of the steps that irreversibly overwrite an input, and these inputs."""
+    """Yield the numbers of the steps that irreversibly overwrite an input, and these inputs."""
     restored: set[Array] = set()
     for at, step in enumerate(steps):
         if isinstance(step, Restore):
@@ -87,7 +87,7 @@ def can_fail(step: Step) -> bool:
 
 
 def _needs(step: Step) -> Iterator[Memory]:
-    """Return the values that a step reads."""
+    """Yield the values that a step reads."""
     for quantity in _quantities(step):
         if isinstance(quantity, str):
             yield quantity
@@ -110,7 +110,7 @@ def _quantities(step: Step) -> tuple[Quantity, ...]:
 
 
 def _makes(step: Step) -> Iterator[Memory]:
-    """Return the values that a step changes."""
+    """Yield the values that a step changes."""
     if isinstance(step, (Compute, Read, Offset, Select, Pack)):
         yield step.result
     elif isinstance(step, Fill):

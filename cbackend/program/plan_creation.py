@@ -60,7 +60,7 @@ def joined_lengths(p: Planner, node: Apply) -> Lengths:
 
 
 def parts_of(p: Planner, node: Apply, result: Array) -> Iterator[Array]:
-    """Return the part of the result of a join that each input fills."""
+    """Yield the part of the result of a join that each input fills."""
     along: int = node.op.axis  # type: ignore[attr-defined]
     start: Quantity = 0
     for x in p.inputs_of(node):

@@ -20,7 +20,7 @@ _DEMANDING: set[type[Op]] = {*_FIRST_OPERAND, Ger, FusedProduct}
 
 
 def demanded(node: Apply) -> Iterator[tuple[Dim, Dim]]:
-    """Return pairs of lengths that are equal if `node` raises nothing."""
+    """Yield pairs of lengths that are equal if `node` raises nothing."""
     op = node.op.product if isinstance(node.op, FusedProduct) else node.op  # the product's inputs come first
     first = _FIRST_OPERAND.get(type(op))
     if first is not None:

@@ -147,7 +147,7 @@ class Facts:
         return variable if found is None else found[0]
 
     def sources(self, nodes: Iterable[Apply]) -> Iterator[tuple[Apply, Variable, Apply]]:
-        """Return (reader, operand, producer) for all computed operands of `nodes`."""
+        """Yield (reader, operand, producer) for all computed operands of `nodes`."""
         for node in nodes:
             for operand in node.inputs:
                 above = self.above[operand]

@@ -101,7 +101,7 @@ class _Joining:
                 self._reader[operand] = unit
 
     def _candidates(self, group: Group, above: Sequence[Group]) -> Iterator[_Unit]:
-        """Return the sets whose results the group reads, then those that read the same rows; the latest first."""
+        """Yield the sets whose results the group reads, then those that read the same rows; the latest first."""
         found = {self._unit_of[g] for g in above if g in self._unit_of}
         if group in self.whole:
             found.update(self._reader[i] for i in group.inputs if i in self._reader)

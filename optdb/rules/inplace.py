@@ -31,7 +31,7 @@ Candidates = Callable[[Apply, Liveness], Iterable[tuple[int, int]]]
 
 
 def elementwise_candidates(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
-    """Return every elementwise output with every operand read along the same axes; updates come first."""
+    """Yield every elementwise output with every operand read along the same axes; updates come first."""
     if isinstance(node.op, Fused) and is_row_graph(node.op.graph):
         return  # it reads its operand again, which must stay
     if isinstance(node.op, Fused):
@@ -48,7 +48,7 @@ def elementwise_candidates(node: Apply, live: Liveness) -> Iterator[tuple[int, i
 
 
 def first_candidate(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
-    """Return the output with the first operand, which BLAS and the ops that write parts of an array overwrite."""
+    """Yield the output with the first operand, which BLAS and the ops that write parts of an array overwrite."""
     # The kernel reads its other operands while it writes.
     if node.inputs.count(node.inputs[0]) == 1:
         yield 0, 0

@@ -77,7 +77,7 @@ def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
 
 
 def _read_by(node: Apply, graph: FunctionGraph) -> Iterator[tuple[Apply, list[Apply]]]:
-    """Return the stages that `node` alone reads, each with the views between them."""
+    """Yield the stages that `node` alone reads, each with the views between them."""
     above = dict.fromkeys(_source(i).owner for i in node.inputs)
     for stage in above:
         if stage is None or not (_is_stencil(stage) or _is_of_rows(stage) or isinstance(stage.op, AdvancedSubtensor)):
