@@ -25,9 +25,9 @@ def cond(condition: Any, then: Any, otherwise: Any) -> Any:
         then, otherwise: functions without arguments, which use whatever variables they like, or values.  Both give a
             variable, or lists, tuples or dicts of the same form.
 
-    What a function builds is evaluated if its branch is taken, in all modes, and so are its derivatives: an error or a
-    NaN of the other branch does no harm.  Of a branch that is given as a value, compiled functions compute what no one
-    else needs only if it is taken, and its derivative is multiplied by zero if it is not.
+    A branch given as a function is evaluated only if it is taken, in all modes, and so are its derivatives: an error or
+    a NaN of the other branch does no harm.  Of a branch given as a value, compiled functions compute the part that
+    nothing else needs only if it is taken, and its derivative is multiplied by zero if it is not.
 
     Raises TypeError for values whose ranks differ or whose dtypes have none in common; dtypes are promoted as NumPy
     does it.  `T.where` chooses element by element and computes both.

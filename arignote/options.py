@@ -147,7 +147,7 @@ def as_threads(name: str, value: Any, default: int | None = None) -> int | None:
 def as_budget(tiered: Any, budget: Any, options: Options) -> float | None:
     """Return the seconds that a function waits for its C before NumPy runs it; None: no limit.
 
-    What is None was not said, so that the options decide.  Raises ValueError or TypeError for what is no time.
+    The options decide where an argument is None.  Raises ValueError or TypeError for an argument that is not a time.
     """
     if tiered is None and budget is None:
         tiered, budget = options.tiered, options.compile_budget

@@ -187,7 +187,7 @@ class Replay:
     def _move(self, old: Value, new: Value) -> list[tuple[Value, Value]]:
         """Let the readers of `old` read `new`, except for nodes inside the replacement.
 
-        What is to be moved next: the outputs of readers that have become equal to other nodes.
+        Return the pairs to move next: outputs of readers that now equal other nodes, and the outputs of these nodes.
         """
         if old is new:
             return []

@@ -1,6 +1,6 @@
 """Loops of expressions: `ag.scan` along sequences, as in Theano; `ag.while_loop` until a condition fails.
 
-What a step builds is traced once; see ops/scan_ops.py for what it becomes.
+The function of a step is traced once, into the body of an op of ops/scan_ops.py.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def scan(
 
     The result is a named tuple.  The outputs are one variable if there is one, else a list.  `updates` maps the shared
     variables that `fn` updates to their values after the last step; give them to `ag.function(updates=...)`.  Draws of
-    a RandomStream made in `fn` are new in every step, and need no updates.  What does not depend on the step is
-    computed once, before the loop.
+    a RandomStream made in `fn` are new in every step, and need no updates.  Values that do not depend on the step
+    are computed once, before the loop.
 
     Raises TypeError for a state that becomes one of another dtype or rank, ValueError for taps that make no sense and
     where nothing says how long to go on; at run time ValueError for a negative number of steps, a sequence that is too

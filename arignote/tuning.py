@@ -1,8 +1,8 @@
 """The measurements of `ag.tune`: schedules that are faster on this processor.
 
 The kernels that take the most time come first.  One choice after the other is tried: a form of the function is
-compiled with it and called in turns with the best form so far, on the inputs that were given.  What seems to win has to
-win again in a second race, so that luck is not taken for speed.
+compiled with it and called in turns with the best form so far, on the inputs that were given.  A form that wins
+has to win again in a second measurement, so that noise is not taken for speed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The cases as one formula each, in names that every peer has: `xp.exp`, `xp.softmax` ... (`Names` lists them).
 
-A peer hands in its own names.  What a peer would write in another way (NumPy's hand-written gradients, numba's loops)
-stands in the module of that peer.
+A peer hands in its own names.  Code that a peer would write in another way (NumPy's hand-written gradients, numba's
+loops) is in the module of that peer.
 """
 
 from __future__ import annotations

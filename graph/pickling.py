@@ -20,7 +20,7 @@ Row = tuple[Any, ...]
 
 
 class Rows(tuple[Row, ...]):
-    """Nodes as rows.  Whatever a row holds is immutable, so a deep copy shares them all; only leaves are copied."""
+    """Nodes as rows.  The items of a row are immutable, so a deep copy shares them; only leaves are copied."""
 
     __slots__ = ()
 

@@ -3,7 +3,7 @@
     carried(outputs, {x: xs})      xs has one more axis in front than x, and so have the results
 
 Nothing is looped over: each op is applied once, to operands that have the axis (the facet `batching` of its class).
-What is computed from none of the examples is computed once.
+Values that depend on no example are computed once.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ from .windows import Lengths, Numbers, Windowed
 class BlockedPool(Windowed):
     """`blocked_pool(x)`: the maximum of each window of x within `padding`; NaN if the window has one.
 
-    x: images, blocks, rows, columns, channels of a block, of float32 or float64.  `sums`: the sum instead.  What stands
-    around x counts as -infinity, or as zeros of a sum.  Numbers are taken row by row.
+    x: images, blocks, rows, columns, channels of a block, of float32 or float64.  `sums`: the sum instead.  Padding
+    counts as -infinity, or as zeros in a sum.  Numbers are taken row by row.
     """
 
     kernel: Numbers

@@ -209,7 +209,7 @@ def _norm(what: str, norm: str | None) -> str:
     if norm is None:
         return "backward"
     if norm not in SCALED_BACK:
-        raise ValueError(f'{what}: norm is None, "backward", "ortho" or "forward", got {norm!r}')
+        raise ValueError(f'{what}: norm must be None, "backward", "ortho" or "forward", got {norm!r}')
     return norm
 
 
@@ -225,7 +225,7 @@ def _over_axes(
 
 
 def _places(what: str, x: Variable, s: ShapeLike | None, axes: Axis) -> tuple[list[int], list[Any]]:
-    """The axes to transform along, in order, and the length for each, None for its own."""
+    """Return the axes to transform along, in order, and the length for each axis; None keeps the axis's length."""
     given: list[Any] = [] if s is None else list(as_lengths(s, "reshape"))
     if axes is None:
         places = list(range(x.ndim - len(given) if given else 0, x.ndim))

@@ -45,9 +45,9 @@ class Fourier(TensorOp):
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"fourier: kind is one of {', '.join(KINDS)}, got {self.kind!r}")
+            raise ValueError(f"fourier: kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
         if self.norm not in SCALED_BACK:
-            raise ValueError(f'fourier: norm is "backward", "ortho" or "forward", got {self.norm!r}')
+            raise ValueError(f'fourier: norm must be "backward", "ortho" or "forward", got {self.norm!r}')
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2 if self.kind == "irfft" else 1)

@@ -3,9 +3,10 @@
     scan{graph, sequences=s, traced=(...), until=..., truncate=...}(n, *sequences, *states, *others)
 
 The body takes one slice of each sequence (along its first axis), the states, and what is the same in every step; it
-gives the next states, values of the step, and, for a loop `until` a condition, a bool scalar that ends it.  What the op
-gives is, for each state, all that it became (a trace, along a new first axis) or only the last of it, and each value of
-the step along a new first axis.  `while_loop` is a scan without traces whose number of steps is unknown before.
+gives the next states, values of the step, and, for a loop `until` a condition, a bool scalar that ends it.  The
+results of the op are, for each state, its values after every step (a trace, along a new first axis) or only the last
+one, and each value of the step along a new first axis.  `while_loop` is a scan without traces
+whose number of steps is unknown before.
 """
 
 from __future__ import annotations
@@ -372,8 +373,8 @@ def looped(
 ) -> tuple[TensorVariable, ...]:  # fmt: skip
     """The outputs of a loop whose body is written in terms of `slices` of the sequences and of `states`.
 
-    `new` are the next states, `values` what a step gives, `condition` what ends the loop.  Whatever else the body
-    depends on is taken from around it.  Raises TypeError for a state that changes its type.
+    `new` are the next states, `values` the results of a step, `condition` ends the loop.  Other variables that the
+    body depends on are captured from outside it.  Raises TypeError for a state that changes its type.
     """
     place = slice(len(slices), len(slices) + len(states))
     inputs, outputs = fitted_body([*slices, *states], [*new, *values, *_known(condition)], place)

@@ -95,8 +95,8 @@ def elementwise_op(
         c_functions: C functions that `c` calls, with the same gaps.
         derivative: A function of the cotangent g, the result y and the operands; it gives the cotangent of its operand.
             For several operands one each, None for a derivative of zero.
-        dtypes: What it computes in, best first: "float64", or "float64, int64 -> bool".  Operands are cast to the first
-            that holds them.  Default: those of a NumPy ufunc, else the floats.
+        dtypes: The dtypes it computes in, best first: "float64", or "float64, int64 -> bool".  Operands are cast to
+            the first that holds them.  Default: those of a NumPy ufunc, else the floats.
         cost: Time an element, in additions; a cheap op is computed again rather than kept.
         facts: Facts for rules: commutative, associative, idempotent, involution, unit, zero.
     """

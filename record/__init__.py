@@ -5,7 +5,7 @@
 its fields, made when it is first asked for.  `fields`, `replace`, `asdict`, `field(...)`, `ClassVar`, `__post_init__`,
 `match`, `pickle` and type checkers treat it as one.
 
-Three things differ.  A record without fields has one instance, for nothing could tell two apart.  What derives from a
+Three things differ.  A record without fields has one instance, for nothing could tell two apart.  A subclass of a
 record is a record too, or a plain class and as frozen as its base.  And there are no default factories: a value that is
 never edited needs no list of its own.
 """

@@ -1,7 +1,7 @@
 """The target that passes, planners and printers ask: `current()`, this machine unless `using` says otherwise.
 
-A context variable holds it, because node rules get a node and nothing else.  What is kept beyond a block (results of
-`optdb.query`, indices of rules) depends on no target: rules and planners ask when they run.
+A context variable holds it, because node rules get a node and nothing else.  Values kept beyond a block (results of
+`optdb.query`, indices of rules) depend on no target: rules and planners ask when they run.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Forty mistakes that users make, each as a small program: the first six lines that they read show the guilty line.
 
-What they read is the traceback without the frames of this library, then the message.
+Users read the traceback without the frames of this library, then the message.
 """
 
 import traceback

@@ -1,6 +1,6 @@
 """C text -> the bytes of a library, and the key under which these are kept.
 
-What is made here was not loaded yet: build.py does that, and a package that is being installed does not.
+This module does not load the libraries that it makes: build.py loads them; the installation of a package does not.
 """
 
 from __future__ import annotations

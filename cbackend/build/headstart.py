@@ -27,8 +27,8 @@ from .toolchain import Attempt, Begun, Search, Toolchain, candidates, missing, r
 class HeadStart:
     """The search for a compiler and the compilation of `text`, which begins unless the compiler is in the cache.
 
-    `text` is None where there is nothing to compile.  Nothing is waited for before `search`.  What still runs when
-    this is collected, or the process ends, is killed.
+    `text` is None where there is nothing to compile.  Nothing is waited for before `search`.  Compilers that
+    still run when this object is collected, or when the process ends, are killed.
     """
 
     @postponed()

@@ -1,8 +1,8 @@
 """Direct linking: learn gcc's linker command once, then run the linker without gcc's driver and plugin.
 
 The driver starts a program that starts the linker, which opens each library and reads what is in it: 9 ms, of which the
-linking of a program that calls no library takes 3.  What differs from system to system is taken from what the driver
-says it does.  Where a command of ours fails, the driver has the last word (compilation.py).
+linking of a program that calls no library takes 3.  Options that differ between systems are read from the
+commands that the driver prints.  Where our own command fails, the driver links instead (compilation.py).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     Toolchain.find(cache)  ->  the first of  option, $CC, gcc, clang, cc, the `ziglang` package  that works, or None
 
-A found toolchain is a value; its `fingerprint` is part of every cache key.  What was probed is kept in the cache
-under the compiler's path and the processor, and holds until one of the compiler's own files changes: a warm start
+A found toolchain is a value; its `fingerprint` is part of every cache key.  Results of probes are kept in the
+cache under the compiler's path and the processor, and holds until one of the compiler's own files changes: a warm start
 asks `stat` and starts no process.
 """
 

@@ -3,7 +3,7 @@
 The process is the compiled `probe.c`: it loads the library and calls it on empty arrays.  A library that the loader or
 its first instructions do not survive thus costs a compilation and not the user's process, and never gets a name in the
 cache.  Starting it takes 2 to 3 ms, where a fork of this process, which may have threads and much memory, takes longer
-and may hang.  What the code computes is not tried here: that is the toolchain's probe and our tests.
+and may hang.  The results of the code are not checked here: the toolchain's probe and our tests do that.
 """
 
 from __future__ import annotations

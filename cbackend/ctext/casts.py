@@ -1,6 +1,6 @@
 """Conversions between dtypes in C, equal to NumPy's `astype` on x86-64 bit for bit.
 
-What becomes of floats that an integer cannot hold is said in helpers_integer.py.
+helpers_integer.py says how floats that an integer type cannot hold are converted.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     Schedule(order=(2, 0, 1), tiles={0: 32, 1: 256}, unroll=4)
 
-Loops are numbered as in the C, i0, i1, ..., by the axes of the widest result.  What is not set is left to the lowering.
+Loops are numbered as in the C, i0, i1, ..., by the axes of the widest result.  Unset fields are left to the lowering.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 
 `call->profile` holds COLUMNS numbers for each node and for the whole call, and from `at` on: bytes held now, their
 peak, the peak as it would be if nothing were done in place, bytes spared for the rest of the call, bytes of the block
-that is planned for all buffers; then the bytes of each slot.  What follows is about the last call: begin and end of
+that is planned for all buffers; then the bytes of each slot.  The rest describes the last call: begin and end of
 each row, and the bytes of each buffer.
 
 An operation counts as many additions as take as long by the cost model (a division 2, an exp some 25), a product of

@@ -3,8 +3,8 @@
     scan{body}(n, x, first)   -->   Loop(body 0, n, ...)    for (t < n) body_0(row t of x, the state, ...)
     cond{a, b}(c, x)          -->   Choice(1, 2, c, ...)    c ? body_1(x) : body_2(x)
 
-What a body is given is C-contiguous.  It computes its results where they belong: into the rows of a trace, the state of
-the next step being that row; into two places in turn, where only the last state is wanted.
+The inputs of a body are C-contiguous.  The body writes its results to their final places: into the rows of a trace,
+where the next step reads its state; or into two buffers by turns, where only the last state is wanted.
 """
 
 from __future__ import annotations

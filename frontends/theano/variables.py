@@ -1,7 +1,7 @@
 """Theano's variables: wrappers of the core's, with Theano's methods, patterns and truth values.
 
-A wrapper holds a variable of the core, `core`.  Whatever the front end builds is built of the core's variables at
-once, so lines of the user are recorded as ever.  `wrap` finds the wrapper again that a variable of the core has.
+A wrapper holds a variable of the core, `core`.  The front end builds expressions of the core's variables at
+once, so the user's source lines are recorded as usual.  `wrap` returns the wrapper of a variable of the core.
 """
 
 from __future__ import annotations

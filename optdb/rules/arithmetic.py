@@ -1,7 +1,7 @@
 """Sums, products, quotients and signs.
 
-Most of these keep every bit, because negation is exact and rounding is symmetric in sign.  What holds for integers
-alone (they are computed modulo a power of two) stands in integers.py, what reorders sums or products in canonizer.py.
+Most of these keep every bit, because negation is exact and rounding is symmetric in sign.  Rules for integers
+alone (computed modulo a power of two) are in integers.py, rules that reorder sums or products in canonizer.py.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     tanh(gemm(z, 1, x, y, 1))         -->   fused_product{dot22, fn(p, z) -> tanh(z + p)}(x, y, z)
     relu(convolution(x, w) + b)       -->   fused_product{convolution, fn(p, b) -> relu(p + b)}(x, w, b)
 
-What a group does to an element it then does while the block of the product is in the cache.  A group that reduces
-something has loops of its own and stays apart; so does one that gives the new value of an input, since that may be
+The group then works on a block of the product while that block is in the cache.  A group that contains a reduction
+keeps loops of its own and stays separate; so does one that gives the new value of an input, since that may be
 written over the old one.  Linear in the size of the graph.
 """
 

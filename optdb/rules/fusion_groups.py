@@ -4,8 +4,8 @@ A group has a *space*, the lengths of its loops.  It holds
 
     - pointwise nodes (elementwise ops) whose value has the whole space, one element an iteration;
     - pointwise nodes whose value is broadcast to the space by their reader, if nothing outside reads it;
-    - reductions of a value that has the whole space, and the softmax family along the last axis.  Who reads their
-      result belongs to another group; those that work on the same rows are then joined by fusion_rows.py.
+    - reductions of a value that has the whole space, and the softmax family along the last axis.  Readers of
+      their results belong to another group; fusion_rows.py then joins groups that work on the same rows.
 
 No value is computed twice: a value that is read outside becomes an output of the group, and only a value that provably
 has the whole space may (`dims_of` says the same length on every axis: what else flows into the nest can then not

@@ -5,7 +5,7 @@
     beta * v + alpha * (a @ w)             -->  gemv(v, alpha, a, w, beta)                       v, w: vectors
 
 A sum is read through additions, subtractions and signs that nothing else reads, and through factors of products and
-matrices that are scalars.  What is added into must provably have the shape of the product: a value that may be
+matrices that are scalars.  The other summand must provably have the shape of the product: a summand that may be
 broadcast is added afterwards, where it fuses with what follows.  A product that something else reads stays as it is.
 """
 

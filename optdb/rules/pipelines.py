@@ -6,8 +6,8 @@
 
 A stage is an elementwise group of which one other node reads parts, or a gather or a group that reduces rows which one
 group reads (a `w` of unknown length may broadcast the rows, so it is in no group with them); that may be a stage of yet
-another one.  So a pipeline is a tree whose inner values have no other readers.  What gives the new
-value of an input stays apart, since it may be written over the old one.  Linear in the graph.
+another one.  So a pipeline is a tree whose inner values have no other readers.  A group that gives
+the new value of an input stays separate, since it may be written over the old one.  Linear in the graph.
 """
 
 from __future__ import annotations

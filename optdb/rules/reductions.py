@@ -1,7 +1,7 @@
 """Reductions of sums, products, broadcast values, joined values and axes of length 1.
 
-The order in which a sum is added up is not specified, so sums may be regrouped (`relaxes("rounding")`).  What moves a
-factor out of a floating-point sum may overflow where the sum itself did not, and is not part of the default mode.
+The order in which a sum is added up is not specified, so sums may be regrouped (`relaxes("rounding")`).  Moving a
+factor out of a floating-point sum may overflow where the sum itself did not, so the default mode does not do it.
 """
 
 from __future__ import annotations
